@@ -1,0 +1,487 @@
+//! Cuts a text into overlapping chunks to read and into passages to embed, counted in cl100k_base tokens.
+//!
+//! Everything here works on byte offsets and takes time and memory linear in the text, whatever the
+//! text is; only what is handed out is counted in characters.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use tiktoken_rs::cl100k_base_singleton;
+use unicode_segmentation::GraphemeCursor;
+
+use crate::text::{CharIndex, CharSpan};
+
+/// The most tokens of a chunk, and the fewest of a text that is cut into chunks.
+pub const CHUNK_MAX_TOKENS: usize = 900;
+/// The most tokens of a passage.
+pub const PASSAGE_MAX_TOKENS: usize = 160;
+
+/// A cut inside a token or a character makes its two sides a few tokens longer when counted on their
+/// own, so cuts aim below the limits.
+const CHUNK_SLACK_TOKENS: usize = 8;
+const PASSAGE_SLACK_TOKENS: usize = 4;
+/// How far before its limit a chunk may end for the sake of a better break.
+const CHUNK_WINDOW_TOKENS: usize = 180;
+/// Least, wanted and most tokens a chunk shares with the one before: within 50 to 150, however counted.
+const OVERLAP_TOKENS: [usize; 3] = [60, 100, 140];
+
+/// The most bytes given to the tokeniser at once. Its pattern backtracks over long whitespace and its
+/// merging is worse than linear in a long word, so cost is bounded by the piece and not by the text.
+const PIECE_BYTES: usize = 2048;
+/// The piece taken from an unbroken run: cl100k_base takes digits in threes and up to 128 spaces at once.
+const RUN_PIECE_BYTES: usize = 768;
+/// cl100k_base's ordinary tokens are numbered from 0 without gaps.
+const ORDINARY_TOKENS: u32 = 100_256;
+
+/// How far, in bytes, a grapheme cluster is traced back and ahead of a cut.
+const CLUSTER_BYTES: usize = 1024;
+/// How far, in characters, a line or sentence end is looked for around a cut.
+const BREAK_CHARS: usize = 16;
+
+/// A part of a text which is read as a whole; it shares 50 to 150 tokens with each neighbour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    pub span: CharSpan,
+    /// Tokens of the whole text that end within the span; counted alone, its text may differ by a few.
+    pub token_count: usize,
+}
+
+/// A piece of a chunk small enough for an embedding model's window: trimmed of whitespace, never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Passage {
+    /// The first chunk which wholly contains the passage; `None` where the text has no chunks.
+    pub chunk_index: Option<usize>,
+    pub span: CharSpan,
+    pub text: String,
+}
+
+/// A text cut up. Chunks and passages are in reading order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunked {
+    pub token_count: usize,
+    /// Empty for a text of fewer than [`CHUNK_MAX_TOKENS`]; otherwise they cover it from 0 to its end.
+    pub chunks: Vec<Chunk>,
+    /// Do not overlap; every character that is not whitespace lies in exactly one.
+    pub passages: Vec<Passage>,
+}
+
+/// Cuts `content` greedily into chunks and each chunk's own part evenly into passages. Both prefer the
+/// end of a paragraph, then of a sentence, a line, a word, and leave grapheme clusters whole if they can.
+pub fn chunk_text(content: &str) -> Chunked {
+    let tokens = Tokens::of(content);
+    let index = CharIndex::new(content);
+    let ranges = if tokens.ends.len() < CHUNK_MAX_TOKENS { Vec::new() } else { tokens.chunk_ranges() };
+    let chunk = |range: &Range<usize>| Chunk {
+        span: index.span(content, range.clone()),
+        token_count: tokens.until(range.end) - tokens.until(range.start),
+    };
+
+    // A chunk's own part reaches to where the next one starts, so that the last is never just a scrap.
+    let starts = ranges.iter().map(|range| range.start).skip(1);
+    let mut passages = Vec::new();
+    let mut start = 0;
+    for (part, end) in starts.chain([content.len()]).enumerate() {
+        for range in tokens.passage_ranges(start..end) {
+            let text = content[range.clone()].trim_end();
+            let trimmed = text.trim_start();
+            if trimmed.is_empty() {
+                continue;
+            }
+            let bytes = range.start + text.len() - trimmed.len()..range.start + text.len();
+            let chunk_index = (part.saturating_sub(1)..ranges.len())
+                .find(|chunk| ranges[*chunk].start <= bytes.start && bytes.end <= ranges[*chunk].end);
+            let span = index.span(content, bytes);
+            passages.push(Passage { chunk_index, span, text: trimmed.to_owned() });
+        }
+        start = end;
+    }
+    Chunked { token_count: tokens.ends.len(), chunks: ranges.iter().map(chunk).collect(), passages }
+}
+
+/// The number of cl100k_base tokens, special tokens taken as plain text. It is exact where no 2 KiB lie
+/// between two token boundaries plain to see (a space, a line end, a letter beside a digit); an unbroken
+/// run longer than that is counted in parts, which may differ by a few tokens a part.
+pub fn count_tokens(text: &str) -> usize {
+    let encoder = cl100k_base_singleton();
+    pieces(text).map(|piece| encoder.encode_ordinary(piece).len()).sum()
+}
+
+/// The bytes of each ordinary token, by its number; the longest has 128.
+static TOKEN_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let encoder = cl100k_base_singleton();
+    let length = |token| encoder.decode_bytes(&[token]).map_or(0, |bytes| bytes.len() as u8);
+    (0..ORDINARY_TOKENS).map(length).collect()
+});
+
+/// Where the tokens of a text end, in bytes and in order; one that ends inside a character counts to its end.
+struct Tokens<'a> {
+    text: &'a str,
+    ends: Vec<usize>,
+}
+
+impl<'a> Tokens<'a> {
+    fn of(text: &'a str) -> Self {
+        let encoder = cl100k_base_singleton();
+        let mut ends = Vec::with_capacity(text.len() / 4);
+        let mut byte = 0;
+        for piece in pieces(text) {
+            for token in encoder.encode_ordinary(piece) {
+                byte += usize::from(TOKEN_BYTES[token as usize]);
+                ends.push(text.ceil_char_boundary(byte));
+            }
+        }
+        debug_assert_eq!(byte, text.len());
+        Self { text, ends }
+    }
+
+    /// The number of tokens which end at or before `byte`.
+    fn until(&self, byte: usize) -> usize {
+        self.ends.partition_point(|end| *end <= byte)
+    }
+
+    /// Byte ranges of the chunks of a text of at least one token.
+    fn chunk_ranges(&self) -> Vec<Range<usize>> {
+        let whole = self.text.len();
+        let mut ranges = Vec::new();
+        let mut start = 0;
+        loop {
+            let limit = self.until(start) + CHUNK_MAX_TOKENS - CHUNK_SLACK_TOKENS;
+            // A text left whole needs no slack.
+            let fits = self.ends.len() <= limit.max(CHUNK_MAX_TOKENS);
+            let window = [limit - CHUNK_WINDOW_TOKENS, limit, limit];
+            let end = if fits { whole } else { self.best_cut(window) };
+            ranges.push(start..end);
+            if end == whole {
+                return ranges;
+            }
+            let last = self.until(end);
+            let [least, wanted, most] = OVERLAP_TOKENS;
+            start = self.after_space(self.best_cut([last - most, last - wanted, last - least]));
+        }
+    }
+
+    /// Byte ranges which make up `part` and hold about equally many tokens.
+    fn passage_ranges(&self, part: Range<usize>) -> Vec<Range<usize>> {
+        let limit = PASSAGE_MAX_TOKENS - PASSAGE_SLACK_TOKENS;
+        let last = self.until(part.end);
+        let mut ranges = Vec::new();
+        let mut start = part.start;
+        loop {
+            let first = self.until(start);
+            let count = (last - first).div_ceil(limit);
+            if count <= 1 {
+                ranges.push(start..part.end);
+                return ranges;
+            }
+            let share = (last - first).div_ceil(count);
+            let most = limit.min(share * 5 / 4);
+            let end = self.best_cut([first + share * 3 / 4, first + share, first + most]);
+            ranges.push(start..end);
+            start = end;
+        }
+    }
+
+    /// The byte to cut at, among those from the end of token `least` to that of token `most` (counted
+    /// from 1): the strongest break, of equal ones the nearest to the end of token `wanted`.
+    fn best_cut(&self, [least, wanted, most]: [usize; 3]) -> usize {
+        let [low, near, high] = [least, wanted, most].map(|token| self.ends[token - 1]);
+        let mut best = (Break::Anywhere, Reverse(usize::MAX));
+        let mut cut = None;
+        for at in (low..=high).filter(|at| self.text.is_char_boundary(*at)) {
+            let strength = break_at(self.text, at);
+            let found = (strength, Reverse(at.abs_diff(near)));
+            if strength > Break::Anywhere && found > best && keeps_clusters(self.text, at) {
+                best = found;
+                cut = Some(at);
+            }
+        }
+        let mut around = (low..=near).rev().chain(near + 1..=high);
+        cut.or_else(|| around.find(|at| self.text.is_char_boundary(*at) && keeps_clusters(self.text, *at)))
+            .unwrap_or(near)
+    }
+
+    /// Steps over a single space before a word: tokens and cuts have it in front, a reader has not.
+    fn after_space(&self, at: usize) -> usize {
+        let mut next = self.text[at..].chars();
+        let single = next.next() == Some(' ') && next.next().is_some_and(|c| !c.is_whitespace());
+        if single && keeps_clusters(self.text, at + 1) { at + 1 } else { at }
+    }
+}
+
+/// Cuts the text into pieces of at most [`PIECE_BYTES`], where cl100k_base would cut it too if there is such a place.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let (piece, after) = rest.split_at(piece_end(rest));
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+fn piece_end(text: &str) -> usize {
+    if text.len() <= PIECE_BYTES {
+        return text.len();
+    }
+    let window = text.floor_char_boundary(PIECE_BYTES);
+    let mut ends = text[..window].char_indices().rev().map(|(at, left)| (left, at + left.len_utf8()));
+    ends.find(|(left, end)| text[*end..].chars().next().is_some_and(|right| always_splits(*left, right)))
+        .map_or_else(|| text.floor_char_boundary(RUN_PIECE_BYTES), |(_, end)| end)
+}
+
+/// Whether cl100k_base's pattern splits between these two characters whatever stands around them:
+///
+/// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+///
+/// Only scripts whose characters are known to be letters count as such; a miss costs nothing but a longer piece.
+fn always_splits(left: char, right: char) -> bool {
+    let is_line_end = |c| matches!(c, '\r' | '\n');
+    let is_asian = |c| matches!(c, 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='\u{9fef}' | '가'..='힣');
+    let is_letter = |c: char| c.is_ascii_alphabetic() || is_asian(c);
+    let is_mark = |c: char| c.is_ascii_punctuation() || "、。！，：；？".contains(c);
+    if left.is_whitespace() {
+        return is_line_end(left) && !right.is_whitespace();
+    }
+    match (is_letter(left), left.is_ascii_digit()) {
+        (true, _) => right.is_whitespace() || right.is_ascii_digit() || is_mark(right),
+        (_, true) => right.is_whitespace() || is_letter(right) || is_mark(right),
+        // A mark takes the line ends after it and may open the word after it.
+        _ if is_mark(left) && right.is_ascii_digit() => true,
+        _ => right.is_whitespace() && !is_line_end(right),
+    }
+}
+
+/// What may stand between the end of a sentence and the space after it.
+const SENTENCE_CLOSERS: &str = "\"')]*_”’»」』）";
+
+/// What a cut stands at, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Break {
+    Anywhere,
+    /// Before a word that follows a mark or whitespace.
+    Joint,
+    Word,
+    Line,
+    Sentence,
+    Paragraph,
+}
+
+fn break_at(text: &str, at: usize) -> Break {
+    let (before, after) = text.split_at(at);
+    let (Some(left), Some(right)) = (before.chars().next_back(), after.chars().next()) else {
+        return Break::Paragraph;
+    };
+    if left.is_alphanumeric() && right.is_alphanumeric() {
+        return Break::Anywhere;
+    }
+    let back = || before.chars().rev().take(BREAK_CHARS);
+    let sentence_end = back()
+        .skip_while(|c| c.is_whitespace())
+        .find(|c| !SENTENCE_CLOSERS.contains(*c))
+        .filter(|c| matches!(c, '.' | '!' | '?' | '…' | '。' | '！' | '？'));
+    if left == '\n' {
+        let line_ends = back().take_while(|c| c.is_whitespace()).filter(|c| *c == '\n').count();
+        return match sentence_end {
+            _ if matches!(right, '\r' | '\n') => Break::Anywhere,
+            _ if line_ends > 1 => Break::Paragraph,
+            Some(_) => Break::Sentence,
+            None => Break::Line,
+        };
+    }
+    if right.is_whitespace() {
+        // A line end belongs to the line before it.
+        if left.is_whitespace() || matches!(right, '\r' | '\n') {
+            return Break::Anywhere;
+        }
+        let follows = after.chars().take(BREAK_CHARS).find(|c| !c.is_whitespace());
+        let ends = sentence_end.is_some() && !follows.is_some_and(char::is_lowercase);
+        return if ends { Break::Sentence } else { Break::Word };
+    }
+    let quotes = matches!(right, '「' | '『' | '“');
+    match sentence_end {
+        Some('。' | '！' | '？') if quotes || right.is_alphanumeric() => Break::Sentence,
+        _ if right.is_alphanumeric() && !matches!(left, '\'' | '’' | '.' | '_') => Break::Joint,
+        _ => Break::Anywhere,
+    }
+}
+
+/// Whether a cut at `at` leaves grapheme clusters whole, judged by the text nearby: among more than a
+/// hundred flags in a row it may take the second half of one for the first.
+fn keeps_clusters(text: &str, at: usize) -> bool {
+    if let [left, right] = text.as_bytes()[at.saturating_sub(1)..(at + 1).min(text.len())]
+        && left.is_ascii()
+        && right.is_ascii()
+    {
+        return (left, right) != (b'\r', b'\n');
+    }
+    let from = text.ceil_char_boundary(at.saturating_sub(CLUSTER_BYTES));
+    let near = &text[from..text.floor_char_boundary(at + CLUSTER_BYTES)];
+    GraphemeCursor::new(at - from, near.len(), true).is_boundary(near, 0).unwrap_or(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plain_count(text: &str) -> usize {
+        cl100k_base_singleton().encode_ordinary(text).len()
+    }
+
+    fn ordinary_texts() -> Vec<String> {
+        let code = include_str!("chunk.rs");
+        let sentence = |i| format!("Anna O'Neil's {i}th note isn't in; she'd paid {}.50 (twice)!", i * 37);
+        let prose = (0..300).map(|i| sentence(i) + if i % 7 == 6 { "\n\n" } else { " " }).collect();
+        let mixed =
+            "Ünïcode naïveté — “quoted” 12345678 чтобы понять. नमस्ते दुनिया। สวัสดี\r\n\tx += 1;  // 🦀👩‍👩‍👧\n";
+        let asian = "記憶とは過去の経験の保持である。「そうですか？」と彼は言った。然后他离开了，2024年。";
+        let tabs = code.replace("    ", "\t").replace('\n', "\r\n");
+        vec![prose, code.to_owned(), tabs, mixed.repeat(60), asian.repeat(60)]
+    }
+
+    fn unbroken_runs(bytes: usize) -> impl Iterator<Item = String> {
+        let emoji = ["👨\u{200d}👩\u{200d}👧", "👨\u{200d}", "🇫🇷"];
+        let units = ["a", "7", "\n", " ", "\r\n", " \n", "\u{301}", "漢", "क\u{94d}", "-=", "Zm9vYmFyCg"];
+        units.into_iter().chain(emoji).map(move |unit| unit.repeat(bytes / unit.len()))
+    }
+
+    /// Cuts the text and checks everything that holds for any text.
+    fn checked(text: &str) -> Chunked {
+        let cut = chunk_text(text);
+        let chars: Vec<(usize, char)> = text.char_indices().chain([(text.len(), '\0')]).collect();
+        let tokens = Tokens::of(text);
+        let token_at = |char: usize| tokens.until(chars[char].0);
+
+        assert_eq!(cut.chunks.is_empty(), cut.token_count < CHUNK_MAX_TOKENS);
+        let mut rebuilt = String::new();
+        let mut last = CharSpan::new(0, 0);
+        for (at, Chunk { span, token_count }) in cut.chunks.iter().enumerate() {
+            let shared = token_at(last.end) - token_at(span.start);
+            assert!(at == 0 || (50..=150).contains(&shared), "{shared} tokens shared");
+            assert!(at == 0 || last.start < span.start && last.end < span.end, "{last:?} {span:?}");
+            assert_eq!(*token_count, token_at(span.end) - token_at(span.start));
+            assert!(*token_count <= CHUNK_MAX_TOKENS);
+            rebuilt.extend(chars[last.end..span.end].iter().map(|(_, char)| char));
+            last = *span;
+        }
+        assert!(cut.chunks.is_empty() || rebuilt == text);
+
+        let mut covered = 0;
+        let blank = |start: usize, end: usize| text[chars[start].0..chars[end].0].trim().is_empty();
+        for Passage { chunk_index, span, text: passage } in &cut.passages {
+            assert!(blank(covered, span.start) && !blank(span.start, span.end));
+            assert_eq!(&text[chars[span.start].0..chars[span.end].0], passage);
+            assert!(token_at(span.end) - token_at(span.start) <= PASSAGE_MAX_TOKENS);
+            let first = cut.chunks.iter().position(|c| c.span.start <= span.start && span.end <= c.span.end);
+            assert!(*chunk_index == first && first.is_some() != cut.chunks.is_empty());
+            covered = span.end;
+        }
+        assert!(blank(covered, chars.len() - 1));
+        cut
+    }
+
+    #[test]
+    fn ordinary_text_is_counted_as_cl100k_base_counts_it() {
+        for text in ordinary_texts() {
+            assert!(pieces(&text).count() > 1);
+            assert_eq!(count_tokens(&text), plain_count(&text));
+            assert_eq!(chunk_text(&text).token_count, plain_count(&text));
+        }
+        assert_eq!(count_tokens(""), 0);
+        assert!(count_tokens("<|endoftext|>") > 1, "a special token is plain text");
+    }
+
+    #[test]
+    fn a_cut_the_pattern_always_makes_changes_no_count() {
+        let units: Vec<&str> =
+            "ab|7|12345|'s|'|.|!|)|\n|\r\n| |  |\t|漢|、|é|\u{301}|🦀".split('|').collect();
+        let pairs: Vec<String> =
+            units.iter().flat_map(|a| units.iter().map(move |b| a.to_string() + b)).collect();
+        for text in pairs.iter().flat_map(|pair| units.iter().map(move |unit| pair.clone() + unit + pair)) {
+            for (at, right) in text.char_indices().skip(1) {
+                let left = text[..at].chars().next_back().unwrap();
+                let apart = || plain_count(&text[..at]) + plain_count(&text[at..]);
+                assert!(!always_splits(left, right) || apart() == plain_count(&text), "{text:?} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_and_passages_of_ordinary_text_keep_their_limits_counted_alone() {
+        for text in ordinary_texts() {
+            let cut = checked(&text);
+            assert!(cut.chunks.len() > 2);
+            let count = |start, end| plain_count(CharSpan::new(start, end).of(&text).unwrap());
+            assert!(cut.chunks.iter().all(|c| count(c.span.start, c.span.end) <= CHUNK_MAX_TOKENS));
+            for pair in cut.chunks.windows(2) {
+                let shared = count(pair[1].span.start, pair[0].span.end);
+                assert!((50..=150).contains(&shared), "{shared} tokens shared");
+            }
+            let counts = || cut.passages.iter().map(|passage| plain_count(&passage.text));
+            assert!(counts().all(|count| (40..=PASSAGE_MAX_TOKENS).contains(&count)), "no scraps");
+            assert_eq!(cut, chunk_text(&text));
+        }
+    }
+
+    #[test]
+    fn text_is_chunked_from_900_tokens_on() {
+        let text = |tokens: usize| "a".to_owned() + &" a".repeat(tokens - 1);
+        assert!(checked(&text(899)).chunks.is_empty());
+        assert_eq!(checked(&text(900)).chunks, [Chunk { span: CharSpan::new(0, 1799), token_count: 900 }]);
+        assert_eq!(checked(&text(901)).chunks.len(), 2);
+        assert_eq!(checked("").passages, []);
+        assert_eq!(checked(" \n\u{3000}").passages, []);
+        let short = Passage { chunk_index: None, span: CharSpan::new(1, 5), text: "né 漢".to_owned() };
+        assert_eq!(checked(" né 漢\n").passages, [short]);
+    }
+
+    #[test]
+    fn passages_are_balanced_and_end_with_sentences() {
+        let passages = checked(&" a".repeat(170)).passages;
+        assert_eq!(passages.iter().map(|p| plain_count(&p.text)).collect::<Vec<_>>(), [85, 85]);
+        assert_eq!(checked(&" a".repeat(150)).passages.len(), 1);
+        let text = &ordinary_texts()[0];
+        let cut = checked(text);
+        assert!(cut.passages.iter().all(|p| p.text.starts_with("Anna") && p.text.ends_with('!')));
+        assert!(cut.chunks.iter().all(|c| c.span.of(text).is_some_and(|text| text.starts_with("Anna"))));
+    }
+
+    #[test]
+    fn unbroken_runs_reach_the_tokeniser_in_bounded_pieces() {
+        for text in unbroken_runs(60_000) {
+            let lengths: Vec<usize> = pieces(&text).map(str::len).collect();
+            assert!(lengths.iter().all(|length| *length <= PIECE_BYTES));
+            assert_eq!(lengths.iter().sum::<usize>(), text.len());
+            checked(&text);
+            let head = &text[..text.floor_char_boundary(9000)];
+            let (counted, exact) = (count_tokens(head), plain_count(head));
+            assert!(counted.abs_diff(exact) <= 9000 / RUN_PIECE_BYTES * 4, "{counted} for {exact}");
+        }
+    }
+
+    #[test]
+    fn clusters_and_line_ends_stay_whole() {
+        for unit in ["e\u{301}\u{323}", "\r\n", "👨\u{200d}👩\u{200d}👧", "각"] {
+            let length = unit.chars().count();
+            let cut = checked(&unit.repeat(5000));
+            assert!(cut.chunks.len() > 1);
+            assert!(cut.chunks.iter().all(|c| c.span.start % length == 0 && c.span.end % length == 0));
+            assert!(cut.passages.iter().all(|p| p.span.start % length == 0), "{unit:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+        #[test]
+        fn any_text_is_cut_completely(
+            units in prop::collection::vec(
+                prop_oneof!["[a-z]{1,9}[.,!?]? ", "[\\r\\n\\t ]{1,4}", "[a🦀漢\u{301}\u{200d}]{1,5}", any::<String>()],
+                0..60,
+            ),
+            times in prop::collection::vec(1..60usize, 60),
+        ) {
+            checked(&units.iter().zip(times).map(|(unit, times)| unit.repeat(times)).collect::<String>());
+        }
+    }
+}

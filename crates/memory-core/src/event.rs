@@ -1,0 +1,220 @@
+//! Semantic events, the evidence that carries them, and what an extractor gives back.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::entity::EntityType;
+use crate::text::CharSpan;
+
+macro_rules! closed_set {
+    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name { $($(#[$vmeta])* $variant),+ }
+
+        impl $name {
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),+ }
+            }
+
+            /// The value of exactly this name.
+            pub fn parse(text: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.as_str() == text)
+            }
+
+            /// All names, for messages: `a, b, c`.
+            pub fn names() -> String {
+                Self::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(", ")
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use closed_set;
+
+closed_set! {
+    /// What kind of thing happened. The set is closed.
+    Category {
+        Commitment = "Commitment",
+        Execution = "Execution",
+        Decision = "Decision",
+        Collaboration = "Collaboration",
+        QualityRisk = "QualityRisk",
+        Feedback = "Feedback",
+        Change = "Change",
+        Stakeholder = "Stakeholder",
+    }
+}
+
+closed_set! {
+    /// The part an actor has in an event.
+    ActorRole {
+        Owner = "owner",
+        Contributor = "contributor",
+        Reviewer = "reviewer",
+        Stakeholder = "stakeholder",
+        Other = "other",
+    }
+}
+
+/// An exact quote of the source: `quote == text[span]`, always.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// Which segment of the [`SourceText`](crate::ports::SourceText) the span counts in.
+    pub segment: usize,
+    pub span: CharSpan,
+    pub quote: String,
+}
+
+/// Someone or something the text names. Events refer to it by its index in [`Extraction::entities`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtractedEntity {
+    /// The fullest name seen, such as `Alice Chen`.
+    pub name: String,
+    pub entity_type: EntityType,
+    /// Other names it goes by in this text: a first name, an e-mail address, a handle.
+    pub aliases: Vec<String>,
+    pub mentions: Vec<Mention>,
+}
+
+/// One occurrence of an entity's name, in whatever form it has there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mention {
+    pub segment: usize,
+    pub span: CharSpan,
+    pub surface: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Actor {
+    pub entity: usize,
+    pub role: ActorRole,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExtractedEvent {
+    pub category: Category,
+    /// One or two sentences that can be read without the source.
+    pub narrative: String,
+    /// When it happened or was said; never the deadline.
+    pub event_time: Option<Timestamp>,
+    /// When a promise falls due.
+    pub due_time: Option<Timestamp>,
+    /// Index of the entity the event is about.
+    pub subject: Option<usize>,
+    pub actors: Vec<Actor>,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// At least one.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What an extractor found in one source.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Extraction {
+    pub entities: Vec<ExtractedEntity>,
+    pub events: Vec<ExtractedEvent>,
+}
+
+/// What was taken out of an extraction because it could not be proven.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Rejected {
+    pub events: usize,
+    pub mentions: usize,
+}
+
+impl Extraction {
+    /// Keeps what the source bears out: every quote stands where its span says, every index points at
+    /// something, every event has evidence. The rest is removed and counted, never repaired by guessing.
+    #[must_use]
+    pub fn verified(mut self, segments: &[&str]) -> (Self, Rejected) {
+        let mut rejected = Rejected::default();
+        let stands = |segment: usize, span: CharSpan, quote: &str| {
+            !quote.is_empty() && segments.get(segment).and_then(|text| span.of(text)) == Some(quote)
+        };
+        for entity in &mut self.entities {
+            let before = entity.mentions.len();
+            entity.mentions.retain(|m| stands(m.segment, m.span, &m.surface));
+            rejected.mentions += before - entity.mentions.len();
+        }
+        let entity_count = self.entities.len();
+        let before = self.events.len();
+        self.events.retain_mut(|event| {
+            event.evidence.retain(|e| stands(e.segment, e.span, &e.quote));
+            event.actors.retain(|actor| actor.entity < entity_count);
+            event.subject = event.subject.filter(|subject| *subject < entity_count);
+            event.confidence =
+                if event.confidence.is_finite() { event.confidence.clamp(0.0, 1.0) } else { 0.0 };
+            !event.evidence.is_empty() && !event.narrative.trim().is_empty()
+        });
+        rejected.events = before - self.events.len();
+        (self, rejected)
+    }
+}
+
+/// An event as it is kept and shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StoredEvent {
+    pub id: String,
+    pub category: String,
+    pub narrative: String,
+    pub artifact_id: String,
+    pub event_time: Option<Timestamp>,
+    pub due_time: Option<Timestamp>,
+    pub confidence: f32,
+    pub subjects: Vec<String>,
+    pub actors: Vec<StoredActor>,
+    pub evidence: Vec<StoredEvidence>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredActor {
+    pub name: String,
+    pub role: String,
+}
+
+/// `quote` is the characters `start_char` to `end_char` of the artifact's content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredEvidence {
+    pub quote: String,
+    pub start_char: usize,
+    pub end_char: usize,
+    pub artifact_id: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(quote: &str, start: usize, end: usize) -> ExtractedEvent {
+        ExtractedEvent {
+            category: Category::Decision,
+            narrative: "They decided.".into(),
+            event_time: None,
+            due_time: None,
+            subject: Some(9),
+            actors: vec![],
+            confidence: f32::NAN,
+            evidence: vec![Evidence { segment: 0, span: CharSpan::new(start, end), quote: quote.into() }],
+        }
+    }
+
+    #[test]
+    fn evidence_that_is_not_in_the_source_is_rejected_and_counted() {
+        let extraction = Extraction {
+            entities: vec![],
+            events: vec![event("we décided", 3, 13), event("we decided", 3, 13), event("x", 90, 91)],
+        };
+        let (kept, rejected) = extraction.verified(&["So we décided."]);
+        assert_eq!((kept.events.len(), rejected.events), (1, 2));
+        assert_eq!(kept.events[0].subject, None);
+        assert!(kept.events[0].confidence.abs() < f32::EPSILON);
+    }
+}

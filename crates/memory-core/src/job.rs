@@ -1,0 +1,68 @@
+//! Background work: kinds, states and the closed list of ways in which it fails.
+
+use std::time::Duration;
+
+use crate::event::closed_set;
+
+/// How often a job is tried before it is FAILED.
+pub const MAX_ATTEMPTS: i32 = 5;
+/// How long a claimed job belongs to its worker, in seconds. Work stops well before it ends.
+pub const LEASE_SECONDS: u64 = 300;
+/// What a worker keeps of its lease for writing the results, in seconds.
+pub const LEASE_MARGIN_SECONDS: u64 = 30;
+
+closed_set! {
+    /// What a job does.
+    JobKind {
+        /// Extract events and entities from one revision.
+        Extract = "extract",
+        /// Extract from the turns of one conversation that no job has read yet.
+        ExtractConversation = "extract_conversation",
+        /// Compute the vectors that a revision lacks.
+        Embed = "embed",
+    }
+}
+
+closed_set! {
+    /// PENDING → PROCESSING → DONE or FAILED; an expired lease makes PROCESSING claimable again.
+    JobState {
+        Pending = "PENDING",
+        Processing = "PROCESSING",
+        Done = "DONE",
+        Failed = "FAILED",
+    }
+}
+
+closed_set! {
+    /// Why the last attempt of a job failed; decided by the type of the error, never by its text.
+    ErrorCode {
+        LlmTimeout = "LLM_TIMEOUT",
+        LlmRateLimited = "LLM_RATE_LIMITED",
+        LlmBadOutput = "LLM_BAD_OUTPUT",
+        LlmRefused = "LLM_REFUSED",
+        LlmAuth = "LLM_AUTH",
+        EmbeddingUnavailable = "EMBEDDING_UNAVAILABLE",
+        SourceMissing = "SOURCE_MISSING",
+        WorkerLost = "WORKER_LOST",
+        Cancelled = "CANCELLED",
+        Internal = "INTERNAL",
+    }
+}
+
+/// The longest wait before the next attempt: 2 s doubling with each attempt, at most 5 minutes. The
+/// wait itself is drawn evenly between zero and this («full jitter», Brooker 2015).
+pub fn backoff_ceiling(attempts: i32) -> Duration {
+    let doublings = attempts.clamp(1, 16) as u32 - 1;
+    Duration::from_secs((2_u64 << doublings).min(300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backoff_doubles_up_to_five_minutes() {
+        let seconds: Vec<u64> = (0..10).map(|n| backoff_ceiling(n).as_secs()).collect();
+        assert_eq!(seconds, [2, 2, 4, 8, 16, 32, 64, 128, 256, 300]);
+    }
+}

@@ -1,0 +1,241 @@
+//! Words as the lexical index sees them: stems by language, exact identifiers, CJK bigrams.
+
+use std::collections::HashMap;
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation;
+use whatlang::{Lang, Script};
+
+/// The longest lexeme, in characters; longer runs are cut, the same way in text and question.
+const LEXEME_MAX_CHARS: usize = 64;
+/// How much of a text the language is told from, in characters.
+const LANGUAGE_SAMPLE_CHARS: usize = 2_000;
+/// Occurrences of one lexeme in a passage beyond this add nothing to its BM25 weight.
+const MAX_COUNTED: u32 = 32;
+
+/// The lexemes of one passage with how often each occurs, and its length in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LexemeCounts {
+    pub counts: Vec<(String, u32)>,
+    pub length: u32,
+}
+
+/// Counts the lexemes of a rendered passage. English text gives stems; text in another language gives
+/// stems and the words as written, so that a short question whose language cannot be told still meets them.
+pub fn lexeme_counts(text: &str) -> LexemeCounts {
+    let language = language_of(text);
+    let stemmer = Stemmer::create(language.unwrap_or(Algorithm::English));
+    let keep_exact = !matches!(language, None | Some(Algorithm::English));
+    let mut counts: HashMap<String, u32> = HashMap::new();
+    let mut length = 0;
+    for_each_token(text, &mut |token| {
+        let Token::Word(word) = token else {
+            if let Token::Compound(lexeme) | Token::Bigram(lexeme) | Token::Ideograph(lexeme) = token {
+                *counts.entry(lexeme).or_default() += 1;
+            }
+            return;
+        };
+        length += 1;
+        let stem = stemmer.stem(&word).into_owned();
+        if keep_exact && stem != word {
+            *counts.entry(word).or_default() += 1;
+        }
+        *counts.entry(stem).or_default() += 1;
+    });
+    let mut counts: Vec<(String, u32)> = counts.into_iter().map(|(l, n)| (l, n.min(MAX_COUNTED))).collect();
+    counts.sort_unstable();
+    LexemeCounts { counts, length: length.max(1) }
+}
+
+/// The terms of a question. Each term lists the lexemes that stand for it; a passage matches a term by
+/// any of them.
+pub fn query_terms(query: &str) -> Vec<Vec<String>> {
+    let english = Stemmer::create(Algorithm::English);
+    let detected = language_of(query).filter(|l| *l != Algorithm::English).map(Stemmer::create);
+    let mut terms: Vec<Vec<String>> = Vec::new();
+    let mut add = |mut alternatives: Vec<String>| {
+        alternatives.sort_unstable();
+        alternatives.dedup();
+        if !terms.contains(&alternatives) {
+            terms.push(alternatives);
+        }
+    };
+    for_each_token(query, &mut |token| match token {
+        Token::Word(word) => {
+            let mut alternatives = vec![english.stem(&word).into_owned()];
+            if let Some(stemmer) = &detected {
+                alternatives.push(stemmer.stem(&word).into_owned());
+            }
+            alternatives.push(word);
+            add(alternatives);
+        }
+        Token::Compound(lexeme) | Token::Bigram(lexeme) => add(vec![lexeme]),
+        Token::Ideograph(lexeme) if query.trim().chars().count() == 1 => add(vec![lexeme]),
+        Token::Ideograph(_) => {}
+    });
+    terms
+}
+
+enum Token {
+    Word(String),
+    /// An identifier, path, version or other word with punctuation inside, as typed but in lower case.
+    Compound(String),
+    Bigram(String),
+    Ideograph(String),
+}
+
+fn for_each_token(text: &str, each: &mut impl FnMut(Token)) {
+    for run in text.split_whitespace() {
+        let bare =
+            run.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '#' | '@' | '$'));
+        let bare = bare.trim_end_matches(['/', '_', '@', '#', '$']);
+        let is_compound = bare.chars().any(|c| !c.is_alphanumeric() && c != '\'' && c != '’')
+            && bare.chars().filter(|c| c.is_alphanumeric()).count() > 1;
+        if is_compound {
+            each(Token::Compound(lexeme(bare)));
+        }
+        words_of(run, each);
+    }
+}
+
+fn words_of(run: &str, each: &mut impl FnMut(Token)) {
+    let mut previous: Option<char> = None;
+    for word in run.unicode_words() {
+        let Some(first) = word.chars().next() else { continue };
+        if is_cjk(first) {
+            for c in word.chars() {
+                each(Token::Ideograph(c.to_string()));
+                if let Some(before) = previous {
+                    each(Token::Bigram([before, c].iter().collect()));
+                }
+                previous = Some(c);
+            }
+            continue;
+        }
+        previous = None;
+        for part in word.split(['.', '_', ':']).filter(|part| !part.is_empty()) {
+            let part = part.trim_end_matches("'s").trim_end_matches("’s");
+            each(Token::Word(lexeme(part)));
+            camel_parts(part, each);
+        }
+    }
+}
+
+/// `getUserName` is also found by «user name».
+fn camel_parts(word: &str, each: &mut impl FnMut(Token)) {
+    let has_hump = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+    if !has_hump {
+        return;
+    }
+    let mut part = String::new();
+    for c in word.chars() {
+        if c.is_uppercase() && part.chars().last().is_some_and(char::is_lowercase) {
+            each(Token::Word(lexeme(&std::mem::take(&mut part))));
+        }
+        part.push(c);
+    }
+    each(Token::Word(lexeme(&part)));
+}
+
+fn lexeme(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).take(LEXEME_MAX_CHARS).collect()
+}
+
+fn is_cjk(c: char) -> bool {
+    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x2FA1F)
+}
+
+/// The stemming algorithm of the text's language; `None` where it cannot be told.
+fn language_of(text: &str) -> Option<Algorithm> {
+    let end = text.char_indices().nth(LANGUAGE_SAMPLE_CHARS).map_or(text.len(), |(at, _)| at);
+    let info = whatlang::detect(&text[..end])?;
+    if !info.is_reliable() || (info.script() == Script::Latin && end < 40) {
+        return None;
+    }
+    Some(match info.lang() {
+        Lang::Eng => Algorithm::English,
+        Lang::Deu => Algorithm::German,
+        Lang::Fra => Algorithm::French,
+        Lang::Spa => Algorithm::Spanish,
+        Lang::Por => Algorithm::Portuguese,
+        Lang::Ita => Algorithm::Italian,
+        Lang::Nld => Algorithm::Dutch,
+        Lang::Rus => Algorithm::Russian,
+        Lang::Swe => Algorithm::Swedish,
+        Lang::Dan => Algorithm::Danish,
+        Lang::Nob => Algorithm::Norwegian,
+        Lang::Fin => Algorithm::Finnish,
+        Lang::Hun => Algorithm::Hungarian,
+        Lang::Ron => Algorithm::Romanian,
+        Lang::Tur => Algorithm::Turkish,
+        Lang::Ell => Algorithm::Greek,
+        Lang::Ara => Algorithm::Arabic,
+        Lang::Tam => Algorithm::Tamil,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meets(text: &str, query: &str) -> bool {
+        let found = lexeme_counts(text);
+        query_terms(query).iter().all(|alternatives| {
+            alternatives.iter().any(|lexeme| found.counts.iter().any(|(l, _)| l == lexeme))
+        })
+    }
+
+    #[test]
+    fn a_question_meets_text_in_other_inflections_and_languages() {
+        for (text, query) in [
+            ("Alice commits to the API designs.", "alice committed design"),
+            (
+                "Der Vorstand hat die Verträge mit den Lieferanten gestern unterschrieben und verschickt.",
+                "Verträge",
+            ),
+            (
+                "Les développeurs ont terminé la migration des bases de données pendant la nuit dernière.",
+                "migration développeurs",
+            ),
+            ("会議は明日の午後に東京で開催されます", "東京"),
+            ("Мы приняли решение перенести запуск на следующую неделю.", "решение запуск"),
+        ] {
+            assert!(
+                meets(text, query),
+                "{query} in {text}: {:?} {:?}",
+                query_terms(query),
+                lexeme_counts(text)
+            );
+        }
+    }
+
+    #[test]
+    fn identifiers_are_found_as_typed_and_by_their_parts() {
+        let text =
+            "See ERR-4021 in /etc/app.d/main.conf (v2.1.0), getUserName and user_id at es.example.org:9200.";
+        for query in
+            ["ERR-4021", "/etc/app.d/main.conf", "v2.1.0", "getUserName", "user name", "user_id", "main.conf"]
+        {
+            assert!(meets(text, query), "{query}: {:?}", query_terms(query));
+        }
+        let exact = query_terms("ERR-4021");
+        assert!(exact.contains(&vec!["err-4021".to_owned()]));
+        assert!(!meets("ERR-4022", "ERR-4021"));
+    }
+
+    #[test]
+    fn counts_are_sorted_bounded_and_repeatable() {
+        let counted = lexeme_counts("Tea, tea and more tea.");
+        assert_eq!(counted.length, 5);
+        assert!(counted.counts.contains(&("tea".into(), 3)));
+        assert_eq!(counted, lexeme_counts("Tea, tea and more tea."));
+        assert!(
+            lexeme_counts(&"x".repeat(10_000))
+                .counts
+                .iter()
+                .all(|(l, _)| l.chars().count() <= LEXEME_MAX_CHARS)
+        );
+        assert_eq!(lexeme_counts("… !!!").counts, []);
+    }
+}

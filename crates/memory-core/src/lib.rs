@@ -1,0 +1,28 @@
+//! What things are: the nouns of the memory, pure rules over them, and the ports to models.
+//!
+//! Nothing here does I/O. The glossary of the project is the list of types in this crate.
+
+pub mod artifact;
+pub mod chunk;
+pub mod entity;
+pub mod event;
+pub mod id;
+pub mod job;
+pub mod lexicon;
+pub mod ports;
+pub mod recall;
+pub mod render;
+pub mod snippet;
+pub mod text;
+
+/// A value from outside that cannot be taken, said so that the caller can mend it:
+/// what was wrong, with which value, and what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Invalid(pub String);
+
+impl Invalid {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+}

@@ -1,0 +1,89 @@
+//! What is indexed: a passage together with what a reader would know about it. What is shown is the
+//! passage alone.
+
+use jiff::Timestamp;
+
+use crate::artifact::Metadata;
+use crate::text::cut;
+
+/// How much of the previous turn stands before a turn, in characters.
+pub const PREVIOUS_TURN_MAX_CHARS: usize = 300;
+/// How much of a title, in characters.
+const TITLE_MAX_CHARS: usize = 120;
+/// How much of a speaker's name, in characters.
+const SPEAKER_MAX_CHARS: usize = 60;
+
+/// The turn before, as it stands in the rendering of the next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PreviousTurn {
+    pub speaker: Option<String>,
+    pub text: String,
+}
+
+/// What surrounds the passages of one revision.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Surroundings {
+    pub title: Option<String>,
+    pub speaker: Option<String>,
+    pub date: Option<Timestamp>,
+    /// Set for a conversation turn that follows another.
+    pub previous: Option<PreviousTurn>,
+}
+
+impl Surroundings {
+    pub fn new(meta: &Metadata, previous: Option<PreviousTurn>) -> Self {
+        Self {
+            title: meta.title.clone(),
+            speaker: meta.speaker().map(str::to_owned),
+            date: meta.date,
+            previous,
+        }
+    }
+
+    /// The text that the indexes see: title and date, the previous turn before the first passage, the
+    /// speaker before the passage.
+    pub fn render(&self, passage: &str, is_first: bool) -> String {
+        let mut out = String::with_capacity(passage.len() + 96);
+        if let Some(title) = &self.title {
+            out.push_str(&cut(title, TITLE_MAX_CHARS));
+            out.push('\n');
+        }
+        if let Some(date) = self.date {
+            out.push_str(&date.strftime("%-d %B %Y").to_string());
+            out.push('\n');
+        }
+        if is_first && let Some(previous) = &self.previous {
+            push_speaker(&mut out, previous.speaker.as_deref());
+            out.push_str(&cut(&previous.text, PREVIOUS_TURN_MAX_CHARS));
+            out.push('\n');
+        }
+        push_speaker(&mut out, self.speaker.as_deref());
+        out.push_str(passage);
+        out
+    }
+}
+
+fn push_speaker(out: &mut String, speaker: Option<&str>) {
+    if let Some(speaker) = speaker {
+        out.push_str(&cut(speaker, SPEAKER_MAX_CHARS));
+        out.push_str(": ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_is_rendered_with_speaker_date_and_the_turn_before() {
+        let around = Surroundings {
+            title: None,
+            speaker: Some("Ann".into()),
+            date: Some("2023-05-07T10:00:00Z".parse().unwrap()),
+            previous: Some(PreviousTurn { speaker: Some("Bob".into()), text: "Did it rain?".into() }),
+        };
+        assert_eq!(around.render("Yes.", true), "7 May 2023\nBob: Did it rain?\nAnn: Yes.");
+        assert_eq!(around.render("And more.", false), "7 May 2023\nAnn: And more.");
+        assert_eq!(Surroundings::default().render("Plain.", true), "Plain.");
+    }
+}

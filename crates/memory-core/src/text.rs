@@ -1,0 +1,158 @@
+//! Spans of text, counted in Unicode scalar values, and dates as they come in.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Invalid;
+
+/// A half-open range of Unicode scalar values: `start..end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CharSpan {
+    pub start: usize,
+    pub end: usize,
+}
+
+impl CharSpan {
+    pub fn new(start: usize, end: usize) -> Self {
+        debug_assert!(start <= end);
+        Self { start, end }
+    }
+
+    pub fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    /// The text of the span, `None` when it reaches past the end.
+    pub fn of<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let mut offsets = text.char_indices().map(|(byte, _)| byte).chain([text.len()]);
+        let start = offsets.nth(self.start)?;
+        let end = if self.is_empty() { start } else { offsets.nth(self.len() - 1)? };
+        Some(&text[start..end])
+    }
+}
+
+/// Translates byte offsets of one text into character offsets; each lookup is a binary search.
+#[derive(Debug)]
+pub struct CharIndex {
+    /// Characters before each 256-byte step, only built for texts that are not ASCII.
+    steps: Vec<usize>,
+    ascii: bool,
+}
+
+const STEP_BYTES: usize = 256;
+
+impl CharIndex {
+    pub fn new(text: &str) -> Self {
+        if text.is_ascii() {
+            return Self { steps: Vec::new(), ascii: true };
+        }
+        let mut steps = Vec::with_capacity(text.len() / STEP_BYTES + 1);
+        let mut chars = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if at % STEP_BYTES == 0 {
+                steps.push(chars);
+            }
+            if byte & 0xC0 != 0x80 {
+                chars += 1;
+            }
+        }
+        Self { steps, ascii: false }
+    }
+
+    /// The number of characters before `byte`, which must lie on a character boundary of `text`.
+    pub fn char_at(&self, text: &str, byte: usize) -> usize {
+        if self.ascii || byte == 0 {
+            return byte;
+        }
+        let step = (byte - 1) / STEP_BYTES;
+        let from = step * STEP_BYTES;
+        let rest = text.as_bytes()[from..byte].iter().filter(|b| **b & 0xC0 != 0x80).count();
+        self.steps[step] + rest
+    }
+
+    pub fn span(&self, text: &str, bytes: std::ops::Range<usize>) -> CharSpan {
+        CharSpan::new(self.char_at(text, bytes.start), self.char_at(text, bytes.end))
+    }
+}
+
+/// Cuts to at most `max_chars` characters, at a word end where there is one, and marks the cut with `…`.
+pub fn cut(text: &str, max_chars: usize) -> String {
+    let Some((byte, _)) = text.char_indices().nth(max_chars) else { return text.to_owned() };
+    let keep = text.char_indices().nth(max_chars.saturating_sub(1)).map_or(byte, |(b, _)| b);
+    let head = &text[..keep];
+    let head = match head.rfind(char::is_whitespace) {
+        Some(space) if space > keep / 2 => &head[..space],
+        _ => head,
+    };
+    format!("{}…", head.trim_end())
+}
+
+/// A date (`2026-03-01`, taken as midnight UTC) or a date-time with an offset (`2026-03-01T10:00:00+01:00`).
+pub fn parse_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
+    let value = value.trim();
+    if let Ok(timestamp) = value.parse::<Timestamp>() {
+        return Ok(timestamp);
+    }
+    if value.len() == 10
+        && let Ok(date) = value.parse::<jiff::civil::Date>()
+        && let Ok(zoned) = date.to_zoned(jiff::tz::TimeZone::UTC)
+    {
+        return Ok(zoned.timestamp());
+    }
+    let shown = cut(value, 60);
+    let hint = if value.parse::<jiff::civil::DateTime>().is_ok() {
+        format!(
+            "it has no offset, so its moment is unknown; write '{shown}Z' for UTC or add one such as +02:00"
+        )
+    } else {
+        "use a date such as 2026-03-01 or a date-time with offset such as 2026-03-01T10:00:00Z".to_owned()
+    };
+    Err(Invalid::new(format!("Invalid {field} '{shown}': {hint}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_count_characters_not_bytes() {
+        let text = "naïve 漢字 text";
+        assert_eq!(CharSpan::new(6, 8).of(text), Some("漢字"));
+        assert_eq!(CharSpan::new(6, 60).of(text), None);
+        assert_eq!(CharSpan::new(0, 0).of(""), Some(""));
+        let long: String = "aé漢🦀".repeat(300);
+        let index = CharIndex::new(&long);
+        for (chars, (byte, _)) in long.char_indices().enumerate() {
+            assert_eq!(index.char_at(&long, byte), chars);
+        }
+        assert_eq!(index.char_at(&long, long.len()), 1200);
+    }
+
+    #[test]
+    fn dates_need_an_offset_when_they_have_a_time() {
+        assert_eq!(parse_date("date", "2026-03-01").unwrap().to_string(), "2026-03-01T00:00:00Z");
+        assert_eq!(
+            parse_date("date", "2026-03-01T10:00:00+01:00").unwrap().to_string(),
+            "2026-03-01T09:00:00Z"
+        );
+        assert!(parse_date("date", "2026-03-01T10:00:00").unwrap_err().0.contains("no offset"));
+        assert!(
+            parse_date("date_from", "last March")
+                .unwrap_err()
+                .0
+                .starts_with("Invalid date_from 'last March'")
+        );
+        assert!(parse_date("date", "2026-02-30").is_err());
+    }
+
+    #[test]
+    fn a_cut_text_ends_at_a_word_and_says_so() {
+        assert_eq!(cut("short", 10), "short");
+        assert_eq!(cut("one two three four", 12), "one two…");
+        assert_eq!(cut("éééééééééé", 4), "ééé…");
+    }
+}

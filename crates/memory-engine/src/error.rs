@@ -1,0 +1,38 @@
+use memory_core::Invalid;
+use memory_core::ports::EmbeddingError;
+use memory_store::StoreError;
+
+/// Why a verb was not done, by what its caller does next.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The request must be changed; the text says how.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The request may be made again as it is, later.
+    #[error("The database cannot be reached right now. Nothing was changed; try again in a few seconds.")]
+    Unavailable(#[source] StoreError),
+    #[error("The database's disk is full. Nothing was changed; free some space and try again.")]
+    DiskFull(#[source] StoreError),
+    /// A fault of ours: the log has the details.
+    #[error("An internal error occurred. Nothing was changed; the server's log has the details.")]
+    Internal(#[source] StoreError),
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unreachable(_) | StoreError::Conflict => Self::Unavailable(error),
+            StoreError::DiskFull(_) => Self::DiskFull(error),
+            StoreError::LeaseLost
+            | StoreError::ModelMismatch(_)
+            | StoreError::Unsuitable(_)
+            | StoreError::Database(_) => Self::Internal(error),
+        }
+    }
+}
+
+/// What an answer says when the vector arm was missing.
+pub(crate) fn vector_warning(error: &EmbeddingError) -> String {
+    tracing::warn!(%error, "no query vector");
+    "The embedding model is not available: results were found by words alone.".to_owned()
+}

@@ -1,0 +1,62 @@
+//! forget: an artifact and everything that came from it, at once.
+
+use memory_core::id::{AnyId, ArtifactId, Namespace};
+use memory_store::artifacts;
+use memory_store::forgetting::{self, Cascade};
+
+use crate::remember::render_following_turn;
+use crate::{EngineError, Memory};
+
+/// What became of a request to forget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Forgotten {
+    Deleted(Cascade),
+    /// Nothing was deleted: the caller has not confirmed.
+    NotConfirmed,
+    /// Nothing was deleted: events go with the artifact they came from.
+    IsEvent {
+        source: ArtifactId,
+    },
+    NotFound,
+}
+
+impl Memory {
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
+        let answer = self.persist(|| self.try_forget(ns, id, confirm)).await?;
+        if matches!(answer, Forgotten::Deleted(_)) {
+            self.wake_worker();
+        }
+        Ok(answer)
+    }
+
+    async fn try_forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
+        let id = match id {
+            AnyId::Artifact(id) => id,
+            AnyId::Event(id) => {
+                let mut conn = self.store.acquire().await?;
+                let source = forgetting::artifact_of_event(&mut conn, ns, id).await?;
+                return Ok(source.map_or(Forgotten::NotFound, |source| Forgotten::IsEvent { source }));
+            }
+        };
+        let mut tx = self.store.begin().await?;
+        if !confirm {
+            let found = memory_store::hydration::content_page(&mut tx, ns, id, 0, 1).await?;
+            return Ok(if found.is_some() { Forgotten::NotConfirmed } else { Forgotten::NotFound });
+        }
+        let places = forgetting::places(&mut tx, ns, id).await?;
+        for place in &places {
+            artifacts::lock_conversation(&mut tx, ns, &place.conversation_id).await?;
+        }
+        let Some(cascade) = forgetting::delete_artifact(&mut tx, ns, id).await? else {
+            return Ok(Forgotten::NotFound);
+        };
+        for place in &places {
+            let (conversation, turn) = (place.conversation_id.as_str(), place.turn_index);
+            let previous = artifacts::previous_turn(&mut tx, ns, conversation, turn).await?;
+            render_following_turn(&mut tx, ns, conversation, turn, previous).await?;
+        }
+        tx.commit().await?;
+        Ok(Forgotten::Deleted(cascade))
+    }
+}

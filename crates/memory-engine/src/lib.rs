@@ -1,0 +1,14 @@
+//! What the system does: remember, recall, forget, status and the event worker, on a store and models.
+
+pub mod forget;
+pub mod recall;
+pub mod remember;
+pub mod status;
+pub mod worker;
+
+mod error;
+mod lexical;
+mod memory;
+
+pub use error::EngineError;
+pub use memory::{EngineSettings, Memory, ModelState};

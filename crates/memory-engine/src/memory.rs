@@ -1,0 +1,217 @@
+//! The memory itself: a store, the models, and what is remembered of both between calls.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use memory_core::id::Namespace;
+use memory_core::ports::{EmbeddingModel, Extractor};
+use memory_core::recall::CorpusStats;
+use memory_store::models::ActiveModel;
+use memory_store::{Store, StoreError};
+use tokio::sync::{Notify, watch};
+
+use crate::EngineError;
+
+/// How long a call is made again while the database is away, restarting for example.
+const RETRY_FOR: Duration = Duration::from_secs(8);
+
+/// Times that a test may want shorter.
+#[derive(Debug, Clone)]
+pub struct EngineSettings {
+    /// A conversation is read after this long without new turns …
+    pub conversation_pause: Duration,
+    /// … but no later than this after its first unread turn.
+    pub conversation_patience: Duration,
+    /// How often the worker looks for due jobs without a hint.
+    pub poll_interval: Duration,
+    /// How long a claimed job belongs to its worker.
+    pub lease: Duration,
+    /// Jobs one worker does at the same time.
+    pub concurrency: usize,
+}
+
+impl Default for EngineSettings {
+    fn default() -> Self {
+        Self {
+            conversation_pause: Duration::from_secs(2),
+            conversation_patience: Duration::from_secs(30),
+            poll_interval: Duration::from_secs(1),
+            lease: Duration::from_secs(memory_core::job::LEASE_SECONDS),
+            concurrency: 2,
+        }
+    }
+}
+
+/// The embedding model as far as it has got.
+#[derive(Clone)]
+pub enum ModelState {
+    Loading,
+    Ready {
+        model: Arc<dyn EmbeddingModel>,
+        active: ActiveModel,
+    },
+    /// Why there is none.
+    Failed(String),
+}
+
+/// A store and its models: the one object behind every tool, command and worker.
+pub struct Memory {
+    pub(crate) store: Store,
+    pub(crate) extractor: Arc<dyn Extractor>,
+    pub(crate) settings: EngineSettings,
+    model: watch::Sender<ModelState>,
+    jobs_queued: Notify,
+    pub(crate) statistics: Statistics,
+}
+
+impl Memory {
+    pub fn new(store: Store, extractor: Arc<dyn Extractor>, settings: EngineSettings) -> Self {
+        Self {
+            store,
+            extractor,
+            settings,
+            model: watch::Sender::new(ModelState::Loading),
+            jobs_queued: Notify::new(),
+            statistics: Statistics::default(),
+        }
+    }
+
+    /// Puts a loaded model to use, if its vectors and the stored ones belong together.
+    pub async fn adopt_model(&self, model: Arc<dyn EmbeddingModel>) -> Result<(), StoreError> {
+        let active = self.store.adopt_model(model.info()).await?;
+        self.model.send_replace(ModelState::Ready { model, active });
+        Ok(())
+    }
+
+    /// Goes on without a model: words are still searched, vectors wait.
+    pub fn lacks_model(&self, reason: String) {
+        self.model.send_replace(ModelState::Failed(reason));
+    }
+
+    pub fn model_state(&self) -> ModelState {
+        self.model.borrow().clone()
+    }
+
+    pub(crate) fn ready_model(&self) -> Option<(Arc<dyn EmbeddingModel>, ActiveModel)> {
+        match &*self.model.borrow() {
+            ModelState::Ready { model, active } => Some((Arc::clone(model), active.clone())),
+            ModelState::Loading | ModelState::Failed(_) => None,
+        }
+    }
+
+    /// Wakes the worker of this process, and [`jobs_were_queued`](Self::jobs_were_queued).
+    pub(crate) fn wake_worker(&self) {
+        self.jobs_queued.notify_one();
+    }
+
+    /// Waits until a job was committed by this process.
+    pub async fn jobs_were_queued(&self) {
+        self.jobs_queued.notified().await;
+    }
+
+    /// Passes hints of new jobs on to workers in other processes, coalesced; runs until it is dropped.
+    pub async fn forward_job_hints(&self) {
+        loop {
+            self.jobs_were_queued().await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            if let Err(error) = self.store.hint_jobs().await {
+                tracing::debug!(%error, "a job hint was lost; workers poll");
+            }
+        }
+    }
+
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+
+    /// Makes a call again while its fault is a passing one: another writer was first, or the database is
+    /// away. Every verb may run twice: contents are found by their hash.
+    pub(crate) async fn persist<T, F>(&self, mut verb: impl FnMut() -> F) -> Result<T, EngineError>
+    where
+        F: Future<Output = Result<T, EngineError>>,
+    {
+        let deadline = Instant::now() + RETRY_FOR;
+        let mut pause = Duration::from_millis(5);
+        loop {
+            match verb().await {
+                Err(EngineError::Unavailable(error)) if Instant::now() + pause < deadline => {
+                    tracing::debug!(%error, "trying again");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_millis(500));
+                }
+                other => {
+                    if let Err(EngineError::Internal(error) | EngineError::Unavailable(error)) = &other {
+                        tracing::error!(error = %chain(error), "a call failed");
+                    }
+                    return other;
+                }
+            }
+        }
+    }
+}
+
+/// An error with its causes; for the log only.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// Numbers that weigh search results and may be a little old.
+#[derive(Default)]
+pub(crate) struct Statistics {
+    corpora: Mutex<HashMap<Namespace, (Instant, CorpusStats)>>,
+    frequencies: Mutex<HashMap<Namespace, HashMap<String, (Instant, f32)>>>,
+    passages: Mutex<HashMap<Namespace, (Instant, i64)>>,
+}
+
+/// How old each may be.
+const CORPUS_AGE: Duration = Duration::from_secs(60);
+const FREQUENCY_AGE: Duration = Duration::from_secs(300);
+const PASSAGES_AGE: Duration = Duration::from_secs(5);
+/// How many words of a namespace are kept.
+const FREQUENCIES_KEPT: usize = 50_000;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Statistics {
+    pub(crate) fn corpus(&self, ns: &Namespace) -> Option<CorpusStats> {
+        locked(&self.corpora).get(ns).filter(|(at, _)| at.elapsed() < CORPUS_AGE).map(|(_, stats)| *stats)
+    }
+
+    pub(crate) fn set_corpus(&self, ns: &Namespace, stats: CorpusStats) {
+        locked(&self.corpora).insert(ns.clone(), (Instant::now(), stats));
+    }
+
+    pub(crate) fn frequency(&self, ns: &Namespace, lexeme: &str) -> Option<f32> {
+        let frequencies = locked(&self.frequencies);
+        frequencies.get(ns)?.get(lexeme).filter(|(at, _)| at.elapsed() < FREQUENCY_AGE).map(|(_, df)| *df)
+    }
+
+    pub(crate) fn set_frequencies(&self, ns: &Namespace, counted: impl IntoIterator<Item = (String, f32)>) {
+        let mut frequencies = locked(&self.frequencies);
+        let of_namespace = frequencies.entry(ns.clone()).or_default();
+        if of_namespace.len() > FREQUENCIES_KEPT {
+            of_namespace.clear();
+        }
+        let now = Instant::now();
+        of_namespace.extend(counted.into_iter().map(|(lexeme, df)| (lexeme, (now, df))));
+    }
+
+    pub(crate) fn passages(&self, ns: &Namespace) -> Option<i64> {
+        locked(&self.passages).get(ns).filter(|(at, _)| at.elapsed() < PASSAGES_AGE).map(|(_, count)| *count)
+    }
+
+    pub(crate) fn set_passages(&self, ns: &Namespace, count: i64) {
+        locked(&self.passages).insert(ns.clone(), (Instant::now(), count));
+    }
+}

@@ -1,0 +1,381 @@
+//! recall: search arms under filters, joined, read back, and expanded through events and entities.
+
+mod request;
+
+use std::collections::HashSet;
+
+use memory_core::chunk::count_tokens;
+use memory_core::event::StoredEvent;
+use memory_core::id::{AnyId, ArtifactId, EventId, Namespace, PassageId, RevisionId};
+use memory_core::recall::{ArmPlace, fuse_scores};
+use memory_core::snippet::snippet;
+use memory_store::expansion::{self, FoundEntity, RelatedEvent};
+use memory_store::hydration::{self, HydratedHit, Wanted};
+use memory_store::search::{self, Hit, Turn};
+use memory_store::survey;
+
+pub use request::{RecallDraft, RecallRequest, Target, cursor};
+
+use crate::error::vector_warning;
+use crate::{EngineError, Memory};
+
+/// How many passages each arm may bring in.
+const ARM_LIMIT: usize = 200;
+/// The most events shown with one hit of a search.
+const EVENTS_PER_HIT: i64 = 5;
+/// The most events shown with one artifact that was asked for by its id.
+const EVENTS_PER_ARTIFACT: i64 = 200;
+const ENTITIES_MAX: i64 = 20;
+/// How much of a content one answer holds, in characters; the rest is paged.
+const CONTENT_PAGE_CHARS: usize = 20_000;
+/// How much of each hit's content a full answer holds, in characters.
+const FULL_HIT_CHARS: usize = 4_000;
+/// What a result costs beside its texts, in tokens: names of fields, ids, numbers.
+const RESULT_OVERHEAD_TOKENS: usize = 90;
+
+/// One artifact (or event) in an answer.
+#[derive(Debug, Clone)]
+pub struct Recalled {
+    pub hit: HydratedHit,
+    /// Set when an event was asked for: its id stands in the place of the artifact's.
+    pub event_id: Option<EventId>,
+    pub score: f32,
+    pub snippet: String,
+    /// The content or a part of it, where asked for.
+    pub content: Option<String>,
+    /// The content goes on.
+    pub is_cut: bool,
+    pub explanation: Option<Explanation>,
+}
+
+/// Where the arms saw a hit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Explanation {
+    pub vector: Option<ArmPlace>,
+    pub lexical: Option<ArmPlace>,
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct Recall {
+    pub results: Vec<Recalled>,
+    pub related: Vec<RelatedEvent>,
+    pub entities: Vec<FoundEntity>,
+    pub next_cursor: Option<String>,
+    pub warnings: Vec<String>,
+    pub conversation: Option<ConversationPage>,
+}
+
+#[derive(Debug, Clone)]
+pub struct ConversationPage {
+    pub conversation_id: String,
+    pub turns: Vec<Turn>,
+    pub total_turns: i64,
+}
+
+/// A passage that stands for its artifact in an answer.
+struct Chosen {
+    passage_id: PassageId,
+    score: f32,
+    explanation: Explanation,
+}
+
+impl Memory {
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn recall(&self, ns: &Namespace, request: &RecallRequest) -> Result<Recall, EngineError> {
+        self.persist(|| async {
+            let mut answer = match &request.target {
+                Target::Query(query) => self.recall_query(ns, request, query).await?,
+                Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id).await?,
+                Target::Id(AnyId::Event(id)) => self.recall_event(ns, request, id).await?,
+                Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
+            };
+            if let Some(max_tokens) = request.max_tokens {
+                fit(&mut answer, max_tokens, request.offset);
+            }
+            Ok(answer)
+        })
+        .await
+    }
+
+    async fn recall_query(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        query: &str,
+    ) -> Result<Recall, EngineError> {
+        let mut answer = Recall::default();
+        let depth = request.offset + request.limit;
+        let chosen = self.search(ns, request, query, depth, &mut answer.warnings).await?;
+        let page: Vec<&Chosen> = chosen.iter().skip(request.offset).take(request.limit).collect();
+        if chosen.len() > depth && request::can_page_to(depth) {
+            answer.next_cursor = Some(cursor(depth));
+        }
+        let ids: Vec<PassageId> = page.iter().map(|c| c.passage_id).collect();
+        let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
+        let mut conn = self.store.acquire().await?;
+        let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
+        answer.results = hits
+            .into_iter()
+            .filter_map(|mut hit| {
+                let chosen = page.iter().find(|c| c.passage_id == hit.passage_id)?;
+                let content = hit.content.take();
+                let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
+                Some(Recalled {
+                    score: (chosen.score * 10_000.0).round() / 10_000.0,
+                    snippet: snippet(&hit.passage, Some(query)),
+                    content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
+                    is_cut,
+                    explanation: request.explain.then_some(chosen.explanation),
+                    event_id: None,
+                    hit,
+                })
+            })
+            .collect();
+        self.expand(&mut conn, ns, request, &mut answer).await?;
+        Ok(answer)
+    }
+
+    /// One passage an artifact, best first: at least `depth + 1` of them where there are so many.
+    async fn search(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        query: &str,
+        depth: usize,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<Chosen>, EngineError> {
+        let scope = {
+            let mut conn = self.store.acquire().await?;
+            let passages = match self.statistics.passages(ns) {
+                Some(count) => count,
+                None => {
+                    let count = survey::passages_up_to(&mut conn, ns, search::EXACT_MAX + 1).await?;
+                    self.statistics.set_passages(ns, count);
+                    count
+                }
+            };
+            search::scope(&mut conn, ns, request.filters.clone(), passages).await?
+        };
+        if scope.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit = ARM_LIMIT.max(depth * 2);
+        let vector_arm = async {
+            let Some((model, active)) = self.ready_model() else {
+                let error = memory_core::ports::EmbeddingError::Unavailable("not loaded".into());
+                return Ok((Vec::new(), Some(vector_warning(&error))));
+            };
+            match model.embed_query(query).await {
+                Ok(vector) => {
+                    let mut conn = self.store.acquire().await?;
+                    let hits = search::nearest(&mut conn, ns, &scope, &active, vector, limit as i64).await?;
+                    Ok::<_, EngineError>((hits, None))
+                }
+                Err(error) => Ok((Vec::new(), Some(vector_warning(&error)))),
+            }
+        };
+        let lexical_arm = async {
+            let mut conn = self.store.acquire().await?;
+            Ok::<_, EngineError>(self.words_arm(&mut conn, ns, &scope, query, limit).await?)
+        };
+        let ((vector, warning), lexical) = futures::try_join!(vector_arm, lexical_arm)?;
+        warnings.extend(warning);
+        let mut conn = self.store.acquire().await?;
+        let artifacts = hydration::artifacts_of(&mut conn, ns, &revisions_of(&vector, &lexical)).await?;
+        let pairs = |hits: &[Hit]| hits.iter().map(|h| (h.passage_id, h.score)).collect::<Vec<_>>();
+        let revision_of =
+            |id: PassageId| vector.iter().chain(&lexical).find(|h| h.passage_id == id).map(|h| h.revision_id);
+        let mut seen = HashSet::new();
+        Ok(fuse_scores(&pairs(&vector), &pairs(&lexical))
+            .into_iter()
+            .filter(|fused| {
+                let artifact = revision_of(fused.key).and_then(|revision| artifacts.get(&revision));
+                artifact.is_some_and(|artifact| seen.insert(artifact.clone()))
+            })
+            .map(|fused| Chosen {
+                passage_id: fused.key,
+                score: fused.score,
+                explanation: Explanation { vector: fused.vector, lexical: fused.lexical },
+            })
+            .collect())
+    }
+
+    async fn recall_artifact(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        id: &ArtifactId,
+    ) -> Result<Recall, EngineError> {
+        let mut answer = Recall::default();
+        let mut conn = self.store.acquire().await?;
+        let passages = hydration::passages_of_artifact(&mut conn, ns, id).await?;
+        let events = if request.include_events { EVENTS_PER_ARTIFACT } else { 0 };
+        let first: Vec<PassageId> = passages.into_iter().take(1).collect();
+        let Some(hit) = self.hydrate(&mut conn, ns, request, &first, false, events).await?.pop() else {
+            return Ok(answer);
+        };
+        let page = hydration::content_page(&mut conn, ns, id, request.offset, CONTENT_PAGE_CHARS).await?;
+        let Some((content, chars)) = page else { return Ok(answer) };
+        let end = request.offset + content.chars().count();
+        let is_cut = end < chars;
+        answer.next_cursor = is_cut.then(|| cursor(end));
+        answer.results.push(Recalled {
+            score: 1.0,
+            snippet: snippet(&hit.passage, None),
+            content: Some(content),
+            is_cut,
+            explanation: None,
+            event_id: None,
+            hit,
+        });
+        self.expand(&mut conn, ns, request, &mut answer).await?;
+        Ok(answer)
+    }
+
+    async fn recall_event(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        id: &EventId,
+    ) -> Result<Recall, EngineError> {
+        let mut answer = Recall::default();
+        let mut conn = self.store.acquire().await?;
+        let Some(event) = hydration::event(&mut conn, ns, id).await? else { return Ok(answer) };
+        let source = ArtifactId(event.artifact_id.clone());
+        let passages = hydration::passages_of_artifact(&mut conn, ns, &source).await?;
+        let first: Vec<PassageId> = passages.into_iter().take(1).collect();
+        let Some(mut hit) = self.hydrate(&mut conn, ns, request, &first, false, 0).await?.pop() else {
+            return Ok(answer);
+        };
+        hit.events = vec![event.clone()];
+        answer.results.push(Recalled {
+            score: 1.0,
+            snippet: event.narrative,
+            content: None,
+            is_cut: false,
+            explanation: None,
+            event_id: Some(id.clone()),
+            hit,
+        });
+        self.expand(&mut conn, ns, request, &mut answer).await?;
+        Ok(answer)
+    }
+
+    async fn recall_conversation(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        id: &str,
+    ) -> Result<Recall, EngineError> {
+        let mut conn = self.store.acquire().await?;
+        let (turns, total_turns) =
+            search::conversation(&mut conn, ns, id, request.offset as i64, request.limit as i64).await?;
+        let end = request.offset + turns.len();
+        Ok(Recall {
+            next_cursor: (!turns.is_empty() && (end as i64) < total_turns).then(|| cursor(end)),
+            conversation: Some(ConversationPage { conversation_id: id.to_owned(), turns, total_turns }),
+            ..Recall::default()
+        })
+    }
+
+    async fn hydrate(
+        &self,
+        conn: &mut memory_store::Conn,
+        ns: &Namespace,
+        request: &RecallRequest,
+        passages: &[PassageId],
+        content: bool,
+        events: i64,
+    ) -> Result<Vec<HydratedHit>, EngineError> {
+        let categories: Vec<&str> = request.filters.categories.iter().map(|c| c.as_str()).collect();
+        Ok(hydration::hydrate(conn, ns, passages, Wanted { content, events, categories: &categories })
+            .await?)
+    }
+
+    /// Adds what hangs together with the results. Seeds are the events of all of them.
+    async fn expand(
+        &self,
+        conn: &mut memory_store::Conn,
+        ns: &Namespace,
+        request: &RecallRequest,
+        answer: &mut Recall,
+    ) -> Result<(), EngineError> {
+        let revisions: Vec<RevisionId> = answer.results.iter().map(|r| r.hit.revision_id).collect();
+        if revisions.is_empty() {
+            return Ok(());
+        }
+        let categories: Vec<&str> = request.filters.categories.iter().map(|c| c.as_str()).collect();
+        if request.expand && request.graph_budget > 0 {
+            let superseded = request.filters.include_superseded;
+            answer.related = expansion::related_events(
+                conn,
+                ns,
+                &revisions,
+                &categories,
+                superseded,
+                request.graph_budget,
+            )
+            .await?;
+        }
+        if request.include_entities {
+            answer.entities = expansion::entities_of(conn, ns, &revisions, ENTITIES_MAX).await?;
+        }
+        Ok(())
+    }
+}
+
+fn revisions_of(vector: &[Hit], lexical: &[Hit]) -> Vec<RevisionId> {
+    let distinct: HashSet<RevisionId> = vector.iter().chain(lexical).map(|h| h.revision_id).collect();
+    distinct.into_iter().collect()
+}
+
+/// Leaves out what the bound has no room for: results from the end, then related events, then entities.
+/// The first result always stays.
+fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
+    let mut left = max_tokens;
+    let mut take = |cost: usize| match left.checked_sub(cost) {
+        Some(rest) => {
+            left = rest;
+            true
+        }
+        None => {
+            left = 0;
+            false
+        }
+    };
+    let kept = answer.results.iter().take_while(|r| take(cost_of(r))).count().max(1);
+    if kept < answer.results.len() {
+        answer.results.truncate(kept);
+        answer.next_cursor = Some(cursor(offset + kept));
+        answer.warnings.push(format!("Cut to {kept} results by max_tokens; next_cursor has the rest."));
+    }
+    answer.related.retain(|r| {
+        take(
+            RESULT_OVERHEAD_TOKENS / 2
+                + count_tokens(&r.narrative)
+                + r.evidence.iter().map(|e| count_tokens(&e.quote) + 30).sum::<usize>(),
+        )
+    });
+    answer.entities.retain(|e| {
+        take(12 + count_tokens(&e.name) + e.aliases.iter().map(|a| count_tokens(a)).sum::<usize>())
+    });
+    if let Some(conversation) = &mut answer.conversation {
+        let kept =
+            conversation.turns.iter().take_while(|t| take(40 + count_tokens(&t.content))).count().max(1);
+        if kept < conversation.turns.len() {
+            conversation.turns.truncate(kept);
+            answer.next_cursor = Some(cursor(offset + kept));
+        }
+    }
+}
+
+fn cost_of(result: &Recalled) -> usize {
+    let event_cost = |event: &StoredEvent| {
+        60 + count_tokens(&event.narrative)
+            + event.evidence.iter().map(|e| count_tokens(&e.quote) + 30).sum::<usize>()
+    };
+    RESULT_OVERHEAD_TOKENS
+        + count_tokens(&result.snippet)
+        + result.content.as_deref().map_or(0, count_tokens)
+        + result.hit.events.iter().map(event_cost).sum::<usize>()
+}

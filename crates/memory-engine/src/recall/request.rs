@@ -1,0 +1,248 @@
+//! What recall may be asked, checked.
+
+use jiff::Timestamp;
+use memory_core::Invalid;
+use memory_core::artifact::{Context, field, list};
+use memory_core::event::Category;
+use memory_core::id::AnyId;
+use memory_core::text::{cut, parse_date};
+use memory_store::search::Filters;
+
+pub const QUERY_MAX_CHARS: usize = 2_000;
+pub const LIMIT_MAX: i64 = 50;
+pub const GRAPH_BUDGET_MAX: i64 = 100;
+/// The smallest and the largest bound on an answer, in tokens.
+pub const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
+/// How many results deep paging goes.
+const DEPTH_MAX: usize = 500;
+
+/// The arguments of the tool, unchecked.
+#[derive(Debug, Clone, Default)]
+pub struct RecallDraft {
+    pub query: Option<String>,
+    pub id: Option<String>,
+    pub context: Option<String>,
+    pub limit: Option<i64>,
+    pub expand: Option<bool>,
+    pub include_events: Option<bool>,
+    pub include_entities: Option<bool>,
+    pub graph_budget: Option<i64>,
+    pub conversation_id: Option<String>,
+    pub source: Option<String>,
+    pub author: Option<String>,
+    pub date_from: Option<String>,
+    pub date_to: Option<String>,
+    pub tags: Vec<String>,
+    pub min_importance: Option<f64>,
+    pub categories: Vec<String>,
+    pub include_superseded: Option<bool>,
+    pub max_tokens: Option<i64>,
+    pub detail: Option<String>,
+    pub explain: Option<bool>,
+    pub cursor: Option<String>,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Target {
+    Query(String),
+    Id(AnyId),
+    /// The turns of the conversation that the filters name.
+    Conversation(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallRequest {
+    pub target: Target,
+    pub filters: Filters,
+    pub limit: usize,
+    pub expand: bool,
+    pub include_events: bool,
+    pub include_entities: bool,
+    pub graph_budget: i64,
+    pub max_tokens: Option<usize>,
+    pub is_full: bool,
+    pub explain: bool,
+    /// Where the page begins.
+    pub offset: usize,
+}
+
+impl RecallRequest {
+    pub fn new(draft: RecallDraft) -> Result<Self, Invalid> {
+        let given = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
+        let conversation_id = field("conversation_id", draft.conversation_id)?;
+        let target = match (given(draft.id), given(draft.query), &conversation_id) {
+            (Some(id), _, _) => Target::Id(AnyId::parse(&id)?),
+            (None, Some(query), _) => Target::Query(checked_query(query)?),
+            (None, None, Some(id)) => Target::Conversation(id.clone()),
+            (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
+        };
+        let is_full = match draft.detail.as_deref().map(str::trim) {
+            None | Some("concise" | "") => false,
+            Some("full") => true,
+            Some(other) => {
+                return Err(Invalid::new(format!(
+                    "Invalid detail '{}'. Must be one of: concise, full",
+                    cut(other, 40)
+                )));
+            }
+        };
+        let max_tokens = match draft.max_tokens {
+            None => None,
+            Some(n) if MAX_TOKENS_RANGE.contains(&n) => Some(n as usize),
+            Some(n) => {
+                return Err(out_of_range("max_tokens", n, *MAX_TOKENS_RANGE.start(), *MAX_TOKENS_RANGE.end()));
+            }
+        };
+        let date = |name: &str, value: Option<String>| value.map(|text| parse_date(name, &text)).transpose();
+        let filters = Filters {
+            context: given(draft.context).map(|c| Context::parse_or_explain(&c)).transpose()?,
+            source: field("source", draft.source)?,
+            author: field("author", draft.author)?,
+            conversation_id,
+            date_from: date("date_from", given(draft.date_from))?,
+            date_to: date("date_to", given(draft.date_to.clone()))?
+                .map(|t| end_of(t, draft.date_to.as_deref())),
+            tags: list("tags", draft.tags)?,
+            min_importance: match draft.min_importance {
+                Some(i) if !(0.0..=1.0).contains(&i) => {
+                    return Err(Invalid::new(format!(
+                        "Invalid min_importance {i}. Use a number from 0.0 to 1.0."
+                    )));
+                }
+                other => other.map(|i| i as f32),
+            },
+            categories: draft.categories.iter().map(|c| category(c)).collect::<Result<_, _>>()?,
+            include_superseded: draft.include_superseded.unwrap_or(false),
+        };
+        if let (Some(from), Some(to)) = (filters.date_from, filters.date_to)
+            && from > to
+        {
+            return Err(Invalid::new(format!(
+                "Invalid date range: date_from {from} is after date_to {to}. Swap them."
+            )));
+        }
+        Ok(Self {
+            target,
+            filters,
+            limit: within("limit", draft.limit, 10, 1, LIMIT_MAX)? as usize,
+            expand: draft.expand.unwrap_or(true),
+            include_events: draft.include_events.unwrap_or(true),
+            include_entities: draft.include_entities.unwrap_or(true),
+            graph_budget: within("graph_budget", draft.graph_budget, 10, 0, GRAPH_BUDGET_MAX)?,
+            max_tokens,
+            is_full,
+            explain: draft.explain.unwrap_or(false),
+            offset: draft.cursor.as_deref().map_or(Ok(0), parse_cursor)?,
+        })
+    }
+}
+
+fn checked_query(query: String) -> Result<String, Invalid> {
+    let chars = query.chars().count();
+    if chars > QUERY_MAX_CHARS {
+        return Err(Invalid::new(format!(
+            "Invalid query: {chars} characters, the limit is {QUERY_MAX_CHARS}. Ask a shorter question."
+        )));
+    }
+    if query.contains('\0') {
+        return Err(Invalid::new("Invalid query: it has a NUL character. Remove it."));
+    }
+    Ok(query)
+}
+
+/// A `date_to` without a time means the whole of that day.
+fn end_of(timestamp: Timestamp, text: Option<&str>) -> Timestamp {
+    let is_date = text.is_some_and(|t| t.trim().len() == 10);
+    if is_date { timestamp + jiff::SignedDuration::from_secs(24 * 3600 - 1) } else { timestamp }
+}
+
+fn category(text: &str) -> Result<Category, Invalid> {
+    Category::ALL.iter().copied().find(|c| c.as_str().eq_ignore_ascii_case(text.trim())).ok_or_else(|| {
+        Invalid::new(format!("Invalid category '{}'. Must be one of: {}", cut(text, 40), Category::names()))
+    })
+}
+
+fn out_of_range(name: &str, value: i64, min: i64, max: i64) -> Invalid {
+    Invalid::new(format!("Invalid {name} {value}. Use a whole number from {min} to {max}."))
+}
+
+fn within(name: &str, value: Option<i64>, default: i64, min: i64, max: i64) -> Result<i64, Invalid> {
+    match value.unwrap_or(default) {
+        n if (min..=max).contains(&n) => Ok(n),
+        n => Err(out_of_range(name, n, min, max)),
+    }
+}
+
+/// The cursor of the page that begins at `offset`; `None` where paging ends.
+pub fn cursor(offset: usize) -> String {
+    format!("from:{offset}")
+}
+
+fn parse_cursor(text: &str) -> Result<usize, Invalid> {
+    text.trim().strip_prefix("from:").and_then(|n| n.parse::<usize>().ok()).ok_or_else(|| {
+        Invalid::new(format!(
+            "Invalid cursor '{}'. Use the next_cursor of the page before, or leave it out.",
+            cut(text, 40)
+        ))
+    })
+}
+
+/// Whether a search reaches results beyond this many.
+pub fn can_page_to(offset: usize) -> bool {
+    offset < DEPTH_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(query: &str) -> RecallDraft {
+        RecallDraft { query: Some(query.into()), ..RecallDraft::default() }
+    }
+
+    #[test]
+    fn one_of_query_id_and_conversation_is_needed() {
+        assert_eq!(
+            RecallRequest::new(RecallDraft { query: Some("  ".into()), ..RecallDraft::default() })
+                .unwrap_err()
+                .0,
+            "Must provide query, id, or conversation_id"
+        );
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        for (bad, needle) in [
+            (
+                RecallDraft { limit: Some(0), ..draft("q") },
+                "Invalid limit 0. Use a whole number from 1 to 50.",
+            ),
+            (RecallDraft { graph_budget: Some(101), ..draft("q") }, "101"),
+            (RecallDraft { max_tokens: Some(5), ..draft("q") }, "100 to 100000"),
+            (RecallDraft { min_importance: Some(2.0), ..draft("q") }, "min_importance 2"),
+            (RecallDraft { categories: vec!["Party".into()], ..draft("q") }, "Invalid category 'Party'"),
+            (RecallDraft { detail: Some("long".into()), ..draft("q") }, "Invalid detail 'long'"),
+            (RecallDraft { cursor: Some("7".into()), ..draft("q") }, "Invalid cursor '7'"),
+            (
+                RecallDraft {
+                    date_from: Some("2026-02-01".into()),
+                    date_to: Some("2026-01-01".into()),
+                    ..draft("q")
+                },
+                "date range",
+            ),
+            (draft(&"q".repeat(2001)), "2001 characters"),
+        ] {
+            let error = RecallRequest::new(bad).unwrap_err().0;
+            assert!(error.contains(needle), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_date_to_without_a_time_means_the_whole_day() {
+        let request =
+            RecallRequest::new(RecallDraft { date_to: Some("2026-01-31".into()), ..draft("q") }).unwrap();
+        assert_eq!(request.filters.date_to.unwrap().to_string(), "2026-01-31T23:59:59Z");
+    }
+}

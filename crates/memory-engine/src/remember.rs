@@ -1,0 +1,335 @@
+//! remember: a content, its passages and vectors, and its jobs, all or nothing.
+
+use memory_core::artifact::{Context, Draft, Metadata, NewArtifact};
+use memory_core::chunk::{Chunked, chunk_text};
+use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
+use memory_core::job::JobKind;
+use memory_core::lexicon::lexeme_counts;
+use memory_core::render::{PreviousTurn, Surroundings};
+use memory_store::artifacts::{self, NewPassage, Queued, Standing};
+use memory_store::{Tx, passages};
+
+use crate::{EngineError, Memory};
+
+/// Up to this many passages are embedded before the commit; a longer text gets its vectors by a job.
+pub const EMBEDDED_AT_ONCE_MAX: usize = 32;
+/// A conversation turn under this many tokens queues no job of its own.
+const SHORT_TURN_TOKENS: usize = 100;
+
+/// What became of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remembered {
+    pub id: ArtifactId,
+    pub summary: String,
+    pub context: Context,
+    pub is_created: bool,
+    /// The artifact that stood at this place until now.
+    pub supersedes: Option<ArtifactId>,
+    /// The text's own extraction job, queued by this call or open already.
+    pub job_id: Option<JobId>,
+    pub num_chunks: usize,
+    pub token_count: usize,
+    /// Vectors are still to be computed; the text is found by its words meanwhile.
+    pub is_embedding_pending: bool,
+}
+
+/// A text cut, rendered and, where that could be done at once, embedded.
+struct Prepared {
+    chunked: Chunked,
+    surroundings: Surroundings,
+    passages: Vec<NewPassage>,
+    model_id: Option<i16>,
+}
+
+impl Memory {
+    /// Stores a text at its place. The same text at the same place changes nothing but what is said about it.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn remember(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
+        let given_context = draft.context.is_some();
+        let given_importance = draft.importance.is_some();
+        let new = NewArtifact::new(draft)?;
+        // A long text takes a while to cut; other calls go on meanwhile.
+        let (new, chunked) = tokio::task::spawn_blocking(move || {
+            let chunked = chunk_text(&new.content);
+            (new, chunked)
+        })
+        .await
+        .map_err(|_| memory_core::Invalid::new("The text could not be divided into chunks."))?;
+        self.persist(|| async {
+            let mut conn = self.store.acquire().await?;
+            let uid = new.meta.uid(&new.hash);
+            let standing = artifacts::find_standing(&mut conn, ns, &uid).await?;
+            let previous = match new.meta.turn() {
+                Some((conversation, turn)) => {
+                    artifacts::previous_turn(&mut conn, ns, conversation, turn).await?
+                }
+                None => None,
+            };
+            drop(conn);
+            match standing {
+                Some(standing) if standing.hash == new.hash => {
+                    let mut meta = new.meta.clone();
+                    keep_what_was_not_given(&mut meta, &standing.meta, given_context, given_importance);
+                    self.keep_standing(ns, &new, meta, standing, &chunked, previous).await
+                }
+                standing => self.put_in_place(ns, &new, standing, &chunked, previous).await,
+            }
+        })
+        .await
+    }
+
+    /// A new content at a place, free or taken.
+    async fn put_in_place(
+        &self,
+        ns: &Namespace,
+        new: &NewArtifact,
+        standing: Option<Standing>,
+        chunked: &Chunked,
+        previous: Option<PreviousTurn>,
+    ) -> Result<Remembered, EngineError> {
+        let mut prepared = self.prepare(ns, &new.meta, chunked, previous).await;
+        let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
+        let mut tx = self.store.begin().await?;
+        if let Some((conversation, turn)) = new.meta.turn() {
+            artifacts::lock_conversation(&mut tx, ns, conversation).await?;
+            let now = artifacts::previous_turn(&mut tx, ns, conversation, turn).await?;
+            prepared.correct_previous(ns, now);
+        }
+        let artifact_id =
+            artifacts::insert_artifact(&mut tx, ns, &new.hash, &new.content, chunked.token_count).await?;
+        artifacts::insert_chunks(&mut tx, ns, &artifact_id, &chunked.chunks).await?;
+        if let Some(standing) = &standing {
+            artifacts::retire(&mut tx, ns, standing.revision_id).await?;
+        }
+        let is_embedding_pending = prepared.lacks_vectors();
+        let queued = Queued { extract: queues_extraction, embed: is_embedding_pending };
+        let (revision_id, job_id) = artifacts::insert_revision(
+            &mut tx,
+            ns,
+            &artifact_id,
+            new,
+            prepared.passages,
+            prepared.model_id,
+            queued,
+        )
+        .await?;
+        if let Some(standing) = &standing {
+            artifacts::name_successor(&mut tx, ns, standing.revision_id, revision_id).await?;
+        }
+        if let Some((conversation, turn)) = new.meta.turn() {
+            let previous = PreviousTurn {
+                speaker: new.meta.speaker().map(str::to_owned),
+                text: new.content.chars().take(400).collect(),
+            };
+            render_following_turn(&mut tx, ns, conversation, turn, Some(previous)).await?;
+            let settings = &self.settings;
+            artifacts::queue_conversation(
+                &mut tx,
+                ns,
+                conversation,
+                settings.conversation_pause.as_secs_f64(),
+                settings.conversation_patience.as_secs_f64(),
+            )
+            .await?;
+        }
+        tx.commit().await?;
+        self.wake_worker();
+        Ok(Remembered {
+            id: artifact_id,
+            summary: new.summary(),
+            context: new.meta.context,
+            is_created: true,
+            supersedes: standing.map(|s| s.artifact_id),
+            job_id,
+            num_chunks: chunked.chunks.len(),
+            token_count: chunked.token_count,
+            is_embedding_pending,
+        })
+    }
+
+    /// The same content at the same place: only what is said about it may change.
+    async fn keep_standing(
+        &self,
+        ns: &Namespace,
+        new: &NewArtifact,
+        meta: Metadata,
+        standing: Standing,
+        chunked: &Chunked,
+        previous: Option<PreviousTurn>,
+    ) -> Result<Remembered, EngineError> {
+        let mut job_id = standing.open_job;
+        let mut is_embedding_pending = standing.lacks_vectors;
+        let renamed = NewArtifact { content: new.content.clone(), hash: new.hash, meta };
+        let summary = renamed.summary();
+        let meta = renamed.meta;
+        let queues_extraction = meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
+        let lacks_extraction = !standing.was_extracted && job_id.is_none() && queues_extraction;
+        if meta != standing.meta || lacks_extraction || is_embedding_pending {
+            let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&standing.meta, None);
+            let prepared = match is_rendered_anew {
+                true => Some(self.prepare(ns, &meta, chunked, previous).await),
+                false => None,
+            };
+            let mut tx = self.store.begin().await?;
+            if let Some((conversation, _)) = meta.turn() {
+                artifacts::lock_conversation(&mut tx, ns, conversation).await?;
+            }
+            artifacts::update_metadata(&mut tx, ns, standing.revision_id, &meta, &summary).await?;
+            if let Some(prepared) = prepared {
+                is_embedding_pending = prepared.lacks_vectors();
+                passages::replace(&mut tx, ns, standing.revision_id, prepared.passages, prepared.model_id)
+                    .await?;
+                if let Some((conversation, turn)) = meta.turn() {
+                    let own = PreviousTurn {
+                        speaker: meta.speaker().map(str::to_owned),
+                        text: new.content.chars().take(400).collect(),
+                    };
+                    render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
+                }
+            }
+            if lacks_extraction {
+                job_id = artifacts::queue_job(&mut tx, ns, JobKind::Extract, standing.revision_id).await?;
+            }
+            if is_embedding_pending {
+                artifacts::queue_job(&mut tx, ns, JobKind::Embed, standing.revision_id).await?;
+            }
+            tx.commit().await?;
+            self.wake_worker();
+        }
+        Ok(Remembered {
+            id: standing.artifact_id,
+            summary,
+            context: meta.context,
+            is_created: false,
+            supersedes: None,
+            job_id,
+            num_chunks: chunked.chunks.len(),
+            token_count: chunked.token_count,
+            is_embedding_pending,
+        })
+    }
+
+    /// Renders the passages and embeds them where they are few and the model is there. No transaction is
+    /// open meanwhile.
+    async fn prepare(
+        &self,
+        ns: &Namespace,
+        meta: &Metadata,
+        chunked: &Chunked,
+        previous: Option<PreviousTurn>,
+    ) -> Prepared {
+        let surroundings = Surroundings::new(meta, previous);
+        let rendered: Vec<String> = chunked
+            .passages
+            .iter()
+            .enumerate()
+            .map(|(n, passage)| surroundings.render(&passage.text, n == 0))
+            .collect();
+        let mut vectors: Vec<Option<Vec<f32>>> = vec![None; rendered.len()];
+        let mut model_id = None;
+        if let Some((model, active)) = self.ready_model().filter(|_| rendered.len() <= EMBEDDED_AT_ONCE_MAX) {
+            match model.embed_passages(rendered.clone()).await {
+                Ok(made) => {
+                    vectors = made.into_iter().map(Some).collect();
+                    model_id = Some(active.model_id);
+                }
+                Err(error) => tracing::warn!(%error, "vectors will be computed later"),
+            }
+        }
+        let passages = chunked
+            .passages
+            .iter()
+            .zip(&rendered)
+            .zip(vectors)
+            .map(|((passage, rendered), embedding)| {
+                let lexemes = lexeme_counts(rendered);
+                NewPassage {
+                    chunk_index: passage.chunk_index,
+                    span: passage.span,
+                    text: passage.text.clone(),
+                    lex: passages::lex_literal(ns, &lexemes),
+                    lex_length: lexemes.length,
+                    embedding,
+                }
+            })
+            .collect();
+        Prepared { chunked: chunked.clone(), surroundings, passages, model_id }
+    }
+}
+
+impl Prepared {
+    fn lacks_vectors(&self) -> bool {
+        self.passages.iter().any(|p| p.embedding.is_none())
+    }
+
+    /// Another turn may have come between the rendering and the lock: then the first passage is rendered
+    /// again and its vector left to a job.
+    fn correct_previous(&mut self, ns: &Namespace, previous: Option<PreviousTurn>) {
+        if self.surroundings.previous == previous {
+            return;
+        }
+        self.surroundings.previous = previous;
+        if let (Some(passage), Some(cut)) = (self.passages.first_mut(), self.chunked.passages.first()) {
+            let lexemes = lexeme_counts(&self.surroundings.render(&cut.text, true));
+            passage.lex = passages::lex_literal(ns, &lexemes);
+            passage.lex_length = lexemes.length;
+            passage.embedding = None;
+        }
+    }
+}
+
+/// What a second call leaves out stays as the first call said it.
+fn keep_what_was_not_given(
+    meta: &mut Metadata,
+    standing: &Metadata,
+    given_context: bool,
+    given_importance: bool,
+) {
+    let keep = |new: &mut Option<String>, old: &Option<String>| {
+        if new.is_none() {
+            new.clone_from(old);
+        }
+    };
+    keep(&mut meta.source, &standing.source);
+    keep(&mut meta.source_id, &standing.source_id);
+    keep(&mut meta.author, &standing.author);
+    keep(&mut meta.title, &standing.title);
+    keep(&mut meta.conversation_id, &standing.conversation_id);
+    meta.role = meta.role.or(standing.role);
+    meta.date = meta.date.or(standing.date);
+    meta.turn_index = meta.turn_index.or(standing.turn_index);
+    if meta.participants.is_empty() {
+        meta.participants.clone_from(&standing.participants);
+    }
+    if meta.tags.is_empty() {
+        meta.tags.clone_from(&standing.tags);
+    }
+    if !given_context {
+        meta.context = standing.context;
+    }
+    if !given_importance {
+        meta.importance = standing.importance;
+    }
+}
+
+/// Renders the turn after a place again, now that another text (or none) stands before it: its words at
+/// once, its vector by a job.
+pub(crate) async fn render_following_turn(
+    tx: &mut Tx,
+    ns: &Namespace,
+    conversation_id: &str,
+    turn_index: i32,
+    previous: Option<PreviousTurn>,
+) -> Result<Option<RevisionId>, EngineError> {
+    let Some(turn) = passages::following_turn(tx, ns, conversation_id, turn_index).await? else {
+        return Ok(None);
+    };
+    let Some((mut surroundings, _)) = passages::surroundings(tx, ns, turn.revision_id).await? else {
+        return Ok(None);
+    };
+    surroundings.previous = previous;
+    let lexemes = lexeme_counts(&surroundings.render(&turn.text, true));
+    passages::rewrite_lex(tx, ns, turn.revision_id, turn.passage_id, &lexemes).await?;
+    artifacts::queue_job(tx, ns, JobKind::Embed, turn.revision_id).await?;
+    Ok(Some(turn.revision_id))
+}

@@ -1,0 +1,106 @@
+//! status: what runs, what is stored, what waits.
+
+use std::time::Instant;
+
+use memory_core::id::{ArtifactId, Namespace};
+use memory_store::survey::{self, Counts, JobStatus, Queue};
+
+use crate::{EngineError, Memory, ModelState};
+
+/// A worker not seen for this long is not counted on, in seconds.
+const WORKER_SILENT_SECONDS: f64 = 60.0;
+
+/// One part of the system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Service {
+    pub name: &'static str,
+    pub is_healthy: bool,
+    pub latency_ms: Option<f64>,
+    pub detail: String,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Status {
+    pub services: Vec<Service>,
+    /// `None` when the database cannot be asked.
+    pub counts: Option<Counts>,
+    pub queue: Option<Queue>,
+    /// Set when an artifact was asked for and is there.
+    pub job: Option<JobStatus>,
+}
+
+impl Memory {
+    /// Never fails: what cannot be asked is reported as such.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn status(&self, ns: &Namespace, artifact_id: Option<&ArtifactId>) -> Status {
+        let started = Instant::now();
+        let mut status = Status { services: Vec::new(), counts: None, queue: None, job: None };
+        let mut worker_seen = None;
+        let asked = async {
+            let mut conn = self.store.acquire().await?;
+            status.counts = Some(survey::counts(&mut conn, ns).await?);
+            let latency_ms = started.elapsed().as_secs_f64() * 1e3;
+            status.queue = Some(survey::queue(&mut conn, ns).await?);
+            worker_seen = survey::worker_last_seen_seconds(&mut conn).await?;
+            if let Some(id) = artifact_id {
+                status.job = survey::job_status(&mut conn, ns, id).await?;
+            }
+            Ok::<f64, EngineError>(latency_ms)
+        };
+        let postgres = match asked.await {
+            Ok(latency) => Service {
+                name: "postgres",
+                is_healthy: true,
+                latency_ms: Some((latency * 100.0).round() / 100.0),
+                detail: "answers".into(),
+            },
+            Err(error) => {
+                Service { name: "postgres", is_healthy: false, latency_ms: None, detail: error.to_string() }
+            }
+        };
+        let is_reachable = postgres.is_healthy;
+        let waiting = status.queue.as_ref().map_or(0, |q| q.pending_embeddings);
+        status.services = vec![
+            postgres,
+            Service {
+                name: "vector_index",
+                is_healthy: is_reachable,
+                latency_ms: None,
+                detail: match (is_reachable, waiting) {
+                    (false, _) => "cannot be asked: it is in the database".into(),
+                    (true, 0) => "pgvector; every passage has its vector".into(),
+                    (true, n) => format!("pgvector; {n} texts wait for their vectors"),
+                },
+            },
+            self.model_service(),
+            Service {
+                name: "extractor",
+                is_healthy: true,
+                latency_ms: None,
+                detail: format!("{} version {}", self.extractor.name(), self.extractor.version()),
+            },
+            worker_service(worker_seen),
+        ];
+        status
+    }
+
+    fn model_service(&self) -> Service {
+        let (is_healthy, detail) = match self.model_state() {
+            ModelState::Ready { active, .. } => {
+                (true, format!("{} ({} dimensions)", active.info.id, active.info.dimension))
+            }
+            ModelState::Loading => (false, "is being loaded".to_owned()),
+            ModelState::Failed(reason) => (false, reason),
+        };
+        Service { name: "embedding_model", is_healthy, latency_ms: None, detail }
+    }
+}
+
+fn worker_service(seen_seconds: Option<f64>) -> Service {
+    let (is_healthy, detail) = match seen_seconds {
+        Some(seconds) if seconds < WORKER_SILENT_SECONDS => (true, format!("last seen {seconds:.0} s ago")),
+        Some(seconds) => (false, format!("last seen {seconds:.0} s ago; start `event-worker`")),
+        None => (false, "never seen; start `event-worker`".to_owned()),
+    };
+    Service { name: "event_worker", is_healthy, latency_ms: None, detail }
+}

@@ -1,0 +1,147 @@
+//! Extraction jobs: load, extract without a transaction, then finish and write together.
+
+use std::sync::Arc;
+
+use memory_core::event::{Extraction, Rejected};
+use memory_core::id::RevisionId;
+use memory_core::job::ErrorCode;
+use memory_core::ports::{Segment, SourceText};
+use memory_store::events::{self, ExtractorId, Source};
+use memory_store::jobs::{self, LeasedJob};
+
+use super::JobError;
+use crate::Memory;
+
+/// How many unread turns one pass over a conversation reads, and how many turns before them it sees.
+const WINDOW_TURNS: i64 = 40;
+const WINDOW_CONTEXT_TURNS: i64 = 6;
+
+impl Memory {
+    pub(super) async fn extract_revision(
+        &self,
+        job: &LeasedJob,
+        revision_id: RevisionId,
+    ) -> Result<(), JobError> {
+        let mut conn = self.store.acquire().await?;
+        let source = events::source(&mut conn, &job.namespace, revision_id).await?.ok_or(JobError::Lost)?;
+        drop(conn);
+        let sources = [source];
+        let (extraction, rejected) = self.extract(&sources).await?;
+        self.write(job, &sources, extraction, rejected, true).await
+    }
+
+    /// Reads the unread turns window by window; each window's results are committed with a renewed lease,
+    /// the last one's with the job.
+    pub(super) async fn extract_conversation(
+        &self,
+        job: &LeasedJob,
+        conversation_id: &str,
+    ) -> Result<(), JobError> {
+        loop {
+            let mut conn = self.store.acquire().await?;
+            let sources = events::unread_window(
+                &mut conn,
+                &job.namespace,
+                conversation_id,
+                WINDOW_TURNS,
+                WINDOW_CONTEXT_TURNS,
+            )
+            .await?;
+            drop(conn);
+            let unread = sources.iter().filter(|s| s.unread).count() as i64;
+            let is_last = unread < WINDOW_TURNS;
+            if unread == 0 {
+                let mut tx = self.store.begin().await?;
+                jobs::finish(&mut tx, job).await?;
+                return Ok(tx.commit().await?);
+            }
+            let (extraction, rejected) = self.extract(&sources).await?;
+            self.write(job, &sources, extraction, rejected, is_last).await?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs the extractor off the async threads; a panic of it is an error of the job.
+    async fn extract(&self, sources: &[Source]) -> Result<(Extraction, Rejected), JobError> {
+        let extractor = Arc::clone(&self.extractor);
+        let text = source_text(sources);
+        let runtime = tokio::runtime::Handle::current();
+        let extracted = tokio::task::spawn_blocking(move || {
+            runtime.block_on(async {
+                let extraction = extractor.extract(&text).await?;
+                let segments: Vec<&str> = text.segments.iter().map(|s| s.text.as_str()).collect();
+                Ok(extraction.verified(&segments))
+            })
+        })
+        .await;
+        match extracted {
+            Ok(Ok((extraction, rejected))) => {
+                if rejected != Rejected::default() {
+                    tracing::warn!(
+                        rejected.events,
+                        rejected.mentions,
+                        "found without evidence in the source, rejected"
+                    );
+                }
+                Ok((extraction, rejected))
+            }
+            Ok(Err(error)) => {
+                let error: memory_core::ports::ExtractError = error;
+                Err(JobError::Retry(ErrorCode::Internal, error.to_string()))
+            }
+            Err(_) => Err(JobError::Retry(ErrorCode::Internal, "the extractor panicked".to_owned())),
+        }
+    }
+
+    async fn write(
+        &self,
+        job: &LeasedJob,
+        sources: &[Source],
+        extraction: Extraction,
+        rejected: Rejected,
+        is_last: bool,
+    ) -> Result<(), JobError> {
+        let mut tx = self.store.begin().await?;
+        if is_last {
+            jobs::finish(&mut tx, job).await?;
+        } else {
+            jobs::renew(&mut tx, job, self.settings.lease).await?;
+        }
+        let extractor = ExtractorId { name: self.extractor.name(), version: self.extractor.version() };
+        let events =
+            events::replace_extraction(&mut tx, &job.namespace, extractor, sources, extraction, rejected)
+                .await?;
+        tx.commit().await?;
+        tracing::debug!(events, "extracted");
+        Ok(())
+    }
+}
+
+fn source_text(sources: &[Source]) -> SourceText {
+    let first = &sources[0].meta;
+    SourceText {
+        context: first.context,
+        title: first.title.clone(),
+        author: first.author.clone(),
+        participants: sources.iter().flat_map(|s| s.meta.participants.iter().cloned()).fold(
+            Vec::new(),
+            |mut all, p| {
+                if !all.contains(&p) {
+                    all.push(p);
+                }
+                all
+            },
+        ),
+        segments: sources
+            .iter()
+            .map(|source| Segment {
+                text: source.content.clone(),
+                speaker: source.meta.turn().and(source.meta.speaker().map(str::to_owned)),
+                date: Some(source.date),
+                context_only: !source.unread,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,427 @@
+//! Artifacts and their revisions: what stands at a place, and putting something new there.
+
+use jiff::Timestamp;
+use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
+use memory_core::artifact::{ArtifactUid, Context, Metadata, NewArtifact, Role};
+use memory_core::chunk::Chunk;
+use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
+use memory_core::job::JobKind;
+use memory_core::render::PreviousTurn;
+use memory_core::text::CharSpan;
+use pgvector::Vector;
+use sqlx::{FromRow, Row};
+
+use crate::{Conn, StoreError, Tx};
+
+/// The revision that is latest at a place.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    pub revision_id: RevisionId,
+    pub artifact_id: ArtifactId,
+    pub hash: ContentHash,
+    pub meta: Metadata,
+    pub was_extracted: bool,
+    /// An extraction job that is PENDING or PROCESSING.
+    pub open_job: Option<JobId>,
+    pub lacks_vectors: bool,
+}
+
+#[derive(FromRow)]
+pub(crate) struct MetadataRow {
+    pub(crate) context: String,
+    pub(crate) source: Option<String>,
+    pub(crate) source_id: Option<String>,
+    pub(crate) author: Option<String>,
+    pub(crate) role: Option<String>,
+    pub(crate) participants: Vec<String>,
+    pub(crate) date: Option<SqlTimestamp>,
+    pub(crate) title: Option<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) importance: f32,
+    pub(crate) conversation_id: Option<String>,
+    pub(crate) turn_index: Option<i32>,
+}
+
+impl From<MetadataRow> for Metadata {
+    fn from(row: MetadataRow) -> Self {
+        Self {
+            // The schema holds only names of the closed set; a newer version's name reads as a note.
+            context: Context::parse(&row.context).unwrap_or(Context::Note),
+            source: row.source,
+            source_id: row.source_id,
+            author: row.author,
+            role: row.role.as_deref().and_then(Role::parse),
+            participants: row.participants,
+            date: row.date.map(SqlTimestamp::to_jiff),
+            title: row.title,
+            tags: row.tags,
+            importance: row.importance,
+            conversation_id: row.conversation_id,
+            turn_index: row.turn_index,
+        }
+    }
+}
+
+/// What stands at the place now, if anything does.
+pub async fn find_standing(
+    conn: &mut Conn,
+    ns: &Namespace,
+    uid: &ArtifactUid,
+) -> Result<Option<Standing>, StoreError> {
+    let row = sqlx::query(
+        "select r.revision_id, r.artifact_id, a.sha256, r.extracted_at is not null as was_extracted,
+                r.context, r.source, r.source_id, r.author, r.role, r.participants, r.date, r.title, r.tags,
+                r.importance, r.conversation_id, r.turn_index,
+                (select j.job_id from event_jobs j
+                 where j.namespace = r.namespace and j.revision_id = r.revision_id and j.kind = 'extract'
+                   and j.status in ('PENDING', 'PROCESSING')) as open_job,
+                exists (select from passage p
+                        where p.namespace = r.namespace and p.revision_id = r.revision_id
+                          and not exists (select from passage_embedding e join embedding_model m using (model_id)
+                                          where e.namespace = p.namespace and e.passage_id = p.passage_id and m.is_active))
+                    as lacks_vectors
+         from artifact_revision r
+         join artifact a using (namespace, artifact_id)
+         where r.namespace = $1 and r.artifact_uid = $2 and r.is_latest",
+    )
+    .bind(ns.as_str())
+    .bind(&uid.0)
+    .fetch_optional(conn)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let sha256: Vec<u8> = row.try_get("sha256")?;
+    let hash = ContentHash(
+        sha256.try_into().map_err(|_| StoreError::Unsuitable("a stored hash is damaged".into()))?,
+    );
+    Ok(Some(Standing {
+        revision_id: RevisionId(row.try_get("revision_id")?),
+        artifact_id: ArtifactId(row.try_get("artifact_id")?),
+        hash,
+        was_extracted: row.try_get("was_extracted")?,
+        open_job: row.try_get::<Option<i64>, _>("open_job")?.map(JobId),
+        lacks_vectors: row.try_get("lacks_vectors")?,
+        meta: MetadataRow::from_row(&row)?.into(),
+    }))
+}
+
+/// One writer at a time in a conversation, until the transaction ends: a turn's rendering depends on the
+/// turn before it.
+pub async fn lock_conversation(tx: &mut Tx, ns: &Namespace, conversation_id: &str) -> Result<(), StoreError> {
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1))")
+        .bind(ns.as_str())
+        .bind(conversation_id)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// The latest revision of the nearest turn before this one.
+pub async fn previous_turn(
+    conn: &mut Conn,
+    ns: &Namespace,
+    conversation_id: &str,
+    turn_index: i32,
+) -> Result<Option<PreviousTurn>, StoreError> {
+    let row: Option<(Option<String>, String)> = sqlx::query_as(
+        "select coalesce(r.author, r.role), left(a.content, 400)
+         from artifact_revision r
+         join artifact a using (namespace, artifact_id)
+         where r.namespace = $1 and r.conversation_id = $2 and r.turn_index < $3 and r.is_latest
+         order by r.turn_index desc
+         limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(conversation_id)
+    .bind(turn_index)
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|(speaker, text)| PreviousTurn { speaker, text }))
+}
+
+/// Stores the content unless the namespace has it, and gives its id. When another content holds the
+/// 12-digit id, a longer one is taken.
+pub async fn insert_artifact(
+    tx: &mut Tx,
+    ns: &Namespace,
+    hash: &ContentHash,
+    content: &str,
+    token_count: usize,
+) -> Result<ArtifactId, StoreError> {
+    for candidate in hash.candidate_ids() {
+        let inserted = sqlx::query(
+            "insert into artifact (namespace, artifact_id, sha256, content, char_count, token_count)
+             values ($1, $2, $3, $4, char_length($4), $5)
+             on conflict do nothing",
+        )
+        .bind(ns.as_str())
+        .bind(&candidate.0)
+        .bind(&hash.0[..])
+        .bind(content)
+        .bind(token_count as i32)
+        .execute(&mut **tx)
+        .await?
+        .rows_affected();
+        if inserted == 1 {
+            return Ok(candidate);
+        }
+        let standing: Option<String> = sqlx::query_scalar(
+            // The lock keeps a forget that runs beside us from taking the artifact away again.
+            "select artifact_id from artifact where namespace = $1 and sha256 = $2 for key share",
+        )
+        .bind(ns.as_str())
+        .bind(&hash.0[..])
+        .fetch_optional(&mut **tx)
+        .await?;
+        if let Some(id) = standing {
+            return Ok(ArtifactId(id));
+        }
+    }
+    Err(StoreError::Conflict)
+}
+
+/// Stores how a long content is divided; does nothing where that is stored already.
+pub async fn insert_chunks(
+    tx: &mut Tx,
+    ns: &Namespace,
+    id: &ArtifactId,
+    chunks: &[Chunk],
+) -> Result<(), StoreError> {
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    let column = |value: fn(&Chunk) -> usize| chunks.iter().map(|c| value(c) as i32).collect::<Vec<i32>>();
+    sqlx::query(
+        "insert into chunk (namespace, artifact_id, chunk_index, start_char, end_char, token_count)
+         select $1, $2, u.ordinal - 1, u.start_char, u.end_char, u.token_count
+         from unnest($3::int[], $4::int[], $5::int[]) with ordinality u (start_char, end_char, token_count, ordinal)
+         on conflict do nothing",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .bind(column(|c| c.span.start))
+    .bind(column(|c| c.span.end))
+    .bind(column(|c| c.token_count))
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// A passage as it is stored: where it lies, its text, and the lexemes of its rendering.
+#[derive(Debug, Clone)]
+pub struct NewPassage {
+    pub chunk_index: Option<usize>,
+    pub span: CharSpan,
+    pub text: String,
+    /// Made by [`crate::passages::lex_literal`].
+    pub lex: String,
+    pub lex_length: u32,
+    /// Absent when the vector is to be computed later.
+    pub embedding: Option<Vec<f32>>,
+}
+
+pub(crate) struct PassageColumns {
+    pub(crate) chunk_index: Vec<Option<i32>>,
+    pub(crate) start_char: Vec<i32>,
+    pub(crate) end_char: Vec<i32>,
+    pub(crate) text: Vec<String>,
+    pub(crate) lex: Vec<String>,
+    pub(crate) lex_length: Vec<i32>,
+    pub(crate) embedded_ordinals: Vec<i32>,
+    pub(crate) embeddings: Vec<Vector>,
+}
+
+impl PassageColumns {
+    pub(crate) fn new(passages: Vec<NewPassage>) -> Self {
+        let mut columns = Self {
+            chunk_index: Vec::new(),
+            start_char: Vec::new(),
+            end_char: Vec::new(),
+            text: Vec::new(),
+            lex: Vec::new(),
+            lex_length: Vec::new(),
+            embedded_ordinals: Vec::new(),
+            embeddings: Vec::new(),
+        };
+        for (ordinal, passage) in passages.into_iter().enumerate() {
+            columns.chunk_index.push(passage.chunk_index.map(|i| i as i32));
+            columns.start_char.push(passage.span.start as i32);
+            columns.end_char.push(passage.span.end as i32);
+            columns.text.push(passage.text);
+            columns.lex.push(passage.lex);
+            columns.lex_length.push(passage.lex_length as i32);
+            if let Some(embedding) = passage.embedding {
+                columns.embedded_ordinals.push(ordinal as i32);
+                columns.embeddings.push(Vector::from(embedding));
+            }
+        }
+        columns
+    }
+}
+
+/// What is queued with a new revision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Queued {
+    pub extract: bool,
+    pub embed: bool,
+}
+
+/// Stores a revision with its passages, their vectors and its jobs, in one statement. The place must be
+/// free: another latest revision there is a [`StoreError::Conflict`].
+pub async fn insert_revision(
+    tx: &mut Tx,
+    ns: &Namespace,
+    artifact_id: &ArtifactId,
+    new: &NewArtifact,
+    passages: Vec<NewPassage>,
+    model_id: Option<i16>,
+    queued: Queued,
+) -> Result<(RevisionId, Option<JobId>), StoreError> {
+    let meta = &new.meta;
+    let columns = PassageColumns::new(passages);
+    let row = sqlx::query(include_str!("sql/insert_revision.sql"))
+        .bind(ns.as_str())
+        .bind(&artifact_id.0)
+        .bind(&meta.uid(&new.hash).0)
+        .bind(meta.context.as_str())
+        .bind(&meta.source)
+        .bind(&meta.source_id)
+        .bind(&meta.author)
+        .bind(meta.role.map(Role::as_str))
+        .bind(&meta.participants)
+        .bind(meta.date.map(Timestamp::to_sqlx))
+        .bind(&meta.title)
+        .bind(&meta.tags)
+        .bind(meta.importance)
+        .bind(&meta.conversation_id)
+        .bind(meta.turn_index)
+        .bind(new.summary())
+        .bind(columns.chunk_index)
+        .bind(columns.start_char)
+        .bind(columns.end_char)
+        .bind(columns.text)
+        .bind(columns.lex)
+        .bind(columns.lex_length)
+        .bind(model_id)
+        .bind(columns.embedded_ordinals)
+        .bind(columns.embeddings)
+        .bind(queued.extract)
+        .bind(queued.embed)
+        .fetch_one(&mut **tx)
+        .await?;
+    Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))
+}
+
+/// Takes the latest revision out of its place, so that a successor can stand there.
+pub async fn retire(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<(), StoreError> {
+    let retired = sqlx::query(
+        "with retired as (
+             update artifact_revision set is_latest = false
+             where namespace = $1 and revision_id = $2 and is_latest
+             returning revision_id
+         ), passages as (
+             update passage set is_latest = false
+             where namespace = $1 and revision_id in (select revision_id from retired)
+         ), vectors as (
+             update passage_embedding set is_latest = false
+             where namespace = $1 and revision_id in (select revision_id from retired)
+         )
+         select revision_id from retired",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .fetch_optional(&mut **tx)
+    .await?;
+    if retired.is_some() { Ok(()) } else { Err(StoreError::Conflict) }
+}
+
+/// Notes on a retired revision which one took its place.
+pub async fn name_successor(
+    tx: &mut Tx,
+    ns: &Namespace,
+    retired: RevisionId,
+    successor: RevisionId,
+) -> Result<(), StoreError> {
+    sqlx::query("update artifact_revision set superseded_by = $3 where namespace = $1 and revision_id = $2")
+        .bind(ns.as_str())
+        .bind(retired.0)
+        .bind(successor.0)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// Writes changed metadata of the latest revision at its place.
+pub async fn update_metadata(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    meta: &Metadata,
+    summary: &str,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "update artifact_revision
+         set context = $3, source = $4, author = $5, role = $6, participants = $7, date = $8, title = $9, tags = $10,
+             importance = $11, summary = $12, conversation_id = $13
+         where namespace = $1 and revision_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(meta.context.as_str())
+    .bind(&meta.source)
+    .bind(&meta.author)
+    .bind(meta.role.map(Role::as_str))
+    .bind(&meta.participants)
+    .bind(meta.date.map(Timestamp::to_sqlx))
+    .bind(&meta.title)
+    .bind(&meta.tags)
+    .bind(meta.importance)
+    .bind(summary)
+    .bind(&meta.conversation_id)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// Queues a job for a revision unless one of its kind is open; gives the new job's id.
+pub async fn queue_job(
+    tx: &mut Tx,
+    ns: &Namespace,
+    kind: JobKind,
+    revision_id: RevisionId,
+) -> Result<Option<JobId>, StoreError> {
+    let id: Option<i64> = sqlx::query_scalar(
+        "insert into event_jobs (namespace, kind, revision_id) values ($1, $2, $3)
+         on conflict do nothing
+         returning job_id",
+    )
+    .bind(ns.as_str())
+    .bind(kind.as_str())
+    .bind(revision_id.0)
+    .fetch_optional(&mut **tx)
+    .await?;
+    Ok(id.map(JobId))
+}
+
+/// Queues the reading of a conversation after a pause of `delay_seconds` without new turns, but no later
+/// than `at_most_seconds` after the first unread one.
+pub async fn queue_conversation(
+    tx: &mut Tx,
+    ns: &Namespace,
+    conversation_id: &str,
+    delay_seconds: f64,
+    at_most_seconds: f64,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into event_jobs (namespace, kind, conversation_id, run_at)
+         values ($1, 'extract_conversation', $2, now() + make_interval(secs => $3))
+         on conflict (namespace, conversation_id) where conversation_id is not null and status = 'PENDING'
+         do update set run_at = least(excluded.run_at, event_jobs.created_at + make_interval(secs => $4))",
+    )
+    .bind(ns.as_str())
+    .bind(conversation_id)
+    .bind(delay_seconds)
+    .bind(at_most_seconds)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,54 @@
+/// Why the store could not do what it was asked, by what the caller does next.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Someone else holds the job now, or it is gone: drop the work.
+    #[error("the lease on the job was lost")]
+    LeaseLost,
+    /// Another writer was first at the same place: read again and try again.
+    #[error("another writer was first")]
+    Conflict,
+    /// The database cannot be reached; nothing was written. Try again later.
+    #[error("the database cannot be reached")]
+    Unreachable(#[source] sqlx::Error),
+    /// The disk of the database is full; nothing was written.
+    #[error("the database has no space left on its disk")]
+    DiskFull(#[source] sqlx::Error),
+    /// The stored vectors and the model at hand do not belong together.
+    #[error("{0}")]
+    ModelMismatch(String),
+    /// The database lacks something that it must have.
+    #[error("{0}")]
+    Unsuitable(String),
+    #[error("the database refused a statement")]
+    Database(#[source] sqlx::Error),
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::Error as E;
+        if let E::Database(database) = &error {
+            return match database.code().as_deref() {
+                // unique_violation, serialization_failure, deadlock_detected, foreign_key_violation
+                Some("23505" | "40001" | "40P01" | "23503") => Self::Conflict,
+                // disk_full
+                Some("53100") => Self::DiskFull(error),
+                // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections
+                Some("57P01" | "57P02" | "57P03" | "53300") => Self::Unreachable(error),
+                _ => Self::Database(error),
+            };
+        }
+        match error {
+            E::Io(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::Protocol(_) | E::Tls(_) => {
+                Self::Unreachable(error)
+            }
+            other => Self::Database(other),
+        }
+    }
+}
+
+impl StoreError {
+    /// The same call may succeed when it is made again at once or a little later.
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Conflict | Self::Unreachable(_))
+    }
+}

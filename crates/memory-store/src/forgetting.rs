@@ -1,0 +1,143 @@
+//! Forgetting: everything that came from an artifact goes in one transaction.
+
+use memory_core::id::{ArtifactId, EventId, Namespace};
+use sqlx::Row;
+
+use crate::{Conn, StoreError, Tx};
+
+/// How much went with an artifact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cascade {
+    pub chunks: i64,
+    pub events: i64,
+    pub entities: i64,
+}
+
+/// A place in a conversation that a turn was taken from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftPlace {
+    pub conversation_id: String,
+    pub turn_index: i32,
+}
+
+/// The turns that the artifact's revisions are; locks their conversations in a fixed order.
+pub async fn places(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<Vec<LeftPlace>, StoreError> {
+    let rows = sqlx::query(
+        "select distinct conversation_id, turn_index
+         from artifact_revision
+         where namespace = $1 and artifact_id = $2 and conversation_id is not null and turn_index is not null
+         order by conversation_id, turn_index",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .fetch_all(conn)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(LeftPlace {
+                conversation_id: row.try_get("conversation_id")?,
+                turn_index: row.try_get("turn_index")?,
+            })
+        })
+        .collect()
+}
+
+/// Deletes the artifact with all its revisions, chunks, passages, vectors, jobs, events and mentions, every
+/// event that rests on a quote of it, and the entities that nothing refers to any more. `None` when the
+/// namespace has no such artifact.
+pub async fn delete_artifact(
+    tx: &mut Tx,
+    ns: &Namespace,
+    id: &ArtifactId,
+) -> Result<Option<Cascade>, StoreError> {
+    // No extraction may link an entity between our look and our delete.
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 2))")
+        .bind(ns.as_str())
+        .execute(&mut **tx)
+        .await?;
+    let found = sqlx::query("select from artifact where namespace = $1 and artifact_id = $2 for update")
+        .bind(ns.as_str())
+        .bind(&id.0)
+        .fetch_optional(&mut **tx)
+        .await?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    let touched: Vec<i64> = sqlx::query_scalar(
+        "with event as (
+             select e.event_id from semantic_event e where e.namespace = $1 and e.artifact_id = $2
+             union
+             select v.event_id from event_evidence v
+             join artifact_revision r on r.namespace = $1 and r.revision_id = v.revision_id
+             where v.namespace = $1 and r.artifact_id = $2
+         )
+         select entity_id from event_actor where namespace = $1 and event_id in (select event_id from event)
+         union
+         select entity_id from event_subject where namespace = $1 and event_id in (select event_id from event)
+         union
+         select m.entity_id from entity_mention m
+         join artifact_revision r on r.namespace = $1 and r.revision_id = m.revision_id
+         where m.namespace = $1 and r.artifact_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .fetch_all(&mut **tx)
+    .await?;
+    let events = sqlx::query(
+        "delete from semantic_event e
+         where e.namespace = $1
+           and (e.revision_id in (select revision_id from artifact_revision where namespace = $1 and artifact_id = $2)
+                or e.event_id in (select v.event_id from event_evidence v
+                                  join artifact_revision r on r.namespace = $1 and r.revision_id = v.revision_id
+                                  where v.namespace = $1 and r.artifact_id = $2))",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .execute(&mut **tx)
+    .await?
+    .rows_affected();
+    let chunks: i64 =
+        sqlx::query_scalar("select count(*) from chunk where namespace = $1 and artifact_id = $2")
+            .bind(ns.as_str())
+            .bind(&id.0)
+            .fetch_one(&mut **tx)
+            .await?;
+    sqlx::query("delete from artifact where namespace = $1 and artifact_id = $2")
+        .bind(ns.as_str())
+        .bind(&id.0)
+        .execute(&mut **tx)
+        .await?;
+    let entities = delete_orphans(tx, ns, &touched).await?;
+    Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
+}
+
+/// Deletes those of the entities that no mention, actor or subject refers to.
+async fn delete_orphans(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<u64, StoreError> {
+    Ok(sqlx::query(
+        "delete from entity t
+         where t.namespace = $1 and t.entity_id = any($2)
+           and not exists (select from entity_mention m where m.namespace = $1 and m.entity_id = t.entity_id)
+           and not exists (select from event_actor a where a.namespace = $1 and a.entity_id = t.entity_id)
+           and not exists (select from event_subject s where s.namespace = $1 and s.entity_id = t.entity_id)",
+    )
+    .bind(ns.as_str())
+    .bind(entities)
+    .execute(&mut **tx)
+    .await?
+    .rows_affected())
+}
+
+/// The artifact an event was extracted from.
+pub async fn artifact_of_event(
+    conn: &mut Conn,
+    ns: &Namespace,
+    id: &EventId,
+) -> Result<Option<ArtifactId>, StoreError> {
+    let id: Option<String> =
+        sqlx::query_scalar("select artifact_id from semantic_event where namespace = $1 and event_id = $2")
+            .bind(ns.as_str())
+            .bind(&id.0)
+            .fetch_optional(conn)
+            .await?;
+    Ok(id.map(ArtifactId))
+}

@@ -1,0 +1,167 @@
+//! Reading hits back from the truth: what is gone or changed since an index saw it is not shown.
+
+use jiff::Timestamp;
+use jiff_sqlx::Timestamp as SqlTimestamp;
+use memory_core::event::StoredEvent;
+use memory_core::id::{ArtifactId, EventId, Namespace, PassageId, RevisionId};
+use memory_core::text::CharSpan;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use sqlx::types::Json;
+
+use crate::{Conn, StoreError};
+
+/// A hit with all that an answer may show of it.
+#[derive(Debug, Clone)]
+pub struct HydratedHit {
+    pub revision_id: RevisionId,
+    pub passage_id: PassageId,
+    pub artifact_id: ArtifactId,
+    pub context: String,
+    pub title: Option<String>,
+    pub source: Option<String>,
+    pub author: Option<String>,
+    pub role: Option<String>,
+    pub date: Timestamp,
+    pub importance: f32,
+    pub tags: Vec<String>,
+    pub conversation_id: Option<String>,
+    pub turn_index: Option<i32>,
+    pub is_latest: bool,
+    /// The artifact that stands at the place now, when it is another.
+    pub superseded_by: Option<String>,
+    pub passage: String,
+    pub span: CharSpan,
+    /// Index and span of the chunk that holds the passage, in a long content.
+    pub chunk: Option<(usize, CharSpan)>,
+    /// The whole content, when it was asked for.
+    pub content: Option<String>,
+    pub events: Vec<StoredEvent>,
+}
+
+/// What to read with each hit.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    pub content: bool,
+    /// The most events a hit; 0 for none.
+    pub events: i64,
+    /// Only events of these categories; empty for all.
+    pub categories: &'a [&'a str],
+}
+
+fn hit_of(row: &PgRow) -> Result<HydratedHit, StoreError> {
+    let span = |start: &str, end: &str| -> Result<Option<CharSpan>, sqlx::Error> {
+        let (start, end): (Option<i32>, Option<i32>) = (row.try_get(start)?, row.try_get(end)?);
+        Ok(start.zip(end).map(|(start, end)| CharSpan::new(start as usize, end as usize)))
+    };
+    let chunk_index: Option<i32> = row.try_get("chunk_index")?;
+    Ok(HydratedHit {
+        revision_id: RevisionId(row.try_get("revision_id")?),
+        passage_id: PassageId(row.try_get("passage_id")?),
+        artifact_id: ArtifactId(row.try_get("artifact_id")?),
+        context: row.try_get("context")?,
+        title: row.try_get("title")?,
+        source: row.try_get("source")?,
+        author: row.try_get("author")?,
+        role: row.try_get("role")?,
+        date: row.try_get::<SqlTimestamp, _>("date")?.to_jiff(),
+        importance: row.try_get("importance")?,
+        tags: row.try_get("tags")?,
+        conversation_id: row.try_get("conversation_id")?,
+        turn_index: row.try_get("turn_index")?,
+        is_latest: row.try_get("is_latest")?,
+        superseded_by: row.try_get("superseded_by")?,
+        passage: row.try_get("passage")?,
+        span: span("start_char", "end_char")?.unwrap_or(CharSpan::new(0, 0)),
+        chunk: chunk_index.map(|i| i as usize).zip(span("chunk_start", "chunk_end")?),
+        content: row.try_get("content")?,
+        events: row.try_get::<Json<Vec<StoredEvent>>, _>("events")?.0,
+    })
+}
+
+/// Reads the passages back, in the order given; those that are gone are left out.
+pub async fn hydrate(
+    conn: &mut Conn,
+    ns: &Namespace,
+    passages: &[PassageId],
+    wanted: Wanted<'_>,
+) -> Result<Vec<HydratedHit>, StoreError> {
+    let ids: Vec<i64> = passages.iter().map(|id| id.0).collect();
+    let rows = sqlx::query(include_str!("sql/hydrate.sql"))
+        .bind(ns.as_str())
+        .bind(ids)
+        .bind(wanted.content)
+        .bind(wanted.events)
+        .bind(wanted.categories)
+        .fetch_all(conn)
+        .await?;
+    rows.iter().map(hit_of).collect()
+}
+
+/// The first passage of each revision of an artifact: the latest at its place first, then the newest.
+pub async fn passages_of_artifact(
+    conn: &mut Conn,
+    ns: &Namespace,
+    id: &ArtifactId,
+) -> Result<Vec<PassageId>, StoreError> {
+    let ids: Vec<i64> = sqlx::query_scalar(
+        "select p.passage_id
+         from artifact_revision r
+         join passage p on p.namespace = r.namespace and p.revision_id = r.revision_id and p.ordinal = 0
+         where r.namespace = $1 and r.artifact_id = $2
+         order by r.is_latest desc, r.revision_id desc
+         limit 50",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .fetch_all(conn)
+    .await?;
+    Ok(ids.into_iter().map(PassageId).collect())
+}
+
+/// A part of an artifact's content in characters, and the length of the whole.
+pub async fn content_page(
+    conn: &mut Conn,
+    ns: &Namespace,
+    id: &ArtifactId,
+    from_char: usize,
+    max_chars: usize,
+) -> Result<Option<(String, usize)>, StoreError> {
+    let row: Option<(String, i32)> = sqlx::query_as(
+        "select substr(content, $3 + 1, $4), char_count from artifact where namespace = $1 and artifact_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .bind(from_char as i32)
+    .bind(max_chars as i32)
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|(page, chars)| (page, chars as usize)))
+}
+
+/// One event by its id.
+pub async fn event(conn: &mut Conn, ns: &Namespace, id: &EventId) -> Result<Option<StoredEvent>, StoreError> {
+    let event: Option<Json<StoredEvent>> = sqlx::query_scalar(include_str!("sql/event_by_id.sql"))
+        .bind(ns.as_str())
+        .bind(&id.0)
+        .fetch_optional(conn)
+        .await?;
+    Ok(event.map(|Json(event)| event))
+}
+
+/// Which artifact each revision is of; those that are gone are left out.
+pub async fn artifacts_of(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revisions: &[RevisionId],
+) -> Result<std::collections::HashMap<RevisionId, ArtifactId>, StoreError> {
+    let ids: Vec<i64> = revisions.iter().map(|id| id.0).collect();
+    let rows: Vec<(i64, String)> = sqlx::query_as(
+        "select revision_id, artifact_id from artifact_revision where namespace = $1 and revision_id = any($2)",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|(revision, artifact)| (RevisionId(revision), ArtifactId(artifact))).collect())
+}

@@ -1,0 +1,216 @@
+//! The job queue: claim with a lease, finish under its token, retry, fail, release.
+//!
+//! ```text
+//!            claim                    finish
+//! PENDING ──────────▶ PROCESSING ──────────────▶ DONE
+//!    ▲                 │  │  │
+//!    └── retry/release ┘  │  └── fail, or a lease lost too often ──▶ FAILED
+//!                         └── lease expired: claimable again
+//! ```
+
+use std::time::Duration;
+
+use memory_core::id::{JobId, Namespace, RevisionId};
+use memory_core::job::{ErrorCode, JobKind, MAX_ATTEMPTS};
+use sqlx::Row;
+use uuid::Uuid;
+
+use crate::{Conn, StoreError, Tx};
+
+/// A claimed job. Holding it is the only way to finish the job.
+#[derive(Debug, Clone)]
+pub struct LeasedJob {
+    pub namespace: Namespace,
+    pub job_id: JobId,
+    pub target: JobTarget,
+    /// How often it was claimed, this time included.
+    pub attempts: i32,
+    lease_token: Uuid,
+}
+
+/// What a job works on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JobTarget {
+    Extract(RevisionId),
+    Embed(RevisionId),
+    ExtractConversation(String),
+}
+
+/// Leases up to `limit` due jobs. A job whose last attempt lost its worker ends here as FAILED.
+pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<LeasedJob>, StoreError> {
+    let rows = sqlx::query(include_str!("sql/claim_jobs.sql"))
+        .bind(limit)
+        .bind(lease.as_secs_f64())
+        .bind(MAX_ATTEMPTS)
+        .fetch_all(conn)
+        .await?;
+    let mut jobs = Vec::with_capacity(rows.len());
+    for row in rows {
+        let kind: String = row.try_get("kind")?;
+        let revision_id: Option<i64> = row.try_get("revision_id")?;
+        let conversation_id: Option<String> = row.try_get("conversation_id")?;
+        let target = match (JobKind::parse(&kind), revision_id, conversation_id) {
+            (Some(JobKind::Extract), Some(id), _) => JobTarget::Extract(RevisionId(id)),
+            (Some(JobKind::Embed), Some(id), _) => JobTarget::Embed(RevisionId(id)),
+            (Some(JobKind::ExtractConversation), _, Some(id)) => JobTarget::ExtractConversation(id),
+            _ => return Err(StoreError::Unsuitable(format!("a job has the unknown kind {kind}"))),
+        };
+        let namespace: String = row.try_get("namespace")?;
+        jobs.push(LeasedJob {
+            namespace: Namespace::new(&namespace).map_err(|e| StoreError::Unsuitable(e.0))?,
+            job_id: JobId(row.try_get("job_id")?),
+            target,
+            attempts: row.try_get("attempts")?,
+            lease_token: row.try_get("lease_token")?,
+        });
+    }
+    Ok(jobs)
+}
+
+/// Ends the job. Call it first in the transaction that writes its results: a lost lease then writes nothing.
+pub async fn finish(tx: &mut Tx, job: &LeasedJob) -> Result<(), StoreError> {
+    held(
+        sqlx::query(
+            "update event_jobs
+             set status = 'DONE', finished_at = now(), lease_token = null, leased_until = null, last_error_code = null
+             where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
+        )
+        .bind(job.namespace.as_str())
+        .bind(job.job_id.0)
+        .bind(job.lease_token)
+        .execute(&mut **tx)
+        .await?,
+    )
+}
+
+/// Renews the lease in the transaction that writes a part of the results.
+pub async fn renew(tx: &mut Tx, job: &LeasedJob, lease: Duration) -> Result<(), StoreError> {
+    held(
+        sqlx::query(
+            "update event_jobs set leased_until = now() + make_interval(secs => $4)
+             where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
+        )
+        .bind(job.namespace.as_str())
+        .bind(job.job_id.0)
+        .bind(job.lease_token)
+        .bind(lease.as_secs_f64())
+        .execute(&mut **tx)
+        .await?,
+    )
+}
+
+/// Makes the job due again after `delay`; an attempt is spent. When another waiting job already covers
+/// the same conversation, this one is done.
+pub async fn retry(
+    conn: &mut Conn,
+    job: &LeasedJob,
+    code: ErrorCode,
+    delay: Duration,
+) -> Result<(), StoreError> {
+    put_back(conn, job, Some(code), delay, 0).await
+}
+
+/// Gives the job back untouched, as a worker does that stops: no attempt is spent.
+pub async fn release(conn: &mut Conn, job: &LeasedJob) -> Result<(), StoreError> {
+    put_back(conn, job, None, Duration::ZERO, 1).await
+}
+
+/// Makes the job wait without spending an attempt, for a reason that is not its own.
+pub async fn snooze(
+    conn: &mut Conn,
+    job: &LeasedJob,
+    code: ErrorCode,
+    delay: Duration,
+) -> Result<(), StoreError> {
+    put_back(conn, job, Some(code), delay, 1).await
+}
+
+async fn put_back(
+    conn: &mut Conn,
+    job: &LeasedJob,
+    code: Option<ErrorCode>,
+    delay: Duration,
+    attempts_returned: i32,
+) -> Result<(), StoreError> {
+    held(
+        sqlx::query(
+            "with covered as (
+                 select exists (select from event_jobs other
+                                join event_jobs mine using (namespace, conversation_id)
+                                where mine.namespace = $1 and mine.job_id = $2 and other.status = 'PENDING') as by_other
+             )
+             update event_jobs
+             set status = case when by_other then 'DONE' else 'PENDING' end,
+                 finished_at = case when by_other then now() end,
+                 attempts = attempts - $6,
+                 run_at = now() + make_interval(secs => $5),
+                 last_error_code = coalesce($4, last_error_code),
+                 lease_token = null, leased_until = null
+             from covered
+             where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
+        )
+        .bind(job.namespace.as_str())
+        .bind(job.job_id.0)
+        .bind(job.lease_token)
+        .bind(code.map(ErrorCode::as_str))
+        .bind(delay.as_secs_f64())
+        .bind(attempts_returned)
+        .execute(conn)
+        .await?,
+    )
+}
+
+/// Ends the job as FAILED with its reason.
+pub async fn fail(conn: &mut Conn, job: &LeasedJob, code: ErrorCode) -> Result<(), StoreError> {
+    held(
+        sqlx::query(
+            "update event_jobs
+             set status = 'FAILED', finished_at = now(), last_error_code = $4, lease_token = null, leased_until = null
+             where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
+        )
+        .bind(job.namespace.as_str())
+        .bind(job.job_id.0)
+        .bind(job.lease_token)
+        .bind(code.as_str())
+        .execute(conn)
+        .await?,
+    )
+}
+
+fn held(result: sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
+    if result.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
+}
+
+/// Deletes what ended more than `days` ago, a bounded number at a time; gives how many.
+pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
+    Ok(sqlx::query(
+        "delete from event_jobs
+         where (namespace, job_id) in (
+             select namespace, job_id from event_jobs
+             where status in ('DONE', 'FAILED') and finished_at < now() - make_interval(days => $1)
+             limit 10000)",
+    )
+    .bind(days)
+    .execute(conn)
+    .await?
+    .rows_affected())
+}
+
+/// Notes that a worker is alive, and forgets those not seen for a day.
+pub async fn beat(conn: &mut Conn, worker_id: Uuid) -> Result<(), StoreError> {
+    sqlx::query(
+        "with gone as (delete from event_worker where last_seen < now() - interval '1 day')
+         insert into event_worker (worker_id) values ($1)
+         on conflict (worker_id) do update set last_seen = now()",
+    )
+    .bind(worker_id)
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// Takes a worker that has stopped off the list.
+pub async fn sign_off(conn: &mut Conn, worker_id: Uuid) -> Result<(), StoreError> {
+    sqlx::query("delete from event_worker where worker_id = $1").bind(worker_id).execute(conn).await?;
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! What is kept: every SQL statement, the schema and the embedded Postgres.
+//!
+//! Functions take a connection ([`Conn`]) or a transaction ([`Tx`]); the caller decides when it commits.
+//! No other crate names the database driver.
+
+pub mod artifacts;
+pub mod embedded;
+pub mod events;
+pub mod expansion;
+pub mod forgetting;
+pub mod hydration;
+pub mod jobs;
+pub mod models;
+pub mod passages;
+pub mod search;
+pub mod survey;
+
+mod error;
+mod pool;
+
+pub use error::StoreError;
+pub use pool::{Conn, JobHints, Pooled, Store, StoreSettings, Tx};

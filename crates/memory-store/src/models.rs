@@ -1,0 +1,77 @@
+//! Which embedding models have vectors here, and which one is searched.
+
+use memory_core::ports::ModelInfo;
+use sqlx::{AssertSqlSafe, Row};
+
+use crate::{Conn, Store, StoreError};
+
+/// The row of the model that is searched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveModel {
+    pub model_id: i16,
+    pub info: ModelInfo,
+}
+
+pub async fn active(conn: &mut Conn) -> Result<Option<ActiveModel>, StoreError> {
+    let row = sqlx::query("select model_id, name, dimension from embedding_model where is_active")
+        .fetch_optional(conn)
+        .await?;
+    row.map(|row| {
+        Ok(ActiveModel {
+            model_id: row.try_get("model_id")?,
+            info: ModelInfo {
+                id: row.try_get("name")?,
+                dimension: row.try_get::<i32, _>("dimension")? as usize,
+            },
+        })
+    })
+    .transpose()
+}
+
+impl Store {
+    /// Makes the model the active one of a new store, or checks that it is the active one. Vectors of
+    /// another model are never mixed with its own.
+    pub async fn adopt_model(&self, model: &ModelInfo) -> Result<ActiveModel, StoreError> {
+        let mut tx = self.begin().await?;
+        sqlx::query("lock table embedding_model in share row exclusive mode").execute(&mut *tx).await?;
+        if let Some(active) = active(&mut tx).await? {
+            if active.info == *model {
+                return Ok(active);
+            }
+            let has_vectors: bool =
+                sqlx::query_scalar("select exists (select from passage_embedding where model_id = $1)")
+                    .bind(active.model_id)
+                    .fetch_one(&mut *tx)
+                    .await?;
+            if has_vectors {
+                return Err(StoreError::ModelMismatch(format!(
+                    "the stored vectors were made by {} ({} dimensions), but the model at hand is {} ({} dimensions); \
+                     start with the model that the store was made with (--model-dir), or use another database",
+                    active.info.id, active.info.dimension, model.id, model.dimension
+                )));
+            }
+            sqlx::query("update embedding_model set is_active = false where is_active")
+                .execute(&mut *tx)
+                .await?;
+        }
+        let model_id: i16 = sqlx::query_scalar(
+            "insert into embedding_model (name, dimension, is_active) values ($1, $2, true)
+             on conflict (name) do update set is_active = true
+             returning model_id",
+        )
+        .bind(&model.id)
+        .bind(model.dimension as i32)
+        .fetch_one(&mut *tx)
+        .await?;
+        // The two numbers are ours, not a caller's: index definitions take no parameters.
+        sqlx::query(AssertSqlSafe(format!(
+            "create index if not exists passage_embedding_hnsw_{model_id} on passage_embedding
+             using hnsw ((embedding::vector({dimension})) vector_cosine_ops) where model_id = {model_id}",
+            dimension = model.dimension
+        )))
+        .execute(&mut *tx)
+        .await?;
+        tx.commit().await?;
+        Ok(ActiveModel { model_id, info: model.clone() })
+    }
+}

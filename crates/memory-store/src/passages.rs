@@ -1,0 +1,271 @@
+//! Passages, their lexical index and their vectors.
+
+use std::fmt::Write;
+
+use memory_core::id::{Namespace, PassageId, RevisionId};
+use memory_core::lexicon::LexemeCounts;
+use memory_core::render::{PreviousTurn, Surroundings};
+use pgvector::Vector;
+use sqlx::{FromRow, Row};
+
+use crate::artifacts::{MetadataRow, NewPassage, PassageColumns, previous_turn};
+use crate::{Conn, StoreError, Tx};
+
+/// What each lexeme of a namespace is led by: 25 bits of a hash (FNV-1a) of its name in base 32. Two namespaces with the
+/// same key share nothing but posting lists; every query names its namespace as well.
+fn lexeme_key(ns: &Namespace) -> String {
+    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let hash = ns.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    (0..5).map(|i| char::from(DIGITS[((hash >> (5 * i)) & 31) as usize])).collect()
+}
+
+/// The text form of a `tsvector` in which a lexeme stands as often as it occurs.
+pub fn lex_literal(ns: &Namespace, lexemes: &LexemeCounts) -> String {
+    let key = lexeme_key(ns);
+    let mut literal = String::with_capacity(lexemes.counts.len() * 16);
+    for (lexeme, count) in &lexemes.counts {
+        push_quoted(&mut literal, &key, lexeme);
+        literal.push(':');
+        for position in 1..=*count {
+            let separator = if position == 1 { "" } else { "," };
+            let _ = write!(literal, "{separator}{position}");
+        }
+        literal.push(' ');
+    }
+    literal
+}
+
+/// The text form of a `tsquery` that meets any of the lexemes.
+pub fn any_of_literal<'a>(ns: &Namespace, lexemes: impl IntoIterator<Item = &'a str>) -> String {
+    let key = lexeme_key(ns);
+    let mut literal = String::new();
+    for lexeme in lexemes {
+        if !literal.is_empty() {
+            literal.push_str(" | ");
+        }
+        push_quoted(&mut literal, &key, lexeme);
+    }
+    literal
+}
+
+fn push_quoted(out: &mut String, key: &str, lexeme: &str) {
+    out.push('\'');
+    out.push_str(key);
+    for c in lexeme.chars() {
+        if matches!(c, '\'' | '\\') {
+            out.push(c);
+        }
+        out.push(c);
+    }
+    out.push('\'');
+}
+
+/// A passage whose vector is missing.
+#[derive(Debug, Clone)]
+pub struct Unembedded {
+    pub passage_id: PassageId,
+    pub ordinal: usize,
+    pub text: String,
+}
+
+/// The surroundings of a revision's passages as they are now, and the number of that state.
+pub async fn surroundings(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision_id: RevisionId,
+) -> Result<Option<(Surroundings, i32)>, StoreError> {
+    let row = sqlx::query(
+        "select context, source, source_id, author, role, participants, date, title, tags, importance,
+                conversation_id, turn_index, rendering
+         from artifact_revision
+         where namespace = $1 and revision_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .fetch_optional(&mut *conn)
+    .await?;
+    let Some(row) = row else { return Ok(None) };
+    let rendering = row.try_get("rendering")?;
+    let meta: memory_core::artifact::Metadata = MetadataRow::from_row(&row)?.into();
+    let previous: Option<PreviousTurn> = match meta.turn() {
+        Some((conversation, turn)) => previous_turn(conn, ns, conversation, turn).await?,
+        None => None,
+    };
+    Ok(Some((Surroundings::new(&meta, previous), rendering)))
+}
+
+/// Up to `limit` passages of the revision that the model has no vector for, in order.
+pub async fn without_vector(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    model_id: i16,
+    limit: i64,
+) -> Result<Vec<Unembedded>, StoreError> {
+    let rows: Vec<(i64, i32, String)> = sqlx::query_as(
+        "select p.passage_id, p.ordinal, p.text
+         from passage p
+         where p.namespace = $1 and p.revision_id = $2
+           and not exists (select from passage_embedding e
+                           where e.namespace = p.namespace and e.passage_id = p.passage_id and e.model_id = $3)
+         order by p.ordinal
+         limit $4",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(model_id)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|(id, ordinal, text)| Unembedded { passage_id: PassageId(id), ordinal: ordinal as usize, text })
+        .collect())
+}
+
+/// Stores vectors made from the given rendering; a [`StoreError::Conflict`] when that has changed since.
+pub async fn insert_vectors(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    model_id: i16,
+    rendering: i32,
+    vectors: Vec<(PassageId, Vec<f32>)>,
+) -> Result<(), StoreError> {
+    let current: Option<i32> = sqlx::query_scalar(
+        "select rendering from artifact_revision where namespace = $1 and revision_id = $2 for update",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .fetch_optional(&mut **tx)
+    .await?;
+    if current != Some(rendering) {
+        return Err(StoreError::Conflict);
+    }
+    let (ids, vectors): (Vec<i64>, Vec<Vector>) =
+        vectors.into_iter().map(|(id, vector)| (id.0, Vector::from(vector))).unzip();
+    sqlx::query(
+        "insert into passage_embedding (namespace, passage_id, model_id, revision_id, is_latest, embedding)
+         select p.namespace, p.passage_id, $3, p.revision_id, p.is_latest, v.embedding
+         from unnest($4::bigint[], $5::vector[]) v (passage_id, embedding)
+         join passage p on p.namespace = $1 and p.passage_id = v.passage_id and p.revision_id = $2
+         on conflict (namespace, passage_id, model_id) do update set embedding = excluded.embedding",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(model_id)
+    .bind(ids)
+    .bind(vectors)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// Puts new passages in the place of a revision's old ones, whose rendering has changed.
+pub async fn replace(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    passages: Vec<NewPassage>,
+    model_id: Option<i16>,
+) -> Result<(), StoreError> {
+    sqlx::query("delete from passage where namespace = $1 and revision_id = $2")
+        .bind(ns.as_str())
+        .bind(revision_id.0)
+        .execute(&mut **tx)
+        .await?;
+    let columns = PassageColumns::new(passages);
+    sqlx::query(include_str!("sql/replace_passages.sql"))
+        .bind(ns.as_str())
+        .bind(revision_id.0)
+        .bind(columns.chunk_index)
+        .bind(columns.start_char)
+        .bind(columns.end_char)
+        .bind(columns.text)
+        .bind(columns.lex)
+        .bind(columns.lex_length)
+        .bind(model_id)
+        .bind(columns.embedded_ordinals)
+        .bind(columns.embeddings)
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// A turn whose rendering shows the turn before it.
+#[derive(Debug, Clone)]
+pub struct FollowingTurn {
+    pub revision_id: RevisionId,
+    pub passage_id: PassageId,
+    pub text: String,
+}
+
+/// The first passage of the latest revision of the nearest turn after this one.
+pub async fn following_turn(
+    conn: &mut Conn,
+    ns: &Namespace,
+    conversation_id: &str,
+    turn_index: i32,
+) -> Result<Option<FollowingTurn>, StoreError> {
+    let row: Option<(i64, i64, String)> = sqlx::query_as(
+        "select r.revision_id, p.passage_id, p.text
+         from artifact_revision r
+         join passage p on p.namespace = r.namespace and p.revision_id = r.revision_id and p.ordinal = 0
+         where r.namespace = $1 and r.conversation_id = $2 and r.turn_index > $3 and r.is_latest
+         order by r.turn_index
+         limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(conversation_id)
+    .bind(turn_index)
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|(revision, passage, text)| FollowingTurn {
+        revision_id: RevisionId(revision),
+        passage_id: PassageId(passage),
+        text,
+    }))
+}
+
+/// Rewrites the lexical index of one passage and drops its vectors, which were made from the old rendering.
+pub async fn rewrite_lex(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    passage_id: PassageId,
+    lexemes: &LexemeCounts,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "with revision as (
+             update artifact_revision set rendering = rendering + 1 where namespace = $1 and revision_id = $2
+         ), vectors as (
+             delete from passage_embedding where namespace = $1 and passage_id = $3
+         )
+         update passage set lex = $4::tsvector, lex_length = $5 where namespace = $1 and passage_id = $3",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(passage_id.0)
+    .bind(lex_literal(ns, lexemes))
+    .bind(lexemes.length as i32)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lexemes_are_quoted_so_that_no_text_can_leave_its_literal() {
+        let ns = Namespace::default();
+        let key = lexeme_key(&ns);
+        let lexemes = LexemeCounts { counts: vec![("o'n\\e".into(), 2)], length: 2 };
+        assert_eq!(lex_literal(&ns, &lexemes), format!("'{key}o''n\\\\e':1,2 "));
+        assert_eq!(any_of_literal(&ns, ["a", "b'"]), format!("'{key}a' | '{key}b'''"));
+        assert_ne!(key, lexeme_key(&Namespace::new("other").unwrap()));
+    }
+}

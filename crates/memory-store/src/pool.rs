@@ -1,0 +1,177 @@
+//! The connection pool, and the transaction type that other crates see.
+
+use std::ops::{Deref, DerefMut};
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{PgPool, Postgres, Row};
+
+use crate::StoreError;
+
+static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
+
+/// The oldest PostgreSQL that has what the schema uses.
+const POSTGRES_MIN_VERSION: i32 = 150_000;
+/// How long a call waits for a free connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A connection, in or outside a transaction.
+pub type Conn = sqlx::PgConnection;
+
+/// A connection lent by the pool.
+pub struct Pooled(sqlx::pool::PoolConnection<Postgres>);
+
+impl Deref for Pooled {
+    type Target = Conn;
+    fn deref(&self) -> &Conn {
+        &self.0
+    }
+}
+
+impl DerefMut for Pooled {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.0
+    }
+}
+
+/// A transaction; dropped without [`commit`](Tx::commit) it never happened.
+pub struct Tx(sqlx::Transaction<'static, Postgres>);
+
+impl Tx {
+    pub async fn commit(self) -> Result<(), StoreError> {
+        Ok(self.0.commit().await?)
+    }
+}
+
+impl Deref for Tx {
+    type Target = Conn;
+    fn deref(&self) -> &Conn {
+        &self.0
+    }
+}
+
+impl DerefMut for Tx {
+    fn deref_mut(&mut self) -> &mut Conn {
+        &mut self.0
+    }
+}
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Database")]
+pub struct StoreSettings {
+    /// Postgres with pgvector to use instead of the embedded one, e.g. `postgres://user:password@host/db`
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    pub database_url: Option<String>,
+    /// Most connections one process holds
+    #[arg(long, env = "REMEMBRANCER_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(4..=200), global = true)]
+    pub database_connections: u32,
+}
+
+/// Everything that is kept.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: PgPool,
+}
+
+impl Store {
+    /// Connects, checks that the database is fit for use and migrates it.
+    pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
+        let options = PgConnectOptions::from_str(url)?.application_name("remembrancer").options([
+            // A plan made for one namespace or one query must not be kept for another.
+            ("plan_cache_mode", "force_custom_plan"),
+            ("jit", "off"),
+            ("max_parallel_workers_per_gather", "0"),
+            ("idle_in_transaction_session_timeout", "60s"),
+            // Enough candidates, and more where a filter drops them; results are sorted again after.
+            ("hnsw.ef_search", "100"),
+            ("hnsw.iterative_scan", "relaxed_order"),
+        ]);
+        let pool = PgPoolOptions::new()
+            .max_connections(connections)
+            .min_connections(2)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            // A dead connection shows itself on use, and the call is made again; a ping before each use
+            // would cost every call a round trip.
+            .test_before_acquire(false)
+            .connect_with(options)
+            .await?;
+        let store = Self { pool };
+        store.check_fitness().await?;
+        MIGRATOR.run(&store.pool).await.map_err(|error| match error {
+            sqlx::migrate::MigrateError::Execute(error) | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => {
+                StoreError::from(error)
+            }
+            other => StoreError::Unsuitable(format!(
+                "the database has a schema that this version cannot use ({other}); run the version that wrote it, or another database"
+            )),
+        })?;
+        Ok(store)
+    }
+
+    async fn check_fitness(&self) -> Result<(), StoreError> {
+        let row = sqlx::query(
+            "select current_setting('server_version_num')::int as version,
+                    current_setting('server_encoding') as encoding,
+                    exists (select from pg_available_extensions where name = 'vector') as has_vector",
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        let version: i32 = row.try_get("version")?;
+        let encoding: String = row.try_get("encoding")?;
+        if version < POSTGRES_MIN_VERSION {
+            return Err(StoreError::Unsuitable(format!(
+                "the database is PostgreSQL {}, 15 or later is needed",
+                version / 10_000
+            )));
+        }
+        if encoding != "UTF8" {
+            return Err(StoreError::Unsuitable(format!(
+                "the database's encoding is {encoding}, UTF8 is needed"
+            )));
+        }
+        if !row.try_get::<bool, _>("has_vector")? {
+            return Err(StoreError::Unsuitable(
+                "the database server has no pgvector; install its package (such as postgresql-17-pgvector) or use the embedded default".into(),
+            ));
+        }
+        Ok(())
+    }
+
+    pub async fn begin(&self) -> Result<Tx, StoreError> {
+        Ok(Tx(self.pool.begin().await?))
+    }
+
+    pub async fn acquire(&self) -> Result<Pooled, StoreError> {
+        Ok(Pooled(self.pool.acquire().await?))
+    }
+
+    /// A stream of hints that jobs may be due. It starts listening before it returns.
+    pub async fn listen_for_jobs(&self) -> Result<JobHints, StoreError> {
+        let mut listener = sqlx::postgres::PgListener::connect_with(&self.pool).await?;
+        listener.listen("event_jobs").await?;
+        Ok(JobHints(listener))
+    }
+
+    /// Tells workers in other processes that a job was committed. A hint: losing it costs a poll interval.
+    pub async fn hint_jobs(&self) -> Result<(), StoreError> {
+        sqlx::query("notify event_jobs").execute(&self.pool).await?;
+        Ok(())
+    }
+
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// Hints that jobs may be due.
+pub struct JobHints(sqlx::postgres::PgListener);
+
+impl JobHints {
+    /// Waits for the next hint.
+    pub async fn next(&mut self) -> Result<(), StoreError> {
+        self.0.recv().await?;
+        Ok(())
+    }
+}

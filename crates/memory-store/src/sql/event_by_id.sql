@@ -1,0 +1,17 @@
+-- hydration::event: one event with everything about it.
+select json_build_object(
+    'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
+    'event_time', e.event_time, 'due_time', e.due_time, 'confidence', e.confidence,
+    'subjects', array(
+        select t.name from event_subject s join entity t using (namespace, entity_id)
+        where s.namespace = $1 and s.event_id = e.event_id order by t.name),
+    'actors', array(
+        select json_build_object('name', t.name, 'role', s.role)
+        from event_actor s join entity t using (namespace, entity_id)
+        where s.namespace = $1 and s.event_id = e.event_id order by s.role, t.name),
+    'evidence', array(
+        select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
+            'artifact_id', v.artifact_id)
+        from event_evidence v where v.namespace = $1 and v.event_id = e.event_id order by v.ordinal))
+from semantic_event e
+where e.namespace = $1 and e.event_id = $2

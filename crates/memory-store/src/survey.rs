@@ -1,0 +1,155 @@
+//! Counting what is there, for `status`.
+
+use jiff::Timestamp;
+use jiff_sqlx::Timestamp as SqlTimestamp;
+use memory_core::id::{ArtifactId, Namespace};
+use sqlx::Row;
+
+use crate::{Conn, StoreError};
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    pub artifacts: i64,
+    pub chunks: i64,
+    pub events: i64,
+    pub entities: i64,
+}
+
+pub async fn counts(conn: &mut Conn, ns: &Namespace) -> Result<Counts, StoreError> {
+    let row = sqlx::query(
+        "select (select count(*) from artifact where namespace = $1) as artifacts,
+                (select count(*) from chunk where namespace = $1) as chunks,
+                (select count(*) from semantic_event where namespace = $1) as events,
+                (select count(*) from entity where namespace = $1) as entities",
+    )
+    .bind(ns.as_str())
+    .fetch_one(conn)
+    .await?;
+    Ok(Counts {
+        artifacts: row.try_get("artifacts")?,
+        chunks: row.try_get("chunks")?,
+        events: row.try_get("events")?,
+        entities: row.try_get("entities")?,
+    })
+}
+
+/// The queue of a namespace.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Queue {
+    pub pending: i64,
+    pub processing: i64,
+    pub done: i64,
+    pub failed: i64,
+    /// Of the pending ones, those that will compute vectors.
+    pub pending_embeddings: i64,
+    pub oldest_pending_seconds: Option<f64>,
+    /// Error code and how many FAILED jobs have it.
+    pub failures: Vec<(String, i64)>,
+}
+
+pub async fn queue(conn: &mut Conn, ns: &Namespace) -> Result<Queue, StoreError> {
+    let row = sqlx::query(
+        "select count(*) filter (where status = 'PENDING') as pending,
+                count(*) filter (where status = 'PROCESSING') as processing,
+                count(*) filter (where status = 'DONE') as done,
+                count(*) filter (where status = 'FAILED') as failed,
+                count(*) filter (where status = 'PENDING' and kind = 'embed') as pending_embeddings,
+                extract(epoch from now() - min(created_at) filter (where status = 'PENDING'))::float8 as oldest_seconds
+         from event_jobs
+         where namespace = $1",
+    )
+    .bind(ns.as_str())
+    .fetch_one(&mut *conn)
+    .await?;
+    let failures = sqlx::query_as(
+        "select last_error_code, count(*) from event_jobs
+         where namespace = $1 and status = 'FAILED'
+         group by last_error_code
+         order by 2 desc, 1",
+    )
+    .bind(ns.as_str())
+    .fetch_all(conn)
+    .await?;
+    Ok(Queue {
+        pending: row.try_get("pending")?,
+        processing: row.try_get("processing")?,
+        done: row.try_get("done")?,
+        failed: row.try_get("failed")?,
+        pending_embeddings: row.try_get("pending_embeddings")?,
+        oldest_pending_seconds: row.try_get("oldest_seconds")?,
+        failures,
+    })
+}
+
+/// Seconds since any event worker was seen; `None` when none ever was.
+pub async fn worker_last_seen_seconds(conn: &mut Conn) -> Result<Option<f64>, StoreError> {
+    Ok(sqlx::query_scalar("select extract(epoch from now() - max(last_seen))::float8 from event_worker")
+        .fetch_one(conn)
+        .await?)
+}
+
+/// Where the extraction of an artifact's newest revision stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobStatus {
+    pub job_id: Option<i64>,
+    /// PENDING, PROCESSING, DONE or FAILED; `None` when no job was ever queued for it.
+    pub status: Option<String>,
+    pub attempts: Option<i32>,
+    pub last_error_code: Option<String>,
+    pub extracted_at: Option<Timestamp>,
+    pub event_count: Option<i32>,
+    /// Passages whose vector is still to be computed.
+    pub passages_without_vector: i64,
+}
+
+/// `None` when the namespace has no such artifact.
+pub async fn job_status(
+    conn: &mut Conn,
+    ns: &Namespace,
+    id: &ArtifactId,
+) -> Result<Option<JobStatus>, StoreError> {
+    let row = sqlx::query(
+        "select j.job_id, j.status, j.attempts, j.last_error_code, r.extracted_at, r.event_count,
+                (select count(*) from passage p
+                 where p.namespace = r.namespace and p.revision_id = r.revision_id
+                   and not exists (select from passage_embedding e join embedding_model m using (model_id)
+                                   where e.namespace = p.namespace and e.passage_id = p.passage_id and m.is_active))
+                    as passages_without_vector
+         from artifact_revision r
+         left join lateral (
+             select * from event_jobs j
+             where j.namespace = r.namespace
+               and ((j.revision_id = r.revision_id and j.kind = 'extract') or j.conversation_id = r.conversation_id)
+             order by j.revision_id nulls last, j.job_id desc
+             limit 1
+         ) j on true
+         where r.namespace = $1 and r.artifact_id = $2
+         order by r.is_latest desc, r.revision_id desc
+         limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .fetch_optional(conn)
+    .await?;
+    row.map(|row| {
+        Ok(JobStatus {
+            job_id: row.try_get("job_id")?,
+            status: row.try_get("status")?,
+            attempts: row.try_get("attempts")?,
+            last_error_code: row.try_get("last_error_code")?,
+            extracted_at: row.try_get::<Option<SqlTimestamp>, _>("extracted_at")?.map(SqlTimestamp::to_jiff),
+            event_count: row.try_get("event_count")?,
+            passages_without_vector: row.try_get("passages_without_vector")?,
+        })
+    })
+    .transpose()
+}
+
+/// How many passages the namespace has, counted up to `limit`.
+pub async fn passages_up_to(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar("select count(*) from (select from passage where namespace = $1 limit $2) counted")
+        .bind(ns.as_str())
+        .bind(limit)
+        .fetch_one(conn)
+        .await?)
+}
