@@ -1,1 +1,5 @@
+//! What models do: text to vectors, and text to events.
 
+pub mod convert;
+pub mod embedding;
+pub mod extractor;

@@ -148,20 +148,3 @@ pub async fn event(conn: &mut Conn, ns: &Namespace, id: &EventId) -> Result<Opti
         .await?;
     Ok(event.map(|Json(event)| event))
 }
-
-/// Which artifact each revision is of; those that are gone are left out.
-pub async fn artifacts_of(
-    conn: &mut Conn,
-    ns: &Namespace,
-    revisions: &[RevisionId],
-) -> Result<std::collections::HashMap<RevisionId, ArtifactId>, StoreError> {
-    let ids: Vec<i64> = revisions.iter().map(|id| id.0).collect();
-    let rows: Vec<(i64, String)> = sqlx::query_as(
-        "select revision_id, artifact_id from artifact_revision where namespace = $1 and revision_id = any($2)",
-    )
-    .bind(ns.as_str())
-    .bind(ids)
-    .fetch_all(conn)
-    .await?;
-    Ok(rows.into_iter().map(|(revision, artifact)| (RevisionId(revision), ArtifactId(artifact))).collect())
-}

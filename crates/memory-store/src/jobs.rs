@@ -181,6 +181,16 @@ fn held(result: sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
     if result.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
 }
 
+/// Whether any job is due or being done.
+pub async fn any_open(conn: &mut Conn) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar(
+        "select exists (select from event_jobs where status = 'PROCESSING')
+             or exists (select from event_jobs where status = 'PENDING' and run_at <= now() + interval '1 minute')",
+    )
+    .fetch_one(conn)
+    .await?)
+}
+
 /// Deletes what ended more than `days` ago, a bounded number at a time; gives how many.
 pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
     Ok(sqlx::query(

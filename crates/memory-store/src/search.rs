@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::Context;
 use memory_core::event::Category;
-use memory_core::id::{Namespace, PassageId, RevisionId};
+use memory_core::id::{ArtifactId, Namespace, PassageId};
 use memory_core::recall::CorpusStats;
 use pgvector::Vector;
 use sqlx::postgres::PgArguments;
@@ -129,10 +129,10 @@ pub async fn scope(
 }
 
 /// A passage that an arm found, with the arm's own score.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub passage_id: PassageId,
-    pub revision_id: RevisionId,
+    pub artifact_id: ArtifactId,
     pub score: f32,
 }
 
@@ -148,12 +148,17 @@ pub async fn nearest(
     let rows = if scope.exact || scope.revisions.is_some() {
         sqlx::query(
             // «+ 0» keeps the planner from the approximate index.
-            "select e.passage_id, e.revision_id, (1 - (e.embedding <=> $5))::real as score
-             from passage_embedding e
-             where e.namespace = $1 and e.model_id = $2 and (e.is_latest or $3)
-               and ($4::bigint[] is null or e.revision_id = any($4))
-             order by (e.embedding <=> $5) + 0, e.passage_id
-             limit $6",
+            "select n.passage_id, p.artifact_id, n.score
+             from (
+                 select e.passage_id, (1 - (e.embedding <=> $5))::real as score
+                 from passage_embedding e
+                 where e.namespace = $1 and e.model_id = $2 and (e.is_latest or $3)
+                   and ($4::bigint[] is null or e.revision_id = any($4))
+                 order by (e.embedding <=> $5) + 0, e.passage_id
+                 limit $6
+             ) n
+             join passage p on p.namespace = $1 and p.passage_id = n.passage_id
+             order by n.score desc, n.passage_id",
         )
         .bind(ns.as_str())
         .bind(model.model_id)
@@ -167,14 +172,17 @@ pub async fn nearest(
         // Only the model's number and dimension, both ours, are written into the statement: the partial
         // index is chosen by them.
         let statement = format!(
-            "select * from (
-                 select e.passage_id, e.revision_id, (1 - (e.embedding::vector({dimension}) <=> $12))::real as score
+            "select n.passage_id, p.artifact_id, n.score
+             from (
+                 select e.passage_id, (1 - (e.embedding::vector({dimension}) <=> $12))::real as score
                  from passage_embedding e
                  where e.namespace = $1 and e.model_id = {model_id} and (e.is_latest or $2)
                    and (not $13 or exists (select from artifact_revision r where r.revision_id = e.revision_id and {filter}))
                  order by e.embedding::vector({dimension}) <=> $12
                  limit $14
-             ) nearest order by score desc, passage_id",
+             ) n
+             join passage p on p.namespace = $1 and p.passage_id = n.passage_id
+             order by n.score desc, n.passage_id",
             dimension = model.info.dimension,
             model_id = model.model_id,
             filter = filtered!("", ""),
@@ -192,7 +200,7 @@ pub async fn nearest(
 fn hit_of(row: &sqlx::postgres::PgRow) -> Result<Hit, StoreError> {
     Ok(Hit {
         passage_id: PassageId(row.try_get("passage_id")?),
-        revision_id: RevisionId(row.try_get("revision_id")?),
+        artifact_id: ArtifactId(row.try_get("artifact_id")?),
         score: row.try_get("score")?,
     })
 }
@@ -201,7 +209,7 @@ fn hit_of(row: &sqlx::postgres::PgRow) -> Result<Hit, StoreError> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordMatch {
     pub passage_id: PassageId,
-    pub revision_id: RevisionId,
+    pub artifact_id: ArtifactId,
     pub length: f32,
     pub frequencies: Vec<f32>,
 }
@@ -218,7 +226,7 @@ pub async fn with_words(
     let single: Vec<String> = lexemes.iter().map(|lexeme| any_of_literal(ns, [*lexeme])).collect();
     let rows = bind_filters(
         sqlx::query(filtered!(
-            "select p.passage_id, p.revision_id, p.lex_length,
+            "select p.passage_id, p.artifact_id, p.lex_length,
                     array(select ts_rank('{1, 1, 1, 1}', p.lex, u.lexeme::tsquery)
                           from unnest($12::text[]) with ordinality u (lexeme, n) order by u.n) as ranks
              from passage p
@@ -242,7 +250,7 @@ pub async fn with_words(
             let ranks: Vec<f32> = row.try_get("ranks")?;
             Ok(WordMatch {
                 passage_id: PassageId(row.try_get("passage_id")?),
-                revision_id: RevisionId(row.try_get("revision_id")?),
+                artifact_id: ArtifactId(row.try_get("artifact_id")?),
                 length: row.try_get::<i32, _>("lex_length")? as f32,
                 frequencies: ranks.into_iter().map(frequency_of_rank).collect(),
             })

@@ -1,1 +1,63 @@
-fn main() {}
+//! The memory that AI agents keep: an MCP server over HTTP and stdio, and its command line.
+
+mod boot;
+mod client;
+mod commands;
+mod http;
+mod instance;
+mod pieces;
+mod readiness;
+mod settings;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use settings::{Cli, Command};
+use tracing_subscriber::EnvFilter;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    // Standard output belongs to answers and to the protocol: logs go to standard error, without colour.
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default_filter(&cli.command)));
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("remembrancer: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn default_filter(command: &Command) -> &'static str {
+    match command {
+        Command::Serve(_) | Command::Instance => "info,rmcp=warn,sqlx=warn,ort=warn",
+        _ => "warn,rmcp=error,sqlx=error,ort=error",
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let settings = cli.settings;
+    if let Command::Setup(args) = &cli.command {
+        commands::setup::run(args, &settings.pieces()?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        match cli.command {
+            Command::Setup(_) => Ok(ExitCode::SUCCESS),
+            Command::Serve(args) => commands::serve::run(settings, args).await,
+            Command::Instance => commands::serve::run_instance(settings).await,
+            Command::Stdio => commands::stdio::run(&settings).await,
+            Command::Remember(args) => commands::verbs::remember(&settings, args).await,
+            Command::Recall(args) => commands::verbs::recall(&settings, args).await,
+            Command::Forget(args) => commands::verbs::forget(&settings, args).await,
+            Command::Status(args) => commands::verbs::status(&settings, args).await,
+            Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
+        }
+    });
+    // A thread that still waits for standard input must not hold the process.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    code
+}

@@ -2,7 +2,7 @@
 
 mod request;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use memory_core::chunk::count_tokens;
 use memory_core::event::StoredEvent;
@@ -180,18 +180,13 @@ impl Memory {
         };
         let ((vector, warning), lexical) = futures::try_join!(vector_arm, lexical_arm)?;
         warnings.extend(warning);
-        let mut conn = self.store.acquire().await?;
-        let artifacts = hydration::artifacts_of(&mut conn, ns, &revisions_of(&vector, &lexical)).await?;
+        let artifact_of: HashMap<PassageId, &ArtifactId> =
+            vector.iter().chain(&lexical).map(|hit| (hit.passage_id, &hit.artifact_id)).collect();
         let pairs = |hits: &[Hit]| hits.iter().map(|h| (h.passage_id, h.score)).collect::<Vec<_>>();
-        let revision_of =
-            |id: PassageId| vector.iter().chain(&lexical).find(|h| h.passage_id == id).map(|h| h.revision_id);
         let mut seen = HashSet::new();
         Ok(fuse_scores(&pairs(&vector), &pairs(&lexical))
             .into_iter()
-            .filter(|fused| {
-                let artifact = revision_of(fused.key).and_then(|revision| artifacts.get(&revision));
-                artifact.is_some_and(|artifact| seen.insert(artifact.clone()))
-            })
+            .filter(|fused| artifact_of.get(&fused.key).is_some_and(|artifact| seen.insert(*artifact)))
             .map(|fused| Chosen {
                 passage_id: fused.key,
                 score: fused.score,
@@ -322,11 +317,6 @@ impl Memory {
         }
         Ok(())
     }
-}
-
-fn revisions_of(vector: &[Hit], lexical: &[Hit]) -> Vec<RevisionId> {
-    let distinct: HashSet<RevisionId> = vector.iter().chain(lexical).map(|h| h.revision_id).collect();
-    distinct.into_iter().collect()
 }
 
 /// Leaves out what the bound has no room for: results from the end, then related events, then entities.

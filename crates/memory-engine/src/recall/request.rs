@@ -8,11 +8,11 @@ use memory_core::id::AnyId;
 use memory_core::text::{cut, parse_date};
 use memory_store::search::Filters;
 
-pub const QUERY_MAX_CHARS: usize = 2_000;
-pub const LIMIT_MAX: i64 = 50;
-pub const GRAPH_BUDGET_MAX: i64 = 100;
+const QUERY_MAX_CHARS: usize = 2_000;
+const LIMIT_MAX: i64 = 50;
+const GRAPH_BUDGET_MAX: i64 = 100;
 /// The smallest and the largest bound on an answer, in tokens.
-pub const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
+const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
 /// How many results deep paging goes.
 const DEPTH_MAX: usize = 500;
 
@@ -189,7 +189,7 @@ fn parse_cursor(text: &str) -> Result<usize, Invalid> {
 }
 
 /// Whether a search reaches results beyond this many.
-pub fn can_page_to(offset: usize) -> bool {
+pub(super) fn can_page_to(offset: usize) -> bool {
     offset < DEPTH_MAX
 }
 

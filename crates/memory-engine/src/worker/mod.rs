@@ -6,6 +6,7 @@ mod extract;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::id::JobId;
 use memory_core::job::{ErrorCode, LEASE_MARGIN_SECONDS, MAX_ATTEMPTS, backoff_ceiling};
 use memory_store::jobs::{self, JobTarget, LeasedJob};
 use memory_store::{JobHints, StoreError};
@@ -61,6 +62,7 @@ impl Worker {
     /// Works until told to stop; then finishes what it can in three seconds and gives the rest back.
     pub async fn run(&self, stop: CancellationToken) {
         let mut running = JoinSet::new();
+        let mut held: Vec<LeasedJob> = Vec::new();
         let mut hints = None;
         let mut next_beat = Instant::now();
         let mut next_sweep = Instant::now() + SWEEP_INTERVAL;
@@ -80,11 +82,17 @@ impl Worker {
             let has_more = !claimed.is_empty();
             for job in claimed {
                 let memory = Arc::clone(&self.memory);
-                running.spawn(async move { memory.do_job(&job).await });
+                held.push(job.clone());
+                running.spawn(async move {
+                    memory.do_job(&job).await;
+                    job.job_id
+                });
             }
-            self.rest(&mut running, &mut hints, has_more, &stop).await;
+            if let Some(done) = self.rest(&mut running, &mut hints, has_more, &stop).await {
+                held.retain(|job| job.job_id != done);
+            }
         }
-        self.drain(running).await;
+        self.drain(running, held).await;
     }
 
     async fn claim(&self, running: usize) -> Vec<LeasedJob> {
@@ -105,14 +113,14 @@ impl Worker {
     /// Waits for something to change: a job that ends, a hint, the poll interval, or the order to stop.
     async fn rest(
         &self,
-        running: &mut JoinSet<()>,
+        running: &mut JoinSet<JobId>,
         hints: &mut Option<JobHints>,
         has_more: bool,
         stop: &CancellationToken,
-    ) {
+    ) -> Option<JobId> {
         let has_free_hands = running.len() < self.memory.settings.concurrency;
         if has_more && has_free_hands {
-            return;
+            return None;
         }
         let hint = async {
             match hints {
@@ -122,23 +130,30 @@ impl Worker {
         };
         tokio::select! {
             () = stop.cancelled() => {}
-            Some(_) = running.join_next() => {}
+            Some(done) = running.join_next() => return done.ok(),
             () = self.memory.jobs_were_queued(), if has_free_hands => {}
             heard = hint, if has_free_hands => if heard.is_err() { *hints = None },
             () = tokio::time::sleep(self.memory.settings.poll_interval) => {}
         }
+        None
     }
 
-    async fn drain(&self, mut running: JoinSet<()>) {
-        let finished =
-            tokio::time::timeout(DRAIN_TIMEOUT, async { while running.join_next().await.is_some() {} });
+    async fn drain(&self, mut running: JoinSet<JobId>, mut held: Vec<LeasedJob>) {
+        let finished = tokio::time::timeout(DRAIN_TIMEOUT, async {
+            while let Some(done) = running.join_next().await {
+                held.retain(|job| !done.as_ref().is_ok_and(|id| *id == job.job_id));
+            }
+        });
         if finished.await.is_err() {
-            // A task that is dropped rolls its transaction back; its lease runs out or was given back.
+            // A task that is dropped rolls its transaction back.
             running.shutdown().await;
         }
-        if let Ok(mut conn) = self.memory.store.acquire().await {
-            let _ = jobs::sign_off(&mut conn, self.worker_id).await;
+        let Ok(mut conn) = self.memory.store.acquire().await else { return };
+        for job in &held {
+            // Fails for a job that has ended after all, and that is right.
+            let _ = jobs::release(&mut conn, job).await;
         }
+        let _ = jobs::sign_off(&mut conn, self.worker_id).await;
     }
 
     async fn beat(&self) {
@@ -165,6 +180,12 @@ impl Worker {
 }
 
 impl Memory {
+    /// Whether a job is being done or will be due within a minute.
+    pub async fn has_due_jobs(&self) -> Result<bool, EngineError> {
+        let mut conn = self.store.acquire().await?;
+        Ok(jobs::any_open(&mut conn).await?)
+    }
+
     /// Does every job that is due, one after the other; gives how many. Makes a test or a command that
     /// must not end before the work is done independent of time.
     pub async fn drain_jobs(&self) -> Result<usize, EngineError> {

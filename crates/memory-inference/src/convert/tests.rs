@@ -1,0 +1,206 @@
+//! A tiny encoder with made-up weights, through the whole conversion.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::onnx::{FLOAT, INT8, TensorProto, UINT8};
+use super::*;
+use crate::convert::onnx::ModelProto;
+
+const HIDDEN: usize = 8;
+const WIDE: usize = 16;
+const VOCABULARY: usize = 11;
+const POSITIONS: usize = 6;
+
+/// A folder of the system's temporary folder, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("remembrancer-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Numbers in −0.5 … 0.5 that differ from tensor to tensor and are the same in each run.
+fn made_up(name: &str, count: usize) -> Vec<f32> {
+    let mut state =
+        name.bytes().fold(7_u32, |state, byte| state.wrapping_mul(31).wrapping_add(u32::from(byte)));
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 24) as f32 - 0.5
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn shapes() -> Vec<(String, Vec<usize>)> {
+    let mut shapes = vec![
+        ("embeddings.word_embeddings.weight".to_owned(), vec![VOCABULARY, HIDDEN]),
+        ("embeddings.position_embeddings.weight".to_owned(), vec![POSITIONS, HIDDEN]),
+        ("embeddings.token_type_embeddings.weight".to_owned(), vec![2, HIDDEN]),
+    ];
+    let layer = "encoder.layer.0";
+    let linear = [
+        ("attention.self.query", HIDDEN, HIDDEN),
+        ("attention.self.key", HIDDEN, HIDDEN),
+        ("attention.self.value", HIDDEN, HIDDEN),
+        ("attention.output.dense", HIDDEN, HIDDEN),
+        ("intermediate.dense", HIDDEN, WIDE),
+        ("output.dense", WIDE, HIDDEN),
+    ];
+    for (part, inputs, outputs) in linear {
+        shapes.push((format!("{layer}.{part}.weight"), vec![outputs, inputs]));
+        shapes.push((format!("{layer}.{part}.bias"), vec![outputs]));
+    }
+    let norms = [
+        "embeddings.LayerNorm".to_owned(),
+        format!("{layer}.attention.output.LayerNorm"),
+        format!("{layer}.output.LayerNorm"),
+    ];
+    for norm in norms {
+        shapes.push((format!("{norm}.weight"), vec![HIDDEN]));
+        shapes.push((format!("{norm}.bias"), vec![HIDDEN]));
+    }
+    shapes
+}
+
+fn write_model(folder: &Path) {
+    let mut header = String::from("{\"__metadata__\":{\"format\":\"pt\"}");
+    let mut data = Vec::new();
+    for (name, shape) in shapes() {
+        let begin = data.len();
+        let values = made_up(&name, shape.iter().product());
+        data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        let entry = format!(r#"{{"dtype":"F32","shape":{shape:?},"data_offsets":[{begin},{}]}}"#, data.len());
+        write!(header, r#","bert.{name}":{entry}"#).unwrap();
+    }
+    header.push('}');
+    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    file.extend(header.into_bytes());
+    file.extend(data);
+    fs::write(folder.join("model.safetensors"), file).unwrap();
+    let config = format!(
+        r#"{{"model_type": "bert", "vocab_size": {VOCABULARY}, "type_vocab_size": 2,
+            "max_position_embeddings": {POSITIONS}, "hidden_size": {HIDDEN}, "intermediate_size": {WIDE},
+            "num_attention_heads": 2, "num_hidden_layers": 1, "layer_norm_eps": 1e-12}}"#
+    );
+    fs::write(folder.join("config.json"), config).unwrap();
+}
+
+fn floats(tensor: &TensorProto) -> Vec<f32> {
+    assert_eq!(tensor.data_type, FLOAT);
+    tensor.raw_data.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
+}
+
+#[test]
+fn weights_survive_conversion_within_half_a_step() {
+    let folder = Folder::new("convert");
+    write_model(&folder.0);
+    let out = folder.0.join("model_int8.onnx");
+    convert_to_int8_onnx(&folder.0, &out).unwrap();
+
+    let model = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap();
+    assert_eq!((model.ir_version, model.opset_import[0].version), (8, 17));
+    let graph = model.graph.unwrap();
+    let inputs: Vec<_> = graph.input.iter().map(|input| input.name.as_str()).collect();
+    assert_eq!(inputs, ["input_ids", "attention_mask", "token_type_ids"]);
+    assert_eq!(graph.output[0].name, "last_hidden_state");
+    let tensor = |name: &str| graph.initializer.iter().find(|tensor| tensor.name == name).unwrap();
+
+    let name = "encoder.layer.0.intermediate.dense";
+    let quantized = tensor(&format!("{name}_quantized"));
+    assert_eq!(
+        (quantized.data_type, quantized.dims.as_slice()),
+        (INT8, [HIDDEN as i64, WIDE as i64].as_slice())
+    );
+    let scales = floats(tensor(&format!("{name}_scale")));
+    let original = made_up(&format!("{name}.weight"), WIDE * HIDDEN);
+    for output in 0..WIDE {
+        for input in 0..HIDDEN {
+            let restored =
+                f32::from(quantized.raw_data[input * WIDE + output].cast_signed()) * scales[output];
+            assert!((restored - original[output * HIDDEN + input]).abs() <= scales[output] * 0.501);
+        }
+    }
+
+    let table = tensor("embeddings.word_embeddings_quantized");
+    assert_eq!((table.data_type, table.raw_data.len()), (UINT8, VOCABULARY * HIDDEN));
+    let scale = floats(tensor("embeddings.word_embeddings_scale"))[0];
+    let zero_point = f32::from(tensor("embeddings.word_embeddings_zero_point").raw_data[0]);
+    for (quantized, original) in
+        table.raw_data.iter().zip(made_up("embeddings.word_embeddings.weight", VOCABULARY * HIDDEN))
+    {
+        assert!((scale * (f32::from(*quantized) - zero_point) - original).abs() <= scale * 1.01);
+    }
+    assert_eq!(
+        floats(tensor("encoder.layer.0.output.dense.bias")),
+        made_up("encoder.layer.0.output.dense.bias", HIDDEN)
+    );
+}
+
+#[test]
+fn inputs_of_several_matrices_are_quantized_once() {
+    let folder = Folder::new("share");
+    write_model(&folder.0);
+    let out = folder.0.join("model_int8.onnx");
+    convert_to_int8_onnx(&folder.0, &out).unwrap();
+    let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
+    let count = |op: &str| graph.node.iter().filter(|node| node.op_type == op).count();
+    assert_eq!((count("MatMulInteger"), count("DynamicQuantizeLinear")), (6, 4));
+}
+
+#[test]
+fn every_input_of_a_node_stands_before_it() {
+    let folder = Folder::new("order");
+    write_model(&folder.0);
+    let out = folder.0.join("model_int8.onnx");
+    convert_to_int8_onnx(&folder.0, &out).unwrap();
+    let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
+    let mut known: Vec<&str> = graph.input.iter().map(|input| input.name.as_str()).collect();
+    known.extend(graph.initializer.iter().map(|tensor| tensor.name.as_str()));
+    let mut unique = known.clone();
+    for node in &graph.node {
+        for input in &node.input {
+            assert!(known.contains(&input.as_str()), "{} of {}", input, node.name);
+        }
+        known.extend(node.output.iter().map(String::as_str));
+    }
+    unique.clone_from(&known);
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), known.len());
+}
+
+#[test]
+fn a_model_cut_short_is_refused_and_leaves_no_file() {
+    let folder = Folder::new("short");
+    write_model(&folder.0);
+    let weights = folder.0.join("model.safetensors");
+    let bytes = fs::read(&weights).unwrap();
+    let out = folder.0.join("model_int8.onnx");
+    for length in [3, 8, 200, bytes.len() - 1] {
+        fs::write(&weights, &bytes[..length]).unwrap();
+        let error = convert_to_int8_onnx(&folder.0, &out).unwrap_err();
+        assert!(matches!(error, ConvertError::Malformed { .. }), "{error}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn another_kind_of_model_is_named_in_the_error() {
+    let folder = Folder::new("kind");
+    fs::write(folder.0.join("config.json"), r#"{"model_type": "mpnet"}"#).unwrap();
+    let error = convert_to_int8_onnx(&folder.0, &folder.0.join("out.onnx")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "this model cannot be converted: its type is mpnet, and only bert is known"
+    );
+}

@@ -1,0 +1,165 @@
+//! The model and its tokenizer, on the thread that owns them.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use fastembed::{
+    InitOptionsUserDefined, Pooling, QuantizationMode, TextEmbedding, TokenizerFiles,
+    UserDefinedEmbeddingModel,
+};
+use memory_core::ports::EmbeddingError;
+use ort::environment::Environment;
+
+use super::batches::Place;
+use super::description::{ModelDescription, read_file};
+use super::windows::{self, Token};
+use super::worker::{Encode, Lane};
+
+const ONNX_FILE: &str = "model_int8.onnx";
+
+type Tokenize = Box<dyn Fn(&str) -> Result<Vec<Token>, EmbeddingError> + Send>;
+
+pub(super) struct Encoder {
+    model: TextEmbedding,
+    /// The tokens of a text, however many, without the marks that the model adds.
+    tokenize: Tokenize,
+    query: Prefix,
+    passage: Prefix,
+    dimension: usize,
+    /// Tokens that the model adds to each text.
+    marks: usize,
+}
+
+struct Prefix {
+    text: String,
+    tokens: usize,
+    /// Tokens of a window that are left for the text.
+    room: usize,
+}
+
+impl Encoder {
+    pub(super) fn load(
+        model_dir: &Path,
+        description: &ModelDescription,
+        environment: Environment,
+        threads: usize,
+    ) -> Result<Self, EmbeddingError> {
+        let file = |name: &str| read_file(&model_dir.join(name));
+        let tokenizer = TokenizerFiles {
+            tokenizer_file: file("tokenizer.json")?,
+            config_file: file("config.json")?,
+            special_tokens_map_file: file("special_tokens_map.json")?,
+            tokenizer_config_file: file("tokenizer_config.json")?,
+        };
+        let model = UserDefinedEmbeddingModel::new(file(ONNX_FILE)?, tokenizer)
+            .with_pooling(Pooling::Mean)
+            // Not `Dynamic`, which forces all texts of a call into one batch.
+            .with_quantization(QuantizationMode::None);
+        let options = session_options(environment, threads).with_max_length(description.window_tokens);
+        let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| {
+            EmbeddingError::Unavailable(format!(
+                "the model in {} does not load: {error}",
+                model_dir.display()
+            ))
+        })?;
+
+        let tokenize = tokenize(&model);
+        let marks = model.tokenizer.encode("", true).map_err(|error| failed(&error))?.len();
+        let prefix = |text: &str| -> Result<Prefix, EmbeddingError> {
+            let tokens = tokenize(text)?.len();
+            let room = description.window_tokens.saturating_sub(marks + tokens);
+            Ok(Prefix { text: text.to_owned(), tokens, room })
+        };
+        let (query, passage) = (prefix(&description.query_prefix)?, prefix(&description.passage_prefix)?);
+        Ok(Self { model, tokenize, query, passage, dimension: description.dimension, marks })
+    }
+
+    fn prefix(&self, lane: Lane) -> &Prefix {
+        match lane {
+            Lane::Queries => &self.query,
+            Lane::Passages => &self.passage,
+        }
+    }
+}
+
+impl Encode for Encoder {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    fn places(&self, lane: Lane, index: usize, text: &str) -> Result<Vec<Place>, EmbeddingError> {
+        let windows = windows::cut(text, self.prefix(lane).room, &self.tokenize)?;
+        Ok(windows.into_iter().map(|window| Place { text: index, window }).collect())
+    }
+
+    fn added_tokens(&self, lane: Lane) -> usize {
+        self.marks + self.prefix(lane).tokens
+    }
+
+    fn run(
+        &mut self,
+        lane: Lane,
+        texts: &[String],
+        places: &[Place],
+    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let prefix = &self.prefix(lane).text;
+        let windows: Vec<Cow<'_, str>> = places
+            .iter()
+            .map(|place| &texts[place.text][place.window.bytes.clone()])
+            .map(|window| if prefix.is_empty() { window.into() } else { format!("{prefix}{window}").into() })
+            .collect();
+        let vectors = self.model.embed(&windows, Some(windows.len())).map_err(|error| failed(&error))?;
+        if vectors.len() == places.len() {
+            Ok(vectors)
+        } else {
+            Err(failed(&format!("{} vectors for {} texts", vectors.len(), places.len())))
+        }
+    }
+}
+
+fn session_options(environment: Environment, threads: usize) -> InitOptionsUserDefined {
+    let options = InitOptionsUserDefined::new()
+        .with_environment(environment)
+        .with_intra_threads(threads.max(1))
+        // Threads that wait sleep: the database needs the same cores, and a query is no slower for it.
+        .with_session_config("session.intra_op.allow_spinning", "0");
+    if multiplies_bytes_exactly() {
+        options
+    } else {
+        options.with_session_config("session.x64quantprecision", "1")
+    }
+}
+
+/// Whether products of unsigned and signed bytes are summed in 32 bits. Older x86-64 processors sum pairs
+/// in 16 bits and clip, which spoils 8-bit weights; ONNX Runtime then has to take a slower way.
+fn multiplies_bytes_exactly() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        true
+    }
+}
+
+/// A tokenizer like that of the model that cuts nothing off and pads nothing.
+fn tokenize(model: &TextEmbedding) -> Tokenize {
+    let mut tokenizer = model.tokenizer.clone();
+    tokenizer.with_padding(None);
+    let uncut = tokenizer.with_truncation(None).map(|_| ()).map_err(|error| error.to_string());
+    Box::new(move |text| {
+        uncut.as_ref().map_err(failed)?;
+        let encoding = tokenizer.encode(text, false).map_err(|error| failed(&error))?;
+        let words = encoding.get_word_ids();
+        let tokens = encoding.get_offsets().iter().enumerate().map(|(index, (begin, _))| Token {
+            begin: *begin,
+            starts_word: index == 0 || words[index].is_none() || words[index] != words[index - 1],
+        });
+        Ok(tokens.collect())
+    })
+}
+
+fn failed(error: &impl ToString) -> EmbeddingError {
+    EmbeddingError::Failed(error.to_string())
+}

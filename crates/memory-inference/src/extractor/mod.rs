@@ -1,0 +1,6 @@
+//! Extractors: what turns a text into semantic events and entities with exact evidence.
+
+mod rules;
+pub mod time;
+
+pub use rules::RulesExtractor;

@@ -1,0 +1,127 @@
+//! Assembly: duplicates merged, the surest kept, and everything put into exact spans.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use memory_core::event::{Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
+
+use super::draft::Draft;
+use super::people::Roster;
+use super::scene::Scene;
+
+/// No more events than this for each thousand characters begun; fairly sure ones twice as many, because lists of tasks
+/// are dense.
+const EVENTS_PER_1000_CHARS: usize = 8;
+const SURE: f32 = 0.64;
+const EVENTS_MAX: usize = 2_000;
+
+pub(super) fn extraction(scenes: &[Scene<'_>], roster: &Roster, drafts: Vec<Draft>) -> Extraction {
+    let mut drafts = merged(drafts);
+    let chars: usize =
+        scenes.iter().filter(|scene| !scene.context_only).map(|scene| scene.text.raw.len()).sum();
+    let limit = (chars.div_ceil(1000) * EVENTS_PER_1000_CHARS).min(EVENTS_MAX);
+    drafts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
+    let sure = drafts.iter().take_while(|draft| draft.confidence >= SURE).count();
+    drafts.truncate(limit.max(sure.min(limit * 2)));
+    drafts.sort_by_key(|draft| draft.evidence.first().map(|(segment, bytes)| (*segment, bytes.start)));
+    let events: Vec<ExtractedEvent> = drafts.into_iter().filter_map(|draft| event(scenes, draft)).collect();
+    Extraction { entities: entities(scenes, roster), events }
+}
+
+/// Of events of one category on the same words the surest stays.
+fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
+    drafts.retain(|draft| !draft.evidence.is_empty() && !draft.narrative.is_empty());
+    drafts.sort_by(|a, b| {
+        (a.category, a.evidence[0].0, a.evidence[0].1.start).cmp(&(
+            b.category,
+            b.evidence[0].0,
+            b.evidence[0].1.start,
+        ))
+    });
+    let mut kept: Vec<Draft> = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        match kept.last_mut() {
+            Some(last)
+                if last.category == draft.category && overlaps(&last.evidence[0], &draft.evidence[0]) =>
+            {
+                if draft.confidence > last.confidence {
+                    *last = draft;
+                }
+            }
+            _ => kept.push(draft),
+        }
+    }
+    // A request that was agreed to is told by the agreement.
+    let told: Vec<(Category, (usize, Range<usize>))> = kept
+        .iter()
+        .flat_map(|draft| draft.evidence.iter().skip(1).map(|second| (draft.category, second.clone())))
+        .collect();
+    kept.retain(|draft| {
+        !told
+            .iter()
+            .any(|(category, second)| *category == draft.category && overlaps(second, &draft.evidence[0]))
+    });
+    kept
+}
+
+fn overlaps(a: &(usize, Range<usize>), b: &(usize, Range<usize>)) -> bool {
+    a.0 == b.0 && a.1.start < b.1.end && b.1.start < a.1.end
+}
+
+fn event(scenes: &[Scene<'_>], draft: Draft) -> Option<ExtractedEvent> {
+    let by_segment = |segment: usize| scenes.iter().find(|scene| scene.segment == segment);
+    if by_segment(draft.evidence.first()?.0)?.context_only {
+        return None;
+    }
+    let evidence: Vec<Evidence> = draft
+        .evidence
+        .iter()
+        .filter_map(|(segment, bytes)| {
+            let text = &by_segment(*segment)?.text;
+            let quote = text.raw.get(bytes.clone()).filter(|quote| !quote.is_empty())?.to_owned();
+            Some(Evidence { segment: *segment, span: text.span(bytes), quote })
+        })
+        .collect();
+    (!evidence.is_empty()).then_some(ExtractedEvent {
+        category: draft.category,
+        narrative: draft.narrative,
+        event_time: draft.event_time,
+        due_time: draft.due_time,
+        subject: draft.subject,
+        actors: draft.actors,
+        confidence: draft.confidence,
+        evidence,
+    })
+}
+
+fn entities(scenes: &[Scene<'_>], roster: &Roster) -> Vec<ExtractedEntity> {
+    let mut mentions: HashMap<usize, Vec<Mention>> = HashMap::new();
+    for scene in scenes {
+        for spot in &scene.spots {
+            let bytes = scene.text.bytes(&spot.tokens);
+            let surface = scene.text.raw[bytes.clone()].to_owned();
+            mentions.entry(spot.entity).or_default().push(Mention {
+                segment: scene.segment,
+                span: scene.text.span(&bytes),
+                surface,
+            });
+        }
+    }
+    roster
+        .entities
+        .iter()
+        .enumerate()
+        .map(|(at, known)| {
+            let mentions = mentions.remove(&at).unwrap_or_default();
+            let mut aliases = known.aliases.clone();
+            for mention in &mentions {
+                let surface = mention.surface.split_whitespace().collect::<Vec<_>>().join(" ");
+                if surface != known.name && !aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&surface))
+                {
+                    aliases.push(surface);
+                }
+            }
+            ExtractedEntity { name: known.name.clone(), entity_type: known.entity_type, aliases, mentions }
+        })
+        .collect()
+}

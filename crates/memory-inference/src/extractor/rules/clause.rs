@@ -1,0 +1,268 @@
+//! Clauses: who is the subject of a phrase, and whether the phrase is said as a fact.
+
+use std::ops::Range;
+
+use memory_core::entity::EntityType;
+
+use super::scene::Scene;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// The phrase opens the clause.
+    Nobody,
+    People(Vec<usize>),
+    /// «I», whether or not it is known who that is.
+    Me,
+    We,
+    /// A team, with its entity where it is named.
+    Group(Option<usize>),
+    They,
+    /// Customers, users: people outside.
+    Public,
+    Thing,
+}
+
+/// What stands before a phrase.
+#[derive(Debug, Clone)]
+pub(super) struct Lead {
+    pub(super) subject: Subject,
+    /// The first token of subject and auxiliaries.
+    pub(super) from: usize,
+    pub(super) negated: bool,
+    pub(super) future: bool,
+    /// «would», «could», «should», «might», «to».
+    pub(super) modal: bool,
+    /// A form of «be» or «get».
+    pub(super) be: bool,
+    /// One that tells of the past: «was», «has been».
+    pub(super) was: bool,
+    pub(super) hedged: bool,
+}
+
+/// A clause and what is known around it.
+pub(super) struct Clause<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    pub(super) tokens: Range<usize>,
+    pub(super) sentence: Range<usize>,
+    /// The person spoken of last, whom «she» may mean.
+    pub(super) focus: Option<usize>,
+    /// The clause opens an item or a turn, where a subject is often left out.
+    pub(super) opens: bool,
+}
+
+impl Clause<'_, '_> {
+    pub(super) fn word(&self, at: usize) -> &str {
+        self.scene.text.word(at)
+    }
+
+    /// What stands before token `at`, auxiliaries skipped.
+    pub(super) fn lead(&self, at: usize) -> Lead {
+        let mut lead = Lead {
+            subject: Subject::Nobody,
+            from: at,
+            negated: false,
+            future: false,
+            modal: false,
+            be: false,
+            was: false,
+            hedged: false,
+        };
+        let mut before = at;
+        while before > self.tokens.start {
+            let word = self.word(before - 1);
+            match word {
+                "will" | "'ll" | "shall" | "wo" | "going" => lead.future = true,
+                "would" | "could" | "might" | "may" | "should" | "can" | "ca" | "must" | "'d" | "to"
+                | "do" | "does" | "did" | "let" | "want" | "wants" | "wanted" | "trying" | "hope"
+                | "hopes" | "need" | "needs" => lead.modal = true,
+                "is" | "are" | "am" | "'m" | "'re" | "being" | "be" | "get" | "gets" => lead.be = true,
+                "was" | "were" | "been" | "got" => {
+                    lead.be = true;
+                    lead.was = true;
+                }
+                "'s" if self.is_contracted_be(before - 1) => lead.be = true,
+                "has" | "have" | "had" | "'ve" => {}
+                "not" | "n't" | "never" | "hardly" | "neither" | "nor" | "no" | "without" | "cannot" => {
+                    lead.negated = true
+                }
+                "probably" | "possibly" | "maybe" | "perhaps" | "hopefully" | "tentatively" | "almost"
+                | "nearly" => lead.hedged = true,
+                "just" | "already" | "also" | "now" | "then" | "both" | "all" | "each" | "still" | "even"
+                | "only" | "have-" | "yet" | "again" | "always" | "jointly" | "collectively" | "last"
+                | "together" | "currently" => {}
+                _ if word.len() > 4 && word.ends_with("ly") => {}
+                _ => break,
+            }
+            before -= 1;
+        }
+        lead.from = before;
+        lead.subject = self.subject(before, &mut lead.from);
+        // «no longer», «nobody agreed».
+        lead.negated |= before > self.tokens.start
+            && matches!(self.word(before - 1), "nobody" | "none" | "nothing" | "longer");
+        lead
+    }
+
+    /// «she's», «that's»; after a name it is mostly a possessive.
+    fn is_contracted_be(&self, at: usize) -> bool {
+        at > self.tokens.start
+            && (matches!(
+                self.word(at - 1),
+                "he" | "she" | "it" | "that" | "who" | "there" | "everyone" | "what"
+            ) || matches!(
+                self.word(at + 1),
+                "going" | "working" | "waiting" | "blocked" | "taking" | "leaving" | "joining"
+            ))
+    }
+
+    /// The subject that ends before token `end`; `from` becomes its first token.
+    fn subject(&self, end: usize, from: &mut usize) -> Subject {
+        let start = self.tokens.start;
+        if end <= start {
+            return Subject::Nobody;
+        }
+        let last = end - 1;
+        if let Some(spot) = self.scene.person(last) {
+            *from = spot.tokens.start.max(start);
+            return self.people_before(spot.entity, from);
+        }
+        if let Some(spot) = self.scene.spot(last).filter(|spot| spot.entity_type == EntityType::Org) {
+            *from = spot.tokens.start.max(start);
+            return Subject::Group(Some(spot.entity));
+        }
+        *from = last;
+        match self.word(last) {
+            "i" => Subject::Me,
+            "we" => Subject::We,
+            "he" | "she" => self.pronoun(last),
+            "they" => Subject::They,
+            "team" | "everyone" | "everybody" | "group" | "committee" | "board" | "council"
+            | "management" | "leadership" | "participants" | "attendees" | "legal" | "finance"
+            | "procurement" | "hr" | "qa" | "engineering" | "marketing" | "compliance" => {
+                Subject::Group(None)
+            }
+            "customers" | "customer" | "users" | "client" | "clients" | "testers" | "students"
+            | "readers" | "participant" | "stakeholders" | "user" => Subject::Public,
+            "who" => {
+                self.subject(if self.word(last.saturating_sub(1)) == "," { last - 1 } else { last }, from)
+            }
+            ")" => self.before_aside(last, "(", from),
+            "," => match self.before_aside(last, ",", from) {
+                Subject::Thing => Subject::Nobody,
+                found => found,
+            },
+            // «Alice finished the draft and sent it»: the clause's own subject goes on.
+            "and" | "then" | "&" => self.first_subject(from),
+            "-" | "–" | "—" | ":" | "*" | "[" | "so" | "also" | "yes" | "ok" | "okay" | "!" | "\"" | "✅" => {
+                Subject::Nobody
+            }
+            _ => Subject::Thing,
+        }
+    }
+
+    /// «Alice, Bob and Dana»: collects the names before one.
+    fn people_before(&self, entity: usize, from: &mut usize) -> Subject {
+        let mut people = vec![entity];
+        while *from > self.tokens.start + 1
+            && matches!(self.word(*from - 1), "and" | "&" | "," | "/")
+            && let Some(spot) = self.scene.person(*from - 2)
+        {
+            people.insert(0, spot.entity);
+            *from = spot.tokens.start;
+        }
+        people.dedup();
+        Subject::People(people)
+    }
+
+    fn pronoun(&self, at: usize) -> Subject {
+        let earlier = self.scene.people_in(&(self.sentence.start..at));
+        match (earlier.as_slice(), self.focus) {
+            ([one], _) => Subject::People(vec![*one]),
+            ([], Some(person)) => Subject::People(vec![person]),
+            _ => Subject::They,
+        }
+    }
+
+    /// «Alice (PM) will», «Alice, our PM, will».
+    fn before_aside(&self, at: usize, open: &str, from: &mut usize) -> Subject {
+        let floor = self.tokens.start.max(at.saturating_sub(8));
+        let opening = (floor..at).rev().find(|back| self.word(*back) == open);
+        match opening.filter(|opening| *opening > self.tokens.start) {
+            Some(opening) if self.scene.person(opening - 1).is_some() => self.subject(opening, from),
+            _ => Subject::Thing,
+        }
+    }
+
+    fn first_subject(&self, from: &mut usize) -> Subject {
+        let start = self.tokens.start;
+        *from = start;
+        match (self.scene.person(start), self.word(start)) {
+            (Some(spot), _) => Subject::People(vec![spot.entity]),
+            (None, "i") => Subject::Me,
+            (None, "we") => Subject::We,
+            (None, "she" | "he") => self.pronoun(start),
+            _ => Subject::Thing,
+        }
+    }
+
+    pub(super) fn is_question(&self) -> bool {
+        let last = self.sentence.end.saturating_sub(1);
+        let floor = self.sentence.start.max(self.sentence.end.saturating_sub(3));
+        (floor..=last).any(|at| matches!(self.word(at), "?" | "？"))
+    }
+
+    /// Whether what is said up to token `at` is only supposed, asked or meant otherwise.
+    pub(super) fn is_supposed(&self, at: usize) -> bool {
+        let start = self.sentence.start;
+        let opening = self.word(start);
+        if matches!(
+            opening,
+            "if" | "unless"
+                | "whether"
+                | "suppose"
+                | "supposing"
+                | "assuming"
+                | "imagine"
+                | "maybe"
+                | "perhaps"
+                | "should"
+                | "could"
+                | "would"
+                | "sure,"
+                | "how"
+                | "what"
+                | "why"
+        ) || (matches!(opening, "oh" | "yeah")
+            && matches!(self.word(start + 1), "sure" | "right" | "great"))
+        {
+            return true;
+        }
+        (start..at).any(|back| match self.word(back) {
+            "if" | "whether" | "unless" | "wonder" | "wondering" | "wish" | "imagine" | "pretend"
+            | "maybe" | "perhaps" | "hypothetically" | "would" | "supposedly" | "unlikely" => true,
+            "should" | "could" => at - back <= 4,
+            "considering" | "propose" | "proposes" | "proposed" | "proposing" => true,
+            "thinking" => matches!(self.word(back + 1), "about" | "of"),
+            "in" => self.word(back + 1) == "case",
+            _ => false,
+        })
+    }
+
+    /// Whether a token stands between quotation marks.
+    pub(super) fn is_quoted(&self, at: usize) -> bool {
+        (self.sentence.start..at).filter(|back| self.scene.is_quote_mark(*back)).count() % 2 == 1
+    }
+
+    /// Whether a person, a team or an organisation stands soon after a token.
+    pub(super) fn company_after(&self, at: usize) -> bool {
+        (at..self.tokens.end.min(at + 6)).any(|near| {
+            self.scene
+                .spot(near)
+                .is_some_and(|spot| matches!(spot.entity_type, EntityType::Person | EntityType::Org))
+                || matches!(
+                    self.word(near),
+                    "team" | "vendor" | "customer" | "client" | "supplier" | "stakeholders" | "department"
+                )
+        })
+    }
+}

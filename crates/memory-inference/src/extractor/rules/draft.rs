@@ -1,0 +1,175 @@
+//! Drafts: an event with byte ranges, before it is given exact evidence; its actors, its subject and its times.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use memory_core::entity::EntityType;
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::clause::Subject;
+use super::hits::Hit;
+use super::scene::Scene;
+use crate::extractor::time::{Lean, TimeMention, resolve_leaning};
+
+#[derive(Debug, Clone)]
+pub(super) struct Draft {
+    pub(super) category: Category,
+    pub(super) confidence: f32,
+    pub(super) narrative: String,
+    pub(super) event_time: Option<Timestamp>,
+    pub(super) due_time: Option<Timestamp>,
+    pub(super) subject: Option<usize>,
+    pub(super) actors: Vec<Actor>,
+    /// Segment and bytes; the first carries the event.
+    pub(super) evidence: Vec<(usize, Range<usize>)>,
+}
+
+/// When a promise made in `words` falls due: the date that a word such as «by» marks, else the last one still to come.
+pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+    const MARKS: [&str; 9] =
+        ["by", "before", "due", "until", "than", "due:", "deadline", "deadline:", "till"];
+    const STARTS: [&str; 5] = ["from", "since", "starting", "after", "last"];
+    let word_before = |mention: &TimeMention| {
+        words[..mention.range.start]
+            .trim_end()
+            .rsplit(|c: char| c.is_whitespace() || c == '(')
+            .next()
+            .unwrap_or("")
+            .to_lowercase()
+    };
+    let mentions: Vec<TimeMention> = resolve_leaning(words, reference, Lean::Future)
+        .into_iter()
+        .filter(|mention| !mention.ambiguous && reference.is_none_or(|now| mention.end >= now))
+        .filter(|mention| !STARTS.contains(&word_before(mention).as_str()))
+        .collect();
+    let marked = |mention: &&TimeMention| {
+        let own = words[mention.range.clone()].to_ascii_lowercase();
+        own.starts_with("by") || own.starts_with("eo") || MARKS.contains(&word_before(mention).as_str())
+    };
+    mentions.iter().find(marked).or(mentions.last()).map(|mention| mention.end)
+}
+
+/// When something done is said to have happened, else when it was said.
+pub(super) fn happened(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+    resolve_leaning(words, reference, Lean::Past)
+        .into_iter()
+        .find(|mention| !mention.ambiguous && reference.is_none_or(|now| mention.start <= now))
+        .map(|mention| reference.map_or(mention.start, |now| mention.start.min(now)))
+        .or(reference)
+}
+
+/// What the event is about: a named project, object or organisation in the passage, else a person without a part in it.
+pub(super) fn about(scene: &Scene<'_>, tokens: &Range<usize>, actors: &[Actor]) -> Option<usize> {
+    let rank = |entity_type: EntityType| match entity_type {
+        EntityType::Project => 0,
+        EntityType::Object => 1,
+        EntityType::Org => 2,
+        EntityType::Person => 3,
+        EntityType::Place | EntityType::Other => 4,
+    };
+    scene
+        .spots_in(tokens)
+        .iter()
+        .filter(|spot| !actors.iter().any(|actor| actor.entity == spot.entity))
+        .min_by_key(|spot| rank(spot.entity_type))
+        .map(|spot| spot.entity)
+}
+
+/// The people with a part in a hit; `speaker` is who «I» is.
+pub(super) fn actors(
+    scene: &Scene<'_>,
+    hit: &Hit,
+    tokens: &Range<usize>,
+    speaker: Option<usize>,
+) -> Vec<Actor> {
+    let mut cast = Cast::default();
+    let subject = match &hit.lead.subject {
+        Subject::People(people) => people.clone(),
+        Subject::Me => speaker.into_iter().collect(),
+        Subject::Group(group) => group.iter().copied().collect(),
+        // Who says «we» has a part in it, but may not be the one to do it.
+        Subject::We if matches!(hit.category, Category::Commitment | Category::QualityRisk) => {
+            speaker.into_iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    let own = match hit.category {
+        Category::Commitment if hit.lead.subject == Subject::We => ActorRole::Contributor,
+        Category::QualityRisk if scene.text.word(hit.at) == "raised" => ActorRole::Other,
+        Category::QualityRisk | Category::Stakeholder => ActorRole::Stakeholder,
+        Category::Feedback => ActorRole::Reviewer,
+        Category::Execution if scene.text.word(hit.at) == "reviewed" => ActorRole::Reviewer,
+        _ => ActorRole::Owner,
+    };
+    // «The release was approved by Dana»: what is done to someone is another's deed.
+    for entity in subject {
+        cast.add(entity, own);
+    }
+    for spot in scene.spots_in(tokens) {
+        let person = spot.entity_type == EntityType::Person;
+        let before = spot.tokens.start.checked_sub(1).map_or("", |before| scene.text.word(before));
+        let joined =
+            matches!(before, "and" | "&" | ",") && cast.last_at == Some(spot.tokens.start.wrapping_sub(1));
+        let role = match (hit.category, before) {
+            _ if joined => cast.last_role,
+            (_, "with") if person => Some(ActorRole::Contributor),
+            (Category::Decision | Category::Execution | Category::Change | Category::QualityRisk, "by")
+                if person =>
+            {
+                Some(own_role(hit.category))
+            }
+            (Category::Feedback, "from" | "by") if person => Some(ActorRole::Reviewer),
+            (Category::Feedback, _) if person => Some(ActorRole::Stakeholder),
+            (Category::Commitment, "to") if hit.lead.be && person => Some(ActorRole::Owner),
+            (Category::Commitment | Category::Execution, "for" | "to") if person => {
+                Some(ActorRole::Stakeholder)
+            }
+            (Category::Collaboration, "with" | "to") => Some(ActorRole::Contributor),
+            (Category::QualityRisk | Category::Stakeholder | Category::Collaboration, _) if person => {
+                Some(ActorRole::Other)
+            }
+            _ => None,
+        };
+        if let Some(role) = role {
+            cast.add(spot.entity, role);
+            cast.last_at = Some(spot.tokens.end);
+            cast.last_role = Some(role);
+        }
+    }
+    cast.actors
+}
+
+fn own_role(category: Category) -> ActorRole {
+    if category == Category::QualityRisk { ActorRole::Other } else { ActorRole::Owner }
+}
+
+/// Each entity plays one part: the first it is given.
+#[derive(Default)]
+struct Cast {
+    actors: Vec<Actor>,
+    last_at: Option<usize>,
+    last_role: Option<ActorRole>,
+}
+
+impl Cast {
+    fn add(&mut self, entity: usize, role: ActorRole) {
+        if !self.actors.iter().any(|actor| actor.entity == entity) {
+            self.actors.push(Actor { entity, role });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_marked_date_is_the_deadline() {
+        let now = "2024-03-15T10:00:00Z".parse().ok();
+        let due = |words| due(words, now).map(|time| time.to_string());
+        assert_eq!(due("send it by Monday after the call tomorrow").as_deref(), Some("2024-03-18T23:59:59Z"));
+        assert_eq!(due("schema review (due March 21)").as_deref(), Some("2024-03-21T23:59:59Z"));
+        assert_eq!(due("starting next week"), None);
+        assert_eq!(due("on 3/4/2024"), None);
+    }
+}

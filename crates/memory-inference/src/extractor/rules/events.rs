@@ -1,0 +1,236 @@
+//! Events of one segment: sections promise what their items are, sentences say it by their cues.
+
+use std::ops::Range;
+
+use memory_core::entity::EntityType;
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::clause::{Clause, Subject};
+use super::draft::{self, Draft};
+use super::hits::{self, Hit};
+use super::narrative::{self, Pronouns};
+use super::people::Roster;
+use super::scene::Scene;
+use super::sections::Section;
+use super::sentences::{clauses, sentences};
+use super::zones::{Block, Form};
+use super::{items, requests};
+
+/// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
+const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
+/// Below this nothing is an event.
+pub(super) const CONFIDENCE_MIN: f32 = 0.5;
+
+/// Reads one segment.
+pub(super) struct EventReader<'s, 'a> {
+    pub(super) scene: &'s Scene<'a>,
+    pub(super) roster: &'s Roster,
+    /// The one person a mail goes to: whom «please» means.
+    pub(super) addressee: Option<usize>,
+    /// «I» is a machine.
+    pub(super) machine: bool,
+    pub(super) drafts: Vec<Draft>,
+    focus: Option<usize>,
+}
+
+impl<'s, 'a> EventReader<'s, 'a> {
+    pub(super) fn new(
+        scene: &'s Scene<'a>,
+        roster: &'s Roster,
+        addressee: Option<usize>,
+        machine: bool,
+    ) -> Self {
+        Self { scene, roster, addressee, machine, drafts: Vec::new(), focus: None }
+    }
+
+    pub(super) fn read(mut self) -> Vec<Draft> {
+        let mut list = items::List::default();
+        for block in &self.scene.layout.blocks {
+            match block.section {
+                Section::Skip | Section::People => {}
+                Section::Prior(_) | Section::Planned => self.read_promised(block, &mut list),
+                Section::Open => {
+                    let boxed = matches!(block.form, Form::Item { checked: Some(_), .. });
+                    if boxed || matches!(block.form, Form::Row { .. }) {
+                        self.read_promised(block, &mut list);
+                    } else {
+                        list.close();
+                        self.read_prose(block, &block.bytes, 0.0);
+                    }
+                }
+            }
+        }
+        self.drafts
+    }
+
+    fn read_promised(&mut self, block: &Block, list: &mut items::List) {
+        match items::promised(self, block, list) {
+            items::Promised::Nothing => {}
+            items::Promised::Event(draft, rest) => {
+                self.drafts.push(*draft);
+                self.read_prose(block, &rest, 0.14);
+            }
+            items::Promised::Ordinary => self.read_prose(block, &block.bytes, 0.0),
+        }
+    }
+
+    pub(super) fn speaker_of(&self, block: &Block) -> Option<usize> {
+        match &block.speaker {
+            Some(name) => self.roster.named(name),
+            None => self.scene.speaker,
+        }
+    }
+
+    /// Reads sentences by their cues; hits less sure than the minimum plus `strictness` are dropped.
+    fn read_prose(&mut self, block: &Block, bytes: &Range<usize>, strictness: f32) {
+        let speaker = self.speaker_of(block);
+        let text = &self.scene.text;
+        for (number, sentence) in sentences(text, bytes).into_iter().enumerate() {
+            let mut told: Vec<(Range<usize>, Hit)> = Vec::new();
+            let scene = self.scene;
+            for (part, tokens) in
+                clauses(text, &sentence, |at| scene.begins_statement(at)).into_iter().enumerate()
+            {
+                let opens = part == 0 && (number == 0 || block.speaker.is_some()) && opens_item(block, scene);
+                let clause = Clause { scene, tokens, sentence: sentence.clone(), focus: self.focus, opens };
+                if let Some(draft) = requests::request(self, &clause, speaker) {
+                    self.drafts.push(draft);
+                } else if let Some(hit) =
+                    hits::best(&clause).filter(|hit| hit.confidence >= CONFIDENCE_MIN + strictness)
+                {
+                    told.push((clause.tokens, hit));
+                }
+            }
+            let whole = text.bytes(&sentence);
+            let alone = told.len() == 1 && whole.len() <= WHOLE_SENTENCE_MAX_BYTES;
+            for (tokens, hit) in told {
+                let tokens = if alone { sentence.clone() } else { tokens };
+                self.push_hit(hit, &tokens, speaker, block);
+            }
+            self.follow(&sentence);
+        }
+    }
+
+    /// Whom «she» means in the next sentence: the only person of this one.
+    fn follow(&mut self, sentence: &Range<usize>) {
+        match self.scene.people_in(sentence).as_slice() {
+            [] => {}
+            [one] => self.focus = Some(*one),
+            _ => self.focus = None,
+        }
+    }
+
+    fn push_hit(&mut self, hit: Hit, tokens: &Range<usize>, speaker: Option<usize>, block: &Block) {
+        if self.machine && !matches!(hit.lead.subject, Subject::People(_)) {
+            return;
+        }
+        let text = &self.scene.text;
+        let tokens = trimmed(self.scene, tokens);
+        let bytes = text.bytes(&tokens);
+        let mut actors = draft::actors(self.scene, &hit, &tokens, speaker);
+        // A status line without a subject is its author's.
+        if hit.lead.subject == Subject::Nobody && hit.category == Category::Execution {
+            actors.extend(
+                speaker.filter(|_| actors.is_empty()).map(|entity| Actor { entity, role: ActorRole::Owner }),
+            );
+        }
+        let words = &text.raw[bytes.clone()];
+        let reference = self.scene.reference;
+        let due_time = (hit.category == Category::Commitment).then(|| draft::due(words, reference)).flatten();
+        // «I'm moving to Denver in June»: without the date it is only going on.
+        let ongoing =
+            hit.lead.be && matches!(hit.lead.subject, Subject::Me) && text.word(hit.at).ends_with("ing");
+        if ongoing
+            && due_time.is_none()
+            && hit.category == Category::Commitment
+            && text.word(hit.at) != "going"
+        {
+            return;
+        }
+        let unnamed = matches!(hit.lead.subject, Subject::Me) && speaker.is_none();
+        let dated = if due_time.is_some() { 0.08 } else { 0.0 };
+        let confidence = hit.confidence + dated - if unnamed { 0.1 } else { 0.0 } - self.doubt(&hit, block);
+        if confidence < CONFIDENCE_MIN {
+            return;
+        }
+        let event_time =
+            if hit.category == Category::Execution { draft::happened(words, reference) } else { reference };
+        let narrative = narrative::sentence(&self.told(&tokens, speaker, Some(&hit)));
+        let subject = draft::about(self.scene, &tokens, &actors);
+        self.drafts.push(Draft {
+            category: hit.category,
+            confidence: confidence.min(0.95),
+            narrative,
+            event_time,
+            due_time,
+            subject,
+            actors,
+            evidence: vec![(self.scene.segment, bytes)],
+        });
+    }
+
+    /// An unnamed «we» outside of a conversation is mostly the voice of a manual.
+    fn doubt(&self, hit: &Hit, block: &Block) -> f32 {
+        let vague = matches!(hit.lead.subject, Subject::We | Subject::Group(None))
+            && hit.category == Category::Commitment;
+        let placed =
+            block.speaker.is_some() || self.scene.speaker.is_some() || !self.scene.layout.people.is_empty();
+        if vague && !placed { 0.08 } else { 0.0 }
+    }
+
+    /// The words of a range with names in full.
+    pub(super) fn told(&self, tokens: &Range<usize>, speaker: Option<usize>, hit: Option<&Hit>) -> String {
+        let people = &self.roster.entities;
+        let third = hit.and_then(|hit| match &hit.lead.subject {
+            Subject::People(who) if matches!(self.scene.text.word(hit.lead.from), "she" | "he") => {
+                Some((hit.lead.from, people.get(*who.first()?)?.name.as_str()))
+            }
+            _ => None,
+        });
+        let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
+        narrative::told(self.scene, tokens, people, Pronouns { speaker, third })
+    }
+}
+
+/// Whether a subject may be left out here: in items, turns and labelled lines.
+fn opens_item(block: &Block, scene: &Scene<'_>) -> bool {
+    matches!(block.form, Form::Item { .. })
+        || block.labelled
+        || block.speaker.is_some()
+        || scene.speaker.is_some()
+}
+
+/// Without marks at the beginning, such as bullets and quotation marks.
+pub(super) fn trimmed(scene: &Scene<'_>, tokens: &Range<usize>) -> Range<usize> {
+    let mut tokens = tokens.clone();
+    while tokens.start + 1 < tokens.end
+        && matches!(scene.text.word(tokens.start), "-" | "–" | "—" | "*" | "," | ":" | "_" | "✅" | "•")
+    {
+        tokens.start += 1;
+    }
+    while tokens.end > tokens.start + 1
+        && matches!(scene.text.word(tokens.end - 1), "*" | "_" | "-" | "–" | "—" | ",")
+    {
+        tokens.end -= 1;
+    }
+    tokens
+}
+
+/// The people of a passage who are not actors yet, in a part that fits the category.
+pub(super) fn bystanders(
+    scene: &Scene<'_>,
+    tokens: &Range<usize>,
+    category: Category,
+    actors: &mut Vec<Actor>,
+) {
+    let role = match category {
+        Category::QualityRisk => ActorRole::Stakeholder,
+        Category::Feedback => ActorRole::Reviewer,
+        _ => return,
+    };
+    for spot in scene.spots_in(tokens) {
+        if spot.entity_type == EntityType::Person && !actors.iter().any(|actor| actor.entity == spot.entity) {
+            actors.push(Actor { entity: spot.entity, role });
+        }
+    }
+}

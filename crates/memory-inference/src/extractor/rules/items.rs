@@ -1,0 +1,312 @@
+//! Items: list entries and table rows whose section says what they are.
+
+use std::ops::Range;
+
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::clause::{Clause, Subject};
+use super::draft::{self, Draft};
+use super::events::{EventReader, bystanders, trimmed};
+use super::hits::{self, Hit};
+use super::narrative;
+use super::owners::{self, Owned};
+use super::sections::Section;
+use super::sentences::sentences;
+use super::zones::{Block, Form};
+
+/// What is carried from item to item of one list.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    /// Indent of the first item; deeper ones are details.
+    base: Option<usize>,
+    /// An item that is only a name owns those below it.
+    owner: Option<(usize, Vec<usize>)>,
+    section: Option<Section>,
+}
+
+impl List {
+    pub(super) fn close(&mut self) {
+        *self = Self::default();
+    }
+}
+
+pub(super) enum Promised {
+    Nothing,
+    /// The event, and the bytes after it that may tell more.
+    Event(Box<Draft>, Range<usize>),
+    /// The section does not speak for this one.
+    Ordinary,
+}
+
+/// What the section makes of a block.
+pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut List) -> Promised {
+    if list.section != Some(block.section) {
+        list.close();
+        list.section = Some(block.section);
+    }
+    if let Form::Row { cells, heads } = &block.form {
+        return row(reader, block, cells, heads);
+    }
+    let scene = reader.scene;
+    let Some(first) = sentences(&scene.text, &block.bytes).into_iter().next() else {
+        return Promised::Nothing;
+    };
+    let tokens = trimmed(scene, &first);
+    let rest = scene.text.bytes(&tokens).end..block.bytes.end;
+    let (indent, checked) = match block.form {
+        Form::Item { indent, checked } => (Some(indent), checked),
+        _ => (None, None),
+    };
+    let mut owned = owners::owned(scene, &scene.text.tokens_in(&block.bytes));
+    owned.task.end = owned.task.end.min(first.end).max(owned.task.start);
+    if let Some(indent) = indent {
+        if owned.task.is_empty() && !owned.people.is_empty() {
+            list.owner = Some((indent, owned.people));
+            return Promised::Nothing;
+        }
+        if let Some((level, people)) = &list.owner
+            && indent > *level
+        {
+            owned.people = if owned.people.is_empty() { people.clone() } else { owned.people };
+        } else if *list.base.get_or_insert(indent) < indent && owned.people.is_empty() && checked.is_none() {
+            return Promised::Ordinary;
+        }
+    }
+    if is_empty_talk(reader, &tokens) {
+        return Promised::Nothing;
+    }
+    let clause = Clause { scene, tokens: tokens.clone(), sentence: first, focus: None, opens: true };
+    let hit = hits::best(&clause).filter(|hit| hit.confidence >= 0.6);
+    let done = checked == Some(true) || says_done(reader, &block.bytes);
+    let Some(category) = category(block, hit.as_ref(), &owned, done) else { return Promised::Ordinary };
+    let found = Found { category, tokens, owned, hit: hit.filter(|hit| hit.category == category) };
+    Promised::Event(Box::new(event(reader, block, found)), rest)
+}
+
+struct Found {
+    category: Category,
+    tokens: Range<usize>,
+    owned: Owned,
+    hit: Option<Hit>,
+}
+
+/// «None», «TBD», a question, the leader of a deeper list.
+fn is_empty_talk(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
+    let text = &reader.scene.text;
+    let words = tokens.clone().filter(|at| text.is_word(*at)).count();
+    let first = text.word(tokens.start);
+    let last = text.word(tokens.end.saturating_sub(1));
+    words < 2
+        || matches!(last, "?" | ":")
+        || matches!(first, "mitigation" | "mitigated" | "n/a" | "tbd" | "none" | "nothing")
+        || (first == "no" && words <= 5)
+}
+
+fn says_done(reader: &EventReader<'_, '_>, bytes: &Range<usize>) -> bool {
+    let raw = &reader.scene.text.raw[bytes.clone()];
+    raw.contains('✅')
+        || raw.contains("(done)")
+        || raw.contains("[done]")
+        || raw.contains("(completed)")
+        || raw.trim_end().ends_with("DONE")
+}
+
+/// The category of an item: its section's, unless its own words say another more surely.
+fn category(block: &Block, hit: Option<&Hit>, owned: &Owned, done: bool) -> Option<Category> {
+    use Category::{Commitment, Decision, Execution, QualityRisk};
+    let prior = match block.section {
+        Section::Prior(category) => category,
+        Section::Planned => Commitment,
+        // A box to check is something to do anywhere.
+        _ => {
+            let boxed = matches!(block.form, Form::Item { checked: Some(_), .. });
+            return (boxed && (!owned.people.is_empty() || done)).then_some(if done {
+                Execution
+            } else {
+                Commitment
+            });
+        }
+    };
+    if prior == Commitment && done {
+        return Some(Execution);
+    }
+    // A paragraph under a heading is not always what the heading says; items are.
+    if matches!(block.form, Form::Prose) && !block.labelled && prior != Decision {
+        return None;
+    }
+    let Some(hit) = hit else {
+        return if block.section == Section::Planned && owned.people.is_empty() { None } else { Some(prior) };
+    };
+    let named = matches!(hit.lead.subject, Subject::People(_) | Subject::Me);
+    Some(match (prior, hit.category) {
+        (Decision | QualityRisk, Commitment) if named && hit.confidence >= 0.74 => Commitment,
+        (QualityRisk | Commitment, Execution)
+            if hit.confidence >= 0.7 || hit.lead.subject == Subject::Nobody =>
+        {
+            Execution
+        }
+        (Execution, QualityRisk | Commitment | Decision) if hit.confidence >= 0.72 => hit.category,
+        (Commitment, other) if block.section == Section::Planned => other,
+        (_, Category::Change) if prior == Execution && hit.confidence >= 0.72 => Category::Change,
+        _ => prior,
+    })
+}
+
+fn event(reader: &EventReader<'_, '_>, block: &Block, found: Found) -> Draft {
+    let scene = reader.scene;
+    let Found { category, tokens, owned, hit } = found;
+    let speaker = reader.speaker_of(block);
+    let bytes = scene.text.bytes(&tokens);
+    let words = scene.text.raw[bytes.start..block.bytes.end.max(bytes.end)].to_owned();
+    let mut actors: Vec<Actor> =
+        owned.people.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
+    if let Some(hit) = &hit {
+        for actor in draft::actors(scene, hit, &tokens, speaker) {
+            if !actors.iter().any(|known| known.entity == actor.entity) {
+                actors.push(actor);
+            }
+        }
+    }
+    bystanders(scene, &tokens, category, &mut actors);
+    if actors.is_empty()
+        && category == Category::Execution
+        && hit.as_ref().is_some_and(|hit| hit.lead.subject == Subject::Nobody)
+    {
+        actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
+    }
+    let due_time = (category == Category::Commitment).then(|| draft::due(&words, scene.reference)).flatten();
+    let event_time = if category == Category::Execution {
+        draft::happened(&words, scene.reference)
+    } else {
+        scene.reference
+    };
+    let confidence = confidence(block, category, &owned, due_time.is_some(), hit.as_ref());
+    Draft {
+        category,
+        confidence,
+        narrative: narrative_of(reader, category, &tokens, &owned, hit.as_ref(), speaker),
+        event_time,
+        due_time,
+        subject: draft::about(scene, &tokens, &actors),
+        actors,
+        evidence: vec![(scene.segment, bytes)],
+    }
+}
+
+fn confidence(block: &Block, category: Category, owned: &Owned, dated: bool, hit: Option<&Hit>) -> f32 {
+    let owner = !owned.people.is_empty();
+    let base: f32 = match (block.section, category) {
+        (Section::Planned, _) => 0.58,
+        (Section::Open, _) => 0.66,
+        (_, Category::Commitment) => 0.68,
+        (_, Category::Decision) => 0.84,
+        (_, Category::Execution) => 0.8,
+        (_, Category::QualityRisk) => 0.78,
+        _ => 0.72,
+    };
+    let loose = if matches!(block.form, Form::Prose) && !block.labelled { 0.1 } else { 0.0 };
+    let owner = if owner { if category == Category::Commitment { 0.16 } else { 0.03 } } else { 0.0 };
+    let dated = if dated { 0.06 } else { 0.0 };
+    let said = if hit.is_some() { 0.04 } else { 0.0 };
+    (base - loose + owner + dated + said).min(0.95)
+}
+
+fn narrative_of(
+    reader: &EventReader<'_, '_>,
+    category: Category,
+    tokens: &Range<usize>,
+    owned: &Owned,
+    hit: Option<&Hit>,
+    speaker: Option<usize>,
+) -> String {
+    let names = narrative::names(&reader.roster.entities, &owned.people);
+    let whole = reader.told(tokens, speaker, hit);
+    let begins_with_task = owned.task.start > tokens.start || owned.task.end < tokens.end;
+    let task = if begins_with_task { reader.told(&owned.task, speaker, None) } else { whole.clone() };
+    let task = task.trim_start_matches([':', '-', '–', ' ']).to_owned();
+    let subject_said = hit.is_some_and(|hit| hit.lead.subject != Subject::Nobody);
+    let telling = match (category, names.is_empty()) {
+        _ if subject_said && owned.people.is_empty() => whole,
+        (Category::Commitment, false) => match narrative::as_verb_phrase(&task) {
+            Some(phrase) => {
+                // What stands after the owner in brackets, such as the date, is kept.
+                format!("{names} committed to {phrase}")
+            }
+            None => format!("{names} took on: {task}"),
+        },
+        (Category::Commitment, true) => format!("To do: {task}"),
+        (Category::Execution, false) if hit.is_some() => format!("{names} {}", lowered(&task)),
+        (Category::Execution, false) => format!("{names} completed: {task}"),
+        (Category::Execution, true) if hit.is_none() => format!("Completed: {task}"),
+        (Category::Decision, _) if hit.is_none() => format!("Decision: {whole}"),
+        (Category::QualityRisk, _) if hit.is_none() => format!("Risk: {whole}"),
+        _ => whole,
+    };
+    narrative::sentence(&telling)
+}
+
+fn lowered(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
+}
+
+/// A table row is one event where a column names tasks, decisions or risks.
+fn row(reader: &EventReader<'_, '_>, block: &Block, cells: &[Range<usize>], heads: &[String]) -> Promised {
+    let column = |names: &[&str]| {
+        heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
+    };
+    let text = &reader.scene.text;
+    let owner_cell =
+        column(&["owner", "who", "assignee", "responsible", "person", "assigned to", "lead", "dri"]);
+    let status =
+        column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
+    let task = column(&[
+        "action",
+        "action item",
+        "actions",
+        "task",
+        "action items",
+        "what",
+        "deliverable",
+        "next step",
+        "todo",
+        "item",
+        "description",
+    ]);
+    let (what, category) = match (
+        task,
+        column(&["decision", "decisions"]),
+        column(&["risk", "issue", "blocker", "risks", "concern"]),
+    ) {
+        (_, Some(cell), _) => (cell, Category::Decision),
+        (_, _, Some(cell)) => (cell, Category::QualityRisk),
+        (Some(cell), ..)
+            if matches!(status.as_str(), "done" | "complete" | "completed" | "shipped" | "✅" | "closed") =>
+        {
+            (cell, Category::Execution)
+        }
+        (Some(cell), ..) if owner_cell.is_some() || block.section == Section::Prior(Category::Commitment) => {
+            (cell, Category::Commitment)
+        }
+        _ => return Promised::Nothing,
+    };
+    let tokens = text.tokens_in(what);
+    let people = owner_cell.map_or_else(Vec::new, |cell| reader.scene.people_in(&text.tokens_in(cell)));
+    let all = text.tokens_in(&block.bytes);
+    let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
+    let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");
+    if tokens.clone().filter(|at| text.is_word(*at)).count() < 2 || all.is_empty() {
+        return Promised::Nothing;
+    }
+    let owned = Owned { people, task: tokens };
+    let found = Found { category, tokens: all, owned, hit: None };
+    let mut draft = event(reader, block, found);
+    if matches!(category, Category::Decision | Category::QualityRisk) {
+        draft.narrative = narrative::sentence(&format!(
+            "{}: {}",
+            if category == Category::Decision { "Decision" } else { "Risk" },
+            &text.raw[what.clone()]
+        ));
+    }
+    Promised::Event(Box::new(draft), block.bytes.end..block.bytes.end)
+}

@@ -1,0 +1,203 @@
+//! What one line looks like by itself: bullet, heading, header, label, turn, log or code.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::words::floor_boundary;
+
+/// Only the head of a line says what it is.
+const HEAD_MAX_BYTES: usize = 400;
+
+fn pattern(source: &str) -> Option<Regex> {
+    Regex::new(source).ok()
+}
+
+fn head(line: &str) -> &str {
+    &line[..floor_boundary(line, HEAD_MAX_BYTES)]
+}
+
+pub(super) struct Bullet {
+    pub(super) indent: usize,
+    pub(super) checked: Option<bool>,
+    /// Where its words begin.
+    pub(super) text_at: usize,
+}
+
+pub(super) fn bullet(line: &str) -> Option<Bullet> {
+    static BULLET: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(
+            r"^(\s*)(?:(?:[-*+•‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?|\[([ xX✓✔])\]\s+|([☐☑✅✔])\s*)",
+        )
+    });
+    let found = BULLET.as_ref()?.captures(head(line))?;
+    let mark = found.get(2).or(found.get(3)).or(found.get(4)).map(|mark| mark.as_str());
+    let text_at = found.get(0)?.end();
+    (text_at < line.len()).then(|| Bullet {
+        indent: found.get(1).map_or(0, |indent| indent.len()),
+        checked: mark.map(|mark| !matches!(mark, " " | "☐")),
+        text_at,
+    })
+}
+
+/// Level (1 is the highest) and words of a heading that says so by its form.
+pub(super) fn heading(line: &str) -> Option<(usize, Range<usize>)> {
+    let trimmed = line.trim();
+    let at = line.len() - line.trim_start().len();
+    let hashes = trimmed.bytes().take_while(|byte| *byte == b'#').count();
+    if (1..=6).contains(&hashes) && trimmed[hashes..].starts_with(' ') {
+        return Some((hashes, at + hashes..at + trimmed.len()));
+    }
+    let inner = ["**", "__"].iter().find_map(|mark| {
+        let open = trimmed.strip_prefix(mark)?;
+        let open = open.strip_suffix(':').unwrap_or(open);
+        open.strip_suffix(mark).filter(|inner| !inner.contains(mark) && !inner.is_empty())
+    });
+    inner.filter(|inner| inner.len() < 80).map(|inner| (7, at + 2..at + 2 + inner.len()))
+}
+
+pub(super) fn mail_header(line: &str) -> Option<(String, &str)> {
+    static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(
+            r"(?i)^\s*(?:\*\*|__)?(From|To|Cc|Bcc|Date|Sent|Subject|Reply-To)(?:\*\*|__)?\s*:(?:\*\*|__)?\s*(.*)$",
+        )
+    });
+    let found = HEADER.as_ref()?.captures(head(line))?;
+    Some((found.get(1)?.as_str().to_ascii_lowercase(), found.get(2)?.as_str().trim()))
+}
+
+/// `Label: rest`, also `**Label:** rest`: the label and where the rest begins.
+pub(super) fn label(line: &str) -> Option<(&str, usize)> {
+    static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(
+            r"^\s*(?:\*\*|__)?([\p{Lu}][\p{L}0-9 &/'-]{0,38}?)(?:\s*\([^)]{1,30}\))?\s*(?:\*\*|__)?\s*:(?:\*\*|__)?\s*",
+        )
+    });
+    let found = LABEL.as_ref()?.captures(head(line))?;
+    Some((found.get(1)?.as_str(), found.get(0)?.end()))
+}
+
+pub(super) struct Turn<'a> {
+    pub(super) name: &'a str,
+    pub(super) timed: bool,
+    /// Where the words begin; the end of the line when they follow below it.
+    pub(super) text_at: usize,
+}
+
+/// `Alice: …`, `[10:02] Bob Martinez: …`, `**Alice**: …`, `<alice> …`, and `Alice Chen  10:02 AM` above its words.
+pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
+    const NAME: &str = r"@?[\p{L}][\p{L}'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
+    const TIME: &str = r"(?:\d{4}-\d{2}-\d{2}[T ])?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
+    static TURN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(&format!(
+            r"^\s*(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)"
+        ))
+    });
+    static ANGLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(&format!(r"^\s*(?:[\[(]?(?P<time>{TIME})[\])]?\s*)?<(?:v )?(?P<name>{NAME})>\s*(?P<rest>\S)"))
+    });
+    static ABOVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(&format!(
+            r"^\s*(?:[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})|(?:\*\*)?(?P<name>{NAME})(?:\*\*)?\s+[\[(]?{TIME}[\])]?)\s*:?\s*$"
+        ))
+    });
+    let line = head(line);
+    if let Some(found) = TURN.as_ref()?.captures(line).or_else(|| ANGLE.as_ref()?.captures(line)) {
+        let paren_time = found.name("paren").is_some_and(|paren| paren.as_str().contains(':'));
+        let angle = found.name("paren").is_none() && line.trim_start().contains('<');
+        return Some(Turn {
+            name: found.name("name")?.as_str(),
+            timed: found.name("time").is_some() || paren_time || angle,
+            text_at: found.name("rest")?.start(),
+        });
+    }
+    let found = ABOVE.as_ref()?.captures(line)?;
+    let name = found.name("name").or(found.name("late"))?.as_str();
+    Some(Turn { name, timed: true, text_at: line.len() })
+}
+
+pub(super) fn is_log(line: &str) -> bool {
+    static LOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(
+            r#"^\s*\[?(?:\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\]?\s+(?:\[[^\]]*\]\s*)*(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \S+ \S+|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)[ :\]])|"(?:GET|POST|PUT|DELETE) /|^\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}[.,]\d+Z?\s"#,
+        )
+    });
+    static TRACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(r#"^(?:Traceback |\s+at [\w.$<>]+\(|\s*File "[^"]+", line \d+|\s*Caused by: )"#)
+    });
+    let line = head(line);
+    [&LOG, &TRACE].iter().any(|log| log.as_ref().is_some_and(|log| log.is_match(line)))
+}
+
+/// A line that only a program has.
+pub(super) fn is_code(line: &str) -> bool {
+    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(
+            r#"^\s*(?:(?:async )?def \w+\(|class \w+[(:{ ].*[:{]$|import [\w.{*]+|from [\w.]+ import |#include|(?:pub |export |static |async |private |public |protected )*(?:fn|func|function|const|let|var|struct|enum|impl|interface|package|namespace|void|int) [\w<(*&{].*[;{()=,]|return\b.*[;)\w]$|(?:if|for|while|elif|except|with|try|else)\b.*:$|(?:if|for|while|switch|catch)\s?\(.*|[})\]];?,?$|@\w+(?:\(.*\))?$|\$ \w|//|/\*|\*/|"""|<[/!?a-z][^>]*>|"[^"]+"\s*:\s*["\[{\d]|(?i:select|insert into|update|delete from|create table|alter table) .*;?$)|[;{]\s*$|^\s*[\w.\[\]"']+\s*[-+*/]?=\s*\S|\w\(.*\)\s*$|^\s*assert "#,
+        )
+    });
+    CODE.as_ref().is_some_and(|code| code.is_match(head(line)))
+}
+
+/// A closing such as «Best regards,»: what follows is a signature.
+pub(super) fn is_closing(line: &str) -> bool {
+    const CLOSINGS: [&str; 20] = [
+        "best regards",
+        "kind regards",
+        "warm regards",
+        "regards",
+        "best",
+        "best wishes",
+        "all the best",
+        "thanks",
+        "many thanks",
+        "thank you",
+        "cheers",
+        "sincerely",
+        "yours",
+        "yours sincerely",
+        "thanks again",
+        "with regards",
+        "thx",
+        "talk soon",
+        "warmly",
+        "respectfully",
+    ];
+    let words = line.trim().trim_end_matches([',', '!', '.', '-']).to_ascii_lowercase();
+    CLOSINGS.contains(&words.as_str())
+        || line.trim_end() == "--"
+        || line == "-- "
+        || line.starts_with("Sent from my ")
+}
+
+/// «On … wrote:» on one line.
+pub(super) fn opens_quote(line: &str) -> bool {
+    let trimmed = line.trim().trim_start_matches(['>', ' ']);
+    (trimmed.starts_with("On ") && trimmed.ends_with("wrote:"))
+        || (trimmed.starts_with("--") && trimmed.to_ascii_lowercase().contains("original message"))
+        || (trimmed.starts_with("--") && trimmed.to_ascii_lowercase().contains("forwarded message"))
+}
+
+/// The cells of a table row.
+pub(super) fn cells(line: &str) -> Option<Vec<Range<usize>>> {
+    let trimmed = line.trim();
+    if !trimmed.starts_with('|') || trimmed.len() < 3 {
+        return None;
+    }
+    let at = line.len() - line.trim_start().len();
+    let inner = trimmed[1..].strip_suffix('|').unwrap_or(&trimmed[1..]);
+    let mut found = Vec::new();
+    let mut start = at + 1;
+    for cell in inner.split('|').take(20) {
+        let lead = cell.len() - cell.trim_start().len();
+        found.push(start + lead..start + lead + cell.trim().len());
+        start += cell.len() + 1;
+    }
+    Some(found)
+}
+
+/// A short line with a full date, as under a title.
+pub(super) fn is_dated(line: &str) -> bool {
+    line.len() < 80 && !crate::extractor::time::resolve(line, None).is_empty()
+}

@@ -1,0 +1,129 @@
+//! Narratives: an event in a sentence that can be read without the source.
+
+use std::ops::Range;
+
+use memory_core::text::cut;
+
+use super::people::Known;
+use super::scene::Scene;
+use super::words::Kind;
+
+const NARRATIVE_MAX_CHARS: usize = 300;
+
+/// Who the pronouns of a passage are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Pronouns<'r> {
+    /// «I».
+    pub(super) speaker: Option<&'r str>,
+    /// The token of a «she» or «he» and the name it stands for.
+    pub(super) third: Option<(usize, &'r str)>,
+}
+
+/// The words of a range, names in full and «I» by name.
+pub(super) fn told(
+    scene: &Scene<'_>,
+    tokens: &Range<usize>,
+    people: &[Known],
+    pronouns: Pronouns<'_>,
+) -> String {
+    let text = &scene.text;
+    let mut out = String::new();
+    let mut named: Vec<usize> = Vec::new();
+    let mut at = tokens.start;
+    let mut end_of_last = text.tokens.get(at).map_or(0, |token| token.start);
+    while at < tokens.end {
+        let token = text.tokens[at];
+        if token.start > end_of_last && !out.is_empty() && !out.ends_with(' ') {
+            out.push(' ');
+        }
+        end_of_last = token.end;
+        let after_me = at > tokens.start && text.word(at - 1) == "i" && pronouns.speaker.is_some();
+        let after_name = after_me || pronouns.third.is_some_and(|(third, _)| at == third + 1);
+        if let Some(spot) =
+            scene.person(at).filter(|spot| spot.tokens.start == at && spot.tokens.end <= tokens.end)
+        {
+            let known = &people[spot.entity].name;
+            let bytes = text.bytes(&spot.tokens);
+            let repeat = named.contains(&spot.entity) || text.kind(at) == Some(Kind::Email);
+            out.push_str(if repeat { &text.raw[bytes.clone()] } else { known });
+            named.push(spot.entity);
+            end_of_last = bytes.end;
+            at = spot.tokens.end;
+            continue;
+        }
+        match (text.word(at), pronouns.speaker) {
+            ("i", Some(name)) => out.push_str(name),
+            ("'ll", _) if after_name => out.push_str(" will"),
+            ("'ve", _) if after_me => out.push_str(" has"),
+            ("'m", _) if after_me => out.push_str(" is"),
+            ("'d", _) if after_name => out.push_str(" would"),
+            ("am", _) if after_me => out.push_str("is"),
+            ("have", _) if after_me => out.push_str("has"),
+            ("me", Some(name)) => out.push_str(name),
+            ("my", Some(_)) => out.push_str("their"),
+            ("myself", Some(_)) => out.push_str("themselves"),
+            ("*" | "`" | "_", _) => {}
+            _ => match pronouns.third.filter(|(third, _)| *third == at) {
+                Some((_, name)) => out.push_str(name),
+                None => out.push_str(text.raw_word(at)),
+            },
+        }
+        at += 1;
+    }
+    out.trim().to_owned()
+}
+
+/// A whole sentence: a capital at its beginning, a mark at its end, not too long.
+pub(super) fn sentence(words: &str) -> String {
+    let words = words.trim().trim_end_matches([',', ';', ':', '-', '–', '—', ' ']);
+    let mut chars = words.chars();
+    let Some(first) = chars.next() else { return String::new() };
+    let mut out: String = first.to_uppercase().collect();
+    out.push_str(chars.as_str());
+    if !out.ends_with(['.', '!', '?', '…', ')', '"', '”']) || out.ends_with(')') {
+        out.push('.');
+    }
+    cut(&out, NARRATIVE_MAX_CHARS)
+}
+
+/// «Alice Chen», «Alice Chen and Bob Martinez».
+pub(super) fn names(people: &[Known], who: &[usize]) -> String {
+    let names: Vec<&str> =
+        who.iter().filter_map(|at| people.get(*at)).map(|known| known.name.as_str()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// A task as something to do, `None` when it is named by a noun.
+pub(super) fn as_verb_phrase(task: &str) -> Option<String> {
+    const VERBS: &str = " add fix remove update create delete move rename refactor implement improve support enable disable bump merge \
+        revert finish complete send write prepare draft schedule follow check confirm discuss investigate switch upgrade migrate deploy \
+        release ship launch publish test verify validate document define design build set share contact call email notify ensure consider \
+        evaluate explore monitor track plan start stop continue begin run install configure visit review deliver provide present \
+        organize organise coordinate research analyze analyse reach talk meet book submit open close order find get make sync work \
+        own lead drive compile collect gather circulate invite onboard train hire ask look put pull push rotate clean resolve reproduce \
+        propose identify estimate finalize finalise negotiate arrange assign communicate benchmark rewrite port set-up draw take bring \
+        speak post escalate spec prototype audit replace ";
+    let first = task.split_whitespace().next()?;
+    let lower = first.to_lowercase();
+    if VERBS.contains(&format!(" {lower} ")) {
+        return Some(format!("{lower}{}", &task[first.len()..]));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_begins_large_and_ends_with_a_mark() {
+        assert_eq!(sentence("we agreed on it ;"), "We agreed on it.");
+        assert_eq!(sentence("Was it? Yes!"), "Was it? Yes!");
+        assert_eq!(as_verb_phrase("Finish the draft").as_deref(), Some("finish the draft"));
+        assert_eq!(as_verb_phrase("schema review"), None);
+    }
+}

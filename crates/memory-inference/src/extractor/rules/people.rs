@@ -1,0 +1,398 @@
+//! People: who is known in a source, and which of the names in it are the same person.
+
+use std::collections::{HashMap, HashSet};
+
+use memory_core::entity::{EntityType, normalised_name};
+
+use super::names;
+use super::words::{Kind, Text};
+
+/// An entity as it is being put together.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) entity_type: EntityType,
+    pub(super) aliases: Vec<String>,
+}
+
+/// Names as they are met, before they are told apart.
+#[derive(Debug, Default)]
+pub(super) struct Sightings {
+    names: Vec<String>,
+    seen: HashSet<String>,
+    /// Address and, where it stands beside it, the name.
+    emails: Vec<(String, Option<String>)>,
+    handles: Vec<String>,
+}
+
+/// More people than any real source names; the rest of a hostile text is not looked at.
+const PEOPLE_MAX: usize = 2_000;
+
+/// Names of parts in a conversation, not of people.
+pub(super) fn is_role_name(name: &str) -> bool {
+    const ROLES: [&str; 13] = [
+        "user",
+        "assistant",
+        "system",
+        "human",
+        "ai",
+        "bot",
+        "agent",
+        "unknown",
+        "speaker",
+        "me",
+        "you",
+        "anonymous",
+        "admin",
+    ];
+    ROLES.contains(&name.trim().to_lowercase().as_str())
+}
+
+impl Sightings {
+    /// One person as people write them: `Alice Chen <a@x.org>`, `Bob (PM)`, `Dana Ortiz - design`, `@kim`.
+    pub(super) fn see(&mut self, written: &str, loose: bool) {
+        let written = written.trim().trim_matches(['*', '_', '"', '\'', '[', ']', '-', ' ', '.']);
+        if written.len() > 120 || self.names.len() + self.emails.len() > PEOPLE_MAX {
+            return;
+        }
+        let email = written
+            .split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '(' | ')' | '[' | ']' | ':' | '"'))
+            .find(|word| word.contains('@') && !word.starts_with('@') && word.len() > 3)
+            .map(str::to_lowercase);
+        let head = written.split(['<', '(', '[', '/', '|', '@']).next().unwrap_or_default();
+        let title_at = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| head.find(mark)).min();
+        let name =
+            head[..title_at.unwrap_or(head.len())].trim().trim_matches(['"', '\'', ',', '*', ':']).trim();
+        let name = name.strip_prefix("Dr. ").or(name.strip_prefix("Prof. ")).unwrap_or(name);
+        if written.starts_with('@') {
+            self.see_handle(written.split_whitespace().next().unwrap_or_default());
+        } else if !name.is_empty()
+            && Some(name.to_lowercase()) != email
+            && !is_role_name(name)
+            && names::could_be_name(name, loose)
+        {
+            self.see_name(name);
+            if let Some(email) = email {
+                self.emails.push((email, Some(name.to_owned())));
+            }
+            return;
+        }
+        if let Some(email) = email {
+            self.see_email(&email);
+        }
+    }
+
+    /// A list of people: `Alice Chen (PM), Bob and Carol`.
+    pub(super) fn see_list(&mut self, written: &str, loose: bool) {
+        let mut depth = 0_usize;
+        let mut start = 0;
+        let mut parts = Vec::new();
+        for (at, c) in written.char_indices() {
+            match c {
+                '(' | '<' => depth += 1,
+                ')' | '>' => depth = depth.saturating_sub(1),
+                ',' | ';' | '\n' | '·' | '•' if depth == 0 => {
+                    parts.push(&written[start..at]);
+                    start = at + c.len_utf8();
+                }
+                _ => {}
+            }
+        }
+        parts.push(&written[start..]);
+        for part in parts.into_iter().take(200) {
+            for name in part.split(" and ").flat_map(|part| part.split(" & ")) {
+                self.see(name.trim_start_matches("and "), loose);
+            }
+        }
+    }
+
+    pub(super) fn see_name(&mut self, name: &str) {
+        if self.names.len() < PEOPLE_MAX && self.seen.insert(normalised_name(name)) {
+            self.names.push(name.split_whitespace().collect::<Vec<_>>().join(" "));
+        }
+    }
+
+    pub(super) fn see_email(&mut self, email: &str) {
+        let email = email.to_lowercase();
+        if self.emails.len() < PEOPLE_MAX && self.seen.insert(email.clone()) {
+            self.emails.push((email, None));
+        }
+    }
+
+    pub(super) fn see_handle(&mut self, handle: &str) {
+        let handle = handle.trim_start_matches('@').to_lowercase();
+        if self.handles.len() < PEOPLE_MAX && !is_role_name(&handle) && self.seen.insert(format!("@{handle}"))
+        {
+            self.handles.push(handle);
+        }
+    }
+}
+
+/// All entities of a source and the words they go by.
+#[derive(Debug, Default)]
+pub(super) struct Roster {
+    pub(super) entities: Vec<Known>,
+    /// By first word: the words of a name and whose it is, longest first.
+    keys: HashMap<String, Vec<(Vec<String>, usize)>>,
+    by_name: HashMap<String, usize>,
+}
+
+impl Roster {
+    /// Tells the people apart: a first name, an address or a handle goes to the one full name it fits.
+    pub(super) fn of_people(sightings: &Sightings) -> Self {
+        let mut roster = Self::default();
+        let (full, single): (Vec<&String>, Vec<&String>) =
+            sightings.names.iter().partition(|name| name.contains(' '));
+        for name in full {
+            roster.add(name, EntityType::Person);
+        }
+        let fits = Fits::of(&roster.entities);
+        for name in single {
+            match fits.one(&name.to_lowercase()) {
+                Some(person) => roster.call(person, name),
+                None => {
+                    roster.add(name, EntityType::Person);
+                }
+            }
+        }
+        let fits = Fits::of(&roster.entities);
+        for (email, name) in &sightings.emails {
+            let person = match name {
+                Some(name) => roster.named(name),
+                None => roster.owner_of_address(email, &fits),
+            };
+            if let Some(person) = person {
+                roster.call(person, email);
+            }
+        }
+        for handle in &sightings.handles {
+            let person =
+                fits.address(handle).unwrap_or_else(|| roster.add(&format!("@{handle}"), EntityType::Person));
+            roster.call(person, &format!("@{handle}"));
+        }
+        roster.index_name_parts();
+        roster
+    }
+
+    /// Adds an entity, or finds the one of that name.
+    pub(super) fn add(&mut self, name: &str, entity_type: EntityType) -> usize {
+        let normal = normalised_name(name);
+        if let Some(known) = self.by_name.get(&normal) {
+            return *known;
+        }
+        let entity = self.entities.len();
+        self.entities.push(Known { name: name.to_owned(), entity_type, aliases: Vec::new() });
+        self.by_name.insert(normal, entity);
+        self.key(name, entity);
+        entity
+    }
+
+    fn call(&mut self, entity: usize, alias: &str) {
+        let known = &mut self.entities[entity];
+        if known.name != alias && !known.aliases.iter().any(|other| other == alias) {
+            known.aliases.push(alias.to_owned());
+        }
+        self.key(alias, entity);
+    }
+
+    /// The person of a name in any of its forms.
+    pub(super) fn named(&self, name: &str) -> Option<usize> {
+        let trimmed = name.split(['<', '(']).next().unwrap_or(name).trim();
+        if let Some(entity) = self.by_name.get(&normalised_name(trimmed)) {
+            return Some(*entity);
+        }
+        let text = Text::new(trimmed, 400);
+        let (length, entity) = self.at(&text, 0, true)?;
+        (length == text.tokens.len()).then_some(entity)
+    }
+
+    fn key(&mut self, name: &str, entity: usize) {
+        let text = Text::new(name, 400);
+        let words: Vec<String> = (0..text.tokens.len()).map(|at| text.raw_word(at).to_lowercase()).collect();
+        let Some(first) = words.first().cloned() else { return };
+        let keys = self.keys.entry(first).or_default();
+        if !keys.iter().any(|(known, _)| *known == words) {
+            keys.push((words, entity));
+            keys.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+        }
+    }
+
+    /// First and last names become names of their own where only one person has them.
+    fn index_name_parts(&mut self) {
+        let fits = Fits::of(&self.entities);
+        let parts: Vec<(String, usize)> = fits.parts().collect();
+        for (part, entity) in parts {
+            if !self.by_name.contains_key(&part) {
+                self.key(&part, entity);
+            }
+        }
+    }
+
+    fn owner_of_address(&mut self, email: &str, fits: &Fits) -> Option<usize> {
+        const SHARED: [&str; 22] = [
+            "info",
+            "support",
+            "team",
+            "noreply",
+            "no-reply",
+            "admin",
+            "sales",
+            "hello",
+            "contact",
+            "help",
+            "billing",
+            "dev",
+            "ops",
+            "all",
+            "security",
+            "news",
+            "newsletter",
+            "office",
+            "jobs",
+            "press",
+            "notifications",
+            "donotreply",
+        ];
+        let local = email.split('@').next()?;
+        if SHARED.contains(&local) {
+            return None;
+        }
+        if let Some(person) = fits.address(local) {
+            return Some(person);
+        }
+        let parts: Vec<&str> = local.split(['.', '_']).collect();
+        let plain =
+            |part: &&str| part.len() >= 2 && part.chars().all(char::is_alphabetic) && !SHARED.contains(part);
+        let is_name = match parts.as_slice() {
+            [one] => names::is_first_name(one),
+            [first, last] => {
+                plain(first) && plain(last) && !names::is_no_name(first) && !names::is_no_name(last)
+            }
+            _ => false,
+        };
+        let name = parts.iter().map(|part| capitalised(part)).collect::<Vec<_>>().join(" ");
+        is_name.then(|| self.add(&name, EntityType::Person))
+    }
+
+    /// The longest name that begins at a token: how many tokens it has and whose it is.
+    pub(super) fn at(&self, text: &Text<'_>, at: usize, loose: bool) -> Option<(usize, usize)> {
+        let lowered;
+        let first = if text.raw_word(at).is_ascii() {
+            text.word(at)
+        } else {
+            lowered = text.raw_word(at).to_lowercase();
+            lowered.as_str()
+        };
+        let keys = self.keys.get(first)?;
+        let (words, entity) = keys.iter().find(|(words, _)| {
+            words.iter().enumerate().all(|(i, word)| {
+                let raw = text.raw_word(at + i);
+                raw.len() == word.len() && (text.word(at + i) == word || raw.to_lowercase() == *word)
+            })
+        })?;
+        let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email));
+        // A name in lower case is only one where the person writes it so.
+        let written = marked
+            || loose
+            || text.is_capitalised(at)
+            || self.entities[*entity].name.starts_with(char::is_lowercase);
+        written.then_some((words.len(), *entity))
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Short forms of full names and whom each fits; `None` where it fits several.
+struct Fits(HashMap<String, Option<usize>>, HashMap<String, Option<usize>>);
+
+impl Fits {
+    fn of(people: &[Known]) -> Self {
+        let mut fits = Self(HashMap::new(), HashMap::new());
+        for (entity, known) in people.iter().enumerate() {
+            let words: Vec<String> = known.name.split_whitespace().map(str::to_lowercase).collect();
+            let (Some(first), Some(last)) = (words.first(), words.last()) else { continue };
+            put(&mut fits.0, first, entity);
+            put(&mut fits.1, first, entity);
+            if words.len() > 1 {
+                if last.chars().count() >= 3 && !names::is_no_name(last) {
+                    put(&mut fits.0, last, entity);
+                }
+                let initial: String = first.chars().take(1).collect();
+                let last_initial: String = last.chars().take(1).collect();
+                for form in [
+                    format!("{first}{last}"),
+                    format!("{first}.{last}"),
+                    format!("{first}_{last}"),
+                    format!("{first}-{last}"),
+                    format!("{initial}{last}"),
+                    format!("{initial}.{last}"),
+                    format!("{first}{last_initial}"),
+                    format!("{first}.{last_initial}"),
+                    format!("{last}.{first}"),
+                    last.clone(),
+                ] {
+                    put(&mut fits.1, &form, entity);
+                }
+            }
+        }
+        fits
+    }
+
+    fn one(&self, word: &str) -> Option<usize> {
+        self.0.get(word).copied().flatten()
+    }
+
+    fn address(&self, local: &str) -> Option<usize> {
+        self.1.get(local.trim_end_matches(|c: char| c.is_ascii_digit())).copied().flatten()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (String, usize)> {
+        let mut parts: Vec<(String, usize)> =
+            self.0.iter().filter_map(|(word, entity)| Some((word.clone(), (*entity)?))).collect();
+        parts.sort();
+        parts.into_iter()
+    }
+}
+
+fn put(map: &mut HashMap<String, Option<usize>>, key: &str, entity: usize) {
+    map.entry(key.to_owned())
+        .and_modify(|known| {
+            if *known != Some(entity) {
+                *known = None;
+            }
+        })
+        .or_insert(Some(entity));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_names_addresses_and_handles_go_to_the_one_full_name() {
+        let mut seen = Sightings::default();
+        seen.see_list("Alice Chen (PM), Bob Martinez <bob@x.org>, Dana Ortiz - design and Kim", false);
+        for more in ["Alice", "achen@x.org", "@bmartinez", "noreply@x.org", "lena.holm@x.org", "user"] {
+            seen.see(more, false);
+        }
+        let roster = Roster::of_people(&seen);
+        let names: Vec<&str> = roster.entities.iter().map(|known| known.name.as_str()).collect();
+        assert_eq!(names, ["Alice Chen", "Bob Martinez", "Dana Ortiz", "Kim", "Lena Holm"]);
+        assert_eq!(roster.entities[0].aliases, ["Alice", "achen@x.org"]);
+        assert_eq!(roster.named("Martinez"), Some(1));
+        assert_eq!(roster.named("@bmartinez"), Some(1));
+        assert_eq!(roster.named("dana"), Some(2));
+    }
+
+    #[test]
+    fn a_first_name_of_two_people_is_neither() {
+        let mut seen = Sightings::default();
+        seen.see_list("Alice Chen, Alice Wong, Alice", false);
+        let roster = Roster::of_people(&seen);
+        assert_eq!(roster.entities.len(), 3);
+        assert_eq!(roster.named("Alice"), Some(2));
+    }
+}

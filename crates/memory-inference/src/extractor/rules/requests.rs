@@ -1,0 +1,232 @@
+//! Requests: «please …», «Bob, can you …?», «Alice asked Bob to …», and what is made of them when another agrees.
+
+use std::ops::Range;
+
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::clause::Clause;
+use super::draft::{self, Draft};
+use super::events::{EventReader, trimmed};
+use super::narrative;
+use super::scene::Scene;
+
+/// What «please …» asks for without anything to do.
+const COURTESIES: [&str; 24] = [
+    "let", "find", "see", "note", "feel", "don't", "do", "join", "accept", "be", "contact", "reach", "read",
+    "visit", "click", "refer", "keep", "remember", "bear", "enjoy", "help", "forgive", "excuse", "stop",
+];
+
+/// The event of a request that names, or is plainly sent to, the one who is to do it.
+pub(super) fn request(
+    reader: &EventReader<'_, '_>,
+    clause: &Clause<'_, '_>,
+    speaker: Option<usize>,
+) -> Option<Draft> {
+    let (owner, asker, verb, confidence) =
+        asked(reader, clause).or_else(|| please(reader, clause, speaker))?;
+    if Some(owner) == asker {
+        return None;
+    }
+    let scene = reader.scene;
+    let text = &scene.text;
+    let tokens = trimmed(scene, &clause.tokens);
+    let bytes = text.bytes(&tokens);
+    let mut actors = vec![Actor { entity: owner, role: ActorRole::Owner }];
+    actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
+    let due_time = draft::due(&text.raw[bytes.clone()], scene.reference);
+    let task = reader.told(&(verb..tokens.end.max(verb)), speaker, None);
+    let asked_by = asker
+        .and_then(|at| reader.roster.entities.get(at))
+        .map_or(String::new(), |known| format!("{} asked ", known.name));
+    let owner_name = &reader.roster.entities.get(owner)?.name;
+    let telling = if asked_by.is_empty() {
+        format!("{owner_name} was asked to {task}")
+    } else {
+        format!("{asked_by}{owner_name} to {task}")
+    };
+    Some(Draft {
+        category: Category::Commitment,
+        confidence: confidence + if due_time.is_some() { 0.08 } else { 0.0 },
+        narrative: narrative::sentence(&telling),
+        event_time: scene.reference,
+        due_time,
+        subject: draft::about(scene, &tokens, &actors),
+        actors,
+        evidence: vec![(scene.segment, bytes)],
+    })
+}
+
+type Asked = (usize, Option<usize>, usize, f32);
+
+/// «Alice asked Bob to send …».
+fn asked(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked> {
+    let scene = reader.scene;
+    let at = clause
+        .tokens
+        .clone()
+        .find(|at| matches!(clause.word(*at), "asked" | "asks" | "told" | "reminded"))?;
+    let whom = scene.person(at + 1)?;
+    let to = whom.tokens.end;
+    if clause.word(to) != "to"
+        || to + 1 >= clause.tokens.end
+        || clause.is_question()
+        || clause.is_supposed(at)
+    {
+        return None;
+    }
+    let lead = clause.lead(at);
+    let asker = match &lead.subject {
+        super::clause::Subject::People(people) => people.first().copied(),
+        super::clause::Subject::Me => scene.speaker,
+        _ => None,
+    };
+    (!lead.negated).then_some((whom.entity, asker, to + 1, 0.66))
+}
+
+/// «Bob, please review …», «@bob can you please …», and «please …» in a mail to one person.
+fn please(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>, speaker: Option<usize>) -> Option<Asked> {
+    let scene = reader.scene;
+    let start = clause.tokens.start;
+    let called = scene.person(start);
+    let mut at = called.map_or(start, |spot| spot.tokens.end);
+    while at < clause.tokens.end && matches!(clause.word(at), "," | "-" | "–" | ":") {
+        at += 1;
+    }
+    let verb = match (clause.word(at), clause.word(at + 1)) {
+        ("please", _) => at + 1,
+        ("can" | "could" | "would" | "will", "you")
+            if called.is_some() && clause.word(at + 2) == "please" =>
+        {
+            at + 3
+        }
+        _ => return None,
+    };
+    let owner = called.map(|spot| spot.entity).or(reader.addressee)?;
+    let fits =
+        scene.text.is_word(verb) && !COURTESIES.contains(&clause.word(verb)) && verb + 1 < clause.tokens.end;
+    let asker = speaker.filter(|speaker| *speaker != owner);
+    fits.then_some((owner, asker, verb, if called.is_some() { 0.66 } else { 0.58 }))
+}
+
+/// A sentence of a turn that asks the other for something: the token of what is asked, and whom it names.
+pub(super) fn asks(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<(usize, Option<usize>)> {
+    let text = &scene.text;
+    let at = sentence.clone().find(|at| {
+        (matches!(text.word(*at), "can" | "could" | "would" | "will") && text.word(at + 1) == "you")
+            || (text.word(*at) == "please" && !COURTESIES.contains(&text.word(at + 1)))
+    })?;
+    let mut verb = if text.word(at) == "please" { at + 1 } else { at + 2 };
+    while verb < sentence.end && matches!(text.word(verb), "please" | "also" | "maybe" | "possibly") {
+        verb += 1;
+    }
+    let idle = matches!(
+        text.word(verb),
+        "be" | "believe"
+            | "imagine"
+            | "tell"
+            | "explain"
+            | "see"
+            | "hear"
+            | "like"
+            | "say"
+            | "remember"
+            | "recommend"
+            | "mind"
+    );
+    if verb + 1 >= sentence.end || !text.is_word(verb) || idle {
+        return None;
+    }
+    Some((verb, scene.people_in(&(sentence.start..at)).first().copied()))
+}
+
+/// A sentence that proposes something to settle: «let's go with …», «shall we postpone …?».
+pub(super) fn proposes(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<usize> {
+    const SETTLING: [&str; 26] = [
+        "go", "use", "move", "switch", "postpone", "keep", "drop", "schedule", "ship", "launch", "adopt",
+        "pick", "choose", "set", "delay", "cancel", "merge", "release", "freeze", "replace", "migrate",
+        "skip", "push", "stick", "start", "meet",
+    ];
+    let text = &scene.text;
+    let at = sentence.clone().find(|at| match text.word(*at) {
+        "let" => text.word(at + 1) == "'s",
+        "shall" | "should" => text.word(at + 1) == "we",
+        "propose" | "suggest" => at.checked_sub(1).is_some_and(|before| text.word(before) == "i"),
+        "do" => text.word(at + 1) == "n't" && text.word(at + 2) == "we",
+        "if" => {
+            text.word(at + 1) == "we" && at.checked_sub(1).is_some_and(|before| text.word(before) == "what")
+        }
+        _ => false,
+    })?;
+    (at + 1..sentence.end.min(at + 6)).find(|near| SETTLING.contains(&text.word(*near)))
+}
+
+const YES: [&[&str]; 26] = [
+    &["sure"],
+    &["yes"],
+    &["yep"],
+    &["yeah"],
+    &["yup"],
+    &["ok"],
+    &["okay"],
+    &["absolutely"],
+    &["definitely"],
+    &["certainly"],
+    &["of", "course"],
+    &["will", "do"],
+    &["on", "it"],
+    &["no", "problem"],
+    &["consider", "it", "done"],
+    &["can", "do"],
+    &["happy", "to"],
+    &["i", "'ll"],
+    &["i", "will"],
+    &["i", "can"],
+    &["you", "got", "it"],
+    &["got", "it"],
+    &["np"],
+    &["gladly"],
+    &["i", "'m", "on", "it"],
+    &["my", "pleasure"],
+];
+const AGREED: [&[&str]; 16] = [
+    &["agreed"],
+    &["sounds", "good"],
+    &["works", "for", "me"],
+    &["+1"],
+    &["+", "1"],
+    &["let", "'s", "do"],
+    &["deal"],
+    &["good", "idea"],
+    &["makes", "sense"],
+    &["i", "agree"],
+    &["yes"],
+    &["great", "idea"],
+    &["yep"],
+    &["sounds", "great"],
+    &["perfect"],
+    &["ok"],
+];
+
+fn opens_with(scene: &Scene<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -> bool {
+    let text = &scene.text;
+    let opened = phrases.iter().any(|phrase| {
+        phrase
+            .iter()
+            .enumerate()
+            .all(|(i, word)| sentence.start + i < sentence.end && text.word(sentence.start + i) == *word)
+    });
+    let against = sentence
+        .clone()
+        .any(|at| matches!(text.word(at), "n't" | "not" | "but" | "cannot" | "?" | "unless" | "right"));
+    opened && !against
+}
+
+/// «Sure, will do», «on it», «I'll send it».
+pub(super) fn agrees_to_do(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
+    opens_with(scene, sentence, &YES)
+}
+
+/// «Agreed», «sounds good», «works for me».
+pub(super) fn agrees_that(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
+    opens_with(scene, sentence, &AGREED)
+}

@@ -1,0 +1,180 @@
+//! A scene: one segment, its words, its layout and who is named where.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use memory_core::entity::EntityType;
+
+use super::discover::acts_like_a_person;
+use super::names;
+use super::people::Roster;
+use super::words::{Kind, Text};
+use super::zones::Layout;
+
+/// One occurrence of an entity.
+#[derive(Debug, Clone)]
+pub(super) struct Spot {
+    pub(super) tokens: Range<usize>,
+    pub(super) entity: usize,
+    pub(super) entity_type: EntityType,
+}
+
+pub(super) struct Scene<'a> {
+    pub(super) segment: usize,
+    pub(super) text: Text<'a>,
+    pub(super) layout: Layout,
+    pub(super) spots: Vec<Spot>,
+    /// For each token the number of its spot plus one; 0 for none.
+    tags: Vec<u32>,
+    /// Who «I» is, where a block does not say it.
+    pub(super) speaker: Option<usize>,
+    /// What «tomorrow» counts from.
+    pub(super) reference: Option<Timestamp>,
+    pub(super) context_only: bool,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(segment: usize, text: Text<'a>, layout: Layout) -> Self {
+        let tags = Vec::new();
+        Self {
+            segment,
+            text,
+            layout,
+            spots: Vec::new(),
+            tags,
+            speaker: None,
+            reference: None,
+            context_only: false,
+        }
+    }
+
+    /// Finds every name of the roster in the text; `things` are the entities found already.
+    pub(super) fn find_spots(&mut self, roster: &Roster, things: Vec<(Range<usize>, usize)>) {
+        let mut spots: Vec<Spot> = Vec::new();
+        let mut things = things.into_iter().peekable();
+        let mut hidden = self.layout.hidden.iter().peekable();
+        let mut at = 0;
+        while at < self.text.tokens.len() {
+            let start = self.text.tokens[at].start;
+            while hidden.peek().is_some_and(|range| range.end <= start) {
+                hidden.next();
+            }
+            if hidden.peek().is_some_and(|range| range.start <= start) {
+                at += 1;
+                continue;
+            }
+            while things.peek().is_some_and(|(tokens, _)| tokens.start < at) {
+                things.next();
+            }
+            let found = match things.next_if(|(tokens, _)| tokens.start == at) {
+                Some((tokens, entity)) => Some((tokens.len(), entity)),
+                None => roster.at(&self.text, at, false).filter(|(length, _)| self.is_name_here(at, *length)),
+            };
+            let Some((length, entity)) = found else {
+                at += 1;
+                continue;
+            };
+            let entity_type = roster.entities[entity].entity_type;
+            spots.push(Spot { tokens: at..at + length, entity, entity_type });
+            at += length;
+        }
+        self.tags = vec![0; self.text.tokens.len()];
+        for (number, spot) in spots.iter().enumerate() {
+            self.tags[spot.tokens.clone()].fill(number as u32 + 1);
+        }
+        self.spots = spots;
+    }
+
+    /// «Will», «Mark» or «May» is only a name inside a sentence or before what only people do.
+    fn is_name_here(&self, at: usize, length: usize) -> bool {
+        let text = &self.text;
+        let word = text.word(at);
+        if length > 1 || !text.is_word(at) || !(names::is_wordy_name(word) || names::is_no_name(word)) {
+            return true;
+        }
+        let inside = at > 0
+            && (text.is_word(at - 1) || text.word(at - 1) == ",")
+            && !text.is_any(at - 1, &["in", "of", "since", "until"]);
+        let did = text.is_word(at + 1) && text.word(at + 1).ends_with("ed") && !text.is_capitalised(at + 1);
+        did || inside
+            || acts_like_a_person(text, at)
+            || matches!(text.word(at + 1), ":" | "," | "'s" | "to" | "will" | "–" | ")")
+    }
+
+    pub(super) fn spot(&self, at: usize) -> Option<&Spot> {
+        let number = *self.tags.get(at)?;
+        self.spots.get((number as usize).checked_sub(1)?)
+    }
+
+    pub(super) fn person(&self, at: usize) -> Option<&Spot> {
+        self.spot(at).filter(|spot| spot.entity_type == EntityType::Person)
+    }
+
+    /// The spots that begin in a range of tokens.
+    pub(super) fn spots_in(&self, tokens: &Range<usize>) -> &[Spot] {
+        let first = self.spots.partition_point(|spot| spot.tokens.start < tokens.start);
+        let last = self.spots.partition_point(|spot| spot.tokens.start < tokens.end);
+        &self.spots[first..last.max(first)]
+    }
+
+    /// The people named in a range, each once, in order.
+    pub(super) fn people_in(&self, tokens: &Range<usize>) -> Vec<usize> {
+        let mut people = Vec::new();
+        for spot in self.spots_in(tokens) {
+            if spot.entity_type == EntityType::Person && !people.contains(&spot.entity) {
+                people.push(spot.entity);
+            }
+        }
+        people
+    }
+
+    /// Whether a token opens «Bob will …», «she agreed …», «I'll …»: a subject with its verb.
+    pub(super) fn begins_statement(&self, at: usize) -> bool {
+        let text = &self.text;
+        let after = match self.spot(at) {
+            Some(spot) if spot.entity_type != EntityType::Object => spot.tokens.end,
+            _ if text.is_any(at, &["i", "we", "he", "she", "they"]) => at + 1,
+            _ => return false,
+        };
+        let next = text.word(after);
+        matches!(
+            next,
+            "will"
+                | "'ll"
+                | "is"
+                | "are"
+                | "'m"
+                | "'re"
+                | "'s"
+                | "has"
+                | "have"
+                | "'ve"
+                | "agreed"
+                | "promised"
+                | "committed"
+                | "volunteered"
+                | "decided"
+                | "raised"
+                | "reported"
+                | "said"
+                | "asked"
+                | "needs"
+                | "takes"
+                | "took"
+                | "owns"
+                | "to"
+                | "suggested"
+                | "approved"
+                | "shall"
+                | "am"
+                | "was"
+                | "were"
+        ) && (next != "'s" || text.is_any(after + 1, &["going", "working", "waiting", "blocked"]))
+            || (after > 0 && text.is_word(after) && next.len() > 4 && next.ends_with("ed"))
+    }
+
+    pub(super) fn is_quote_mark(&self, at: usize) -> bool {
+        self.text.kind(at) == Some(Kind::Punctuation)
+            && matches!(self.text.word(at), "\"" | "“" | "”" | "«" | "»")
+    }
+}

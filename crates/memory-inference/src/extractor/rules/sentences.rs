@@ -1,0 +1,126 @@
+//! Sentences and clauses, as ranges of tokens.
+
+use std::ops::Range;
+
+use super::words::{Kind, Text};
+
+/// A sentence longer than this is no sentence and is not read.
+const SENTENCE_MAX_TOKENS: usize = 120;
+/// A line this short that ends without a mark may end a sentence.
+const SHORT_LINE_BYTES: usize = 60;
+
+/// The sentences of a stretch of bytes.
+pub(super) fn sentences(text: &Text<'_>, bytes: &Range<usize>) -> Vec<Range<usize>> {
+    let all = text.tokens_in(bytes);
+    let mut found = Vec::new();
+    let mut start = all.start;
+    let mut at = all.start;
+    while at < all.end {
+        let end = sentence_end(text, at, all.end).or_else(|| line_end(text, start, at).then_some(at + 1));
+        if let Some(end) = end {
+            found.push(start..end);
+            start = end;
+            at = end;
+        } else {
+            at += 1;
+        }
+    }
+    if start < all.end {
+        found.push(start..all.end);
+    }
+    found.retain(|sentence| {
+        sentence.len() <= SENTENCE_MAX_TOKENS && sentence.clone().any(|at| text.is_word(at))
+    });
+    found
+}
+
+/// The token after the sentence that ends with token `at`.
+fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
+    let mark = text.word(at);
+    if !matches!(mark, "." | "!" | "?" | "…" | "。" | "！" | "？") {
+        return None;
+    }
+    let mut after = at + 1;
+    // Closing quotes and further marks belong to it.
+    while after < end
+        && text.touches_next(after - 1)
+        && matches!(text.word(after), "." | "!" | "?" | "\"" | "”" | "'" | "’" | ")" | "*" | "_")
+    {
+        after += 1;
+    }
+    if after >= end || !mark.is_ascii() {
+        return Some(after);
+    }
+    if text.touches_next(after - 1) || (mark == "." && is_abbreviation(text, at)) {
+        return None;
+    }
+    let next = text.raw_word(after);
+    (mark != "." || !next.starts_with(char::is_lowercase)).then_some(after)
+}
+
+fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
+    const SHORT: [&str; 22] = [
+        "dr", "mr", "mrs", "ms", "prof", "st", "vs", "no", "approx", "e.g", "i.e", "etc", "inc", "ltd",
+        "dept", "fig", "jr", "sr", "est", "ca", "cf", "resp",
+    ];
+    let Some(before) = at.checked_sub(1).filter(|before| text.touches_next(*before)) else { return false };
+    let word = text.word(before);
+    let initial = word.len() == 1 && text.is_capitalised(before) && word != "i";
+    (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd") || initial
+}
+
+/// Chat and lists put one statement on a line, without a mark at its end.
+fn line_end(text: &Text<'_>, start: usize, at: usize) -> bool {
+    let (Some(first), Some(this), Some(next)) =
+        (text.tokens.get(start), text.tokens.get(at), text.tokens.get(at + 1))
+    else {
+        return false;
+    };
+    let gap = &text.raw[this.end..next.start];
+    if !gap.contains('\n') {
+        return false;
+    }
+    let short = this.end - first.start < SHORT_LINE_BYTES;
+    gap.matches('\n').count() > 1
+        || (short
+            && !matches!(
+                text.word(at),
+                "," | ";" | ":" | "-" | "and" | "or" | "the" | "a" | "to" | "of" | "by" | "for" | "with"
+            )
+            && (text.is_capitalised(at + 1) || matches!(text.kind(at + 1), Some(Kind::Handle))))
+}
+
+/// Cuts a sentence where a new statement begins: at `;` and «but», and where `begins` sees a subject with its verb
+/// after «and», «while» or a comma.
+pub(super) fn clauses(
+    text: &Text<'_>,
+    sentence: &Range<usize>,
+    begins: impl Fn(usize) -> bool,
+) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = sentence.start;
+    for at in sentence.start + 1..sentence.end.saturating_sub(1) {
+        let cut = match text.word(at) {
+            ";" | "but" | "however" => true,
+            "and" | "while" | "whereas" | "so" | "," | "–" | "—" => begins(at + 1),
+            _ => false,
+        };
+        if cut && at > start {
+            found.push(start..at);
+            start = at + 1;
+        }
+    }
+    found.push(start..sentence.end);
+    for clause in &mut found {
+        while clause.start + 1 < clause.end
+            && matches!(text.word(clause.start), "," | "and" | "but" | "so" | ";" | "–" | "—")
+        {
+            clause.start += 1;
+        }
+        while clause.end > clause.start + 1 && matches!(text.word(clause.end - 1), "," | "and" | ";") {
+            clause.end -= 1;
+        }
+    }
+    found.retain(|clause| !clause.is_empty());
+    found
+}

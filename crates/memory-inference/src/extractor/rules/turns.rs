@@ -1,0 +1,156 @@
+//! Acts over two turns: a request or a proposal, and another's agreement.
+
+use std::ops::Range;
+
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::draft::{self, Draft};
+use super::narrative::{self, Pronouns};
+use super::people::Roster;
+use super::requests::{agrees_that, agrees_to_do, asks, proposes};
+use super::scene::Scene;
+use super::sentences::sentences;
+
+/// An answer comes within this many turns.
+const ANSWER_WITHIN: usize = 2;
+
+struct Turn<'s, 'a> {
+    scene: &'s Scene<'a>,
+    speaker: usize,
+    sentences: Vec<Range<usize>>,
+}
+
+/// The events of agreement in a conversation.
+pub(super) fn agreements(scenes: &[Scene<'_>], roster: &Roster) -> Vec<Draft> {
+    let turns = turns(scenes, roster);
+    let mut drafts = Vec::new();
+    for (at, turn) in turns.iter().enumerate() {
+        if turn.scene.context_only {
+            continue;
+        }
+        let Some(answer) = turn.sentences.first() else { continue };
+        for earlier in turns[at.saturating_sub(ANSWER_WITHIN)..at]
+            .iter()
+            .rev()
+            .filter(|earlier| earlier.speaker != turn.speaker)
+        {
+            if let Some(draft) =
+                promised(turn, answer, earlier, roster).or_else(|| settled(turn, answer, earlier, roster))
+            {
+                drafts.push(draft);
+                break;
+            }
+        }
+    }
+    drafts
+}
+
+fn turns<'s, 'a>(scenes: &'s [Scene<'a>], roster: &Roster) -> Vec<Turn<'s, 'a>> {
+    let spoken = scenes.len() > 1;
+    let mut turns: Vec<Turn<'s, 'a>> = Vec::new();
+    for scene in scenes {
+        for block in &scene.layout.blocks {
+            let speaker = match &block.speaker {
+                Some(name) => roster.named(name),
+                None if spoken => scene.speaker,
+                None => None,
+            };
+            let Some(speaker) = speaker else { continue };
+            let found = sentences(&scene.text, &block.bytes);
+            match turns.last_mut() {
+                Some(last) if last.speaker == speaker && last.scene.segment == scene.segment => {
+                    last.sentences.extend(found)
+                }
+                _ => turns.push(Turn { scene, speaker, sentences: found }),
+            }
+        }
+    }
+    turns
+}
+
+fn promised(
+    turn: &Turn<'_, '_>,
+    answer: &Range<usize>,
+    earlier: &Turn<'_, '_>,
+    roster: &Roster,
+) -> Option<Draft> {
+    if !agrees_to_do(turn.scene, answer) {
+        return None;
+    }
+    let (request, verb, whom) = earlier.sentences.iter().rev().find_map(|sentence| {
+        let (verb, whom) = asks(earlier.scene, sentence)?;
+        Some((sentence, verb, whom))
+    })?;
+    if whom.is_some_and(|whom| whom != turn.speaker) {
+        return None;
+    }
+    let name = |entity: usize| roster.entities.get(entity).map_or("", |known| known.name.as_str());
+    let request_text = &earlier.scene.text;
+    let request_bytes = request_text.bytes(request);
+    let answer_bytes = turn.scene.text.bytes(answer);
+    let due_time = draft::due(&turn.scene.text.raw[answer_bytes.clone()], turn.scene.reference)
+        .or_else(|| draft::due(&request_text.raw[request_bytes.clone()], earlier.scene.reference));
+    let pronouns = Pronouns { speaker: Some(name(earlier.speaker)), third: None };
+    let task = narrative::told(earlier.scene, &(verb..request.end), &roster.entities, pronouns);
+    let actors = vec![
+        Actor { entity: turn.speaker, role: ActorRole::Owner },
+        Actor { entity: earlier.speaker, role: ActorRole::Stakeholder },
+    ];
+    let telling = format!(
+        "{} agreed to {}, asked by {}",
+        name(turn.speaker),
+        task.trim_end_matches(['?', '.', '!', ' ']),
+        name(earlier.speaker)
+    );
+    Some(Draft {
+        category: Category::Commitment,
+        confidence: 0.78 + if due_time.is_some() { 0.06 } else { 0.0 },
+        narrative: narrative::sentence(&telling),
+        event_time: turn.scene.reference,
+        due_time,
+        subject: draft::about(earlier.scene, request, &actors),
+        actors,
+        evidence: vec![(turn.scene.segment, answer_bytes), (earlier.scene.segment, request_bytes)],
+    })
+}
+
+fn settled(
+    turn: &Turn<'_, '_>,
+    answer: &Range<usize>,
+    earlier: &Turn<'_, '_>,
+    roster: &Roster,
+) -> Option<Draft> {
+    if !agrees_that(turn.scene, answer) {
+        return None;
+    }
+    let (proposal, verb) = earlier
+        .sentences
+        .iter()
+        .rev()
+        .find_map(|sentence| Some((sentence, proposes(earlier.scene, sentence)?)))?;
+    let people = &roster.entities;
+    let who = [earlier.speaker, turn.speaker];
+    let pronouns =
+        Pronouns { speaker: people.get(earlier.speaker).map(|known| known.name.as_str()), third: None };
+    let plan = narrative::told(earlier.scene, &(verb..proposal.end), people, pronouns);
+    let actors: Vec<Actor> =
+        who.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
+    let telling = format!(
+        "{} agreed to {}",
+        narrative::names(people, &who),
+        plan.trim_end_matches(['?', '.', '!', ' '])
+    );
+    Some(Draft {
+        category: Category::Decision,
+        confidence: 0.64,
+        narrative: narrative::sentence(&telling),
+        event_time: turn.scene.reference,
+        due_time: None,
+        subject: draft::about(earlier.scene, proposal, &actors),
+        actors,
+        evidence: vec![
+            (turn.scene.segment, turn.scene.text.bytes(answer)),
+            (earlier.scene.segment, earlier.scene.text.bytes(proposal)),
+        ],
+    })
+}

@@ -1,0 +1,156 @@
+//! Putting a memory together: its database, its model, its worker.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use memory_core::ports::EmbeddingModel;
+use memory_engine::worker::Worker;
+use memory_engine::{EngineSettings, Memory};
+use memory_inference::embedding::OnnxEmbedding;
+use memory_inference::extractor::RulesExtractor;
+use memory_store::embedded::EmbeddedPostgres;
+use memory_store::{Store, StoreError};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::pieces::{Piece, Pieces};
+use crate::readiness::{Announce, Readiness};
+use crate::settings::Settings;
+
+/// How often the embedded database is looked after.
+const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// How long until another try when the database cannot be reached at the start.
+const RETRY_INTERVAL: Duration = Duration::from_secs(3);
+
+/// A running memory and what must be ended with it.
+pub(crate) struct Booted {
+    pub(crate) memory: Arc<Memory>,
+    postgres: Option<EmbeddedPostgres>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Booted {
+    /// Waits for the tasks, which end with their token, and stops the database last.
+    pub(crate) async fn shut_down(self) {
+        for task in self.tasks {
+            let _ = task.await;
+        }
+        self.memory.close().await;
+        if let Some(postgres) = self.postgres
+            && let Err(error) = postgres.stop().await
+        {
+            tracing::warn!(%error, "the database was left running");
+        }
+    }
+}
+
+/// Boots and announces; while the database cannot be reached it tries again. A fault that waiting cannot
+/// mend is announced and returned.
+pub(crate) async fn boot(
+    settings: &Settings,
+    announce: &Announce,
+    stop: &CancellationToken,
+) -> anyhow::Result<Option<Booted>> {
+    let model = tokio::task::spawn_blocking({
+        let pieces = settings.pieces()?;
+        move || load_model(&pieces)
+    });
+    let opened = loop {
+        match open_store(settings).await {
+            Ok(opened) => break opened,
+            Err(error) if is_passing(&error) => {
+                tracing::warn!(error = format!("{error:#}"), "trying again");
+                tokio::select! {
+                    () = stop.cancelled() => return Ok(None),
+                    () = tokio::time::sleep(RETRY_INTERVAL) => {}
+                }
+            }
+            Err(error) => {
+                announce.set(Readiness::Failed(format!("{error:#}")));
+                return Err(error);
+            }
+        }
+    };
+    let (store, postgres) = opened;
+    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), EngineSettings::default()));
+    match model.await.context("the thread that loads the model died")? {
+        Ok(model) => {
+            if let Err(error) = memory.adopt_model(model).await {
+                announce.set(Readiness::Failed(error.to_string()));
+                if let Some(postgres) = &postgres {
+                    let _ = postgres.stop().await;
+                }
+                return Err(error.into());
+            }
+        }
+        Err(reason) => {
+            tracing::warn!(reason, "going on without an embedding model: texts are found by their words");
+            memory.lacks_model(reason);
+        }
+    }
+    announce.set(Readiness::Ready(Arc::clone(&memory)));
+    let mut tasks = Vec::new();
+    match &postgres {
+        Some(postgres) => {
+            tasks.push(tokio::spawn(look_after(postgres.clone(), stop.clone())));
+            let worker = Worker::new(Arc::clone(&memory));
+            let stop = stop.clone();
+            tasks.push(tokio::spawn(async move { worker.run(stop).await }));
+        }
+        None => {
+            let (memory, stop) = (Arc::clone(&memory), stop.clone());
+            tasks.push(tokio::spawn(async move {
+                let _ = stop.run_until_cancelled(memory.forward_job_hints()).await;
+            }));
+        }
+    }
+    Ok(Some(Booted { memory, postgres, tasks }))
+}
+
+fn is_passing(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<StoreError>().is_some_and(StoreError::is_passing)
+}
+
+async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<EmbeddedPostgres>)> {
+    let connections = settings.store.database_connections;
+    if let Some(url) = &settings.store.database_url {
+        return Ok((Store::open(url, connections).await?, None));
+    }
+    let pieces = settings.pieces()?;
+    if let Some(missing) = pieces.missing(true).into_iter().find(|m| m.piece == Piece::Postgres) {
+        anyhow::bail!("{missing}");
+    }
+    let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), pieces.data_dir.join("postgres"));
+    postgres.start().await?;
+    let store = Store::open(&postgres.url(), connections).await?;
+    Ok((store, Some(postgres)))
+}
+
+/// The model, or a sentence that says why there is none. Takes some hundred milliseconds.
+pub(crate) fn load_model(pieces: &Pieces) -> Result<Arc<dyn EmbeddingModel>, String> {
+    if let Some(missing) = pieces.missing(false).into_iter().next() {
+        return Err(missing.to_string());
+    }
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(4);
+    OnnxEmbedding::load(&pieces.model_dir(), &pieces.onnxruntime_library(), threads)
+        .map(|model| Arc::new(model) as Arc<dyn EmbeddingModel>)
+        .map_err(|error| error.to_string())
+}
+
+/// Starts the embedded database again when it has died.
+async fn look_after(postgres: EmbeddedPostgres, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(WATCH_INTERVAL) => {}
+        }
+        if postgres.is_running().await {
+            continue;
+        }
+        tracing::warn!("the embedded database is gone; starting it again");
+        if let Err(error) = postgres.start().await {
+            tracing::error!(%error, "the embedded database could not be started");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The command line's own MCP client: commands call the same tools as agents do.
+
+use anyhow::Context;
+use memory_core::text::cut;
+use rmcp::model::{CallToolRequestParams, JsonObject};
+use rmcp::service::RunningService;
+use rmcp::{RoleClient, ServiceExt};
+use serde_json::Value;
+
+use crate::instance::{Hello, Meeting, send_line};
+use crate::settings::Settings;
+
+pub(crate) struct Client(RunningService<RoleClient, ()>);
+
+/// What a tool said.
+pub(crate) struct Answer {
+    pub(crate) value: Value,
+    pub(crate) is_refusal: bool,
+}
+
+impl Answer {
+    /// The reason of a refusal, with its hint.
+    pub(crate) fn reason(&self) -> String {
+        let text = |key: &str| self.value.get(key).and_then(Value::as_str).unwrap_or_default();
+        match (text("error"), text("hint")) {
+            ("", _) => cut(&self.value.to_string(), 500),
+            (error, hint) if hint.is_empty() || hint == error => error.to_owned(),
+            (error, hint) => format!("{error} {hint}"),
+        }
+    }
+}
+
+impl Client {
+    /// Connects to the process that holds the data folder; starts one when there is none.
+    pub(crate) async fn connect(settings: &Settings) -> anyhow::Result<Self> {
+        let namespace = settings.namespace()?.to_string();
+        let stream = Meeting::of(settings)?.connect_or_start(settings).await?;
+        let (read, mut write) = stream.into_split();
+        send_line(&mut write, &Hello::Mcp { namespace }).await?;
+        Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
+    }
+
+    pub(crate) async fn call(&self, tool: &'static str, arguments: JsonObject) -> anyhow::Result<Answer> {
+        let request = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let result = self.0.call_tool(request).await.context("the memory's process has ended; try again")?;
+        Ok(Answer {
+            is_refusal: result.is_error.unwrap_or(false),
+            value: result.structured_content.unwrap_or_default(),
+        })
+    }
+}

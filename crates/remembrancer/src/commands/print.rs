@@ -1,0 +1,200 @@
+//! Answers for people: short, in order, coloured only on a terminal.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+
+use serde_json::Value;
+
+/// Whether standard output takes colour.
+pub(crate) struct Style {
+    is_coloured: bool,
+}
+
+impl Style {
+    pub(crate) fn of_stdout() -> Self {
+        let is_coloured = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self { is_coloured }
+    }
+
+    fn paint(&self, code: &str, text: &str) -> String {
+        if self.is_coloured { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+
+    fn bold(&self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    fn dim(&self, text: &str) -> String {
+        self.paint("2", text)
+    }
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap_or_default()
+}
+
+fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
+    value[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// Control characters of stored text must not reach the terminal.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+}
+
+fn day(timestamp: &str) -> &str {
+    timestamp.get(..10).unwrap_or(timestamp)
+}
+
+fn indented(text: &str, indent: &str) -> String {
+    printable(text).lines().filter(|l| !l.trim().is_empty()).map(|l| format!("{indent}{}\n", l.trim())).collect()
+}
+
+pub(crate) fn remembered(answer: &Value, style: &Style) -> String {
+    let mut out = format!("{}  {}", style.bold(text(answer, "id")), text(answer, "status"));
+    let chunks = answer["num_chunks"].as_u64().unwrap_or(0);
+    let tokens = &answer["token_count"];
+    let _ = match chunks {
+        0 => write!(out, "  {tokens} tokens"),
+        n => write!(out, "  {tokens} tokens in {n} chunks"),
+    };
+    if answer["events_queued"] == true {
+        out.push_str(", extraction queued");
+    }
+    if answer["embedding"] == "pending" {
+        out.push_str(", vectors pending");
+    }
+    let _ = write!(out, "\n{}", indented(text(answer, "summary"), "  "));
+    out
+}
+
+pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
+    let mut out = String::new();
+    for warning in list(answer, "warnings") {
+        let _ = writeln!(out, "note: {}", warning.as_str().unwrap_or_default());
+    }
+    for turn in list(answer, "turns") {
+        let who = turn["author"].as_str().or(turn["role"].as_str()).unwrap_or("?");
+        let _ = writeln!(out, "{} {}", style.bold(&format!("{} {}:", turn["turn_index"], printable(who))), style.dim(text(turn, "ts")));
+        out.push_str(&indented(text(turn, "content"), "  "));
+    }
+    for (n, result) in list(answer, "results").iter().enumerate() {
+        push_result(&mut out, n + 1, result, style);
+    }
+    let related = list(answer, "related");
+    if !related.is_empty() {
+        let _ = writeln!(out, "{}", style.bold("Related"));
+    }
+    for event in related {
+        let _ = writeln!(
+            out,
+            "  {}  {}  {}",
+            text(event, "category"),
+            printable(text(event, "summary")),
+            style.dim(&format!("({}, {})", printable(text(event, "reason")), text(event, "artifact_id")))
+        );
+    }
+    let entities: Vec<String> = list(answer, "entities")
+        .iter()
+        .map(|e| format!("{} ({}, {}×)", printable(text(e, "name")), text(e, "type"), e["mention_count"]))
+        .collect();
+    if !entities.is_empty() {
+        let _ = writeln!(out, "{}\n  {}", style.bold("Who and what"), entities.join(", "));
+    }
+    if let Some(cursor) = answer["next_cursor"].as_str() {
+        let _ = writeln!(out, "{}", style.dim(&format!("more with --cursor {cursor}")));
+    }
+    if out.is_empty() {
+        out.push_str("Nothing found.\n");
+    }
+    out
+}
+
+fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
+    let mut about = vec![text(result, "context").to_owned(), day(text(result, "date")).to_owned()];
+    about.extend(result["author"].as_str().map(printable));
+    about.push(format!("score {}", result["score"]));
+    about.push(text(result, "id").to_owned());
+    let title = result["title"].as_str().map(|t| format!("{}  ", style.bold(&printable(t)))).unwrap_or_default();
+    let _ = writeln!(out, "{n}. {title}{}", style.dim(&about.join(" · ")));
+    let body = result["content"].as_str().unwrap_or_else(|| text(result, "snippet"));
+    out.push_str(&indented(body, "   "));
+    for event in list(result, "events") {
+        let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
+        let _ = writeln!(
+            out,
+            "   • {}  {}{due}  {}",
+            text(event, "category"),
+            printable(text(event, "summary")),
+            style.dim(text(event, "id"))
+        );
+    }
+}
+
+pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
+    let cascade = &answer["cascade"];
+    format!(
+        "{}  forgotten, with {} chunks, {} events, {} entities\n",
+        style.bold(text(answer, "id")),
+        cascade["chunks"],
+        cascade["events"],
+        cascade["entities"]
+    )
+}
+
+pub(crate) fn status(answer: &Value, style: &Style) -> String {
+    let state = if answer["healthy"] == true { "healthy" } else { "NOT HEALTHY" };
+    let mut out = format!("{}\n", style.bold(&format!("Remembrancer {}: {state}", text(answer, "version"))));
+    for (name, service) in answer["services"].as_object().into_iter().flatten() {
+        let _ = writeln!(out, "  {name:<16} {:<5} {}", text(service, "status"), printable(text(service, "detail")));
+    }
+    let counts = &answer["counts"];
+    let _ = writeln!(
+        out,
+        "  {} artifacts, {} chunks, {} events, {} entities",
+        counts["artifacts"], counts["chunks"], counts["events"], counts["entities"]
+    );
+    let jobs = &answer["jobs"];
+    if jobs.is_object() {
+        let _ = writeln!(
+            out,
+            "  jobs: {} pending, {} processing, {} done, {} failed",
+            jobs["pending"], jobs["processing"], jobs["done"], jobs["failed"]
+        );
+        for (code, count) in jobs["failures"].as_object().into_iter().flatten() {
+            let _ = writeln!(out, "    {count} × {code}");
+        }
+    }
+    if let Some(job) = answer["job_status"].as_object() {
+        let job = Value::Object(job.clone());
+        let _ = write!(out, "  {}: {}", text(&job, "artifact_id"), text(&job, "status"));
+        if let Some(events) = job["event_count"].as_i64() {
+            let _ = write!(out, ", {events} events");
+        }
+        if let Some(code) = job["last_error_code"].as_str() {
+            let _ = write!(out, ", last error {code}");
+        }
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn stored_text_cannot_drive_the_terminal() {
+        let answer = json!({"results": [{"id": "art_1", "score": 1.0, "context": "note", "date": "2026-01-01T00:00:00Z",
+            "snippet": "red \u{1b}[31malert\u{7}"}]});
+        let shown = recalled(&answer, &Style { is_coloured: false });
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown:?}");
+        assert!(shown.contains("alert"));
+    }
+
+    #[test]
+    fn nothing_found_is_said() {
+        assert_eq!(recalled(&json!({"results": []}), &Style { is_coloured: false }), "Nothing found.\n");
+    }
+}

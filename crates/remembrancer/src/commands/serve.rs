@@ -1,0 +1,64 @@
+//! `serve`: hold the data folder and listen, or have the process that holds it listen for us.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use tokio::io::{AsyncBufReadExt, BufReader};
+
+use crate::http::ListenOptions;
+use crate::pieces::Piece;
+use crate::instance::{Hello, Instance, ListenReply, Meeting, Signals, send_line};
+use crate::settings::{ServeArgs, Settings, token};
+
+pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> {
+    let options = ListenOptions {
+        bind: args.bind,
+        allowed_hosts: args.allowed_hosts,
+        token: token()?,
+        namespace: settings.namespace()?.to_string(),
+    };
+    let needs_postgres = settings.store.database_url.is_none();
+    for missing in settings.pieces()?.missing(needs_postgres) {
+        if needs_postgres && missing.piece == Piece::Postgres {
+            bail!("{missing}");
+        }
+        eprintln!("remembrancer: {missing}; until then texts are found by their words only");
+    }
+    let meeting = Meeting::of(&settings)?;
+    match meeting.try_lock()? {
+        Some(lock) => {
+            Instance::new(settings, meeting, lock).run(Some(options), false).await?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => attach(&settings, &meeting, options).await,
+    }
+}
+
+/// The process that other commands start in the background.
+pub(crate) async fn run_instance(settings: Settings) -> anyhow::Result<ExitCode> {
+    let meeting = Meeting::of(&settings)?;
+    // Two clients may start one at the same time; the second is not needed.
+    if let Some(lock) = meeting.try_lock()? {
+        Instance::new(settings, meeting, lock).run(None, true).await?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Another process holds the data folder: it opens our listener beside its own, until we end.
+async fn attach(settings: &Settings, meeting: &Meeting, options: ListenOptions) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::new()?;
+    let (read, mut write) = meeting.connect_or_start(settings).await?.into_split();
+    send_line(&mut write, &Hello::Listen(options)).await?;
+    let mut lines = BufReader::new(read).lines();
+    match lines.next_line().await?.map(|line| serde_json::from_str(&line)).transpose()? {
+        Some(ListenReply::Listening(address)) => {
+            eprintln!("Remembrancer serves MCP at http://{address}/mcp (by the process that already holds this data folder)");
+        }
+        Some(ListenReply::Refused(reason)) => bail!("{reason}"),
+        None => bail!("the process that holds this data folder is stopping; try again"),
+    }
+    tokio::select! {
+        () = signals.any() => Ok(ExitCode::SUCCESS),
+        _ = lines.next_line() => bail!("the process that holds this data folder has ended; start `serve` again"),
+    }
+}

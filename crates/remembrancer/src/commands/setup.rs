@@ -1,0 +1,154 @@
+//! `remembrancer setup`: fetches once what the server needs, into the data folder. Can be ended at any
+//! moment and run again; what is there is left as it is.
+
+use std::fs::{File, TryLockError};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::Context;
+use indicatif::{DecimalBytes, MultiProgress};
+use serde::Serialize;
+
+use crate::pieces::{
+    Installer, Piece, Pieces, Pin, Progress, Source, cannot_run_postgres, check_disk_space, folder_bytes,
+    for_this_machine, make_folders, unreachable_for_nobody,
+};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SetupArgs {
+    /// Take the packages from this folder: no network and no pip are needed
+    #[arg(long, value_name = "FOLDER")]
+    from: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Report {
+    pieces: Vec<PieceReport>,
+    total_bytes: u64,
+    seconds: f64,
+    /// What the user should know before the server starts.
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct PieceReport {
+    piece: Piece,
+    name: &'static str,
+    state: State,
+    path: PathBuf,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Installed,
+    AlreadyThere,
+    /// It would not run on this machine.
+    LeftOut,
+}
+
+/// Blocks until all is in place. Several at once wait for each other.
+pub(crate) fn run(args: &SetupArgs, pieces: &Pieces) -> anyhow::Result<()> {
+    let started = Instant::now();
+    make_folders(&pieces.data_dir)?;
+    // Held to the end; the system gives it back if the process dies.
+    let _lock = lock(pieces)?;
+    let mut notes = Vec::new();
+    let mut wanted = for_this_machine()?;
+    if let Some(reason) = cannot_run_postgres() {
+        notes.push(reason.to_owned());
+        wanted.retain(|(piece, _)| *piece != Piece::Postgres);
+    }
+    wanted.retain(|(piece, _)| !pieces.has(*piece));
+    if !wanted.is_empty() {
+        check_disk_space(&pieces.data_dir)?;
+        let source = args.from.clone().map_or_else(Source::pip, |folder| Ok(Source::Folder(folder)))?;
+        let installer = Installer::new(pieces, source)?;
+        let installed = install_all(&installer, &wanted);
+        installer.finish()?;
+        installed?;
+    }
+    if let Some(folder) = unreachable_for_nobody(&pieces.data_dir) {
+        notes.push(format!(
+            "Postgres will run as user nobody, who cannot pass {}: open it (chmod o+x) or set REMEMBRANCER_DATA_DIR",
+            folder.display()
+        ));
+    }
+    let report = report(pieces, &wanted, notes, started);
+    print(&report, args.json)
+}
+
+fn lock(pieces: &Pieces) -> anyhow::Result<File> {
+    let path = pieces.data_dir.join("setup.lock");
+    let context = || format!("cannot lock {}", path.display());
+    let file = File::options().create(true).truncate(false).write(true).open(&path).with_context(context)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            eprintln!("waiting for another setup to end");
+            file.lock().with_context(context)?;
+        }
+        Err(TryLockError::Error(error)) => return Err(error).with_context(context),
+    }
+    Ok(file)
+}
+
+/// Side by side: one unpacks while another is fetched. Each is tried, and the first error is the result.
+fn install_all(installer: &Installer<'_>, wanted: &[(Piece, Pin)]) -> anyhow::Result<()> {
+    let bars = MultiProgress::new();
+    thread::scope(|scope| {
+        let install = |(piece, pin): &'_ (Piece, Pin)| {
+            let progress = Progress::new(&bars, piece.title());
+            installer.install(*piece, pin, &progress).with_context(|| format!("{piece} could not be set up"))
+        };
+        let running: Vec<_> = wanted.iter().map(|one| scope.spawn(move || install(one))).collect();
+        let results: Vec<_> = running.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        results.into_iter().try_for_each(|result| match result {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+fn report(pieces: &Pieces, installed: &[(Piece, Pin)], notes: Vec<String>, started: Instant) -> Report {
+    let of = |piece: Piece| {
+        let path = pieces.folder(piece);
+        let state = if installed.iter().any(|(one, _)| *one == piece) {
+            State::Installed
+        } else if pieces.has(piece) {
+            State::AlreadyThere
+        } else {
+            State::LeftOut
+        };
+        PieceReport { piece, name: piece.title(), state, bytes: folder_bytes(&path), path }
+    };
+    let pieces: Vec<_> = Piece::ALL.into_iter().map(of).collect();
+    let total_bytes = pieces.iter().map(|piece| piece.bytes).sum();
+    Report { pieces, total_bytes, seconds: started.elapsed().as_secs_f64(), notes }
+}
+
+fn print(report: &Report, json: bool) -> anyhow::Result<()> {
+    if json {
+        println!("{}", serde_json::to_string_pretty(report)?);
+        return Ok(());
+    }
+    for piece in &report.pieces {
+        let state = match piece.state {
+            State::Installed => "",
+            State::AlreadyThere => "  (was there)",
+            State::LeftOut => "  (left out)",
+        };
+        let size = DecimalBytes(piece.bytes).to_string();
+        println!("{:28} {size:>10}  {}{state}", piece.name, piece.path.display());
+    }
+    println!("{} in all, in {:.1} s", DecimalBytes(report.total_bytes), report.seconds);
+    for note in &report.notes {
+        println!("note: {note}");
+    }
+    Ok(())
+}

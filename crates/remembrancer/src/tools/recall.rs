@@ -1,0 +1,357 @@
+//! `recall` on the wire.
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use memory_core::event::{StoredEvent, StoredEvidence};
+use memory_core::recall::ArmPlace;
+use memory_engine::recall::{Recall, RecallDraft, RecallRequest, Recalled};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Declared, Refusal, Registered, answer, arguments, register};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// What to look for, in words or as a question
+    query: Option<String>,
+    /// art_… for one text whole, evt_… for one event
+    id: Option<String>,
+    /// Only this kind: meeting, email, document, chat, transcript, note, preference, fact, decision, project, conversation
+    context: Option<String>,
+    /// 1 to 50, default 10
+    limit: Option<i64>,
+    /// Add related events (default true)
+    expand: Option<bool>,
+    include_events: Option<bool>,
+    include_entities: Option<bool>,
+    /// Most related events, 0 to 100, default 10
+    graph_budget: Option<i64>,
+    /// Alone: the turns in order. With query: search inside it
+    conversation_id: Option<String>,
+    source: Option<String>,
+    author: Option<String>,
+    /// 2026-03-01 or with time and offset
+    date_from: Option<String>,
+    date_to: Option<String>,
+    /// All of these
+    tags: Option<Vec<String>>,
+    min_importance: Option<f64>,
+    /// Any of: Commitment, Execution, Decision, Collaboration, QualityRisk, Feedback, Change, Stakeholder
+    categories: Option<Vec<String>>,
+    include_superseded: Option<bool>,
+    /// Bound on the answer's size
+    max_tokens: Option<i64>,
+    /// concise (default) or full, with content
+    detail: Option<String>,
+    /// Show where each search arm ranked a result
+    explain: Option<bool>,
+    /// next_cursor of the page before
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Output {
+    results: Vec<ResultOut>,
+    related: Vec<RelatedOut>,
+    entities: Vec<EntityOut>,
+    facts: Vec<FactOut>,
+    total_count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turns: Option<Vec<TurnOut>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_turns: Option<i64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ResultOut {
+    id: String,
+    score: f32,
+    context: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    snippet: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// The content goes on: see next_cursor, or recall it by id
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_cut: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunk: Option<ChunkOut>,
+    date: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<String>,
+    importance: f32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn_index: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    /// Newer text has taken its place
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<EventOut>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    explain: Option<ExplainOut>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ChunkOut {
+    index: usize,
+    start_char: usize,
+    end_char: usize,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ExplainOut {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vector: Option<PlaceOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lexical: Option<PlaceOut>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PlaceOut {
+    rank: usize,
+    /// Cosine similarity, or BM25
+    score: f32,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct EventOut {
+    id: String,
+    category: String,
+    summary: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_time: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    actors: Vec<ActorOut>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subjects: Vec<String>,
+    confidence: f32,
+    evidence: Vec<EvidenceOut>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ActorOut {
+    name: String,
+    role: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct EvidenceOut {
+    quote: String,
+    start_char: usize,
+    end_char: usize,
+    artifact_id: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct RelatedOut {
+    id: String,
+    category: String,
+    reason: String,
+    summary: String,
+    evidence: Vec<EvidenceOut>,
+    artifact_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_time: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_time: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct EntityOut {
+    name: String,
+    r#type: String,
+    mention_count: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<String>,
+}
+
+/// Knowledge-graph facts; none are stored yet.
+#[derive(Debug, Serialize, JsonSchema)]
+struct FactOut {
+    entity: String,
+    observation: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct TurnOut {
+    id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<String>,
+    turn_index: i32,
+    ts: String,
+    content: String,
+}
+
+fn rfc3339(timestamp: Option<Timestamp>) -> Option<String> {
+    timestamp.map(|t| t.to_string())
+}
+
+impl From<StoredEvidence> for EvidenceOut {
+    fn from(e: StoredEvidence) -> Self {
+        Self { quote: e.quote, start_char: e.start_char, end_char: e.end_char, artifact_id: e.artifact_id }
+    }
+}
+
+impl From<StoredEvent> for EventOut {
+    fn from(event: StoredEvent) -> Self {
+        Self {
+            id: event.id,
+            category: event.category,
+            summary: event.narrative,
+            event_time: rfc3339(event.event_time),
+            due_time: rfc3339(event.due_time),
+            actors: event.actors.into_iter().map(|a| ActorOut { name: a.name, role: a.role }).collect(),
+            subjects: event.subjects,
+            confidence: (event.confidence * 100.0).round() / 100.0,
+            evidence: event.evidence.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<ArmPlace> for PlaceOut {
+    fn from(place: ArmPlace) -> Self {
+        Self { rank: place.rank, score: (place.score * 1000.0).round() / 1000.0 }
+    }
+}
+
+fn result_out(recalled: Recalled) -> ResultOut {
+    let hit = recalled.hit;
+    let is_event = recalled.event_id.is_some();
+    ResultOut {
+        id: recalled.event_id.map_or(hit.artifact_id.0, |id| id.0),
+        score: recalled.score,
+        context: hit.context,
+        title: hit.title,
+        snippet: recalled.snippet,
+        content: recalled.content,
+        content_cut: recalled.is_cut.then_some(true),
+        chunk: hit.chunk.filter(|_| !is_event).map(|(index, span)| ChunkOut {
+            index,
+            start_char: span.start,
+            end_char: span.end,
+        }),
+        date: hit.date.to_string(),
+        source: hit.source,
+        author: hit.author,
+        importance: hit.importance,
+        tags: (!hit.tags.is_empty()).then_some(hit.tags),
+        conversation_id: hit.conversation_id,
+        turn_index: hit.turn_index,
+        role: hit.role,
+        superseded: (!hit.is_latest).then_some(true),
+        superseded_by: hit.superseded_by,
+        events: (!hit.events.is_empty()).then(|| hit.events.into_iter().map(Into::into).collect()),
+        explain: recalled
+            .explanation
+            .map(|e| ExplainOut { vector: e.vector.map(Into::into), lexical: e.lexical.map(Into::into) }),
+    }
+}
+
+fn output(recall: Recall) -> Output {
+    let total_count = recall.results.len() + recall.related.len();
+    let conversation = recall.conversation;
+    Output {
+        results: recall.results.into_iter().map(result_out).collect(),
+        related: recall
+            .related
+            .into_iter()
+            .map(|r| RelatedOut {
+                id: r.id,
+                category: r.category,
+                reason: r.reason,
+                summary: r.narrative,
+                evidence: r.evidence.into_iter().map(Into::into).collect(),
+                artifact_id: r.artifact_id,
+                event_time: rfc3339(r.event_time),
+                due_time: rfc3339(r.due_time),
+            })
+            .collect(),
+        entities: recall
+            .entities
+            .into_iter()
+            .map(|e| EntityOut { name: e.name, r#type: e.entity_type, mention_count: e.mention_count, aliases: e.aliases })
+            .collect(),
+        facts: Vec::new(),
+        total_count,
+        next_cursor: recall.next_cursor,
+        warnings: (!recall.warnings.is_empty()).then_some(recall.warnings),
+        conversation_id: conversation.as_ref().map(|c| c.conversation_id.clone()),
+        total_turns: conversation.as_ref().map(|c| c.total_turns),
+        turns: conversation.map(|c| {
+            c.turns
+                .into_iter()
+                .map(|t| TurnOut {
+                    id: t.artifact_id,
+                    role: t.role,
+                    author: t.author,
+                    turn_index: t.turn_index,
+                    ts: t.ts.to_string(),
+                    content: t.content,
+                })
+                .collect()
+        }),
+    }
+}
+
+pub(super) fn tool() -> Registered {
+    let declared = Declared {
+        name: "recall",
+        title: "Recall",
+        description: "Search memory by meaning and words, or fetch by id or conversation. Answers passages best first, \
+                      with the events in them, related events of the same people and subjects, and entities.",
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    };
+    register::<Input, Output>(&declared, |call, given| run(call, given).boxed())
+}
+
+async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::Value, Refusal> {
+    let input: Input = arguments("recall", given)?;
+    let request = RecallRequest::new(RecallDraft {
+        query: input.query,
+        id: input.id,
+        context: input.context,
+        limit: input.limit,
+        expand: input.expand,
+        include_events: input.include_events,
+        include_entities: input.include_entities,
+        graph_budget: input.graph_budget,
+        conversation_id: input.conversation_id,
+        source: input.source,
+        author: input.author,
+        date_from: input.date_from,
+        date_to: input.date_to,
+        tags: input.tags.unwrap_or_default(),
+        min_importance: input.min_importance,
+        categories: input.categories.unwrap_or_default(),
+        include_superseded: input.include_superseded,
+        max_tokens: input.max_tokens,
+        detail: input.detail,
+        explain: input.explain,
+        cursor: input.cursor,
+    })?;
+    answer(&output(call.memory.recall(&call.namespace, &request).await?))
+}

@@ -1,0 +1,149 @@
+//! Schemas that every host understands, and arguments as hosts really send them.
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use serde_json::Value;
+
+/// The schema of a wire type: definitions inlined, and nothing in it but types, names and descriptions.
+pub(crate) fn portable<T: JsonSchema>() -> JsonObject {
+    let generated = schemars::generate::SchemaSettings::draft2020_12()
+        .with(|settings| {
+            settings.inline_subschemas = true;
+            settings.meta_schema = None;
+        })
+        .into_generator()
+        .into_root_schema_for::<T>();
+    let mut schema = generated.to_value();
+    simplify(&mut schema);
+    match schema {
+        Value::Object(mut object) => {
+            object.remove("title");
+            object.remove("description");
+            object
+        }
+        _ => JsonObject::new(),
+    }
+}
+
+/// Some hosts refuse type lists (`["string", "null"]`) and number formats: an optional property is
+/// optional because it is not required, and needs no null.
+fn simplify(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            object.remove("format");
+            object.remove("default");
+            if let Some(Value::Array(types)) = object.get_mut("type") {
+                types.retain(|t| t != "null");
+                if let [one] = &types[..] {
+                    let one = one.clone();
+                    object.insert("type".into(), one);
+                }
+            }
+            if let Some(Value::Array(options)) = object.get_mut("anyOf") {
+                options.retain(|option| option.get("type") != Some(&Value::from("null")));
+                if let [Value::Object(one)] = &options[..] {
+                    let one = one.clone();
+                    object.remove("anyOf");
+                    for (key, value) in one {
+                        object.entry(key).or_insert(value);
+                    }
+                }
+            }
+            object.values_mut().for_each(simplify);
+        }
+        Value::Array(items) => items.iter_mut().for_each(simplify),
+        _ => {}
+    }
+}
+
+/// Mends what hosts are known to get wrong, where the schema leaves no doubt: nulls for what is absent,
+/// arrays, objects, numbers and booleans sent as text, a single text for a list, whole numbers sent as 3.0.
+pub(crate) fn repair(schema: &JsonObject, arguments: &mut JsonObject) {
+    arguments.retain(|_, value| !value.is_null());
+    let Some(Value::Object(properties)) = schema.get("properties") else { return };
+    for (name, value) in arguments.iter_mut() {
+        let Some(wanted) = properties.get(name).and_then(|p| p.get("type")).and_then(Value::as_str) else { continue };
+        if let Some(mended) = mend(wanted, value) {
+            *value = mended;
+        }
+    }
+}
+
+fn mend(wanted: &str, value: &Value) -> Option<Value> {
+    match (wanted, value) {
+        ("array", Value::String(text)) => {
+            let text = text.trim();
+            if text.is_empty() {
+                return Some(Value::Array(Vec::new()));
+            }
+            let parsed = serde_json::from_str::<Value>(text).ok().filter(Value::is_array);
+            Some(parsed.unwrap_or_else(|| Value::Array(vec![Value::from(text)])))
+        }
+        ("object", Value::String(text)) => serde_json::from_str::<Value>(text).ok().filter(Value::is_object),
+        ("integer", Value::String(text)) => text.trim().parse::<i64>().ok().map(Value::from),
+        ("integer", Value::Number(number)) if !number.is_i64() => {
+            number.as_f64().filter(|n| n.fract() == 0.0 && n.abs() < 9e15).map(|n| Value::from(n as i64))
+        }
+        ("number", Value::String(text)) => text.trim().parse::<f64>().ok().map(Value::from),
+        ("boolean", Value::String(text)) => match text.trim().to_ascii_lowercase().as_str() {
+            "true" => Some(Value::Bool(true)),
+            "false" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        ("string", Value::Number(number)) => Some(Value::String(number.to_string())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Example {
+        /// What it is for.
+        list: Vec<String>,
+        count: Option<u64>,
+        inner: Option<Inner>,
+    }
+
+    #[derive(JsonSchema)]
+    #[expect(dead_code, reason = "only its schema is used")]
+    struct Inner {
+        ratio: f32,
+    }
+
+    #[test]
+    fn schemas_have_no_type_lists_formats_or_references() {
+        let schema = Value::Object(portable::<Example>());
+        let text = schema.to_string();
+        for bad in ["$ref", "$defs", "$schema", "format", "null", "anyOf"] {
+            assert!(!text.contains(bad), "{bad} in {text}");
+        }
+        assert_eq!(schema["properties"]["count"]["type"], "integer");
+        assert_eq!(schema["properties"]["inner"]["properties"]["ratio"]["type"], "number");
+    }
+
+    #[test]
+    fn arguments_are_mended_only_where_the_schema_leaves_no_doubt() {
+        let schema = json!({"properties": {
+            "tags": {"type": "array"}, "limit": {"type": "integer"}, "query": {"type": "string"},
+            "expand": {"type": "boolean"}, "importance": {"type": "number"}
+        }});
+        let mut arguments = json!({
+            "tags": "[\"a\", \"b\"]", "limit": "7", "query": 42, "expand": "False", "importance": "0.9", "id": null
+        });
+        let arguments = arguments.as_object_mut().unwrap();
+        repair(schema.as_object().unwrap(), arguments);
+        assert_eq!(
+            Value::Object(arguments.clone()),
+            json!({"tags": ["a", "b"], "limit": 7, "query": "42", "expand": false, "importance": 0.9})
+        );
+        let mut odd = json!({"tags": "one", "limit": 3.0, "query": "[1]", "expand": "perhaps"});
+        let odd = odd.as_object_mut().unwrap();
+        repair(schema.as_object().unwrap(), odd);
+        assert_eq!(Value::Object(odd.clone()), json!({"tags": ["one"], "limit": 3, "query": "[1]", "expand": "perhaps"}));
+    }
+}

@@ -1,0 +1,177 @@
+//! `status` on the wire.
+
+use std::collections::BTreeMap;
+
+use futures::FutureExt;
+use memory_core::Invalid;
+use memory_core::id::AnyId;
+use memory_engine::status::Status;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Call, Declared, Refusal, Registered, answer, arguments, register};
+use crate::readiness::Readiness;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Input {
+    /// art_… to see how far its extraction is
+    artifact_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Output {
+    version: &'static str,
+    healthy: bool,
+    services: BTreeMap<&'static str, ServiceOut>,
+    counts: CountsOut,
+    pending_jobs: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jobs: Option<JobsOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_status: Option<JobStatusOut>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ServiceOut {
+    /// up or down
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<f64>,
+    detail: String,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct CountsOut {
+    artifacts: i64,
+    chunks: i64,
+    events: i64,
+    entities: i64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct JobsOut {
+    pending: i64,
+    processing: i64,
+    done: i64,
+    failed: i64,
+    /// Texts whose vectors are still to be computed
+    pending_embeddings: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    oldest_pending_seconds: Option<f64>,
+    failures: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct JobStatusOut {
+    artifact_id: String,
+    /// PENDING, PROCESSING, DONE, FAILED, NONE (no job) or NOT_FOUND
+    status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempts: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error_code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extracted_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_count: Option<i32>,
+    passages_without_vector: i64,
+}
+
+pub(super) fn tool() -> Registered {
+    let declared = Declared {
+        name: "status",
+        title: "Status",
+        description: "Health of the memory: services, counts, pending and failed jobs; with artifact_id, how far the \
+                      extraction of one text is.",
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    };
+    let mut registered = register::<Input, Output>(&declared, |call, given| run(call, given).boxed());
+    registered.unready = Some(unready);
+    registered
+}
+
+/// What status says while there is no memory to ask.
+fn unready(readiness: &Readiness) -> serde_json::Value {
+    let down = ServiceOut { status: "down", latency_ms: None, detail: readiness.to_string() };
+    let output = Output {
+        version: env!("CARGO_PKG_VERSION"),
+        healthy: false,
+        services: BTreeMap::from([("postgres", down)]),
+        counts: CountsOut::default(),
+        pending_jobs: 0,
+        jobs: None,
+        job_status: None,
+    };
+    serde_json::to_value(&output).unwrap_or_default()
+}
+
+async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::Value, Refusal> {
+    let input: Input = arguments("status", given)?;
+    let artifact_id = match input.artifact_id.as_deref().map(str::trim).filter(|id| !id.is_empty()) {
+        None => None,
+        Some(id) => match AnyId::parse(id)? {
+            AnyId::Artifact(id) => Some(id),
+            AnyId::Event(id) => {
+                return Err(Invalid::new(format!("Invalid artifact_id {id}: it is an event. Pass its art_ id.")).into());
+            }
+        },
+    };
+    let status = call.memory.status(&call.namespace, artifact_id.as_ref()).await;
+    answer(&output(status, artifact_id.map(|id| id.0)))
+}
+
+fn output(status: Status, asked: Option<String>) -> Output {
+    let queue = status.queue;
+    let counts = status.counts.unwrap_or_default();
+    let job = status.job;
+    Output {
+        version: env!("CARGO_PKG_VERSION"),
+        healthy: status.services.iter().all(|s| s.is_healthy),
+        services: status
+            .services
+            .into_iter()
+            .map(|s| {
+                let out = ServiceOut {
+                    status: if s.is_healthy { "up" } else { "down" },
+                    latency_ms: s.latency_ms,
+                    detail: s.detail,
+                };
+                (s.name, out)
+            })
+            .collect(),
+        counts: CountsOut {
+            artifacts: counts.artifacts,
+            chunks: counts.chunks,
+            events: counts.events,
+            entities: counts.entities,
+        },
+        pending_jobs: queue.as_ref().map_or(0, |q| q.pending + q.processing),
+        jobs: queue.map(|q| JobsOut {
+            pending: q.pending,
+            processing: q.processing,
+            done: q.done,
+            failed: q.failed,
+            pending_embeddings: q.pending_embeddings,
+            oldest_pending_seconds: q.oldest_pending_seconds.map(|s| (s * 10.0).round() / 10.0),
+            failures: q.failures.into_iter().collect(),
+        }),
+        job_status: asked.map(|artifact_id| match job {
+            None => JobStatusOut { artifact_id, status: "NOT_FOUND".into(), ..JobStatusOut::default() },
+            Some(job) => JobStatusOut {
+                artifact_id,
+                status: job.status.unwrap_or_else(|| "NONE".to_owned()),
+                job_id: job.job_id.map(|id| format!("job_{id}")),
+                attempts: job.attempts,
+                last_error_code: job.last_error_code,
+                extracted_at: job.extracted_at.map(|t| t.to_string()),
+                event_count: job.event_count,
+                passages_without_vector: job.passages_without_vector,
+            },
+        }),
+    }
+}
