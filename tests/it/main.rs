@@ -1,1 +1,4 @@
+//! End-to-end tests, one binary.
 
+mod architecture;
+mod remember;

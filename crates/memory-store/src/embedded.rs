@@ -43,6 +43,7 @@ pub struct EmbeddedPostgres {
     home: PathBuf,
     socket_dir: PathBuf,
     run_as: Option<(u32, u32)>,
+    more_options: &'static str,
 }
 
 impl EmbeddedPostgres {
@@ -50,7 +51,14 @@ impl EmbeddedPostgres {
     pub fn new(bin: PathBuf, home: PathBuf) -> Self {
         let run_as = rustix::process::geteuid().is_root().then_some(NOBODY);
         let socket_dir = socket_dir(&home);
-        Self { bin, home, socket_dir, run_as }
+        Self { bin, home, socket_dir, run_as, more_options: "" }
+    }
+
+    /// More `-c name=value` options of the server, such as a test that can lose its data wants.
+    #[must_use]
+    pub fn with_options(mut self, options: &'static str) -> Self {
+        self.more_options = options;
+        self
     }
 
     pub fn url(&self) -> String {
@@ -117,8 +125,9 @@ impl EmbeddedPostgres {
             "-c listen_addresses='' -c unix_socket_directories='{}' -c unix_socket_permissions=0700 \
              -c shared_buffers=96MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
              -c checkpoint_timeout=15min -c autovacuum_naptime=30s -c max_parallel_workers=0 \
-             -c logging_collector=off -c log_checkpoints=off",
-            self.socket_dir.display()
+             -c logging_collector=off -c log_checkpoints=off {}",
+            self.socket_dir.display(),
+            self.more_options
         )
     }
 

@@ -132,7 +132,8 @@ pub(crate) fn load_model(pieces: &Pieces) -> Result<Arc<dyn EmbeddingModel>, Str
     if let Some(missing) = pieces.missing(false).into_iter().next() {
         return Err(missing.to_string());
     }
-    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(4);
+    // The other half is the database's and the callers'; one text is no slower on one core.
+    let threads = (std::thread::available_parallelism().map_or(2, usize::from) / 2).clamp(1, 4);
     OnnxEmbedding::load(&pieces.model_dir(), &pieces.onnxruntime_library(), threads)
         .map(|model| Arc::new(model) as Arc<dyn EmbeddingModel>)
         .map_err(|error| error.to_string())

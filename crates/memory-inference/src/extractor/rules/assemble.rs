@@ -1,6 +1,6 @@
 //! Assembly: duplicates merged, the surest kept, and everything put into exact spans.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use memory_core::event::{Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
@@ -52,14 +52,21 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
         }
     }
     // A request that was agreed to is told by the agreement.
-    let told: Vec<(Category, (usize, Range<usize>))> = kept
+    let told: BTreeMap<(Category, usize, usize), usize> = kept
         .iter()
-        .flat_map(|draft| draft.evidence.iter().skip(1).map(|second| (draft.category, second.clone())))
+        .flat_map(|draft| {
+            draft
+                .evidence
+                .iter()
+                .skip(1)
+                .map(|(segment, bytes)| ((draft.category, *segment, bytes.start), bytes.end))
+        })
         .collect();
     kept.retain(|draft| {
-        !told
-            .iter()
-            .any(|(category, second)| *category == draft.category && overlaps(second, &draft.evidence[0]))
+        let (segment, bytes) = &draft.evidence[0];
+        let earlier =
+            told.range((draft.category, *segment, 0)..(draft.category, *segment, bytes.end)).next_back();
+        earlier.is_none_or(|(_, end)| *end <= bytes.start)
     });
     kept
 }

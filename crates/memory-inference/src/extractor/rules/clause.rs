@@ -24,6 +24,7 @@ pub(super) enum Subject {
 
 /// What stands before a phrase.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a word that may stand there, in any combination")]
 pub(super) struct Lead {
     pub(super) subject: Subject,
     /// The first token of subject and auxiliaries.
@@ -81,15 +82,14 @@ impl Clause<'_, '_> {
                     lead.was = true;
                 }
                 "'s" if self.is_contracted_be(before - 1) => lead.be = true,
-                "has" | "have" | "had" | "'ve" => {}
                 "not" | "n't" | "never" | "hardly" | "neither" | "nor" | "no" | "without" | "cannot" => {
-                    lead.negated = true
+                    lead.negated = true;
                 }
                 "probably" | "possibly" | "maybe" | "perhaps" | "hopefully" | "tentatively" | "almost"
                 | "nearly" => lead.hedged = true,
-                "just" | "already" | "also" | "now" | "then" | "both" | "all" | "each" | "still" | "even"
-                | "only" | "have-" | "yet" | "again" | "always" | "jointly" | "collectively" | "last"
-                | "together" | "currently" => {}
+                "has" | "have" | "had" | "'ve" | "just" | "already" | "also" | "now" | "then" | "both"
+                | "all" | "each" | "still" | "even" | "only" | "have-" | "yet" | "again" | "always"
+                | "jointly" | "collectively" | "last" | "together" | "currently" => {}
                 _ if word.len() > 4 && word.ends_with("ly") => {}
                 _ => break,
             }
@@ -239,9 +239,9 @@ impl Clause<'_, '_> {
         }
         (start..at).any(|back| match self.word(back) {
             "if" | "whether" | "unless" | "wonder" | "wondering" | "wish" | "imagine" | "pretend"
-            | "maybe" | "perhaps" | "hypothetically" | "would" | "supposedly" | "unlikely" => true,
+            | "maybe" | "perhaps" | "hypothetically" | "would" | "supposedly" | "unlikely"
+            | "considering" | "propose" | "proposes" | "proposed" | "proposing" => true,
             "should" | "could" => at - back <= 4,
-            "considering" | "propose" | "proposes" | "proposed" | "proposing" => true,
             "thinking" => matches!(self.word(back + 1), "about" | "of"),
             "in" => self.word(back + 1) == "case",
             _ => false,

@@ -105,7 +105,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
             let alone = told.len() == 1 && whole.len() <= WHOLE_SENTENCE_MAX_BYTES;
             for (tokens, hit) in told {
                 let tokens = if alone { sentence.clone() } else { tokens };
-                self.push_hit(hit, &tokens, speaker, block);
+                self.push_hit(&hit, &tokens, speaker, block);
             }
             self.follow(&sentence);
         }
@@ -120,14 +120,14 @@ impl<'s, 'a> EventReader<'s, 'a> {
         }
     }
 
-    fn push_hit(&mut self, hit: Hit, tokens: &Range<usize>, speaker: Option<usize>, block: &Block) {
+    fn push_hit(&mut self, hit: &Hit, tokens: &Range<usize>, speaker: Option<usize>, block: &Block) {
         if self.machine && !matches!(hit.lead.subject, Subject::People(_)) {
             return;
         }
         let text = &self.scene.text;
         let tokens = trimmed(self.scene, tokens);
         let bytes = text.bytes(&tokens);
-        let mut actors = draft::actors(self.scene, &hit, &tokens, speaker);
+        let mut actors = draft::actors(self.scene, hit, &tokens, speaker);
         // A status line without a subject is its author's.
         if hit.lead.subject == Subject::Nobody && hit.category == Category::Execution {
             actors.extend(
@@ -149,13 +149,13 @@ impl<'s, 'a> EventReader<'s, 'a> {
         }
         let unnamed = matches!(hit.lead.subject, Subject::Me) && speaker.is_none();
         let dated = if due_time.is_some() { 0.08 } else { 0.0 };
-        let confidence = hit.confidence + dated - if unnamed { 0.1 } else { 0.0 } - self.doubt(&hit, block);
+        let confidence = hit.confidence + dated - if unnamed { 0.1 } else { 0.0 } - self.doubt(hit, block);
         if confidence < CONFIDENCE_MIN {
             return;
         }
         let event_time =
             if hit.category == Category::Execution { draft::happened(words, reference) } else { reference };
-        let narrative = narrative::sentence(&self.told(&tokens, speaker, Some(&hit)));
+        let narrative = narrative::sentence(&self.told(&tokens, speaker, Some(hit)));
         let subject = draft::about(self.scene, &tokens, &actors);
         self.drafts.push(Draft {
             category: hit.category,

@@ -146,7 +146,7 @@ fn is_met(clause: &Clause<'_, '_>, who: Who, lead: &Lead, at: usize, end: usize)
     let plural = matches!(&lead.subject, People(people) if people.len() > 1);
     let doer = matches!(lead.subject, People(_) | Me | We | Group(_));
     match who {
-        Who::Doer => doer && !lead.be || (doer && clause.word(at).ends_with("ing")),
+        Who::Doer => doer && (!lead.be || clause.word(at).ends_with("ing")),
         Who::Person => matches!(lead.subject, People(_) | Me),
         Who::Me => lead.subject == Me && (!lead.be || clause.word(at).ends_with("ing")),
         Who::Collective => plural || matches!(lead.subject, We | Group(_) | They),
@@ -349,32 +349,19 @@ fn future_verb(clause: &Clause<'_, '_>, at: usize) -> Option<(usize, f32)> {
         }
         _ => return None,
     };
-    let verb = (after..clause.tokens.end.min(after + 4)).find(|near| {
-        let word = clause.word(*near);
-        !(matches!(
-            word,
-            "also"
-                | "then"
-                | "now"
-                | "both"
-                | "probably"
-                | "possibly"
-                | "hopefully"
-                | "likely"
-                | "just"
-                | "first"
-                | "not"
-                | "n't"
-                | "never"
-                | "be"
-        ) && !(word == "be" && !clause.word(near + 1).ends_with("ing")))
-            && !(word.ends_with("ly")
-                && word.len() > 4
-                && word != "reply"
-                && word != "apply"
-                && word != "supply")
-    })?;
+    let verb = (after..clause.tokens.end.min(after + 4)).find(|near| !is_adverb(clause, *near))?;
     Some((verb, base))
+}
+
+/// A word between «will» and its verb.
+fn is_adverb(clause: &Clause<'_, '_>, at: usize) -> bool {
+    let word = clause.word(at);
+    match word {
+        "also" | "then" | "now" | "both" | "likely" | "just" | "first" | "not" | "n't" | "never" => true,
+        // «will be reviewing»: the verb is «be» with what follows.
+        "be" | "reply" | "apply" | "supply" => false,
+        _ => word.len() > 4 && word.ends_with("ly"),
+    }
 }
 
 fn is_idle(clause: &Clause<'_, '_>, verb: usize) -> bool {

@@ -12,7 +12,12 @@ use super::narrative;
 use super::owners::{self, Owned};
 use super::sections::Section;
 use super::sentences::sentences;
+use super::words::floor_boundary;
 use super::zones::{Block, Form};
+
+/// So much of an item is searched for its date and its owner.
+const ITEM_MAX_BYTES: usize = 600;
+const ITEM_MAX_TOKENS: usize = 100;
 
 /// What is carried from item to item of one list.
 #[derive(Debug, Default)]
@@ -57,7 +62,9 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
         Form::Item { indent, checked } => (Some(indent), checked),
         _ => (None, None),
     };
-    let mut owned = owners::owned(scene, &scene.text.tokens_in(&block.bytes));
+    let all = scene.text.tokens_in(&block.bytes);
+    let owner_tokens = all.start..all.end.min(all.start + ITEM_MAX_TOKENS);
+    let mut owned = owners::owned(scene, &owner_tokens);
     owned.task.end = owned.task.end.min(first.end).max(owned.task.start);
     if let Some(indent) = indent {
         if owned.task.is_empty() && !owned.people.is_empty() {
@@ -157,7 +164,10 @@ fn event(reader: &EventReader<'_, '_>, block: &Block, found: Found) -> Draft {
     let Found { category, tokens, owned, hit } = found;
     let speaker = reader.speaker_of(block);
     let bytes = scene.text.bytes(&tokens);
-    let words = scene.text.raw[bytes.start..block.bytes.end.max(bytes.end)].to_owned();
+    // A date may stand in a further sentence: «… Due Friday.»
+    let words_end =
+        floor_boundary(scene.text.raw, block.bytes.end.min(bytes.start + ITEM_MAX_BYTES)).max(bytes.end);
+    let words = scene.text.raw[bytes.start..words_end].to_owned();
     let mut actors: Vec<Actor> =
         owned.people.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
     if let Some(hit) = &hit {

@@ -27,9 +27,10 @@ pub(super) struct Bullet {
 
 pub(super) fn bullet(line: &str) -> Option<Bullet> {
     static BULLET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
-            r"^(\s*)(?:(?:[-*+•‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?|\[([ xX✓✔])\]\s+|([☐☑✅✔])\s*)",
-        )
+        pattern(concat!(
+            r"^(\s*)(?:(?:[-*+•‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?",
+            r"|\[([ xX✓✔])\]\s+|([☐☑✅✔])\s*)",
+        ))
     });
     let found = BULLET.as_ref()?.captures(head(line))?;
     let mark = found.get(2).or(found.get(3)).or(found.get(4)).map(|mark| mark.as_str());
@@ -59,9 +60,10 @@ pub(super) fn heading(line: &str) -> Option<(usize, Range<usize>)> {
 
 pub(super) fn mail_header(line: &str) -> Option<(String, &str)> {
     static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
-            r"(?i)^\s*(?:\*\*|__)?(From|To|Cc|Bcc|Date|Sent|Subject|Reply-To)(?:\*\*|__)?\s*:(?:\*\*|__)?\s*(.*)$",
-        )
+        pattern(concat!(
+            r"(?i)^\s*(?:\*\*|__)?(From|To|Cc|Bcc|Date|Sent|Subject|Reply-To)(?:\*\*",
+            r"|__)?\s*:(?:\*\*|__)?\s*(.*)$",
+        ))
     });
     let found = HEADER.as_ref()?.captures(head(line))?;
     Some((found.get(1)?.as_str().to_ascii_lowercase(), found.get(2)?.as_str().trim()))
@@ -70,9 +72,10 @@ pub(super) fn mail_header(line: &str) -> Option<(String, &str)> {
 /// `Label: rest`, also `**Label:** rest`: the label and where the rest begins.
 pub(super) fn label(line: &str) -> Option<(&str, usize)> {
     static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
-            r"^\s*(?:\*\*|__)?([\p{Lu}][\p{L}0-9 &/'-]{0,38}?)(?:\s*\([^)]{1,30}\))?\s*(?:\*\*|__)?\s*:(?:\*\*|__)?\s*",
-        )
+        pattern(concat!(
+            r"^\s*(?:\*\*|__)?([\p{Lu}][\p{L}0-9 &/'-]{0,38}?)(?:\s*\([^)]{1,30}\))?\s*(?:\*\*",
+            r"|__)?\s*:(?:\*\*|__)?\s*",
+        ))
     });
     let found = LABEL.as_ref()?.captures(head(line))?;
     Some((found.get(1)?.as_str(), found.get(0)?.end()))
@@ -90,17 +93,18 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     const NAME: &str = r"@?[\p{L}][\p{L}'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
     const TIME: &str = r"(?:\d{4}-\d{2}-\d{2}[T ])?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
     static TURN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(&format!(
-            r"^\s*(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)"
-        ))
+        let time = format!(r"(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?");
+        let name =
+            format!(r"(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?");
+        pattern(&format!(r"^\s*{time}{name}\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)"))
     });
     static ANGLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(&format!(r"^\s*(?:[\[(]?(?P<time>{TIME})[\])]?\s*)?<(?:v )?(?P<name>{NAME})>\s*(?P<rest>\S)"))
     });
     static ABOVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(&format!(
-            r"^\s*(?:[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})|(?:\*\*)?(?P<name>{NAME})(?:\*\*)?\s+[\[(]?{TIME}[\])]?)\s*:?\s*$"
-        ))
+        let after = format!(r"[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})");
+        let before = format!(r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?\s+[\[(]?{TIME}[\])]?");
+        pattern(&format!(r"^\s*(?:{after}|{before})\s*:?\s*$"))
     });
     let line = head(line);
     if let Some(found) = TURN.as_ref()?.captures(line).or_else(|| ANGLE.as_ref()?.captures(line)) {
@@ -119,9 +123,12 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
 
 pub(super) fn is_log(line: &str) -> bool {
     static LOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
-            r#"^\s*\[?(?:\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\]?\s+(?:\[[^\]]*\]\s*)*(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \S+ \S+|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)[ :\]])|"(?:GET|POST|PUT|DELETE) /|^\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}[.,]\d+Z?\s"#,
-        )
+        pattern(concat!(
+            r#"^\s*\[?(?:\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\]?\s+(?:\[[^\]]*\]\s*)*(?:INFO"#,
+            r#"|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \S+ \S+"#,
+            r#"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)[ :\]])|"(?:GET"#,
+            r#"|POST|PUT|DELETE) /|^\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}[.,]\d+Z?\s"#,
+        ))
     });
     static TRACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(r#"^(?:Traceback |\s+at [\w.$<>]+\(|\s*File "[^"]+", line \d+|\s*Caused by: )"#)
@@ -133,9 +140,17 @@ pub(super) fn is_log(line: &str) -> bool {
 /// A line that only a program has.
 pub(super) fn is_code(line: &str) -> bool {
     static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
-            r#"^\s*(?:(?:async )?def \w+\(|class \w+[(:{ ].*[:{]$|import [\w.{*]+|from [\w.]+ import |#include|(?:pub |export |static |async |private |public |protected )*(?:fn|func|function|const|let|var|struct|enum|impl|interface|package|namespace|void|int) [\w<(*&{].*[;{()=,]|return\b.*[;)\w]$|(?:if|for|while|elif|except|with|try|else)\b.*:$|(?:if|for|while|switch|catch)\s?\(.*|[})\]];?,?$|@\w+(?:\(.*\))?$|\$ \w|//|/\*|\*/|"""|<[/!?a-z][^>]*>|"[^"]+"\s*:\s*["\[{\d]|(?i:select|insert into|update|delete from|create table|alter table) .*;?$)|[;{]\s*$|^\s*[\w.\[\]"']+\s*[-+*/]?=\s*\S|\w\(.*\)\s*$|^\s*assert "#,
-        )
+        pattern(concat!(
+            r#"^\s*(?:(?:async )?def \w+\(|class \w+[(:{ ].*[:{]$|import [\w.{*]+"#,
+            r#"|from [\w.]+ import |#include|(?:pub |export |static |async |private "#,
+            r#"|public |protected )*(?:fn|func|function|const|let|var|struct"#,
+            r#"|enum|impl|interface|package|namespace|void|int) [\w<(*&{].*[;{()=,]"#,
+            r#"|return\b.*[;)\w]$|(?:if|for|while|elif|except|with|try|else)\b.*:$"#,
+            r#"|(?:if|for|while|switch|catch)\s?\(.*|[})\]];?,?$|@\w+(?:\(.*\))?$"#,
+            r#"|\$ \w|//|/\*|\*/|"""|<[/!?a-z][^>]*>|"[^"]+"\s*:\s*["\[{\d]|(?i:select"#,
+            r#"|insert into|update|delete from|create table|alter table) .*;?$)"#,
+            r#"|[;{]\s*$|^\s*[\w.\[\]"']+\s*[-+*/]?=\s*\S|\w\(.*\)\s*$|^\s*assert "#,
+        ))
     });
     CODE.as_ref().is_some_and(|code| code.is_match(head(line)))
 }

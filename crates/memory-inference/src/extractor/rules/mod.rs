@@ -21,6 +21,7 @@ mod sections;
 mod sentences;
 #[cfg(test)]
 mod tests;
+mod things;
 mod turns;
 mod words;
 mod zones;
@@ -70,7 +71,7 @@ fn extract(source: &SourceText) -> Extraction {
     let mut scenes = scenes(source);
     let mut roster = Roster::of_people(&sightings(source, &scenes));
     for scene in &mut scenes {
-        let things = discover::things(&scene.text, &scene.layout.hidden, &mut roster);
+        let things = things::things(&scene.text, &scene.layout.hidden, &mut roster);
         scene.find_spots(&roster, things);
     }
     let fallback = scenes.iter().find_map(|scene| said_date(source, scene));

@@ -163,8 +163,7 @@ pub(super) fn could_be_part(word: &str) -> bool {
     let letters = word.chars().filter(|c| c.is_alphabetic()).count();
     let inner = word.chars().skip(1).filter(|c| c.is_uppercase()).count();
     word.starts_with(char::is_uppercase)
-        && letters >= 2
-        && letters <= 20
+        && (2..=20).contains(&letters)
         // `API`, `GraphQL`; but `McDonald`, `O'Brien`, `Jean-Luc`.
         && inner <= 1
         && !(inner == 1 && letters == 2)

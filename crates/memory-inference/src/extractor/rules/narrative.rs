@@ -52,14 +52,13 @@ pub(super) fn told(
             continue;
         }
         match (text.word(at), pronouns.speaker) {
-            ("i", Some(name)) => out.push_str(name),
+            ("i" | "me", Some(name)) => out.push_str(name),
             ("'ll", _) if after_name => out.push_str(" will"),
             ("'ve", _) if after_me => out.push_str(" has"),
             ("'m", _) if after_me => out.push_str(" is"),
             ("'d", _) if after_name => out.push_str(" would"),
             ("am", _) if after_me => out.push_str("is"),
             ("have", _) if after_me => out.push_str("has"),
-            ("me", Some(name)) => out.push_str(name),
             ("my", Some(_)) => out.push_str("their"),
             ("myself", Some(_)) => out.push_str("themselves"),
             ("*" | "`" | "_", _) => {}

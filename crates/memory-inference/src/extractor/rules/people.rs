@@ -132,8 +132,10 @@ impl Sightings {
 #[derive(Debug, Default)]
 pub(super) struct Roster {
     pub(super) entities: Vec<Known>,
-    /// By first word: the words of a name and whose it is, longest first.
-    keys: HashMap<String, Vec<(Vec<String>, usize)>>,
+    /// By first word: how many words the names have that begin with it, most first.
+    lengths: HashMap<String, Vec<usize>>,
+    /// Whose a name is, by its words in lower case.
+    phrases: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
 }
 
@@ -208,13 +210,15 @@ impl Roster {
 
     fn key(&mut self, name: &str, entity: usize) {
         let text = Text::new(name, 400);
-        let words: Vec<String> = (0..text.tokens.len()).map(|at| text.raw_word(at).to_lowercase()).collect();
-        let Some(first) = words.first().cloned() else { return };
-        let keys = self.keys.entry(first).or_default();
-        if !keys.iter().any(|(known, _)| *known == words) {
-            keys.push((words, entity));
-            keys.sort_by_key(|(words, _)| std::cmp::Reverse(words.len()));
+        let length = text.tokens.len();
+        if length == 0 {
+            return;
         }
+        let lengths = self.lengths.entry(text.raw_word(0).to_lowercase()).or_default();
+        if let Err(place) = lengths.binary_search_by(|known| length.cmp(known)) {
+            lengths.insert(place, length);
+        }
+        self.phrases.entry(phrase(&text, 0, length)).or_insert(entity);
     }
 
     /// First and last names become names of their own where only one person has them.
@@ -229,32 +233,12 @@ impl Roster {
     }
 
     fn owner_of_address(&mut self, email: &str, fits: &Fits) -> Option<usize> {
-        const SHARED: [&str; 22] = [
-            "info",
-            "support",
-            "team",
-            "noreply",
-            "no-reply",
-            "admin",
-            "sales",
-            "hello",
-            "contact",
-            "help",
-            "billing",
-            "dev",
-            "ops",
-            "all",
-            "security",
-            "news",
-            "newsletter",
-            "office",
-            "jobs",
-            "press",
-            "notifications",
-            "donotreply",
-        ];
+        /// Parts of addresses that many people read.
+        const SHARED: &str = " info support team noreply no-reply admin sales hello contact help billing dev ops all security \
+                              news newsletter office jobs press notifications donotreply ";
+        let is_shared = |part: &str| SHARED.contains(&format!(" {part} "));
         let local = email.split('@').next()?;
-        if SHARED.contains(&local) {
+        if is_shared(local) {
             return None;
         }
         if let Some(person) = fits.address(local) {
@@ -262,7 +246,7 @@ impl Roster {
         }
         let parts: Vec<&str> = local.split(['.', '_']).collect();
         let plain =
-            |part: &&str| part.len() >= 2 && part.chars().all(char::is_alphabetic) && !SHARED.contains(part);
+            |part: &&str| part.len() >= 2 && part.chars().all(char::is_alphabetic) && !is_shared(part);
         let is_name = match parts.as_slice() {
             [one] => names::is_first_name(one),
             [first, last] => {
@@ -283,21 +267,25 @@ impl Roster {
             lowered = text.raw_word(at).to_lowercase();
             lowered.as_str()
         };
-        let keys = self.keys.get(first)?;
-        let (words, entity) = keys.iter().find(|(words, _)| {
-            words.iter().enumerate().all(|(i, word)| {
-                let raw = text.raw_word(at + i);
-                raw.len() == word.len() && (text.word(at + i) == word || raw.to_lowercase() == *word)
-            })
-        })?;
+        let lengths = self.lengths.get(first)?;
+        let (length, entity) = lengths
+            .iter()
+            .filter(|length| at + **length <= text.tokens.len())
+            .find_map(|length| Some((*length, *self.phrases.get(&phrase(text, at, *length))?)))?;
         let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email));
         // A name in lower case is only one where the person writes it so.
         let written = marked
             || loose
             || text.is_capitalised(at)
-            || self.entities[*entity].name.starts_with(char::is_lowercase);
-        written.then_some((words.len(), *entity))
+            || self.entities[entity].name.starts_with(char::is_lowercase);
+        written.then_some((length, entity))
     }
+}
+
+/// The words of some tokens in lower case.
+fn phrase(text: &Text<'_>, at: usize, length: usize) -> String {
+    let words: Vec<String> = (at..at + length).map(|at| text.raw_word(at).to_lowercase()).collect();
+    words.join(" ")
 }
 
 fn capitalised(word: &str) -> String {

@@ -59,7 +59,7 @@ fn turns<'s, 'a>(scenes: &'s [Scene<'a>], roster: &Roster) -> Vec<Turn<'s, 'a>> 
             let found = sentences(&scene.text, &block.bytes);
             match turns.last_mut() {
                 Some(last) if last.speaker == speaker && last.scene.segment == scene.segment => {
-                    last.sentences.extend(found)
+                    last.sentences.extend(found);
                 }
                 _ => turns.push(Turn { scene, speaker, sentences: found }),
             }

@@ -1,14 +1,15 @@
 //! Zones: which parts of a text are headers, headings, items, turns and prose, and which are code, logs, quoted
 //! replies and signatures that say nothing new.
 
+mod headings;
+mod quiet;
+
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use memory_core::event::Category;
 
-use super::lines::{
-    self, bullet, cells, heading, is_closing, is_code, is_log, label, mail_header, opens_quote, turn,
-};
+use super::lines::{self, bullet, cells, is_code, is_log, label, turn};
 use super::names;
 use super::sections::{self, Section};
 
@@ -55,33 +56,19 @@ pub(super) struct Layout {
     pub(super) signed: Option<String>,
 }
 
+/// More speakers than any real conversation has.
+const SPEAKERS_MAX: usize = 500;
+
 /// The level of headings that are only a line of words, such as «Done:».
 const LEADER: usize = 8;
 
-const ROLES: [&str; 22] = [
-    "author",
-    "authors",
-    "owner",
-    "deciders",
-    "decider",
-    "reviewer",
-    "reviewers",
-    "facilitator",
-    "chair",
-    "scribe",
-    "note taker",
-    "notetaker",
-    "host",
-    "organizer",
-    "organiser",
-    "lead",
-    "approver",
-    "approvers",
-    "moderator",
-    "assignee",
-    "interviewer",
-    "presenter",
-];
+/// Labels before the names of people with a part in the text.
+const ROLES: &str = " author authors owner deciders decider reviewer reviewers facilitator chair scribe note-taker notetaker \
+                     host organizer organiser lead approver approvers moderator assignee interviewer presenter ";
+
+fn is_role(label: &str) -> bool {
+    ROLES.contains(&format!(" {} ", label.trim().to_lowercase().replace(' ', "-")))
+}
 
 struct Reader<'a> {
     text: &'a str,
@@ -160,7 +147,7 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
     for line in lines {
         let Some(turn) = turn(&text[line.clone()]) else { continue };
         let name = turn.name.trim_start_matches('@');
-        if ROLES.contains(&name.to_lowercase().as_str()) || !names::could_be_name(name, turn.timed) {
+        if is_role(name) || !names::could_be_name(name, turn.timed) {
             continue;
         }
         *counts.entry(name).or_default() += 1;
@@ -176,31 +163,6 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
 impl<'a> Reader<'a> {
     fn text_of(&self, at: usize) -> &'a str {
         self.lines.get(at).map_or("", |line| &self.text[line.clone()])
-    }
-
-    /// Reads a block of mail headers at the top; returns the line after it.
-    fn mail_headers(&mut self) -> usize {
-        let Some(first) = (0..self.lines.len().min(10)).find(|at| !self.text_of(*at).trim().is_empty())
-        else {
-            return 0;
-        };
-        let mut at = first;
-        let mut seen = 0;
-        while let Some((name, value)) = mail_header(self.text_of(at)) {
-            seen += 1;
-            match name.as_str() {
-                "from" => self.layout.from = Some(value.to_owned()),
-                "to" | "cc" | "bcc" => self.layout.to.push(value.to_owned()),
-                "date" | "sent" => self.layout.date = Some(value.to_owned()),
-                _ => {}
-            }
-            at += 1;
-            // A long header goes on in indented lines.
-            while self.text_of(at).starts_with([' ', '\t']) && !self.text_of(at).trim().is_empty() {
-                at += 1;
-            }
-        }
-        if seen >= 2 { at } else { first }
     }
 
     /// Reads the line `at`; returns the next one to read.
@@ -223,182 +185,8 @@ impl<'a> Reader<'a> {
         at + 1
     }
 
-    /// Lines that are no text of the author's.
-    fn skip(&mut self, at: usize, trimmed: &str) -> bool {
-        let line = self.text_of(at);
-        let fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
-        match self.quiet {
-            Quiet::Fence => {
-                self.layout.hidden.push(self.lines[at].clone());
-                if fence {
-                    self.quiet = Quiet::No;
-                }
-                return true;
-            }
-            Quiet::Quote => return true,
-            Quiet::Signature => {
-                let again = opens_quote(line) || heading(line).is_some_and(|(level, _)| level < 7);
-                if !again {
-                    self.sign(trimmed);
-                    return true;
-                }
-                self.quiet = Quiet::No;
-            }
-            Quiet::No => {}
-        }
-        if fence {
-            self.quiet = Quiet::Fence;
-            self.open = false;
-            self.layout.hidden.push(self.lines[at].clone());
-            return true;
-        }
-        if trimmed.starts_with('>') {
-            self.open = false;
-            return true;
-        }
-        if opens_quote(line)
-            || (trimmed.starts_with("On ") && self.text_of(at + 1).trim().ends_with("wrote:"))
-        {
-            let next = (at + 1..self.lines.len().min(at + 4))
-                .map(|next| self.text_of(next).trim())
-                .find(|next| !next.is_empty() && !next.ends_with("wrote:"));
-            // Without marks all that follows is the earlier message.
-            if !next.is_some_and(|next| next.starts_with('>')) {
-                self.quiet = Quiet::Quote;
-            }
-            return true;
-        }
-        if is_log(line) || (is_code(line) && (line.starts_with("    ") || trimmed.ends_with([';', '{', '}'])))
-        {
-            if turn(line).is_some_and(|turn| self.known_speakers.contains(turn.name)) {
-                return false;
-            }
-            self.layout.hidden.push(self.lines[at].clone());
-            return true;
-        }
-        if is_closing(line) && self.is_signature(at) {
-            self.quiet = Quiet::Signature;
-            self.open = false;
-            return true;
-        }
-        trimmed.chars().all(|c| matches!(c, '-' | '=' | '*' | '_' | '~')) && trimmed.len() >= 3
-    }
-
-    fn sign(&mut self, trimmed: &str) {
-        if self.layout.signed.is_none() && !trimmed.is_empty() {
-            self.layout.signed = Some(trimmed.to_owned());
-        }
-    }
-
-    /// A closing is one when only few short lines follow, up to the end or an earlier message.
-    fn is_signature(&self, at: usize) -> bool {
-        let mut short = 0;
-        for next in at + 1..self.lines.len() {
-            let line = self.text_of(next).trim();
-            if line.is_empty() {
-                continue;
-            }
-            if opens_quote(line) || line.starts_with('>') || line.starts_with("On ") {
-                return true;
-            }
-            short += 1;
-            if short > 8 || line.len() > 90 || bullet(line).is_some() || heading(line).is_some() {
-                return false;
-            }
-        }
-        true
-    }
-
     fn section(&self) -> Section {
         self.stack.last().map_or(Section::Open, |(_, section)| *section)
-    }
-
-    fn push_heading(&mut self, level: usize, section: Option<Section>) {
-        self.stack.retain(|(open, _)| *open < level);
-        // An unknown heading below a known one is a part of it.
-        let section = section.unwrap_or_else(|| self.section());
-        self.stack.push((level, section));
-        self.speaker = None;
-        self.open = false;
-        self.people_list = false;
-    }
-
-    fn opens_section(&mut self, at: usize) -> bool {
-        let line = self.text_of(at);
-        if let Some((level, words)) = heading(line) {
-            if level == 7 && turn(line).is_some() {
-                return false;
-            }
-            if self.layout.date.is_none() && self.layout.blocks.is_empty() && lines::is_dated(line) {
-                self.layout.date = Some(line.to_owned());
-            }
-            self.push_heading(level, sections::of_heading(&line[words]));
-            return true;
-        }
-        let trimmed = line.trim();
-        let under = self.text_of(at + 1).trim();
-        if under.len() >= 3
-            && trimmed.len() < 80
-            && (under.bytes().all(|b| b == b'=') || under.bytes().all(|b| b == b'-'))
-        {
-            self.push_heading(if under.starts_with('=') { 1 } else { 2 }, sections::of_heading(trimmed));
-            return true;
-        }
-        let words = trimmed.split_whitespace().count();
-        let ends = trimmed.ends_with(':');
-        if words <= 6
-            && (ends || !trimmed.ends_with(['.', '!', '?', ',', ';']))
-            && bullet(line).is_none_or(|b| line[b.text_at..].ends_with(':'))
-        {
-            let known = sections::of_heading(trimmed.trim_start_matches(['-', '*', '•', ' ']));
-            let next_is_item =
-                bullet(self.text_of(at + 1)).is_some() || self.text_of(at + 1).trim().is_empty();
-            let apart = at == 0 || self.text_of(at - 1).trim().is_empty();
-            if known.is_some() && (ends || next_is_item || (apart && words <= 3)) {
-                self.push_heading(LEADER, known);
-                return true;
-            }
-            let shouting = words >= 1
-                && trimmed.len() > 3
-                && trimmed.chars().any(char::is_alphabetic)
-                && !trimmed.chars().any(char::is_lowercase);
-            let leads_list =
-                apart && trimmed.starts_with(char::is_uppercase) && bullet(self.text_of(at + 1)).is_some();
-            // Another leader («Backend:») ends a section that a leader opened, not one opened by a real heading.
-            if bullet(line).is_none()
-                && (shouting || (ends && next_is_item) || leads_list || self.is_title(at))
-                && !self.names_person(trimmed)
-            {
-                self.push_heading(LEADER, known);
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The first line, without a mark at its end and with more below it.
-    fn is_title(&mut self, at: usize) -> bool {
-        let line = self.text_of(at);
-        let first = self.layout.blocks.is_empty()
-            && self.stack.is_empty()
-            && turn(line).is_none()
-            && label(line).is_none_or(|(_, end)| end < line.len());
-        let alone = self.text_of(at + 1).trim().is_empty() || label(self.text_of(at + 1)).is_some();
-        let title = first
-            && alone
-            && self.lines.len() > at + 2
-            && !line.trim_start().starts_with("I ")
-            && !line.contains("'ll ");
-        if title && self.layout.date.is_none() && lines::is_dated(line) {
-            self.layout.date = Some(line.to_owned());
-        }
-        title
-    }
-
-    fn names_person(&self, line: &str) -> bool {
-        let name = line.trim_matches([':', '*', ' ']);
-        self.known_speakers.contains(name)
-            || names::is_first_name(&name.split(' ').next().unwrap_or_default().to_lowercase())
     }
 
     fn row(&mut self, at: usize) -> bool {
@@ -431,7 +219,9 @@ impl<'a> Reader<'a> {
             return false;
         }
         self.speaker = Some(name.to_owned());
-        if !self.layout.speakers.iter().any(|known| known == name) {
+        if self.layout.speakers.len() < SPEAKERS_MAX
+            && !self.layout.speakers.iter().any(|known| known == name)
+        {
             self.layout.speakers.push(name.to_owned());
         }
         self.open = false;
@@ -470,7 +260,7 @@ impl<'a> Reader<'a> {
         let Some((name, after)) = label(line) else { return false };
         let rest = line[after..].trim();
         let lower = name.trim().to_lowercase();
-        if sections::of_label(name) == Some(Section::People) || ROLES.contains(&lower.as_str()) {
+        if sections::of_label(name) == Some(Section::People) || is_role(name) {
             self.people_list = rest.is_empty();
             if lower == "author" && !rest.is_empty() {
                 self.layout.from.get_or_insert_with(|| rest.to_owned());

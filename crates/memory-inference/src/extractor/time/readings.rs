@@ -19,6 +19,7 @@ fn number<N: std::str::FromStr>(captures: &Captures<'_>, name: &str) -> Option<N
     text(captures, name).parse().ok()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it ends readings, which may have no answer")]
 fn day(date: Date) -> Reading {
     Some((When::Days(date, date), Kind::Day))
 }
@@ -120,6 +121,7 @@ pub(super) fn whole_month(captures: &Captures<'_>, frame: &Frame) -> Reading {
 }
 
 /// A prefix has no time of its own; the one given is never read.
+#[expect(clippy::unnecessary_wraps, reason = "it ends readings, which may have no answer")]
 fn prefix(kind: Kind) -> Reading {
     Some((When::Clock(0, 0), kind))
 }

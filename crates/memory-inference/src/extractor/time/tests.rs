@@ -1,3 +1,5 @@
+//! Cases of the date grammar, most from one Friday.
+
 use jiff::Timestamp;
 
 use super::{Lean, TimeMention, resolve, resolve_leaning};

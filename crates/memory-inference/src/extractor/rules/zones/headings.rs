@@ -1,0 +1,99 @@
+//! Headings and the lines that act as one: what section follows.
+
+use super::super::lines::{self, bullet, heading, label, turn};
+use super::super::names;
+use super::super::sections::{self, Section};
+use super::{LEADER, Reader};
+
+/// A heading this near to the top may date the text.
+const TITLE_LINES: usize = 10;
+
+impl Reader<'_> {
+    fn push_heading(&mut self, level: usize, section: Option<Section>) {
+        self.stack.retain(|(open, _)| *open < level);
+        // An unknown heading below a known one is a part of it.
+        let section = section.unwrap_or_else(|| self.section());
+        self.stack.push((level, section));
+        self.speaker = None;
+        self.open = false;
+        self.people_list = false;
+    }
+
+    pub(super) fn opens_section(&mut self, at: usize) -> bool {
+        let line = self.text_of(at);
+        if let Some((level, words)) = heading(line) {
+            if level == 7 && turn(line).is_some() {
+                return false;
+            }
+            if self.layout.date.is_none() && at < TITLE_LINES && lines::is_dated(line) {
+                self.layout.date = Some(line.to_owned());
+            }
+            self.push_heading(level, sections::of_heading(&line[words]));
+            return true;
+        }
+        let trimmed = line.trim();
+        let under = self.text_of(at + 1).trim();
+        if under.len() >= 3
+            && trimmed.len() < 80
+            && (under.bytes().all(|b| b == b'=') || under.bytes().all(|b| b == b'-'))
+        {
+            self.push_heading(if under.starts_with('=') { 1 } else { 2 }, sections::of_heading(trimmed));
+            return true;
+        }
+        let words = trimmed.split_whitespace().count();
+        let ends = trimmed.ends_with(':');
+        if words <= 6
+            && (ends || !trimmed.ends_with(['.', '!', '?', ',', ';']))
+            && bullet(line).is_none_or(|b| line[b.text_at..].ends_with(':'))
+        {
+            let known = sections::of_heading(trimmed.trim_start_matches(['-', '*', '•', ' ']));
+            let next_is_item =
+                bullet(self.text_of(at + 1)).is_some() || self.text_of(at + 1).trim().is_empty();
+            let apart = at == 0 || self.text_of(at - 1).trim().is_empty();
+            if known.is_some() && (ends || next_is_item || (apart && words <= 3)) {
+                self.push_heading(LEADER, known);
+                return true;
+            }
+            let shouting = words >= 1
+                && trimmed.len() > 3
+                && trimmed.chars().any(char::is_alphabetic)
+                && !trimmed.chars().any(char::is_lowercase);
+            let leads_list =
+                apart && trimmed.starts_with(char::is_uppercase) && bullet(self.text_of(at + 1)).is_some();
+            // Another leader («Backend:») ends a section that a leader opened, not one opened by a real heading.
+            if bullet(line).is_none()
+                && (shouting || (ends && next_is_item) || leads_list || self.is_title(at))
+                && !self.names_person(trimmed)
+            {
+                self.push_heading(LEADER, known);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first line, without a mark at its end and with more below it.
+    fn is_title(&mut self, at: usize) -> bool {
+        let line = self.text_of(at);
+        let first = self.layout.blocks.is_empty()
+            && self.stack.is_empty()
+            && !turn(line).is_some_and(|turn| self.known_speakers.contains(turn.name))
+            && label(line).is_none_or(|(_, end)| end < line.len());
+        let alone = self.text_of(at + 1).trim().is_empty() || label(self.text_of(at + 1)).is_some();
+        let title = first
+            && alone
+            && self.lines.len() > at + 2
+            && !line.trim_start().starts_with("I ")
+            && !line.contains("'ll ");
+        if title && self.layout.date.is_none() && lines::is_dated(line) {
+            self.layout.date = Some(line.to_owned());
+        }
+        title
+    }
+
+    pub(super) fn names_person(&self, line: &str) -> bool {
+        let name = line.trim_matches([':', '*', ' ']);
+        self.known_speakers.contains(name)
+            || names::is_first_name(&name.split(' ').next().unwrap_or_default().to_lowercase())
+    }
+}

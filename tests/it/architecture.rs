@@ -1,0 +1,77 @@
+//! The direction of dependencies, checked: a new edge needs a line here.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
+        .output()
+        .expect("cargo runs");
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata is JSON");
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
+fn dependencies(package: &Value) -> impl Iterator<Item = &Value> {
+    package["dependencies"].as_array().into_iter().flatten()
+}
+
+#[test]
+fn crates_depend_only_downwards() {
+    let mut edges = BTreeMap::new();
+    for package in &packages() {
+        let mut below: Vec<&str> =
+            dependencies(package).filter(|d| d["path"].is_string()).filter_map(|d| d["name"].as_str()).collect();
+        below.sort_unstable();
+        below.dedup();
+        edges.insert(package["name"].as_str().expect("name").to_owned(), below.join(" "));
+    }
+    let allowed = [
+        ("event-worker", "memory-core memory-engine memory-inference memory-store"),
+        ("memory-core", ""),
+        ("memory-engine", "memory-core memory-store"),
+        ("memory-inference", "memory-core"),
+        ("memory-store", "memory-core"),
+        ("remembrancer", "memory-core memory-engine memory-inference memory-store"),
+    ];
+    for (name, below) in allowed {
+        for dependency in edges[name].split_whitespace() {
+            assert!(below.split(' ').any(|allowed| allowed == dependency), "{name} must not depend on {dependency}");
+        }
+    }
+    let known: Vec<&str> = allowed.iter().map(|(name, _)| *name).chain(["memory-tests"]).collect();
+    assert!(edges.keys().all(|name| known.contains(&name.as_str())), "a new crate needs a line here: {edges:?}");
+}
+
+#[test]
+fn each_gateway_has_one_home() {
+    let homes = [
+        ("sqlx", &["memory-store"][..]),
+        ("pgvector", &["memory-store"]),
+        ("fastembed", &["memory-inference"]),
+        ("ort", &["memory-inference"]),
+        ("axum", &["remembrancer"]),
+        ("rmcp", &["remembrancer"]),
+    ];
+    for package in &packages() {
+        let name = package["name"].as_str().expect("name");
+        if name == "memory-tests" {
+            continue;
+        }
+        for dependency in dependencies(package) {
+            for (gateway, home) in &homes {
+                assert!(dependency["name"] != **gateway || home.contains(&name), "{gateway} does not belong in {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_core_does_no_input_or_output() {
+    let core = packages().into_iter().find(|p| p["name"] == "memory-core").expect("the core");
+    for forbidden in ["tokio", "sqlx", "reqwest", "axum", "rmcp"] {
+        assert!(dependencies(&core).all(|d| d["name"] != forbidden), "memory-core must not use {forbidden}");
+    }
+}
