@@ -1,1 +1,62 @@
-fn main() {}
+//! Drains the job queue of a Postgres that several processes share. Any number of workers may run.
+
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use memory_engine::worker::Worker;
+use memory_engine::{EngineSettings, Memory};
+use memory_inference::extractor::RulesExtractor;
+use memory_inference::files::ModelSettings;
+use memory_store::{Store, StoreSettings};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+/// Extracts events and computes late embeddings for the servers of one database.
+#[derive(Debug, Parser)]
+#[command(name = "event-worker", version, max_term_width = 110)]
+struct Settings {
+    #[command(flatten)]
+    model: ModelSettings,
+    #[command(flatten)]
+    store: StoreSettings,
+    /// Jobs done at the same time
+    #[arg(long, env = "REMEMBRANCER_WORKER_CONCURRENCY", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
+    concurrency: u16,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let settings = Settings::parse();
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+    let Some(url) = &settings.store.database_url else {
+        bail!("DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed");
+    };
+    let store = Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
+    let engine = EngineSettings { concurrency: usize::from(settings.concurrency), ..EngineSettings::default() };
+    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), engine));
+    let files = settings.model.files().map_err(anyhow::Error::msg)?;
+    match tokio::task::spawn_blocking(move || files.load()).await? {
+        Ok(model) => memory.adopt_model(Arc::new(model)).await?,
+        Err(error) => {
+            tracing::warn!(%error, "going on without the embedding model: jobs that need it wait");
+            memory.lacks_model(error.to_string());
+        }
+    }
+    let stop = CancellationToken::new();
+    let worker = Worker::new(Arc::clone(&memory));
+    let working = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    tracing::info!("working");
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+    tracing::info!("finishing what is under way");
+    stop.cancel();
+    working.await?;
+    memory.close().await;
+    Ok(())
+}

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::entity::EntityType;
-use crate::text::CharSpan;
+use crate::text::{CharIndex, CharSpan};
 
 macro_rules! closed_set {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
@@ -136,8 +136,10 @@ impl Extraction {
     #[must_use]
     pub fn verified(mut self, segments: &[&str]) -> (Self, Rejected) {
         let mut rejected = Rejected::default();
+        let indexes: Vec<CharIndex> = segments.iter().map(|text| CharIndex::new(text)).collect();
         let stands = |segment: usize, span: CharSpan, quote: &str| {
-            !quote.is_empty() && segments.get(segment).and_then(|text| span.of(text)) == Some(quote)
+            let text = segments.get(segment).zip(indexes.get(segment));
+            !quote.is_empty() && text.and_then(|(text, index)| index.slice(text, span)) == Some(quote)
         };
         for entity in &mut self.entities {
             let before = entity.mentions.len();

@@ -89,13 +89,20 @@ fn for_each_token(text: &str, each: &mut impl FnMut(Token)) {
         let bare =
             run.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '#' | '@' | '$'));
         let bare = bare.trim_end_matches(['/', '_', '@', '#', '$']);
-        let is_compound = bare.chars().any(|c| !c.is_alphanumeric() && c != '\'' && c != '’')
-            && bare.chars().filter(|c| c.is_alphanumeric()).count() > 1;
-        if is_compound {
+        if is_compound(bare) {
             each(Token::Compound(lexeme(bare)));
+            // A file is also found without its folder.
+            for part in bare.split(['/', '\\']).filter(|part| *part != bare && is_compound(part)) {
+                each(Token::Compound(lexeme(part)));
+            }
         }
         words_of(run, each);
     }
+}
+
+fn is_compound(run: &str) -> bool {
+    run.chars().any(|c| !c.is_alphanumeric() && c != '\'' && c != '’')
+        && run.chars().filter(|c| c.is_alphanumeric()).count() > 1
 }
 
 fn words_of(run: &str, each: &mut impl FnMut(Token)) {

@@ -74,6 +74,26 @@ impl CharIndex {
         self.steps[step] + rest
     }
 
+    /// Where the character of this number begins, in bytes; `None` past the end.
+    pub fn byte_at(&self, text: &str, char: usize) -> Option<usize> {
+        if self.ascii {
+            return (char <= text.len()).then_some(char);
+        }
+        let step = self.steps.partition_point(|before| *before <= char).checked_sub(1)?;
+        // A step may begin inside a character, which the step before has counted.
+        let mut from = step * STEP_BYTES;
+        while !text.is_char_boundary(from) {
+            from += 1;
+        }
+        let mut offsets = text[from..].char_indices().map(|(at, _)| from + at).chain([text.len()]);
+        offsets.nth(char - self.steps[step])
+    }
+
+    /// The text of a span, `None` when it reaches past the end.
+    pub fn slice<'a>(&self, text: &'a str, span: CharSpan) -> Option<&'a str> {
+        Some(&text[self.byte_at(text, span.start)?..self.byte_at(text, span.end)?])
+    }
+
     pub fn span(&self, text: &str, bytes: std::ops::Range<usize>) -> CharSpan {
         CharSpan::new(self.char_at(text, bytes.start), self.char_at(text, bytes.end))
     }
@@ -128,7 +148,12 @@ mod tests {
         let index = CharIndex::new(&long);
         for (chars, (byte, _)) in long.char_indices().enumerate() {
             assert_eq!(index.char_at(&long, byte), chars);
+            assert_eq!(index.byte_at(&long, chars), Some(byte));
         }
+        assert_eq!(index.byte_at(&long, 1200), Some(long.len()));
+        assert_eq!(index.byte_at(&long, 1201), None);
+        assert_eq!(index.slice(&long, CharSpan::new(398, 403)), Some("漢🦀aé漢"));
+        assert_eq!(CharIndex::new("").slice("", CharSpan::new(0, 0)), Some(""));
         assert_eq!(index.char_at(&long, long.len()), 1200);
     }
 

@@ -3,3 +3,4 @@
 pub mod convert;
 pub mod embedding;
 pub mod extractor;
+pub mod files;

@@ -4,17 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use memory_core::ports::EmbeddingModel;
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::embedding::OnnxEmbedding;
 use memory_inference::extractor::RulesExtractor;
 use memory_store::embedded::EmbeddedPostgres;
 use memory_store::{Store, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::pieces::{Piece, Pieces};
+use crate::pieces::Piece;
 use crate::readiness::{Announce, Readiness};
 use crate::settings::Settings;
 
@@ -53,8 +51,8 @@ pub(crate) async fn boot(
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<Booted>> {
     let model = tokio::task::spawn_blocking({
-        let pieces = settings.pieces()?;
-        move || load_model(&pieces)
+        let files = settings.model.files().map_err(anyhow::Error::msg)?;
+        move || files.load()
     });
     let opened = loop {
         match open_store(settings).await {
@@ -76,7 +74,7 @@ pub(crate) async fn boot(
     let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), EngineSettings::default()));
     match model.await.context("the thread that loads the model died")? {
         Ok(model) => {
-            if let Err(error) = memory.adopt_model(model).await {
+            if let Err(error) = memory.adopt_model(Arc::new(model)).await {
                 announce.set(Readiness::Failed(error.to_string()));
                 if let Some(postgres) = &postgres {
                     let _ = postgres.stop().await;
@@ -84,7 +82,8 @@ pub(crate) async fn boot(
                 return Err(error.into());
             }
         }
-        Err(reason) => {
+        Err(error) => {
+            let reason = error.to_string();
             tracing::warn!(reason, "going on without an embedding model: texts are found by their words");
             memory.lacks_model(reason);
         }
@@ -125,18 +124,6 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
     postgres.start().await?;
     let store = Store::open(&postgres.url(), connections).await?;
     Ok((store, Some(postgres)))
-}
-
-/// The model, or a sentence that says why there is none. Takes some hundred milliseconds.
-pub(crate) fn load_model(pieces: &Pieces) -> Result<Arc<dyn EmbeddingModel>, String> {
-    if let Some(missing) = pieces.missing(false).into_iter().next() {
-        return Err(missing.to_string());
-    }
-    // The other half is the database's and the callers'; one text is no slower on one core.
-    let threads = (std::thread::available_parallelism().map_or(2, usize::from) / 2).clamp(1, 4);
-    OnnxEmbedding::load(&pieces.model_dir(), &pieces.onnxruntime_library(), threads)
-        .map(|model| Arc::new(model) as Arc<dyn EmbeddingModel>)
-        .map_err(|error| error.to_string())
 }
 
 /// Starts the embedded database again when it has died.

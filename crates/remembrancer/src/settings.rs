@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use memory_core::id::{ContentHash, Namespace};
+use memory_inference::files::ModelSettings;
 use memory_store::StoreSettings;
 
 use crate::commands::import_folder::ImportFolderArgs;
@@ -47,15 +48,11 @@ pub(crate) enum Command {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Settings {
-    /// Where the database, the model and their programs are [default: the user's data folder]
-    #[arg(long, env = "REMEMBRANCER_DATA_DIR", global = true, value_name = "DIR")]
-    pub(crate) data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) model: ModelSettings,
     /// The namespace that commands and connections work in
     #[arg(long, env = "REMEMBRANCER_NAMESPACE", default_value = "default", global = true)]
     pub(crate) namespace: String,
-    /// The embedding model's folder [default: the one that setup made]
-    #[arg(long, env = "REMEMBRANCER_MODEL_DIR", global = true, value_name = "DIR")]
-    pub(crate) model_dir: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
 }
@@ -76,15 +73,11 @@ impl Settings {
     }
 
     pub(crate) fn data_dir(&self) -> anyhow::Result<PathBuf> {
-        let chosen = match &self.data_dir {
-            Some(chosen) => chosen.clone(),
-            None => default_data_dir()?,
-        };
-        std::path::absolute(&chosen).with_context(|| format!("the data folder {} cannot be used", chosen.display()))
+        self.model.data_dir().map_err(anyhow::Error::msg)
     }
 
     pub(crate) fn pieces(&self) -> anyhow::Result<Pieces> {
-        Ok(Pieces { data_dir: self.data_dir()?, model_dir_override: self.model_dir.clone() })
+        Ok(Pieces { data_dir: self.data_dir()?, model_dir_override: self.model.model_dir.clone() })
     }
 
     /// Tells processes apart that share a data folder but not a database.
@@ -96,19 +89,6 @@ impl Settings {
             }
         }
     }
-}
-
-fn default_data_dir() -> anyhow::Result<PathBuf> {
-    if rustix::process::geteuid().is_root() {
-        return Ok(PathBuf::from("/var/lib/remembrancer"));
-    }
-    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(data) = from("XDG_DATA_HOME") {
-        return Ok(data.join("remembrancer"));
-    }
-    let home = from("HOME").context("there is no HOME to keep data in; name a folder with --data-dir")?;
-    let below = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
-    Ok(home.join(below).join("remembrancer"))
 }
 
 /// The bearer token that HTTP requests must bring, from REMEMBRANCER_TOKEN or the file REMEMBRANCER_TOKEN_FILE.

@@ -11,7 +11,9 @@ use memory_inference::embedding::{MODEL_FILE, ModelDescription};
 use walkdir::WalkDir;
 
 use super::unpack::unpack;
-use super::{MODEL, Piece, Pieces, Pin, Progress, Source, make_folders};
+use memory_inference::files::DEFAULT_MODEL;
+
+use super::{Piece, Pieces, Pin, Progress, Source, make_folders};
 
 const DOWNLOADS: &str = "downloads";
 const WEIGHTS: &str = "model.safetensors";
@@ -86,7 +88,7 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     let weights = folder.join(WEIGHTS);
     fs::remove_file(&weights).with_context(|| format!("cannot delete {}", weights.display()))?;
     let description = ModelDescription {
-        id: MODEL.to_owned(),
+        id: DEFAULT_MODEL.to_owned(),
         dimension: 384,
         window_tokens: 256,
         query_prefix: String::new(),

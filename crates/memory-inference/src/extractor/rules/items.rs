@@ -247,12 +247,19 @@ fn narrative_of(
         (Category::Commitment, true) => format!("To do: {task}"),
         (Category::Execution, false) if hit.is_some() => format!("{names} {}", lowered(&task)),
         (Category::Execution, false) => format!("{names} completed: {task}"),
-        (Category::Execution, true) if hit.is_none() => format!("Completed: {task}"),
+        (Category::Execution, true) if hit.is_none() && !opens_with_past(&task) => {
+            format!("Completed: {task}")
+        }
         (Category::Decision, _) if hit.is_none() => format!("Decision: {whole}"),
         (Category::QualityRisk, _) if hit.is_none() => format!("Risk: {whole}"),
         _ => whole,
     };
     narrative::sentence(&telling)
+}
+
+/// «Paired with Jonas …» says by itself that it was done.
+fn opens_with_past(words: &str) -> bool {
+    words.split_whitespace().next().is_some_and(|first| first.ends_with("ed"))
 }
 
 fn lowered(words: &str) -> String {

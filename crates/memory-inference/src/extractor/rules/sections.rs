@@ -293,7 +293,11 @@ fn by_ending(words: &str) -> Option<Section> {
         if parts.len() > length
             && let Some(section) = exact(&parts[parts.len() - length..].join(" "))
             // A single common word at the end says too little («what is in scope», «the next plan»).
-            && (length > 1 || matches!(section, Section::Prior(Category::Commitment | Category::Decision | Category::QualityRisk) | Section::Skip))
+            && (length > 1
+                || matches!(
+                    section,
+                    Section::Prior(Category::Commitment | Category::Decision | Category::QualityRisk) | Section::Skip
+                ))
         {
             return Some(section);
         }

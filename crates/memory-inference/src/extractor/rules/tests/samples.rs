@@ -114,7 +114,7 @@ pub(super) const TABLE: &str = "\
 | Prepare the board slides | Freya Lind | TBD |
 ";
 
-pub(super) const NOTHING: [(&str, &str); 9] = [
+pub(super) const NOTHING: [(&str, &str); 10] = [
     (
         "newsletter",
         "The Weekly Crumb newsletter\n\nHello readers! This week we launched our spring collection and we will share ten new \
@@ -144,6 +144,12 @@ pub(super) const NOTHING: [(&str, &str); 9] = [
     (
         "negation",
         "Alice Chen did not finish the report. Bob Reyes won't send the slides. We never decided on the name. There are no blockers.",
+    ),
+    (
+        "article",
+        "Caching reduces latency. A cache may fail when the upstream is down. Jay Kreps created Kafka at LinkedIn in 2011; it was \
+         adopted widely. Martin Kleppmann wrote a book about logs. Researchers found that the approach is slow for small writes, \
+         and there is a risk of stale reads. Many teams have since released tools of this kind.",
     ),
     (
         "fiction",
