@@ -1,9 +1,12 @@
 //! Real processes: the built binaries, on data folders of their own, spoken to over HTTP and stdio.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use reqwest::RequestBuilder;
+use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -19,17 +22,31 @@ pub fn binary(name: &str) -> PathBuf {
     built
 }
 
-/// A data folder with the pieces of `setup` in it and nothing else.
+/// A data folder with the pieces of `setup` in it. What its processes log is shown when the test fails.
 pub struct DataDir(TempDir);
 
 impl DataDir {
+    /// Pieces and nothing else: the first start makes the database.
     pub fn new() -> Self {
-        let dir = tempfile::Builder::new().prefix("remembrancer-it-").tempdir().expect("a folder is made");
-        // The database's user must get through.
-        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("folder mode");
+        let dir = Self::empty();
         for piece in ["runtime", "models"] {
             std::os::unix::fs::symlink(pieces_dir().join(piece), dir.path().join(piece)).expect("a piece is linked");
         }
+        dir
+    }
+
+    /// A folder whose empty database was made before.
+    pub fn warm() -> Self {
+        let dir = Self::new();
+        copy(&made_database().join("postgres"), &dir.path().join("postgres"));
+        dir
+    }
+
+    /// Not even the pieces.
+    pub fn empty() -> Self {
+        let dir = tempfile::Builder::new().prefix("remembrancer-it-").tempdir().expect("a folder is made");
+        // The database's user must get through.
+        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("folder mode");
         Self(dir)
     }
 
@@ -39,6 +56,7 @@ impl DataDir {
 
     /// The binary with this data folder and none of the caller's settings.
     pub fn command(&self, name: &str) -> Command {
+        let log = std::fs::File::options().create(true).append(true).open(self.path().join("test.log"));
         let mut command = Command::new(binary(name));
         for (key, _) in std::env::vars_os() {
             let key = key.to_string_lossy().into_owned();
@@ -46,8 +64,33 @@ impl DataDir {
                 command.env_remove(key);
             }
         }
-        command.env("REMEMBRANCER_DATA_DIR", self.path()).stdin(Stdio::null()).kill_on_drop(true);
+        // What is started in the background does not outlive the test for long.
+        command.env("REMEMBRANCER_DATA_DIR", self.path()).env("REMEMBRANCER_IDLE_SECONDS", "20");
+        command.stdin(Stdio::null()).stderr(log.expect("the log opens")).kill_on_drop(true);
         command
+    }
+
+    /// Runs `remembrancer` with these arguments to its end.
+    pub async fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command("remembrancer").args(arguments)).await
+    }
+
+    /// The address of the embedded database, for looking at rows directly.
+    pub fn database_url(&self) -> String {
+        format!("postgres://postgres@localhost/postgres?host={}", self.path().join("postgres/socket").display())
+    }
+
+    pub fn postmaster_pid(&self) -> Option<i32> {
+        first_number(&self.path().join("postgres/data/postmaster.pid"))
+    }
+
+    /// The processes that hold this folder in the background for others.
+    pub fn instances(&self) -> Vec<i32> {
+        let folder = self.path().to_string_lossy().into_owned();
+        let is_instance = |arguments: &[String]| {
+            arguments.iter().any(|a| *a == folder) && arguments.last().is_some_and(|a| a == "instance")
+        };
+        pids().filter(|pid| arguments_of(*pid).is_some_and(|arguments| is_instance(&arguments))).collect()
     }
 }
 
@@ -60,27 +103,129 @@ impl Default for DataDir {
 impl Drop for DataDir {
     fn drop(&mut self) {
         // Whatever still runs on the folder goes with it.
-        for pid in ["postgres/data/postmaster.pid"].map(|f| self.path().join(f)) {
-            if let Some(pid) = first_number(&pid) {
-                kill(pid, rustix::process::Signal::QUIT);
+        for pid in self.instances() {
+            kill(pid, Signal::KILL);
+        }
+        if let Some(pid) = self.postmaster_pid() {
+            kill(pid, Signal::QUIT);
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while is_alive(pid) && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        if std::thread::panicking() {
+            for log in ["test.log", "run/embedded.log", "postgres/log"] {
+                let text = std::fs::read_to_string(self.path().join(log)).unwrap_or_default();
+                eprintln!("--- {log}\n{text}");
             }
         }
     }
+}
+
+/// A folder with a new, migrated database, kept beside the binaries for as long as the migrations stay.
+fn made_database() -> &'static Path {
+    static MADE: OnceLock<PathBuf> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(migrations).expect("migrations").map(|f| f.expect("a file").path()).collect();
+        files.sort();
+        let text: String = files.iter().map(|f| std::fs::read_to_string(f).expect("a migration")).collect();
+        let made = binary("remembrancer").with_file_name(format!(
+            "remembrancer-it-{}",
+            uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.as_bytes()).simple()
+        ));
+        if !made.exists() {
+            make_database(&made);
+        }
+        made
+    })
+}
+
+fn make_database(made: &Path) {
+    let dir = DataDir::new();
+    let mut serve = dir.command("remembrancer").into_std();
+    let mut serve = serve.args(["serve", "--bind", "127.0.0.1:0"]).stdout(Stdio::null()).spawn().expect("serve starts");
+    let mut status = dir.command("remembrancer").into_std();
+    let status = status.arg("status").stdout(Stdio::null()).status().expect("status runs");
+    assert!(status.success(), "no database could be made");
+    kill(serve.id() as i32, Signal::TERM);
+    assert!(serve.wait().expect("serve ends").success(), "serve did not end well");
+    let fresh = made.with_extension(std::process::id().to_string());
+    std::fs::create_dir_all(&fresh).expect("a folder is made");
+    copy(&dir.path().join("postgres"), &fresh.join("postgres"));
+    std::fs::rename(&fresh, made).expect("the database is kept");
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status().expect("cp runs");
+    assert!(copied.success(), "{} could not be copied", from.display());
 }
 
 fn first_number(file: &Path) -> Option<i32> {
     std::fs::read_to_string(file).ok()?.lines().next()?.trim().parse().ok()
 }
 
-pub fn kill(pid: i32, signal: rustix::process::Signal) {
-    if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+pub fn kill(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
         let _ = rustix::process::kill_process(pid, signal);
     }
 }
 
-/// The process id of the embedded database of a data folder.
-pub fn postmaster_pid(data_dir: &Path) -> Option<i32> {
-    first_number(&data_dir.join("postgres/data/postmaster.pid"))
+/// Whether the process runs; one that has ended but was not waited for does not.
+pub fn is_alive(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('Z')))
+}
+
+fn pids() -> impl Iterator<Item = i32> {
+    let processes = std::fs::read_dir("/proc").expect("processes are listed");
+    processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
+
+fn arguments_of(pid: i32) -> Option<Vec<String>> {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    Some(bytes.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).into_owned()).collect())
+}
+
+/// Waits until it holds, at most so long.
+pub async fn eventually(what: &str, patience: Duration, mut holds: impl AsyncFnMut() -> bool) {
+    let deadline = Instant::now() + patience;
+    while !holds().await {
+        assert!(Instant::now() < deadline, "it did not come true in {patience:?}: {what}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    pub async fn of(command: &mut Command) -> Self {
+        let ended = tokio::time::timeout(Duration::from_secs(60), command.output()).await;
+        let output = ended.expect("the command ends in time").expect("the command runs");
+        let text = |bytes| String::from_utf8(bytes).expect("the output is UTF-8");
+        Self { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+
+    /// What it printed, as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The one sentence with which it failed.
+    pub fn refusal(&self) -> &str {
+        assert_eq!(self.status.code(), Some(1), "{self:?}");
+        let mut lines = self.stderr.lines().filter(|line| line.starts_with("remembrancer: "));
+        let line = lines.next().unwrap_or_else(|| panic!("no reason was given: {self:?}"));
+        assert!(lines.next().is_none(), "several reasons were given: {self:?}");
+        line
+    }
 }
 
 /// `remembrancer serve` on a free port.
@@ -100,55 +245,71 @@ impl Server {
         Self::start_with(data_dir.command("remembrancer")).await
     }
 
-    /// Starts `serve` with the command's environment; returns when it answers `initialize`.
+    /// Starts `serve` with the command's environment; returns when it listens, which may be before its
+    /// database is there.
     pub async fn start_with(mut command: Command) -> Self {
         let port = free_port();
-        let child = command
-            .args(["serve", "--bind", &format!("127.0.0.1:{port}")])
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("serve starts");
-        let server =
-            Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while server.try_post(&initialize()).await.is_none() {
-            assert!(Instant::now() < deadline, "serve does not answer");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        command.args(["serve", "--bind", &format!("127.0.0.1:{port}")]).stdout(Stdio::null());
+        let child = command.spawn().expect("serve starts");
+        let mut server = Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
+        let health = server.url.replace("/mcp", "/health");
+        eventually("serve listens", Duration::from_secs(30), async || {
+            assert!(server.child.try_wait().expect("it is watched").is_none(), "serve has ended");
+            server.client.get(&health).send().await.is_ok()
+        })
+        .await;
         server
+    }
+
+    /// A request as MCP clients make it; the test adds what it is about.
+    pub fn request(&self) -> RequestBuilder {
+        self.request_at(&self.url)
+    }
+
+    pub fn request_at(&self, url: &str) -> RequestBuilder {
+        self.client
+            .post(url)
+            .header("Accept", "application/json, text/event-stream")
+            .header("Content-Type", "application/json")
+            .header("MCP-Protocol-Version", "2025-06-18")
+    }
+
+    pub fn client(&self) -> &reqwest::Client {
+        &self.client
     }
 
     /// The answer to one JSON-RPC message, `None` when the server cannot be reached.
     pub async fn try_post(&self, message: &Value) -> Option<Value> {
-        let request = self
-            .client
-            .post(&self.url)
-            .header("Accept", "application/json, text/event-stream")
-            .header("MCP-Protocol-Version", "2025-06-18")
-            .json(message);
-        request.send().await.ok()?.json().await.ok()
+        self.request().json(message).send().await.ok()?.json().await.ok()
+    }
+
+    /// The result of a tool call; `None` when the server cannot be reached.
+    pub async fn try_call(&self, tool: &str, arguments: Value) -> Option<Value> {
+        let answer = self.try_post(&call(tool, arguments)).await?;
+        assert!(answer["result"].is_object(), "{tool}: {answer}");
+        Some(answer["result"].clone())
     }
 
     /// Calls a tool; gives its structured answer and whether it is an error.
     pub async fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
-        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
-        let answer = self.try_post(&message).await.unwrap_or_else(|| panic!("{tool} was not answered"));
-        let result = &answer["result"];
-        assert!(result.is_object(), "{tool}: {answer}");
+        let result = self.try_call(tool, arguments).await.unwrap_or_else(|| panic!("{tool} was not answered"));
         (result["structuredContent"].clone(), result["isError"] == true)
+    }
+
+    /// Calls a tool that must succeed.
+    pub async fn ask(&self, tool: &str, arguments: Value) -> Value {
+        let (answer, is_error) = self.call(tool, arguments).await;
+        assert!(!is_error, "{tool}: {answer}");
+        answer
     }
 
     /// Waits until nothing is pending.
     pub async fn settled(&self) {
-        let deadline = Instant::now() + Duration::from_secs(60);
-        loop {
+        eventually("no job is pending", Duration::from_secs(60), async || {
             let (status, _) = self.call("status", json!({})).await;
-            if status["jobs"].is_object() && status["pending_jobs"] == 0 {
-                return;
-            }
-            assert!(Instant::now() < deadline, "jobs stay pending: {status}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+            status["jobs"].is_object() && status["pending_jobs"] == 0
+        })
+        .await;
     }
 
     pub fn pid(&self) -> i32 {
@@ -163,8 +324,9 @@ impl Server {
     /// As a service manager ends it; gives how long that took.
     pub async fn terminate(mut self) -> Duration {
         let started = Instant::now();
-        kill(self.pid(), rustix::process::Signal::TERM);
-        self.child.wait().await.expect("it ends");
+        kill(self.pid(), Signal::TERM);
+        let status = self.child.wait().await.expect("it ends");
+        assert!(status.success(), "{status}");
         started.elapsed()
     }
 }
@@ -172,6 +334,10 @@ impl Server {
 pub fn initialize() -> Value {
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}})
+}
+
+pub fn call(tool: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }
 
 /// `remembrancer stdio` as a host starts it.
@@ -194,8 +360,12 @@ impl StdioHost {
     }
 
     pub async fn send(&mut self, message: &Value) {
+        self.send_line(&message.to_string()).await;
+    }
+
+    pub async fn send_line(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("it is open");
-        stdin.write_all(format!("{message}\n").as_bytes()).await.expect("it is sent");
+        stdin.write_all(format!("{line}\n").as_bytes()).await.expect("it is sent");
     }
 
     pub async fn receive(&mut self) -> Value {
@@ -212,12 +382,12 @@ impl StdioHost {
     }
 
     pub async fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})).await;
+        self.send(&call(tool, arguments)).await;
         self.receive().await["result"].clone()
     }
 
     /// Closes the host's end; gives the exit status.
-    pub async fn close(mut self) -> std::process::ExitStatus {
+    pub async fn close(mut self) -> ExitStatus {
         drop(self.stdin.take());
         self.child.wait().await.expect("it ends")
     }

@@ -97,7 +97,7 @@ fn router(options: &ListenOptions, toolbox: Arc<Toolbox>, namespace: Namespace, 
     let origins: Vec<String> = hosts
         .iter()
         .map(|host| if host.contains(':') { format!("[{host}]") } else { host.clone() })
-        .flat_map(|host| [format!("http://{host}:*"), format!("http://{host}"), format!("https://{host}:*"), format!("https://{host}")])
+        .flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")])
         .collect();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

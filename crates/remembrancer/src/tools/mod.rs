@@ -88,7 +88,10 @@ fn register<In: JsonSchema, Out: JsonSchema>(declared: &Declared, run: Run) -> R
         .open_world(false);
     let mut tool = Tool::new(declared.name, declared.description, Arc::new(schema::portable::<In>()));
     tool.title = Some(declared.title.to_owned());
-    tool.output_schema = Some(Arc::new(schema::portable::<Out>()));
+    let mut output = schema::portable::<Out>();
+    // Clients hold refusals against this schema too, and those have none of the answer's fields.
+    output.remove("required");
+    tool.output_schema = Some(Arc::new(output));
     tool.annotations = Some(annotations);
     Registered { tool, run, unready: None }
 }

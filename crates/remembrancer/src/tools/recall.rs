@@ -140,9 +140,9 @@ struct EventOut {
     event_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due_time: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     actors: Vec<ActorOut>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     subjects: Vec<String>,
     confidence: f32,
     evidence: Vec<EvidenceOut>,
@@ -181,7 +181,7 @@ struct EntityOut {
     name: String,
     r#type: String,
     mention_count: i64,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
 }
 

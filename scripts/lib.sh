@@ -1,0 +1,30 @@
+# What the scripts share: finding or installing what a fresh machine lacks. Sourced, not run.
+set -euo pipefail
+repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$repo"
+
+say() { printf '\n== %s\n' "$*"; }
+
+# need PROGRAM PACKAGE...: installs Debian packages when the program is missing.
+need() {
+  local program=$1; shift
+  command -v "$program" >/dev/null 2>&1 || install_packages "$@"
+}
+
+install_packages() {
+  if ! command -v apt-get >/dev/null 2>&1; then
+    echo "missing: $* (install it with your system's package manager, then run this again)" >&2
+    exit 1
+  fi
+  local as_root=()
+  if [ "$(id -u)" != 0 ]; then as_root=(sudo); fi
+  say "installing $*"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+need cc gcc libc6-dev
+need c++ g++
+need python3 python3
+python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
+command -v cargo >/dev/null 2>&1 || { echo "missing: Rust 1.94 or later (install it with rustup, then run this again)" >&2; exit 1; }

@@ -1,0 +1,153 @@
+//! Stand-ins for the two ports, with which a test says exactly what a model answers.
+
+use std::iter::once;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use memory_core::entity::EntityType;
+use memory_core::event::{Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
+use memory_core::ports::{EmbeddingError, EmbeddingModel, ExtractError, Extractor, ModelInfo, SourceText};
+use memory_core::text::CharSpan;
+
+type Answer = dyn Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync;
+
+struct Scripted(Box<Answer>);
+
+#[async_trait]
+impl Extractor for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn version(&self) -> i32 {
+        1
+    }
+
+    async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
+        (self.0)(source)
+    }
+}
+
+/// An extractor that answers as the function does.
+pub(crate) fn scripted(
+    answer: impl Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync + 'static,
+) -> Arc<dyn Extractor> {
+    Arc::new(Scripted(Box::new(answer)))
+}
+
+/// An extractor that reads lines such as `Decision by Ann and Bob on Apollo` and `Ann alias ann@x.org`.
+pub(crate) fn line_reader() -> Arc<dyn Extractor> {
+    scripted(|source| Ok(read_lines(source)))
+}
+
+pub(crate) fn read_lines(source: &SourceText) -> Extraction {
+    let mut found = Extraction::default();
+    for (segment, part) in source.segments.iter().enumerate() {
+        let mut start = 0;
+        for line in part.text.lines() {
+            let span = CharSpan::new(start, start + line.chars().count());
+            start = span.end + 1;
+            if let Some((name, alias)) = line.split_once(" alias ") {
+                let entity = entity(&mut found, name);
+                found.entities[entity].aliases.push(alias.to_owned());
+            } else if !part.context_only {
+                event(&mut found, line, Evidence { segment, span, quote: line.to_owned() });
+            }
+        }
+    }
+    for entity in &mut found.entities {
+        for name in once(&entity.name).chain(&entity.aliases) {
+            for (segment, part) in source.segments.iter().enumerate() {
+                entity.mentions.extend(part.text.match_indices(name.as_str()).map(|(byte, surface)| {
+                    let start = part.text[..byte].chars().count();
+                    let span = CharSpan::new(start, start + surface.chars().count());
+                    Mention { segment, span, surface: surface.to_owned() }
+                }));
+            }
+        }
+    }
+    found
+}
+
+fn event(found: &mut Extraction, line: &str, evidence: Evidence) {
+    let (head, subject) = line.split_once(" on ").map_or((line, None), |(head, name)| (head, Some(name)));
+    let (category, actors) = head.split_once(" by ").unwrap_or((head, ""));
+    let Some(category) = Category::parse(category) else { return };
+    let actors = actors
+        .split(" and ")
+        .filter(|name| !name.is_empty())
+        .map(|name| Actor { entity: entity(found, name), role: ActorRole::Owner })
+        .collect();
+    let subject = subject.map(|name| entity(found, name));
+    found.events.push(ExtractedEvent {
+        category,
+        narrative: line.to_owned(),
+        event_time: None,
+        due_time: None,
+        subject,
+        actors,
+        confidence: 0.9,
+        evidence: vec![evidence],
+    });
+}
+
+fn entity(found: &mut Extraction, name: &str) -> usize {
+    if let Some(known) = found.entities.iter().position(|e| e.name == name) {
+        return known;
+    }
+    found.entities.push(ExtractedEntity {
+        name: name.to_owned(),
+        entity_type: EntityType::Person,
+        aliases: Vec::new(),
+        mentions: Vec::new(),
+    });
+    found.entities.len() - 1
+}
+
+/// A model of few dimensions: a text is the words it has.
+pub(crate) struct WordModel {
+    info: ModelInfo,
+    /// How many passages it was given.
+    pub(crate) passages: AtomicUsize,
+    /// After so many calls it is not available.
+    pub(crate) calls_left: AtomicUsize,
+}
+
+impl WordModel {
+    pub(crate) fn new(id: &str, dimension: usize) -> Arc<Self> {
+        let info = ModelInfo { id: id.to_owned(), dimension };
+        Arc::new(Self { info, passages: AtomicUsize::new(0), calls_left: AtomicUsize::new(usize::MAX) })
+    }
+
+    fn vector(&self, text: &str) -> Vec<f32> {
+        let mut vector = vec![0.01_f32; self.info.dimension];
+        for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+            let hash = word.to_lowercase().bytes().fold(17_usize, |hash, byte| hash * 31 % 65_521 + usize::from(byte));
+            vector[hash % self.info.dimension] += 1.0;
+        }
+        let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        vector.iter().map(|x| x / length).collect()
+    }
+}
+
+#[async_trait]
+impl EmbeddingModel for WordModel {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        let left = self.calls_left.load(Ordering::SeqCst);
+        if left == 0 {
+            return Err(EmbeddingError::Unavailable("unplugged".to_owned()));
+        }
+        self.calls_left.store(left - 1, Ordering::SeqCst);
+        self.passages.fetch_add(texts.len(), Ordering::SeqCst);
+        Ok(texts.iter().map(|text| self.vector(text)).collect())
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
+        Ok(self.vector(text))
+    }
+}
