@@ -22,8 +22,10 @@ fn dependencies(package: &Value) -> impl Iterator<Item = &Value> {
 fn crates_depend_only_downwards() {
     let mut edges = BTreeMap::new();
     for package in &packages() {
-        let mut below: Vec<&str> =
-            dependencies(package).filter(|d| d["path"].is_string()).filter_map(|d| d["name"].as_str()).collect();
+        let mut below: Vec<&str> = dependencies(package)
+            .filter(|d| d["path"].is_string())
+            .filter_map(|d| d["name"].as_str())
+            .collect();
         below.sort_unstable();
         below.dedup();
         edges.insert(package["name"].as_str().expect("name").to_owned(), below.join(" "));
@@ -38,11 +40,17 @@ fn crates_depend_only_downwards() {
     ];
     for (name, below) in allowed {
         for dependency in edges[name].split_whitespace() {
-            assert!(below.split(' ').any(|allowed| allowed == dependency), "{name} must not depend on {dependency}");
+            assert!(
+                below.split(' ').any(|allowed| allowed == dependency),
+                "{name} must not depend on {dependency}"
+            );
         }
     }
     let known: Vec<&str> = allowed.iter().map(|(name, _)| *name).chain(["memory-tests"]).collect();
-    assert!(edges.keys().all(|name| known.contains(&name.as_str())), "a new crate needs a line here: {edges:?}");
+    assert!(
+        edges.keys().all(|name| known.contains(&name.as_str())),
+        "a new crate needs a line here: {edges:?}"
+    );
 }
 
 #[test]
@@ -62,7 +70,10 @@ fn each_gateway_has_one_home() {
         }
         for dependency in dependencies(package) {
             for (gateway, home) in &homes {
-                assert!(dependency["name"] != **gateway || home.contains(&name), "{gateway} does not belong in {name}");
+                assert!(
+                    dependency["name"] != **gateway || home.contains(&name),
+                    "{gateway} does not belong in {name}"
+                );
             }
         }
     }

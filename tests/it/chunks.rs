@@ -9,7 +9,10 @@ use crate::shorthand::{by_id, execute, found_by_words, light, long_text, note, q
 use crate::stand_ins::{WordModel, line_reader};
 
 async fn chunk_rows(f: &Fixture) -> Vec<CharSpan> {
-    let rows: Vec<(i32, i32)> = sqlx::query_as("select start_char, end_char from chunk order by chunk_index").fetch_all(&mut f.sql().await).await.unwrap();
+    let rows: Vec<(i32, i32)> = sqlx::query_as("select start_char, end_char from chunk order by chunk_index")
+        .fetch_all(&mut f.sql().await)
+        .await
+        .expect("chunks are listed");
     rows.into_iter().map(|(start, end)| CharSpan::new(start as usize, end as usize)).collect()
 }
 
@@ -47,7 +50,10 @@ async fn no_word_of_a_long_text_is_left_out_of_the_index() {
     let f = light(line_reader()).await;
     let remembered = f.remember(&long_text(300)).await;
     for n in [0, 99, 150, 299] {
-        assert_eq!(found_by_words(&f, &format!("pump {}", n * 7)).await, [remembered.id.clone()]);
+        assert_eq!(
+            found_by_words(&f, &format!("pump {}", n * 7)).await,
+            std::slice::from_ref(&remembered.id)
+        );
         let best = f.recall_as(query(&format!("section {n}"))).await.results.remove(0);
         assert!(best.snippet.contains(&format!("Section {n} ")), "{}", best.snippet);
         let (_, chunk) = best.hit.chunk.expect("a chunk holds it");
@@ -64,10 +70,16 @@ async fn a_long_text_is_found_by_words_at_once_and_by_its_vectors_later() {
     assert!(remembered.is_embedding_pending);
     assert!(f.count("select count(*) from passage").await > 32);
     assert_eq!(f.count("select count(*) from passage_embedding").await, 0);
-    assert_eq!(found_by_words(&f, "orchestra").await, [remembered.id.clone()]);
+    assert_eq!(found_by_words(&f, "orchestra").await, std::slice::from_ref(&remembered.id));
     assert!(f.recall_as(query("musicians")).await.results.is_empty());
     f.drain().await;
-    assert_eq!(f.count("select count(*) from passage where passage_id not in (select passage_id from passage_embedding)").await, 0);
+    assert_eq!(
+        f.count(
+            "select count(*) from passage where passage_id not in (select passage_id from passage_embedding)"
+        )
+        .await,
+        0
+    );
     let best = f.recall_as(query("musicians were lauded")).await.results.remove(0);
     assert!(best.hit.passage.contains("orchestra") && best.explanation.unwrap().lexical.is_none());
     assert!(!f.remember(&text).await.is_embedding_pending);
@@ -108,7 +120,10 @@ async fn an_embed_job_goes_on_where_it_was_interrupted() {
     model.calls_left.store(1, Ordering::SeqCst);
     f.drain().await;
     assert_eq!(f.count("select count(*) from passage_embedding").await, 64, "one batch was committed");
-    assert_eq!(f.count("select count(*) from event_jobs where kind = 'embed' and status = 'PENDING'").await, 1);
+    assert_eq!(
+        f.count("select count(*) from event_jobs where kind = 'embed' and status = 'PENDING'").await,
+        1
+    );
     model.calls_left.store(usize::MAX, Ordering::SeqCst);
     execute(&f, "update event_jobs set run_at = now() where status = 'PENDING'").await;
     f.drain().await;
@@ -123,10 +138,14 @@ async fn a_vector_of_an_older_rendering_is_not_stored() {
     use memory_core::id::{PassageId, RevisionId};
     let f = light(line_reader()).await;
     f.remember("Tea is preferred.").await;
-    let (passage, revision): (i64, i64) = sqlx::query_as("select passage_id, revision_id from passage").fetch_one(&mut f.sql().await).await.unwrap();
+    let (passage, revision): (i64, i64) = sqlx::query_as("select passage_id, revision_id from passage")
+        .fetch_one(&mut f.sql().await)
+        .await
+        .unwrap();
     let mut tx = store(&f).await.begin().await.unwrap();
     let vectors = vec![(PassageId(passage), vec![1.0; 32])];
-    let stale = memory_store::passages::insert_vectors(&mut tx, &f.ns, RevisionId(revision), 1, -1, vectors).await;
+    let stale =
+        memory_store::passages::insert_vectors(&mut tx, &f.ns, RevisionId(revision), 1, -1, vectors).await;
     assert!(matches!(stale, Err(memory_store::StoreError::Conflict)));
 }
 

@@ -44,7 +44,11 @@ async fn history_shows_the_latest_revision_of_each_turn() {
     f.remember_as(turn("chat", 1, "Bob", "Noted.")).await;
     f.remember_as(turn("chat", 0, "Ann", "I like coffee.")).await;
     let page = f.recall_as(history("chat", 10, None)).await.conversation.unwrap();
-    let said: Vec<_> = page.turns.iter().map(|t| (t.author.as_deref().unwrap(), t.role.as_deref(), t.content.as_str())).collect();
+    let said: Vec<_> = page
+        .turns
+        .iter()
+        .map(|t| (t.author.as_deref().unwrap(), t.role.as_deref(), t.content.as_str()))
+        .collect();
     assert_eq!(said, [("Ann", Some("user"), "I like coffee."), ("Bob", Some("user"), "Noted.")]);
 }
 
@@ -94,7 +98,8 @@ async fn a_replaced_turn_is_gone_from_the_turn_after_it() {
 async fn short_turns_share_one_job_and_each_evidence_names_its_own_turn() {
     let f = light(line_reader()).await;
     let mut expected = Vec::new();
-    for (index, text) in ["Decision by Ann", "Is that so?", "Commitment by Bob on Apollo"].iter().enumerate() {
+    for (index, text) in ["Decision by Ann", "Is that so?", "Commitment by Bob on Apollo"].iter().enumerate()
+    {
         let remembered = f.remember_as(turn("chat", index as i64, "Ann", text)).await;
         assert_eq!(remembered.job_id, None);
         expected.push((remembered.id.0, (*text).to_owned()));
@@ -140,7 +145,9 @@ async fn later_turns_are_read_with_those_before_them_as_context_only() {
     let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let log = seen.clone();
     let f = light(scripted(move |source| {
-        log.lock().unwrap().push(source.segments.iter().map(|s| (s.text.clone(), s.context_only)).collect::<Vec<_>>());
+        log.lock()
+            .unwrap()
+            .push(source.segments.iter().map(|s| (s.text.clone(), s.context_only)).collect::<Vec<_>>());
         Ok(read_lines(source))
     }))
     .await;
@@ -148,7 +155,10 @@ async fn later_turns_are_read_with_those_before_them_as_context_only() {
     f.drain().await;
     f.remember_as(turn("chat", 1, "Bob", "Feedback by Bob")).await;
     f.drain().await;
-    assert_eq!(seen.lock().unwrap()[1], [("Decision by Ann".to_owned(), true), ("Feedback by Bob".to_owned(), false)]);
+    assert_eq!(
+        seen.lock().unwrap()[1],
+        [("Decision by Ann".to_owned(), true), ("Feedback by Bob".to_owned(), false)]
+    );
     assert_eq!(f.count("select count(*) from semantic_event").await, 2, "context gives no events again");
 }
 
@@ -158,14 +168,23 @@ async fn a_turn_that_comes_while_the_conversation_is_read_is_read_later() {
     f.remember_as(turn("chat", 0, "Ann", "Decision by Ann")).await;
     let store = store(&f).await;
     let mut conn = store.acquire().await.unwrap();
-    let job = jobs::claim(&mut conn, std::time::Duration::from_secs(60), 1).await.unwrap().remove(0);
+    let job = jobs::claim(&mut conn, std::time::Duration::from_mins(1), 1).await.unwrap().remove(0);
     let sources = events::unread_window(&mut conn, &f.ns, "chat", 40, 6).await.unwrap();
     f.remember_as(turn("chat", 1, "Bob", "Feedback by Bob")).await;
     let mut tx = store.begin().await.unwrap();
     jobs::finish(&mut tx, &job).await.unwrap();
     let extractor = events::ExtractorId { name: "scripted", version: 1 };
     let nothing = memory_core::event::Extraction::default();
-    events::replace_extraction(&mut tx, &f.ns, extractor, &sources, nothing, memory_core::event::Rejected::default()).await.unwrap();
+    events::replace_extraction(
+        &mut tx,
+        &f.ns,
+        extractor,
+        &sources,
+        nothing,
+        memory_core::event::Rejected::default(),
+    )
+    .await
+    .unwrap();
     tx.commit().await.unwrap();
     assert_eq!(f.drain().await, 1);
     assert_eq!(f.count("select count(*) from semantic_event where category = 'Feedback'").await, 1);

@@ -10,24 +10,30 @@ use memory_engine::recall::RecallDraft;
 use memory_store::{StoreError, artifacts, events, jobs};
 use memory_tests::{Fixture, turn};
 
-use crate::shorthand::{by_id, execute, forget, found_by_words, ids, light, long_text, ns, page, query, store};
+use crate::shorthand::{
+    by_id, execute, forget, found_by_words, ids, light, light_sibling, long_text, ns, page, query, rows,
+    store,
+};
 use crate::stand_ins::{line_reader, read_lines, scripted};
 
 async fn try_forget(f: &Fixture, id: &str, confirm: bool) -> Forgotten {
-    f.memory.forget(&f.ns, &AnyId::parse(id).unwrap(), confirm).await.unwrap()
+    let id = AnyId::parse(id).expect("an id");
+    f.memory.forget(&f.ns, &id, confirm).await.expect("it answers")
 }
 
 async fn names(f: &Fixture) -> Vec<String> {
-    sqlx::query_scalar("select name from entity order by name").fetch_all(&mut f.sql().await).await.unwrap()
+    rows(f, "select name from entity order by name").await
 }
 
 /// Whether any passage's lexical index has a lexeme with this in it.
 async fn is_indexed(f: &Fixture, word: &str) -> bool {
-    sqlx::query_scalar("select exists (select from passage, unnest(lex) l where l.lexeme like '%' || $1 || '%')")
-        .bind(word)
-        .fetch_one(&mut f.sql().await)
-        .await
-        .unwrap()
+    sqlx::query_scalar(
+        "select exists (select from passage, unnest(lex) l where l.lexeme like '%' || $1 || '%')",
+    )
+    .bind(word)
+    .fetch_one(&mut f.sql().await)
+    .await
+    .expect("it answers")
 }
 
 #[tokio::test]
@@ -74,11 +80,12 @@ async fn no_table_keeps_a_row_of_a_forgotten_artifact() {
     f.remember_as(page("p2", &text)).await;
     f.drain().await;
     f.remember_as(page("p2", "Something else.")).await;
-    let revisions: Vec<i64> = sqlx::query_scalar("select revision_id from artifact_revision where artifact_id = $1")
-        .bind(&remembered.id.0)
-        .fetch_all(&mut f.sql().await)
-        .await
-        .unwrap();
+    let revisions: Vec<i64> =
+        sqlx::query_scalar("select revision_id from artifact_revision where artifact_id = $1")
+            .bind(&remembered.id.0)
+            .fetch_all(&mut f.sql().await)
+            .await
+            .unwrap();
     assert_eq!(revisions.len(), 2);
     let cascade = forget(&f, &remembered.id).await;
     assert_eq!((cascade.chunks, cascade.events), (remembered.num_chunks as i64, 4));
@@ -92,7 +99,8 @@ async fn no_table_keeps_a_row_of_a_forgotten_artifact() {
     .unwrap();
     assert!(columns.len() > 12);
     for (table, column) in columns {
-        let statement = format!("select count(*) from {table} where {column}::text = $1 or {column}::text = any($2)");
+        let statement =
+            format!("select count(*) from {table} where {column}::text = $1 or {column}::text = any($2)");
         let left: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
             .bind(&remembered.id.0)
             .bind(revisions.iter().map(i64::to_string).collect::<Vec<_>>())
@@ -111,7 +119,7 @@ async fn an_entity_of_an_older_extraction_goes_with_the_text_too() {
     let f = light(line_reader()).await;
     let id = f.remember("Decision by Ann").await.id;
     f.drain().await;
-    let later = f.sibling(scripted(|_| Ok(Extraction::default())), memory_tests::at_once()).await;
+    let later = light_sibling(&f, scripted(|_| Ok(Extraction::default()))).await;
     execute(&f, "insert into event_jobs (namespace, kind, revision_id) select namespace, 'extract', revision_id from artifact_revision").await;
     later.drain_jobs().await.unwrap();
     assert_eq!(f.count("select count(*) from semantic_event").await, 0);
@@ -133,7 +141,10 @@ async fn forgotten_words_do_not_live_on_in_the_next_turn() {
     assert!(found_by_words(&f, "elephant").await.contains(&answered), "it follows the turn before now");
     let without_vector = "select count(*) from passage p where not exists (select from passage_embedding e where e.passage_id = p.passage_id)";
     assert_eq!(f.count(without_vector).await, 1, "its vector was made from the forgotten words");
-    assert_eq!(f.count("select count(*) from event_jobs where kind = 'embed' and status = 'PENDING'").await, 1);
+    assert_eq!(
+        f.count("select count(*) from event_jobs where kind = 'embed' and status = 'PENDING'").await,
+        1
+    );
     f.drain().await;
     assert_eq!(f.count(without_vector).await, 0);
 }
@@ -170,7 +181,7 @@ async fn an_extraction_that_runs_meanwhile_writes_nothing() {
     let id = f.remember("Decision by Ann").await.id;
     let store = store(&f).await;
     let mut conn = store.acquire().await.unwrap();
-    let job = jobs::claim(&mut conn, Duration::from_secs(60), 1).await.unwrap().remove(0);
+    let job = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     forget(&f, &id).await;
     let mut tx = store.begin().await.unwrap();
     assert!(matches!(jobs::finish(&mut tx, &job).await, Err(StoreError::LeaseLost)));
@@ -185,7 +196,7 @@ async fn a_reading_of_a_talk_writes_nothing_of_a_turn_forgotten_meanwhile() {
     let gone = f.remember_as(turn("chat", 1, "Bob", "Feedback by Bob")).await.id;
     let store = store(&f).await;
     let mut conn = store.acquire().await.unwrap();
-    let job = jobs::claim(&mut conn, Duration::from_secs(60), 1).await.unwrap().remove(0);
+    let job = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     let sources = events::unread_window(&mut conn, &f.ns, "chat", 40, 6).await.unwrap();
     forget(&f, &gone).await;
     let text = memory_core::ports::SourceText {
@@ -193,12 +204,22 @@ async fn a_reading_of_a_talk_writes_nothing_of_a_turn_forgotten_meanwhile() {
         title: None,
         author: None,
         participants: vec![],
-        segments: sources.iter().map(|s| memory_core::ports::Segment { text: s.content.clone(), speaker: None, date: None, context_only: false }).collect(),
+        segments: sources
+            .iter()
+            .map(|s| memory_core::ports::Segment {
+                text: s.content.clone(),
+                speaker: None,
+                date: None,
+                context_only: false,
+            })
+            .collect(),
     };
     let mut tx = store.begin().await.unwrap();
     jobs::finish(&mut tx, &job).await.unwrap();
     let extractor = events::ExtractorId { name: "scripted", version: 1 };
-    events::replace_extraction(&mut tx, &f.ns, extractor, &sources, read_lines(&text), Rejected::default()).await.unwrap();
+    events::replace_extraction(&mut tx, &f.ns, extractor, &sources, read_lines(&text), Rejected::default())
+        .await
+        .unwrap();
     tx.commit().await.unwrap();
     assert_eq!(f.count("select count(*) from semantic_event where narrative = 'Decision by Ann'").await, 1);
     assert_eq!(f.count("select count(*) from semantic_event").await, 1);
@@ -219,7 +240,10 @@ async fn an_event_goes_when_any_turn_it_rests_on_is_forgotten() {
     f.drain().await;
     assert_eq!(f.count("select count(*) from event_evidence").await, 2);
     assert_eq!(forget(&f, &support).await.events, 1);
-    assert_eq!(f.count("select (select count(*) from semantic_event) + (select count(*) from event_evidence)").await, 0);
+    assert_eq!(
+        f.count("select (select count(*) from semantic_event) + (select count(*) from event_evidence)").await,
+        0
+    );
 }
 
 #[tokio::test]

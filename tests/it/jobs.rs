@@ -6,14 +6,14 @@ use std::time::Duration;
 use memory_core::job::{ErrorCode, MAX_ATTEMPTS};
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::{Store, StoreError};
-use memory_tests::{Fixture, at_once};
+use memory_tests::{Fixture, turn};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::shorthand::{execute, light, store};
+use crate::shorthand::{execute, light, light_sibling, ns, only_job, store};
 use crate::stand_ins::line_reader;
 
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);
 
 /// A fixture with this many due jobs, and a store on it.
 async fn with_jobs(count: i64) -> (Fixture, Store) {
@@ -31,24 +31,20 @@ async fn with_jobs(count: i64) -> (Fixture, Store) {
     .bind(count)
     .execute(&mut f.sql().await)
     .await
-    .unwrap();
+    .expect("the jobs are queued");
     let store = store(&f).await;
     (f, store)
 }
 
 async fn claim(store: &Store, lease: Duration, limit: i64) -> Vec<LeasedJob> {
-    jobs::claim(&mut store.acquire().await.unwrap(), lease, limit).await.unwrap()
+    let mut conn = store.acquire().await.expect("a connection");
+    jobs::claim(&mut conn, lease, limit).await.expect("jobs are claimed")
 }
 
 async fn finish(store: &Store, job: &LeasedJob) -> Result<(), StoreError> {
     let mut tx = store.begin().await?;
     jobs::finish(&mut tx, job).await?;
     tx.commit().await
-}
-
-/// Status, attempts and error code of the only job.
-async fn job(f: &Fixture) -> (String, i32, Option<String>) {
-    sqlx::query_as("select status, attempts, last_error_code from event_jobs").fetch_one(&mut f.sql().await).await.unwrap()
 }
 
 fn stands(status: &str, attempts: i32, code: Option<&str>) -> (String, i32, Option<String>) {
@@ -91,7 +87,7 @@ async fn a_finished_job_is_done_and_cannot_be_finished_twice() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
     finish(&store, &held).await.unwrap();
-    assert_eq!(job(&f).await, stands("DONE", 1, None));
+    assert_eq!(only_job(&f).await, stands("DONE", 1, None));
     assert!(matches!(finish(&store, &held).await, Err(StoreError::LeaseLost)));
     assert!(claim(&store, MINUTE, 1).await.is_empty());
 }
@@ -114,7 +110,7 @@ async fn a_job_whose_lease_ran_out_is_claimed_again_and_its_first_worker_writes_
     let mut tx = store.begin().await.unwrap();
     assert!(matches!(jobs::renew(&mut tx, &lost, MINUTE).await, Err(StoreError::LeaseLost)));
     drop(tx);
-    assert_eq!(job(&f).await, stands("PROCESSING", 2, None));
+    assert_eq!(only_job(&f).await, stands("PROCESSING", 2, None));
     finish(&store, &held).await.unwrap();
 }
 
@@ -135,7 +131,7 @@ async fn a_job_that_loses_its_worker_each_time_fails_in_the_end() {
         assert_eq!(claim(&store, Duration::ZERO, 1).await[0].attempts, attempt);
     }
     assert!(claim(&store, Duration::ZERO, 1).await.is_empty());
-    assert_eq!(job(&f).await, stands("FAILED", MAX_ATTEMPTS, Some("WORKER_LOST")));
+    assert_eq!(only_job(&f).await, stands("FAILED", MAX_ATTEMPTS, Some("WORKER_LOST")));
 }
 
 #[tokio::test]
@@ -143,7 +139,7 @@ async fn a_retry_waits_and_spends_an_attempt() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
     jobs::retry(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmTimeout, MINUTE).await.unwrap();
-    assert_eq!(job(&f).await, stands("PENDING", 1, Some("LLM_TIMEOUT")));
+    assert_eq!(only_job(&f).await, stands("PENDING", 1, Some("LLM_TIMEOUT")));
     assert!(claim(&store, MINUTE, 1).await.is_empty());
     execute(&f, "update event_jobs set run_at = now()").await;
     assert_eq!(claim(&store, MINUTE, 1).await[0].attempts, 2);
@@ -153,8 +149,10 @@ async fn a_retry_waits_and_spends_an_attempt() {
 async fn a_snooze_waits_and_spends_nothing() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
-    jobs::snooze(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmRateLimited, MINUTE).await.unwrap();
-    assert_eq!(job(&f).await, stands("PENDING", 0, Some("LLM_RATE_LIMITED")));
+    jobs::snooze(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmRateLimited, MINUTE)
+        .await
+        .unwrap();
+    assert_eq!(only_job(&f).await, stands("PENDING", 0, Some("LLM_RATE_LIMITED")));
     assert!(claim(&store, MINUTE, 1).await.is_empty());
 }
 
@@ -163,7 +161,7 @@ async fn a_released_job_is_due_at_once_and_spends_nothing() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
     jobs::release(&mut store.acquire().await.unwrap(), &held).await.unwrap();
-    assert_eq!(job(&f).await, stands("PENDING", 0, None));
+    assert_eq!(only_job(&f).await, stands("PENDING", 0, None));
     assert_eq!(claim(&store, MINUTE, 1).await.len(), 1);
 }
 
@@ -172,7 +170,7 @@ async fn a_failed_job_names_its_reason_and_is_not_claimed() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
     jobs::fail(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmRefused).await.unwrap();
-    assert_eq!(job(&f).await, stands("FAILED", 1, Some("LLM_REFUSED")));
+    assert_eq!(only_job(&f).await, stands("FAILED", 1, Some("LLM_REFUSED")));
     assert!(claim(&store, MINUTE, 1).await.is_empty());
 }
 
@@ -180,9 +178,9 @@ async fn a_failed_job_names_its_reason_and_is_not_claimed() {
 async fn a_talks_job_put_back_beside_a_waiting_one_leaves_one() {
     let f = light(line_reader()).await;
     let store = store(&f).await;
-    f.remember_as(memory_tests::turn("chat", 0, "Ann", "Decision by Ann")).await;
+    f.remember_as(turn("chat", 0, "Ann", "Decision by Ann")).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
-    f.remember_as(memory_tests::turn("chat", 1, "Ann", "Feedback by Ann")).await;
+    f.remember_as(turn("chat", 1, "Ann", "Feedback by Ann")).await;
     jobs::release(&mut store.acquire().await.unwrap(), &held).await.unwrap();
     assert_eq!(f.count("select count(*) from event_jobs where status = 'PENDING'").await, 1);
     f.drain().await;
@@ -202,8 +200,14 @@ async fn only_jobs_that_ended_long_ago_are_swept() {
 async fn a_bulk_of_one_namespace_does_not_keep_another_waiting() {
     let (f, store) = with_jobs(500).await;
     execute(&f, "update event_jobs set run_at = now() - interval '1 minute'").await;
-    let other = crate::shorthand::ns("other");
-    f.memory.remember(&other, memory_core::artifact::Draft { content: "Decision by Ann".into(), ..Default::default() }).await.unwrap();
+    let other = ns("other");
+    f.memory
+        .remember(
+            &other,
+            memory_core::artifact::Draft { content: "Decision by Ann".into(), ..Default::default() },
+        )
+        .await
+        .unwrap();
     let claimed = claim(&store, MINUTE, 8).await;
     assert!(claimed.iter().any(|job| job.namespace == other));
 }
@@ -217,7 +221,7 @@ async fn two_running_workers_do_every_job_once_and_sign_off() {
     let stop = CancellationToken::new();
     let mut workers = JoinSet::new();
     for _ in 0..2 {
-        let worker = memory_engine::worker::Worker::new(f.sibling(line_reader(), at_once()).await);
+        let worker = memory_engine::worker::Worker::new(light_sibling(&f, line_reader()).await);
         let stop = stop.clone();
         workers.spawn(async move { worker.run(stop).await });
     }

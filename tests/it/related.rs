@@ -51,11 +51,18 @@ async fn actors_come_before_subjects_and_newer_events_before_older() {
     let answer = f.recall_as(top(1, "zebra")).await;
     assert_eq!(
         told(&answer),
-        [("same_actor:Ann", "Feedback by Ann"), ("same_actor:Ann", "Execution by Ann"), ("same_subject:Ann", "Change on Ann")]
+        [
+            ("same_actor:Ann", "Feedback by Ann"),
+            ("same_actor:Ann", "Execution by Ann"),
+            ("same_subject:Ann", "Change on Ann")
+        ]
     );
     let one = f.recall_as(RecallDraft { graph_budget: Some(1), ..top(1, "zebra") }).await;
     assert_eq!(told(&one), [("same_actor:Ann", "Feedback by Ann")]);
-    for none in [RecallDraft { graph_budget: Some(0), ..top(1, "zebra") }, RecallDraft { expand: Some(false), ..top(1, "zebra") }] {
+    for none in [
+        RecallDraft { graph_budget: Some(0), ..top(1, "zebra") },
+        RecallDraft { expand: Some(false), ..top(1, "zebra") },
+    ] {
         assert!(f.recall_as(none).await.related.is_empty());
     }
 }
@@ -145,20 +152,33 @@ async fn an_artifact_or_event_asked_for_by_id_brings_its_relations() {
 #[tokio::test]
 async fn mentions_are_counted_once_however_many_events_an_entity_has() {
     let f = with_texts(&[
-        ("2026-01-01", "Zebra.\nDecision by Ann on Apollo\nChange by Ann on Apollo\nExecution by Ann\nAnn is happy."),
+        (
+            "2026-01-01",
+            "Zebra.\nDecision by Ann on Apollo\nChange by Ann on Apollo\nExecution by Ann\nAnn is happy.",
+        ),
         ("2026-01-01", "Walrus.\nFeedback by Bob on Ann"),
     ])
     .await;
     let answer = f.recall_as(top(1, "zebra")).await;
     let counted: Vec<_> = answer.entities.iter().map(|e| (e.name.as_str(), e.mention_count)).collect();
     assert_eq!(counted, [("Ann", 5), ("Apollo", 2)]);
-    let none = f.recall_as(RecallDraft { include_entities: Some(false), include_events: Some(false), ..top(1, "zebra") }).await;
+    let none = f
+        .recall_as(RecallDraft {
+            include_entities: Some(false),
+            include_events: Some(false),
+            ..top(1, "zebra")
+        })
+        .await;
     assert!(none.entities.is_empty() && none.results[0].hit.events.is_empty());
 }
 
 #[tokio::test]
 async fn a_category_filter_also_holds_for_the_events_that_are_shown() {
-    let f = with_texts(&[("2026-01-01", "Zebra.\nDecision by Ann\nFeedback by Ann"), ("2026-01-01", "Decision by Ann\nChange by Ann")]).await;
+    let f = with_texts(&[
+        ("2026-01-01", "Zebra.\nDecision by Ann\nFeedback by Ann"),
+        ("2026-01-01", "Decision by Ann\nChange by Ann"),
+    ])
+    .await;
     let answer = f.recall_as(RecallDraft { categories: vec!["Decision".into()], ..top(1, "zebra") }).await;
     let shown: Vec<&str> = answer.results[0].hit.events.iter().map(|e| e.category.as_str()).collect();
     assert_eq!(shown, ["Decision"]);
@@ -176,7 +196,10 @@ async fn relations_and_entities_never_cross_namespaces() {
     f.drain().await;
     let answer = f.recall_as(top(1, "zebra")).await;
     assert_eq!(told(&answer), [("same_actor:Ann", "Feedback by Ann on other")]);
-    assert_eq!(answer.entities.iter().map(|e| (e.name.as_str(), e.mention_count)).collect::<Vec<_>>(), [("Ann", 2)]);
+    assert_eq!(
+        answer.entities.iter().map(|e| (e.name.as_str(), e.mention_count)).collect::<Vec<_>>(),
+        [("Ann", 2)]
+    );
 }
 
 #[tokio::test]
@@ -193,6 +216,14 @@ async fn one_address_is_one_person_by_whatever_name() {
     assert_eq!(f.count("select count(*) from entity").await, 1, "and no second one that nothing refers to");
     forget(&f, &first).await;
     f.drain().await;
-    assert_eq!(f.count("select count(*) from entity where name = 'Ann Chen'").await, 0, "the name was only in the forgotten text");
-    assert_eq!(f.count("select count(*) from entity where name = 'A. Chen'").await, 1, "the person is still known by the other");
+    assert_eq!(
+        f.count("select count(*) from entity where name = 'Ann Chen'").await,
+        0,
+        "the name was only in the forgotten text"
+    );
+    assert_eq!(
+        f.count("select count(*) from entity where name = 'A. Chen'").await,
+        1,
+        "the person is still known by the other"
+    );
 }

@@ -54,7 +54,10 @@ async fn a_text_that_returns_to_its_place_is_its_third_revision() {
     let a = f.remember_as(page("p", "Alice prefers tea.")).await;
     let b = f.remember_as(page("p", "Alice prefers coffee.")).await;
     let again = f.remember_as(page("p", "Alice prefers tea.")).await;
-    assert_eq!((a.supersedes, b.supersedes, again.supersedes), (None, Some(a.id.clone()), Some(b.id.clone())));
+    assert_eq!(
+        (a.supersedes, b.supersedes, again.supersedes),
+        (None, Some(a.id.clone()), Some(b.id.clone()))
+    );
     assert_eq!(again.id, a.id);
     assert!(again.is_created);
     assert_eq!(f.count("select count(*) from artifact").await, 2);
@@ -84,13 +87,17 @@ async fn a_new_title_is_findable_and_what_was_not_given_stays() {
         })
         .await;
     assert_eq!(found_by_words(&f, "giraffe").await, []);
-    let renamed = f.remember_as(Draft { title: Some("The giraffe file".into()), ..note("Tea is preferred.") }).await;
+    let renamed =
+        f.remember_as(Draft { title: Some("The giraffe file".into()), ..note("Tea is preferred.") }).await;
     assert!(!renamed.is_created && !renamed.is_embedding_pending);
     assert_eq!(renamed.summary, "The giraffe file");
     assert_eq!(found_by_words(&f, "giraffe").await, [first.id]);
     assert_eq!(found_by_words(&f, "alice").await.len(), 1);
     let hit = f.recall("tea").await.results.remove(0).hit;
-    assert_eq!((hit.author.as_deref(), hit.tags, hit.context.as_str()), (Some("Alice"), vec!["drinks".into()], "preference"));
+    assert_eq!(
+        (hit.author.as_deref(), hit.tags, hit.context.as_str()),
+        (Some("Alice"), vec!["drinks".into()], "preference")
+    );
     assert!((hit.importance - 0.9).abs() < 1e-6);
     assert_eq!(f.count("select count(*) from passage_embedding").await, 1);
 }
@@ -110,7 +117,10 @@ async fn two_equal_turns_stay_two_turns() {
     let second = f.remember_as(turn("chat", 5, "Ann", "Yes.")).await;
     assert!(second.is_created);
     assert_eq!(first.id, second.id);
-    assert_eq!(f.count("select count(*) from artifact_revision where is_latest and turn_index in (3, 5)").await, 2);
+    assert_eq!(
+        f.count("select count(*) from artifact_revision where is_latest and turn_index in (3, 5)").await,
+        2
+    );
 }
 
 #[tokio::test]
@@ -141,8 +151,14 @@ async fn what_cannot_be_stored_is_refused_with_its_reason() {
         (Draft { title: Some("t".repeat(501)), ..note("x") }, "Invalid title 'tttt"),
         (Draft { tags: vec!["t\0".into()], ..note("x") }, "Invalid tags: it has a NUL"),
         (Draft { participants: vec!["p".into(); 101], ..note("x") }, "Invalid participants: 101 items"),
-        (Draft { context: Some("memo".into()), ..note("x") }, "Invalid context 'memo'. Must be one of: meeting, email"),
-        (Draft { context: Some("conversation".into()), ..note("x") }, "requires conversation_id and turn_index"),
+        (
+            Draft { context: Some("memo".into()), ..note("x") },
+            "Invalid context 'memo'. Must be one of: meeting, email",
+        ),
+        (
+            Draft { context: Some("conversation".into()), ..note("x") },
+            "requires conversation_id and turn_index",
+        ),
         (Draft { turn_index: Some(1), ..note("x") }, "turn_index needs conversation_id"),
         (turn("c", -1, "Ann", "x"), "Invalid turn_index -1"),
         (Draft { role: Some("robot".into()), ..note("x") }, "Invalid role 'robot'"),
@@ -161,7 +177,12 @@ async fn what_cannot_be_stored_is_refused_with_its_reason() {
 #[tokio::test]
 async fn any_character_but_nul_can_be_remembered_and_asked_for() {
     let f = Fixture::new().await;
-    for text in ["it's C:\\temp\\o'neil & (a | b) :* <-> !x", "\u{feff}\u{200b}\u{202e}𝔘𝔫𝔦 🦀👩‍👩‍👧 \u{fffd}\u{10ffff}", "%_%s {} $1 \"; drop table artifact; --", "'''\\\\'''"] {
+    for text in [
+        "it's C:\\temp\\o'neil & (a | b) :* <-> !x",
+        "\u{feff}\u{200b}\u{202e}𝔘𝔫𝔦 🦀👩‍👩‍👧 \u{fffd}\u{10ffff}",
+        "%_%s {} $1 \"; drop table artifact; --",
+        "'''\\\\'''",
+    ] {
         let remembered = f.remember(text).await;
         assert_eq!(f.recall_as(by_id(&remembered.id.0)).await.results[0].content.as_deref(), Some(text));
         assert!(ids(&f.recall_as(query(text)).await).contains(&remembered.id), "{text}");
@@ -176,7 +197,8 @@ async fn twenty_callers_with_one_text_store_it_once() {
         let (memory, ns) = (f.memory.clone(), f.ns.clone());
         calls.spawn(async move { memory.remember(&ns, note("The gate opens at six.")).await });
     }
-    let answers: Vec<_> = calls.join_all().await.into_iter().map(|answer| answer.expect("no call fails")).collect();
+    let answers: Vec<_> =
+        calls.join_all().await.into_iter().map(|answer| answer.expect("no call fails")).collect();
     assert_eq!(answers.iter().filter(|a| a.is_created).count(), 1);
     assert_eq!(f.count("select count(*) from artifact").await, 1);
     assert_eq!(f.count("select count(*) from artifact_revision").await, 1);
@@ -189,12 +211,17 @@ async fn twenty_callers_at_one_place_leave_one_latest_revision() {
     let mut calls = JoinSet::new();
     for n in 0..20 {
         let (memory, ns) = (f.memory.clone(), f.ns.clone());
-        calls.spawn(async move { memory.remember(&ns, turn("chat", 1, "Ann", &format!("Version {n}."))).await });
+        calls.spawn(
+            async move { memory.remember(&ns, turn("chat", 1, "Ann", &format!("Version {n}."))).await },
+        );
     }
     assert!(calls.join_all().await.iter().all(|answer| answer.as_ref().is_ok_and(|a| a.is_created)));
     assert_eq!(f.count("select count(*) from artifact_revision").await, 20);
     assert_eq!(f.count("select count(*) from artifact_revision where is_latest").await, 1);
-    assert_eq!(f.count("select count(distinct superseded_by) from artifact_revision where not is_latest").await, 19);
+    assert_eq!(
+        f.count("select count(distinct superseded_by) from artifact_revision where not is_latest").await,
+        19
+    );
 }
 
 #[tokio::test]
@@ -204,7 +231,8 @@ async fn remembering_beside_forgetting_leaves_nothing_half() {
     for n in 0..24 {
         let (memory, ns) = (f.memory.clone(), f.ns.clone());
         let draft = turn("chat", n % 3, "Ann", "The gate opens at six.");
-        let id = memory_core::id::AnyId::Artifact(ContentHash::of(&draft.content).candidate_ids().next().unwrap());
+        let id =
+            memory_core::id::AnyId::Artifact(ContentHash::of(&draft.content).candidate_ids().next().unwrap());
         calls.spawn(async move {
             match n % 4 {
                 0 => memory.forget(&ns, &id, true).await.map(drop),
@@ -221,10 +249,16 @@ async fn a_call_that_fails_late_leaves_nothing_behind() {
     let f = light(line_reader()).await;
     execute(&f, "alter table event_jobs rename to away").await;
     let error = f.memory.remember(&f.ns, turn("chat", 0, "Ann", "Hello.")).await.unwrap_err();
-    assert_eq!(error.to_string(), "An internal error occurred. Nothing was changed; the server's log has the details.");
+    assert_eq!(
+        error.to_string(),
+        "An internal error occurred. Nothing was changed; the server's log has the details."
+    );
     f.memory.remember(&f.ns, note("Hello.")).await.unwrap_err();
     for table in ["artifact", "artifact_revision", "passage", "passage_embedding", "away"] {
-        let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("select count(*) from {table}"))).fetch_one(&mut f.sql().await).await.unwrap();
+        let count: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("select count(*) from {table}")))
+            .fetch_one(&mut f.sql().await)
+            .await
+            .unwrap();
         assert_eq!(count, 0, "{table}");
     }
 }
@@ -258,7 +292,7 @@ async fn a_revision_has_at_most_one_open_job_of_a_kind() {
     f.remember("Decision by Ann").await;
     let store = store(&f).await;
     let mut conn = store.acquire().await.unwrap();
-    let held = jobs::claim(&mut conn, Duration::from_secs(60), 10).await.unwrap();
+    let held = jobs::claim(&mut conn, Duration::from_mins(1), 10).await.unwrap();
     let jobs::JobTarget::Extract(revision) = held[0].target else { panic!("an extraction") };
     let mut tx = store.begin().await.unwrap();
     assert_eq!(artifacts::queue_job(&mut tx, &f.ns, JobKind::Extract, revision).await.unwrap(), None);

@@ -1,15 +1,17 @@
 //! What many tests ask and do, in few words.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
 use memory_core::artifact::Draft;
 use memory_core::id::{AnyId, ArtifactId, Namespace};
 use memory_core::ports::Extractor;
+use memory_engine::Memory;
 use memory_engine::forget::Forgotten;
 use memory_engine::recall::{Recall, RecallDraft};
 use memory_store::Store;
 use memory_store::forgetting::Cascade;
-use memory_tests::Fixture;
+use memory_tests::{Fixture, at_once};
 
 use crate::stand_ins::WordModel;
 
@@ -31,7 +33,12 @@ pub(crate) fn dated(date: &str, content: &str) -> Draft {
 }
 
 pub(crate) fn query(text: &str) -> RecallDraft {
-    RecallDraft { query: Some(text.to_owned()), limit: Some(50), explain: Some(true), ..RecallDraft::default() }
+    RecallDraft {
+        query: Some(text.to_owned()),
+        limit: Some(50),
+        explain: Some(true),
+        ..RecallDraft::default()
+    }
 }
 
 pub(crate) fn by_id(id: &str) -> RecallDraft {
@@ -63,6 +70,13 @@ pub(crate) async fn light(extractor: Arc<dyn Extractor>) -> Fixture {
     f
 }
 
+/// Another process on the database of a [`light`] fixture.
+pub(crate) async fn light_sibling(f: &Fixture, extractor: Arc<dyn Extractor>) -> Arc<Memory> {
+    let memory = Memory::new(store(f).await, extractor, at_once());
+    memory.adopt_model(WordModel::new("words", 32)).await.expect("the model is adopted");
+    Arc::new(memory)
+}
+
 pub(crate) async fn store(f: &Fixture) -> Store {
     Store::open(&f.url, 20).await.expect("the database opens")
 }
@@ -81,9 +95,26 @@ pub(crate) async fn drain_with_retries(f: &Fixture) {
     }
 }
 
-/// A text of about so many tokens, no two sentences alike.
+/// The texts that a statement gives.
+pub(crate) async fn rows(f: &Fixture, statement: &'static str) -> Vec<String> {
+    sqlx::query_scalar(statement).fetch_all(&mut f.sql().await).await.expect("it lists")
+}
+
+/// Status, attempts and error code of the only job.
+pub(crate) async fn only_job(f: &Fixture) -> (String, i32, Option<String>) {
+    sqlx::query_as("select status, attempts, last_error_code from event_jobs")
+        .fetch_one(&mut f.sql().await)
+        .await
+        .expect("there is a job")
+}
+
+/// A text in which no two sentences are alike.
 pub(crate) fn long_text(sentences: usize) -> String {
-    (0..sentences)
-        .map(|n| format!("Section {n} reports that pump {} ran at {} litres.{}", n * 7, n * 13 % 997, if n % 9 == 8 { "\n\n" } else { " " }))
-        .collect()
+    let mut text = String::new();
+    for n in 0..sentences {
+        let (pump, litres) = (n * 7, n * 13 % 997);
+        let gap = if n % 9 == 8 { "\n\n" } else { " " };
+        let _ = write!(text, "Section {n} reports that pump {pump} ran at {litres} litres.{gap}");
+    }
+    text
 }

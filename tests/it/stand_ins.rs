@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use memory_core::entity::EntityType;
-use memory_core::event::{Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
+use memory_core::event::{
+    Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
+};
 use memory_core::ports::{EmbeddingError, EmbeddingModel, ExtractError, Extractor, ModelInfo, SourceText};
 use memory_core::text::CharSpan;
 
@@ -123,7 +125,10 @@ impl WordModel {
     fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.01_f32; self.info.dimension];
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-            let hash = word.to_lowercase().bytes().fold(17_usize, |hash, byte| hash * 31 % 65_521 + usize::from(byte));
+            let hash = word
+                .to_lowercase()
+                .bytes()
+                .fold(17_usize, |hash, byte| hash * 31 % 65_521 + usize::from(byte));
             vector[hash % self.info.dimension] += 1.0;
         }
         let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();

@@ -39,7 +39,9 @@ pub fn pieces_dir() -> PathBuf {
 fn piece(folder: &str, name: &str) -> PathBuf {
     let parent = pieces_dir().join(folder);
     std::fs::read_dir(&parent)
-        .unwrap_or_else(|error| panic!("{} cannot be read ({error}): run `remembrancer setup`", parent.display()))
+        .unwrap_or_else(|error| {
+            panic!("{} cannot be read ({error}): run `remembrancer setup`", parent.display())
+        })
         .filter_map(Result::ok)
         .map(|entry| entry.path())
         .find(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(name)))
@@ -66,7 +68,8 @@ async fn server() -> &'static EmbeddedPostgres {
         .get_or_init(|| async {
             let user = rustix::process::geteuid().as_raw();
             let home = std::env::temp_dir().join(format!("remembrancer-tests-{user}"));
-            let options = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300";
+            let options =
+                "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300";
             let server = EmbeddedPostgres::new(postgres_bin(), home).with_options(options);
             server.start().await.expect("the test server starts");
             server

@@ -5,6 +5,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+use memory_core::id::ContentHash;
 use reqwest::RequestBuilder;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
@@ -30,7 +31,8 @@ impl DataDir {
     pub fn new() -> Self {
         let dir = Self::empty();
         for piece in ["runtime", "models"] {
-            std::os::unix::fs::symlink(pieces_dir().join(piece), dir.path().join(piece)).expect("a piece is linked");
+            std::os::unix::fs::symlink(pieces_dir().join(piece), dir.path().join(piece))
+                .expect("a piece is linked");
         }
         dir
     }
@@ -46,7 +48,8 @@ impl DataDir {
     pub fn empty() -> Self {
         let dir = tempfile::Builder::new().prefix("remembrancer-it-").tempdir().expect("a folder is made");
         // The database's user must get through.
-        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("folder mode");
+        std::fs::set_permissions(dir.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("folder mode");
         Self(dir)
     }
 
@@ -77,7 +80,10 @@ impl DataDir {
 
     /// The address of the embedded database, for looking at rows directly.
     pub fn database_url(&self) -> String {
-        format!("postgres://postgres@localhost/postgres?host={}", self.path().join("postgres/socket").display())
+        format!(
+            "postgres://postgres@localhost/postgres?host={}",
+            self.path().join("postgres/socket").display()
+        )
     }
 
     pub fn postmaster_pid(&self) -> Option<i32> {
@@ -131,10 +137,8 @@ fn made_database() -> &'static Path {
             std::fs::read_dir(migrations).expect("migrations").map(|f| f.expect("a file").path()).collect();
         files.sort();
         let text: String = files.iter().map(|f| std::fs::read_to_string(f).expect("a migration")).collect();
-        let made = binary("remembrancer").with_file_name(format!(
-            "remembrancer-it-{}",
-            uuid::Uuid::new_v5(&uuid::Uuid::NAMESPACE_OID, text.as_bytes()).simple()
-        ));
+        let hash = ContentHash::of(&text).candidate_ids().next().expect("a hash");
+        let made = binary("remembrancer").with_file_name(format!("test-database-{hash}"));
         if !made.exists() {
             make_database(&made);
         }
@@ -145,7 +149,8 @@ fn made_database() -> &'static Path {
 fn make_database(made: &Path) {
     let dir = DataDir::new();
     let mut serve = dir.command("remembrancer").into_std();
-    let mut serve = serve.args(["serve", "--bind", "127.0.0.1:0"]).stdout(Stdio::null()).spawn().expect("serve starts");
+    let mut serve =
+        serve.args(["serve", "--bind", "127.0.0.1:0"]).stdout(Stdio::null()).spawn().expect("serve starts");
     let mut status = dir.command("remembrancer").into_std();
     let status = status.arg("status").stdout(Stdio::null()).status().expect("status runs");
     assert!(status.success(), "no database could be made");
@@ -154,6 +159,7 @@ fn make_database(made: &Path) {
     let fresh = made.with_extension(std::process::id().to_string());
     std::fs::create_dir_all(&fresh).expect("a folder is made");
     copy(&dir.path().join("postgres"), &fresh.join("postgres"));
+    let _ = std::fs::remove_file(fresh.join("postgres/log"));
     std::fs::rename(&fresh, made).expect("the database is kept");
 }
 
@@ -185,7 +191,13 @@ fn pids() -> impl Iterator<Item = i32> {
 
 fn arguments_of(pid: i32) -> Option<Vec<String>> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-    Some(bytes.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).into_owned()).collect())
+    Some(
+        bytes
+            .split(|b| *b == 0)
+            .filter(|a| !a.is_empty())
+            .map(|a| String::from_utf8_lossy(a).into_owned())
+            .collect(),
+    )
 }
 
 /// Waits until it holds, at most so long.
@@ -251,7 +263,8 @@ impl Server {
         let port = free_port();
         command.args(["serve", "--bind", &format!("127.0.0.1:{port}")]).stdout(Stdio::null());
         let child = command.spawn().expect("serve starts");
-        let mut server = Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
+        let mut server =
+            Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
         let health = server.url.replace("/mcp", "/health");
         eventually("serve listens", Duration::from_secs(30), async || {
             assert!(server.child.try_wait().expect("it is watched").is_none(), "serve has ended");
@@ -292,7 +305,8 @@ impl Server {
 
     /// Calls a tool; gives its structured answer and whether it is an error.
     pub async fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
-        let result = self.try_call(tool, arguments).await.unwrap_or_else(|| panic!("{tool} was not answered"));
+        let result =
+            self.try_call(tool, arguments).await.unwrap_or_else(|| panic!("{tool} was not answered"));
         (result["structuredContent"].clone(), result["isError"] == true)
     }
 
@@ -349,12 +363,8 @@ pub struct StdioHost {
 
 impl StdioHost {
     pub fn start(mut command: Command) -> Self {
-        let mut child = command
-            .arg("stdio")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("stdio starts");
+        let mut child =
+            command.arg("stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("stdio starts");
         let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
         Self { stdin: child.stdin.take(), child, lines }
     }
@@ -369,7 +379,9 @@ impl StdioHost {
     }
 
     pub async fn receive(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(60), self.lines.next_line()).await.expect("an answer in time");
+        let line = tokio::time::timeout(Duration::from_secs(60), self.lines.next_line())
+            .await
+            .expect("an answer in time");
         serde_json::from_str(&line.expect("a line").expect("the server is there")).expect("JSON")
     }
 

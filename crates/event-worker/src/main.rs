@@ -29,13 +29,18 @@ struct Settings {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let settings = Settings::parse();
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
     let Some(url) = &settings.store.database_url else {
-        bail!("DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed");
+        bail!(
+            "DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed"
+        );
     };
-    let store = Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
-    let engine = EngineSettings { concurrency: usize::from(settings.concurrency), ..EngineSettings::default() };
+    let store =
+        Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
+    let engine =
+        EngineSettings { concurrency: usize::from(settings.concurrency), ..EngineSettings::default() };
     let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), engine));
     let files = settings.model.files().map_err(anyhow::Error::msg)?;
     match tokio::task::spawn_blocking(move || files.load()).await? {

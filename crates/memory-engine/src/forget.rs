@@ -53,7 +53,9 @@ impl Memory {
         };
         for place in &places {
             let (conversation, turn) = (place.conversation_id.as_str(), place.turn_index);
-            let previous = artifacts::previous_turn(&mut tx, ns, conversation, turn).await?;
+            // Where a replaced turn was forgotten, the one that stands there now comes before the next.
+            let after = turn.saturating_add(1);
+            let previous = artifacts::previous_turn(&mut tx, ns, conversation, after).await?;
             render_following_turn(&mut tx, ns, conversation, turn, previous).await?;
         }
         tx.commit().await?;

@@ -52,6 +52,7 @@ impl Memory {
             .into_iter()
             .map(|found| Hit {
                 passage_id: found.passage_id,
+                revision_id: found.revision_id,
                 artifact_id: found.artifact_id,
                 score: score(stats, &terms, &found.frequencies, found.length),
             })

@@ -361,7 +361,7 @@ pub async fn update_metadata(
     sqlx::query(
         "update artifact_revision
          set context = $3, source = $4, author = $5, role = $6, participants = $7, date = $8, title = $9, tags = $10,
-             importance = $11, summary = $12, conversation_id = $13
+             importance = $11, summary = $12, conversation_id = $13, source_id = $14
          where namespace = $1 and revision_id = $2",
     )
     .bind(ns.as_str())
@@ -377,6 +377,7 @@ pub async fn update_metadata(
     .bind(meta.importance)
     .bind(summary)
     .bind(&meta.conversation_id)
+    .bind(&meta.source_id)
     .execute(&mut **tx)
     .await?;
     Ok(())

@@ -56,13 +56,17 @@ impl Store {
         }
         let model_id: i16 = sqlx::query_scalar(
             "insert into embedding_model (name, dimension, is_active) values ($1, $2, true)
-             on conflict (name) do update set is_active = true
+             on conflict (name) do update set is_active = true, dimension = excluded.dimension
              returning model_id",
         )
         .bind(&model.id)
         .bind(model.dimension as i32)
         .fetch_one(&mut *tx)
         .await?;
+        // It has no vectors; an index of another dimension would refuse its first.
+        sqlx::query(AssertSqlSafe(format!("drop index if exists passage_embedding_hnsw_{model_id}")))
+            .execute(&mut *tx)
+            .await?;
         // The two numbers are ours, not a caller's: index definitions take no parameters.
         sqlx::query(AssertSqlSafe(format!(
             "create index if not exists passage_embedding_hnsw_{model_id} on passage_embedding

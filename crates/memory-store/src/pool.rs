@@ -79,8 +79,13 @@ impl Store {
     /// Connects, checks that the database is fit for use and migrates it.
     pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
         let options = PgConnectOptions::from_str(url)?.application_name("remembrancer").options([
-            // A plan made for one namespace or one query must not be kept for another.
-            ("plan_cache_mode", "force_custom_plan"),
+            // Every statement goes by key, namespace first. Without statistics, as in a young database, the
+            // planner would take small tables for empty ones and read them whole, again and again.
+            ("enable_seqscan", "off"),
+            // A plan made for a namespace that the statistics have not seen takes the namespace alone for
+            // selective and reads all of it for every row looked up. A plan for any namespace does not, and is
+            // made once.
+            ("plan_cache_mode", "force_generic_plan"),
             ("jit", "off"),
             ("max_parallel_workers_per_gather", "0"),
             ("idle_in_transaction_session_timeout", "60s"),

@@ -4,12 +4,10 @@ use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::Context;
 use memory_core::event::Category;
-use memory_core::id::{ArtifactId, Namespace, PassageId};
+use memory_core::id::{ArtifactId, Namespace, PassageId, RevisionId};
 use memory_core::recall::CorpusStats;
 use pgvector::Vector;
-use sqlx::postgres::PgArguments;
-use sqlx::query::Query;
-use sqlx::{AssertSqlSafe, Postgres, Row};
+use sqlx::{Postgres, QueryBuilder, Row};
 
 use crate::models::ActiveModel;
 use crate::passages::any_of_literal;
@@ -43,47 +41,44 @@ impl Filters {
     }
 }
 
-/// The filters as a condition on `artifact_revision r`; its parameters are $1 to $11, bound by [`bind_filters`].
-macro_rules! filtered {
-    ($before:literal, $after:literal) => {
-        concat!(
-            $before,
-            " r.namespace = $1
-              and (r.is_latest or $2)
-              and ($3::text is null or r.context = $3)
-              and ($4::text is null or r.source = $4)
-              and ($5::text is null or r.author = $5)
-              and ($6::text is null or r.conversation_id = $6)
-              and ($7::timestamptz is null or coalesce(r.date, r.created_at) >= $7)
-              and ($8::timestamptz is null or coalesce(r.date, r.created_at) <= $8)
-              and (cardinality($9::text[]) = 0 or r.tags @> $9)
-              and ($10::real is null or r.importance >= $10)
-              and (cardinality($11::text[]) = 0
-                   or exists (select from semantic_event ev
-                              where ev.namespace = r.namespace and ev.revision_id = r.revision_id
-                                and ev.category = any($11))) ",
-            $after
-        )
-    };
-}
-
-fn bind_filters<'q>(
-    query: Query<'q, Postgres, PgArguments>,
-    ns: &Namespace,
-    filters: &Filters,
-) -> Query<'q, Postgres, PgArguments> {
-    query
-        .bind(ns.as_str().to_owned())
-        .bind(filters.include_superseded)
-        .bind(filters.context.map(Context::as_str))
-        .bind(filters.source.clone())
-        .bind(filters.author.clone())
-        .bind(filters.conversation_id.clone())
-        .bind(filters.date_from.map(Timestamp::to_sqlx))
-        .bind(filters.date_to.map(Timestamp::to_sqlx))
-        .bind(filters.tags.clone())
-        .bind(filters.min_importance)
-        .bind(filters.categories.iter().map(|c| c.as_str()).collect::<Vec<_>>())
+/// Writes the filters that are set as a condition on `artifact_revision r`. One that is not set is not
+/// there: plans are made once for all values, and could not skip it.
+fn push_filters(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, filters: &Filters) {
+    statement.push(" r.namespace = ").push_bind(ns.as_str().to_owned());
+    if !filters.include_superseded {
+        statement.push(" and r.is_latest");
+    }
+    let texts = [
+        (" and r.context = ", filters.context.map(|c| c.as_str().to_owned())),
+        (" and r.source = ", filters.source.clone()),
+        (" and r.author = ", filters.author.clone()),
+        (" and r.conversation_id = ", filters.conversation_id.clone()),
+    ];
+    for (condition, value) in texts {
+        if let Some(value) = value {
+            statement.push(condition).push_bind(value);
+        }
+    }
+    if let Some(from) = filters.date_from {
+        statement.push(" and coalesce(r.date, r.created_at) >= ").push_bind(from.to_sqlx());
+    }
+    if let Some(to) = filters.date_to {
+        statement.push(" and coalesce(r.date, r.created_at) <= ").push_bind(to.to_sqlx());
+    }
+    if !filters.tags.is_empty() {
+        statement.push(" and r.tags @> ").push_bind(filters.tags.clone());
+    }
+    if let Some(importance) = filters.min_importance {
+        statement.push(" and r.importance >= ").push_bind(importance);
+    }
+    if !filters.categories.is_empty() {
+        let names: Vec<&str> = filters.categories.iter().map(|c| c.as_str()).collect();
+        statement
+            .push(" and exists (select from semantic_event ev where ev.namespace = r.namespace")
+            .push(" and ev.revision_id = r.revision_id and ev.category = any(")
+            .push_bind(names)
+            .push("))");
+    }
 }
 
 /// Which revisions a search may answer with.
@@ -97,6 +92,19 @@ pub struct Scope {
 }
 
 impl Scope {
+    /// Narrows a statement over a table with a `revision_id` to the scope.
+    fn push_condition(&self, statement: &mut QueryBuilder<Postgres>, ns: &Namespace, table: &str) {
+        if let Some(revisions) = &self.revisions {
+            statement.push(format!(" and {table}.revision_id = any(")).push_bind(revisions.clone()).push(")");
+        } else if self.filters.narrow() {
+            statement.push(format!(
+                " and exists (select from artifact_revision r where r.revision_id = {table}.revision_id and"
+            ));
+            push_filters(statement, ns, &self.filters);
+            statement.push(")");
+        }
+    }
+
     /// Nothing can be found in it.
     pub fn is_empty(&self) -> bool {
         self.revisions.as_ref().is_some_and(Vec::is_empty)
@@ -113,14 +121,10 @@ pub async fn scope(
     if !filters.narrow() {
         return Ok(Scope { filters, revisions: None, exact: namespace_passages <= EXACT_MAX });
     }
-    let rows = bind_filters(
-        sqlx::query(filtered!("select r.revision_id from artifact_revision r where", "limit $12")),
-        ns,
-        &filters,
-    )
-    .bind(EXACT_MAX + 1)
-    .fetch_all(conn)
-    .await?;
+    let mut statement = QueryBuilder::new("select r.revision_id from artifact_revision r where");
+    push_filters(&mut statement, ns, &filters);
+    statement.push(" limit ").push_bind(EXACT_MAX + 1);
+    let rows = statement.build().fetch_all(conn).await?;
     if rows.len() as i64 > EXACT_MAX {
         return Ok(Scope { filters, revisions: None, exact: namespace_passages <= EXACT_MAX });
     }
@@ -132,6 +136,7 @@ pub async fn scope(
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
     pub passage_id: PassageId,
+    pub revision_id: RevisionId,
     pub artifact_id: ArtifactId,
     pub score: f32,
 }
@@ -145,61 +150,39 @@ pub async fn nearest(
     query: Vec<f32>,
     limit: i64,
 ) -> Result<Vec<Hit>, StoreError> {
-    let rows = if scope.exact || scope.revisions.is_some() {
-        sqlx::query(
-            // «+ 0» keeps the planner from the approximate index.
-            "select n.passage_id, p.artifact_id, n.score
-             from (
-                 select e.passage_id, (1 - (e.embedding <=> $5))::real as score
-                 from passage_embedding e
-                 where e.namespace = $1 and e.model_id = $2 and (e.is_latest or $3)
-                   and ($4::bigint[] is null or e.revision_id = any($4))
-                 order by (e.embedding <=> $5) + 0, e.passage_id
-                 limit $6
-             ) n
-             join passage p on p.namespace = $1 and p.passage_id = n.passage_id
-             order by n.score desc, n.passage_id",
-        )
-        .bind(ns.as_str())
-        .bind(model.model_id)
-        .bind(scope.filters.include_superseded)
-        .bind(&scope.revisions)
-        .bind(Vector::from(query))
-        .bind(limit)
-        .fetch_all(conn)
-        .await?
+    let vector = Vector::from(query);
+    let mut statement = QueryBuilder::new(
+        "select n.passage_id, p.revision_id, p.artifact_id, n.score
+         from (select e.passage_id, (1 - (e.embedding",
+    );
+    let is_exact = scope.exact || scope.revisions.is_some();
+    // Only the model's number and dimension, both ours, are written into the statement: the partial index
+    // is chosen by them.
+    let cast = if is_exact { String::new() } else { format!("::vector({})", model.info.dimension) };
+    statement.push(&cast).push(" <=> ").push_bind(vector.clone());
+    statement.push("))::real as score from passage_embedding e where e.namespace = ").push_bind(ns.as_str());
+    statement.push(format!(" and e.model_id = {}", model.model_id));
+    if !scope.filters.include_superseded {
+        statement.push(" and e.is_latest");
+    }
+    scope.push_condition(&mut statement, ns, "e");
+    if is_exact {
+        // «+ 0» keeps the planner from the approximate index.
+        statement.push(" order by (e.embedding <=> ").push_bind(vector).push(") + 0, e.passage_id");
     } else {
-        // Only the model's number and dimension, both ours, are written into the statement: the partial
-        // index is chosen by them.
-        let statement = format!(
-            "select n.passage_id, p.artifact_id, n.score
-             from (
-                 select e.passage_id, (1 - (e.embedding::vector({dimension}) <=> $12))::real as score
-                 from passage_embedding e
-                 where e.namespace = $1 and e.model_id = {model_id} and (e.is_latest or $2)
-                   and (not $13 or exists (select from artifact_revision r where r.revision_id = e.revision_id and {filter}))
-                 order by e.embedding::vector({dimension}) <=> $12
-                 limit $14
-             ) n
-             join passage p on p.namespace = $1 and p.passage_id = n.passage_id
-             order by n.score desc, n.passage_id",
-            dimension = model.info.dimension,
-            model_id = model.model_id,
-            filter = filtered!("", ""),
-        );
-        bind_filters(sqlx::query(AssertSqlSafe(statement)), ns, &scope.filters)
-            .bind(Vector::from(query))
-            .bind(scope.filters.narrow())
-            .bind(limit)
-            .fetch_all(conn)
-            .await?
-    };
+        statement.push(format!(" order by e.embedding{cast} <=> ")).push_bind(vector);
+    }
+    statement.push(format!(" limit {limit}) n cross join lateral (select * from passage where namespace = "));
+    statement.push_bind(ns.as_str());
+    statement.push(" and passage_id = n.passage_id offset 0) p order by n.score desc, n.passage_id");
+    let rows = statement.build().fetch_all(conn).await?;
     rows.iter().map(hit_of).collect()
 }
 
 fn hit_of(row: &sqlx::postgres::PgRow) -> Result<Hit, StoreError> {
     Ok(Hit {
         passage_id: PassageId(row.try_get("passage_id")?),
+        revision_id: RevisionId(row.try_get("revision_id")?),
         artifact_id: ArtifactId(row.try_get("artifact_id")?),
         score: row.try_get("score")?,
     })
@@ -209,6 +192,7 @@ fn hit_of(row: &sqlx::postgres::PgRow) -> Result<Hit, StoreError> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WordMatch {
     pub passage_id: PassageId,
+    pub revision_id: RevisionId,
     pub artifact_id: ArtifactId,
     pub length: f32,
     pub frequencies: Vec<f32>,
@@ -224,32 +208,28 @@ pub async fn with_words(
     limit: i64,
 ) -> Result<Vec<WordMatch>, StoreError> {
     let single: Vec<String> = lexemes.iter().map(|lexeme| any_of_literal(ns, [*lexeme])).collect();
-    let rows = bind_filters(
-        sqlx::query(filtered!(
-            "select p.passage_id, p.artifact_id, p.lex_length,
-                    array(select ts_rank('{1, 1, 1, 1}', p.lex, u.lexeme::tsquery)
-                          from unnest($12::text[]) with ordinality u (lexeme, n) order by u.n) as ranks
-             from passage p
-             where p.namespace = $1 and p.lex @@ $13::tsquery and (p.is_latest or $2)
-               and ($14::bigint[] is null or p.revision_id = any($14))
-               and (not $15 or exists (select from artifact_revision r where r.revision_id = p.revision_id and",
-            ")) limit $16"
-        )),
-        ns,
-        &scope.filters,
-    )
-    .bind(single)
-    .bind(any_of_literal(ns, wanted.iter().copied()))
-    .bind(&scope.revisions)
-    .bind(scope.filters.narrow() && scope.revisions.is_none())
-    .bind(limit)
-    .fetch_all(conn)
-    .await?;
+    let mut statement = QueryBuilder::new(
+        "select p.passage_id, p.revision_id, p.artifact_id, p.lex_length,
+                array(select ts_rank('{1, 1, 1, 1}', p.lex, u.lexeme::tsquery) from unnest(",
+    );
+    statement.push_bind(single);
+    statement.push(
+        "::text[]) with ordinality u (lexeme, n) order by u.n) as ranks from passage p where p.namespace = ",
+    );
+    statement.push_bind(ns.as_str());
+    statement.push(" and p.lex @@ ").push_bind(any_of_literal(ns, wanted.iter().copied())).push("::tsquery");
+    if !scope.filters.include_superseded {
+        statement.push(" and p.is_latest");
+    }
+    scope.push_condition(&mut statement, ns, "p");
+    statement.push(" limit ").push_bind(limit);
+    let rows = statement.build().fetch_all(conn).await?;
     rows.iter()
         .map(|row| {
             let ranks: Vec<f32> = row.try_get("ranks")?;
             Ok(WordMatch {
                 passage_id: PassageId(row.try_get("passage_id")?),
+                revision_id: RevisionId(row.try_get("revision_id")?),
                 artifact_id: ArtifactId(row.try_get("artifact_id")?),
                 length: row.try_get::<i32, _>("lex_length")? as f32,
                 frequencies: ranks.into_iter().map(frequency_of_rank).collect(),

@@ -88,12 +88,18 @@ pub(crate) async fn boot(
             memory.lacks_model(reason);
         }
     }
+    let worker = Worker::new(Arc::clone(&memory));
+    if postgres.is_some() {
+        if let Err(error) = memory.expire_leases().await {
+            tracing::warn!(%error, "jobs of an earlier process wait until their leases end");
+        }
+        worker.beat().await;
+    }
     announce.set(Readiness::Ready(Arc::clone(&memory)));
     let mut tasks = Vec::new();
     match &postgres {
         Some(postgres) => {
             tasks.push(tokio::spawn(look_after(postgres.clone(), stop.clone())));
-            let worker = Worker::new(Arc::clone(&memory));
             let stop = stop.clone();
             tasks.push(tokio::spawn(async move { worker.run(stop).await }));
         }

@@ -61,7 +61,9 @@ pub(crate) async fn listen(
     let namespace = Namespace::new(&options.namespace)?;
     let addresses: Vec<SocketAddr> = tokio::net::lookup_host(&options.bind)
         .await
-        .with_context(|| format!("{} is not an address to listen on; use one such as 127.0.0.1:3100", options.bind))?
+        .with_context(|| {
+            format!("{} is not an address to listen on; use one such as 127.0.0.1:3100", options.bind)
+        })?
         .collect();
     if options.token.is_none() && addresses.iter().any(|address| !address.ip().is_loopback()) {
         bail!(
@@ -91,7 +93,12 @@ pub(crate) async fn listen(
     Ok(Listening { address, task })
 }
 
-fn router(options: &ListenOptions, toolbox: Arc<Toolbox>, namespace: Namespace, stop: &CancellationToken) -> Router {
+fn router(
+    options: &ListenOptions,
+    toolbox: Arc<Toolbox>,
+    namespace: Namespace,
+    stop: &CancellationToken,
+) -> Router {
     let hosts = LOOPBACK_HOSTS.into_iter().map(str::to_owned).chain(options.allowed_hosts.iter().cloned());
     let hosts: Vec<String> = hosts.collect();
     let origins: Vec<String> = hosts
@@ -109,9 +116,13 @@ fn router(options: &ListenOptions, toolbox: Arc<Toolbox>, namespace: Namespace, 
         .with_allowed_origins(origins)
         .enforce_origin_validation();
     let connection = Arc::new(Connection::new(toolbox, namespace));
-    let mcp =
-        StreamableHttpService::new(move || Ok(Arc::clone(&connection)), Arc::new(LocalSessionManager::default()), config);
-    let digest = options.token.as_ref().map(|token| Arc::new(<[u8; 32]>::from(Sha256::digest(token.as_bytes()))));
+    let mcp = StreamableHttpService::new(
+        move || Ok(Arc::clone(&connection)),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    let digest =
+        options.token.as_ref().map(|token| Arc::new(<[u8; 32]>::from(Sha256::digest(token.as_bytes()))));
     Router::new()
         .route_service("/mcp", mcp.clone())
         .route_service("/mcp/", mcp)
@@ -121,7 +132,11 @@ fn router(options: &ListenOptions, toolbox: Arc<Toolbox>, namespace: Namespace, 
 }
 
 /// Compares digests, so that neither the token's length nor its start can be timed.
-async fn require_token(State(expected): State<Option<Arc<[u8; 32]>>>, request: Request, next: Next) -> Response {
+async fn require_token(
+    State(expected): State<Option<Arc<[u8; 32]>>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let Some(expected) = expected else { return next.run(request).await };
     let given = request
         .headers()
@@ -134,6 +149,10 @@ async fn require_token(State(expected): State<Option<Arc<[u8; 32]>>>, request: R
         return next.run(request).await;
     }
     let challenge = [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-    (StatusCode::UNAUTHORIZED, challenge, "A bearer token is needed: Authorization: Bearer <REMEMBRANCER_TOKEN>\n")
+    (
+        StatusCode::UNAUTHORIZED,
+        challenge,
+        "A bearer token is needed: Authorization: Bearer <REMEMBRANCER_TOKEN>\n",
+    )
         .into_response()
 }

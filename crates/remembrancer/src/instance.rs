@@ -79,17 +79,23 @@ impl Meeting {
 
     fn prepare(&self) -> anyhow::Result<()> {
         let data_dir = self.folder.parent().unwrap_or(&self.folder);
-        let made = std::fs::create_dir_all(data_dir).and_then(|()| {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)
-        });
+        let made = std::fs::create_dir_all(data_dir)
+            .and_then(|()| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder));
         made.and_then(|()| std::fs::set_permissions(&self.folder, std::fs::Permissions::from_mode(0o700)))
-            .with_context(|| format!("cannot write to the data folder {}; choose another with --data-dir", data_dir.display()))
+            .with_context(|| {
+                format!(
+                    "cannot write to the data folder {}; choose another with --data-dir",
+                    data_dir.display()
+                )
+            })
     }
 
     /// The folder's lock, or `None` when another process has it.
     pub(crate) fn try_lock(&self) -> anyhow::Result<Option<File>> {
         self.prepare()?;
-        let unusable = || format!("cannot write to {}; choose another data folder with --data-dir", self.folder.display());
+        let unusable = || {
+            format!("cannot write to {}; choose another data folder with --data-dir", self.folder.display())
+        };
         let file = File::options().create(true).append(true).open(&self.lock).with_context(unusable)?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
@@ -141,7 +147,13 @@ impl Meeting {
             // By environment: the arguments of a process can be read by others.
             command.env("DATABASE_URL", url);
         }
-        command.arg("instance").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0).current_dir("/");
+        command
+            .arg("instance")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .process_group(0)
+            .current_dir("/");
         Ok(command.spawn()?)
     }
 }
@@ -191,7 +203,8 @@ impl Drop for Connected {
 impl Instance {
     pub(crate) fn new(settings: Settings, meeting: Meeting, lock: File) -> Self {
         let (announce, watch) = readiness::channel();
-        let clients = Clients { connected: AtomicUsize::new(0), last_seen: std::sync::Mutex::new(Instant::now()) };
+        let clients =
+            Clients { connected: AtomicUsize::new(0), last_seen: std::sync::Mutex::new(Instant::now()) };
         Self {
             settings,
             meeting,
@@ -258,7 +271,12 @@ impl Instance {
         boot_failure.map_or(Ok(()), Err)
     }
 
-    async fn wind_down(&self, listening: Option<Listening>, accepting: tokio::task::JoinHandle<()>, booted: Option<Booted>) {
+    async fn wind_down(
+        &self,
+        listening: Option<Listening>,
+        accepting: tokio::task::JoinHandle<()>,
+        booted: Option<Booted>,
+    ) {
         let _ = std::fs::remove_file(&self.meeting.socket);
         let closing = async {
             if let Some(listening) = listening {
@@ -271,7 +289,8 @@ impl Instance {
                 booted.shut_down().await;
             }
         };
-        let ended = tokio::time::timeout(Duration::from_millis(4_500), async { tokio::join!(closing, ending) });
+        let ended =
+            tokio::time::timeout(Duration::from_millis(4_500), async { tokio::join!(closing, ending) });
         if ended.await.is_err() {
             tracing::warn!("something did not end in time and was cut off; what was accepted is stored");
         }
@@ -354,7 +373,10 @@ async fn attend(stream: UnixStream, toolbox: Arc<Toolbox>, stop: CancellationTok
     Ok(())
 }
 
-pub(crate) async fn send_line<T: Serialize>(write: &mut (impl AsyncWriteExt + Unpin), message: &T) -> io::Result<()> {
+pub(crate) async fn send_line<T: Serialize>(
+    write: &mut (impl AsyncWriteExt + Unpin),
+    message: &T,
+) -> io::Result<()> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     write.write_all(&line).await?;
@@ -377,4 +399,3 @@ impl Signals {
         tokio::select! { _ = self.interrupt.recv() => {}, _ = self.terminate.recv() => {} }
     }
 }
-

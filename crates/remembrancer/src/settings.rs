@@ -84,9 +84,10 @@ impl Settings {
     pub(crate) fn instance_name(&self) -> String {
         match &self.store.database_url {
             None => "embedded".to_owned(),
-            Some(url) => {
-                ContentHash::of(url).candidate_ids().next().map_or_else(String::new, |id| id.0.replace("art_", "external-"))
-            }
+            Some(url) => ContentHash::of(url)
+                .candidate_ids()
+                .next()
+                .map_or_else(String::new, |id| id.0.replace("art_", "external-")),
         }
     }
 }
@@ -95,13 +96,16 @@ impl Settings {
 pub(crate) fn token() -> anyhow::Result<Option<String>> {
     let token = match (std::env::var("REMEMBRANCER_TOKEN"), std::env::var_os("REMEMBRANCER_TOKEN_FILE")) {
         (Ok(token), _) => token,
-        (Err(_), Some(file)) => std::fs::read_to_string(&file)
-            .with_context(|| format!("REMEMBRANCER_TOKEN_FILE {} cannot be read", PathBuf::from(&file).display()))?,
+        (Err(_), Some(file)) => std::fs::read_to_string(&file).with_context(|| {
+            format!("REMEMBRANCER_TOKEN_FILE {} cannot be read", PathBuf::from(&file).display())
+        })?,
         (Err(_), None) => return Ok(None),
     };
     let token = token.trim();
     if token.len() < 16 {
-        bail!("REMEMBRANCER_TOKEN is too short to be safe: use at least 16 characters, such as `openssl rand -hex 32` gives");
+        bail!(
+            "REMEMBRANCER_TOKEN is too short to be safe: use at least 16 characters, such as `openssl rand -hex 32` gives"
+        );
     }
     Ok(Some(token.to_owned()))
 }

@@ -75,6 +75,7 @@ pub struct ConversationPage {
 /// A passage that stands for its artifact in an answer.
 struct Chosen {
     passage_id: PassageId,
+    revision_id: RevisionId,
     score: f32,
     explanation: Explanation,
 }
@@ -112,8 +113,13 @@ impl Memory {
         }
         let ids: Vec<PassageId> = page.iter().map(|c| c.passage_id).collect();
         let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
-        let mut conn = self.store.acquire().await?;
-        let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
+        let revisions: Vec<RevisionId> = page.iter().map(|c| c.revision_id).collect();
+        let hydrating = async {
+            let mut conn = self.store.acquire().await?;
+            self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await
+        };
+        let (hits, expansion) = futures::try_join!(hydrating, self.expand(ns, request, &revisions))?;
+        expansion.fill(&mut answer);
         answer.results = hits
             .into_iter()
             .filter_map(|mut hit| {
@@ -131,7 +137,6 @@ impl Memory {
                 })
             })
             .collect();
-        self.expand(&mut conn, ns, request, &mut answer).await?;
         Ok(answer)
     }
 
@@ -180,17 +185,20 @@ impl Memory {
         };
         let ((vector, warning), lexical) = futures::try_join!(vector_arm, lexical_arm)?;
         warnings.extend(warning);
-        let artifact_of: HashMap<PassageId, &ArtifactId> =
-            vector.iter().chain(&lexical).map(|hit| (hit.passage_id, &hit.artifact_id)).collect();
+        let found: HashMap<PassageId, &Hit> =
+            vector.iter().chain(&lexical).map(|hit| (hit.passage_id, hit)).collect();
         let pairs = |hits: &[Hit]| hits.iter().map(|h| (h.passage_id, h.score)).collect::<Vec<_>>();
         let mut seen = HashSet::new();
         Ok(fuse_scores(&pairs(&vector), &pairs(&lexical))
             .into_iter()
-            .filter(|fused| artifact_of.get(&fused.key).is_some_and(|artifact| seen.insert(*artifact)))
-            .map(|fused| Chosen {
-                passage_id: fused.key,
-                score: fused.score,
-                explanation: Explanation { vector: fused.vector, lexical: fused.lexical },
+            .filter_map(|fused| {
+                let hit = found.get(&fused.key)?;
+                seen.insert(&hit.artifact_id).then_some(Chosen {
+                    passage_id: fused.key,
+                    revision_id: hit.revision_id,
+                    score: fused.score,
+                    explanation: Explanation { vector: fused.vector, lexical: fused.lexical },
+                })
             })
             .collect())
     }
@@ -223,7 +231,8 @@ impl Memory {
             event_id: None,
             hit,
         });
-        self.expand(&mut conn, ns, request, &mut answer).await?;
+        let revision = answer.results[0].hit.revision_id;
+        self.expand(ns, request, &[revision]).await?.fill(&mut answer);
         Ok(answer)
     }
 
@@ -252,7 +261,8 @@ impl Memory {
             event_id: Some(id.clone()),
             hit,
         });
-        self.expand(&mut conn, ns, request, &mut answer).await?;
+        let revision = answer.results[0].hit.revision_id;
+        self.expand(ns, request, &[revision]).await?.fill(&mut answer);
         Ok(answer)
     }
 
@@ -287,35 +297,44 @@ impl Memory {
             .await?)
     }
 
-    /// Adds what hangs together with the results. Seeds are the events of all of them.
+    /// What hangs together with the results. Seeds are the events of all of them.
     async fn expand(
         &self,
-        conn: &mut memory_store::Conn,
         ns: &Namespace,
         request: &RecallRequest,
-        answer: &mut Recall,
-    ) -> Result<(), EngineError> {
-        let revisions: Vec<RevisionId> = answer.results.iter().map(|r| r.hit.revision_id).collect();
-        if revisions.is_empty() {
-            return Ok(());
-        }
+        revisions: &[RevisionId],
+    ) -> Result<Expansion, EngineError> {
         let categories: Vec<&str> = request.filters.categories.iter().map(|c| c.as_str()).collect();
-        if request.expand && request.graph_budget > 0 {
+        let related = async {
+            if revisions.is_empty() || !request.expand || request.graph_budget == 0 {
+                return Ok(Vec::new());
+            }
+            let mut conn = self.store.acquire().await?;
             let superseded = request.filters.include_superseded;
-            answer.related = expansion::related_events(
-                conn,
-                ns,
-                &revisions,
-                &categories,
-                superseded,
-                request.graph_budget,
-            )
-            .await?;
-        }
-        if request.include_entities {
-            answer.entities = expansion::entities_of(conn, ns, &revisions, ENTITIES_MAX).await?;
-        }
-        Ok(())
+            expansion::related_events(&mut conn, ns, revisions, &categories, superseded, request.graph_budget)
+                .await
+        };
+        let entities = async {
+            if revisions.is_empty() || !request.include_entities {
+                return Ok(Vec::new());
+            }
+            let mut conn = self.store.acquire().await?;
+            expansion::entities_of(&mut conn, ns, revisions, ENTITIES_MAX).await
+        };
+        let (related, entities) = futures::try_join!(related, entities)?;
+        Ok(Expansion { related, entities })
+    }
+}
+
+struct Expansion {
+    related: Vec<RelatedEvent>,
+    entities: Vec<FoundEntity>,
+}
+
+impl Expansion {
+    fn fill(self, answer: &mut Recall) {
+        answer.related = self.related;
+        answer.entities = self.entities;
     }
 }
 

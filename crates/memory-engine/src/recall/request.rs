@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memory_core::Invalid;
-use memory_core::artifact::{Context, field, list};
+use memory_core::artifact::{CONTENT_MAX_CHARS, Context, field, list};
 use memory_core::event::Category;
 use memory_core::id::AnyId;
 use memory_core::text::{cut, parse_date};
@@ -77,6 +77,10 @@ impl RecallRequest {
             (None, None, Some(id)) => Target::Conversation(id.clone()),
             (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
         };
+        let offset_max = match &target {
+            Target::Query(_) => DEPTH_MAX + LIMIT_MAX as usize,
+            Target::Id(_) | Target::Conversation(_) => CONTENT_MAX_CHARS,
+        };
         let is_full = match draft.detail.as_deref().map(str::trim) {
             None | Some("concise" | "") => false,
             Some("full") => true,
@@ -91,7 +95,12 @@ impl RecallRequest {
             None => None,
             Some(n) if MAX_TOKENS_RANGE.contains(&n) => Some(n as usize),
             Some(n) => {
-                return Err(out_of_range("max_tokens", n, *MAX_TOKENS_RANGE.start(), *MAX_TOKENS_RANGE.end()));
+                return Err(out_of_range(
+                    "max_tokens",
+                    n,
+                    *MAX_TOKENS_RANGE.start(),
+                    *MAX_TOKENS_RANGE.end(),
+                ));
             }
         };
         let date = |name: &str, value: Option<String>| value.map(|text| parse_date(name, &text)).transpose();
@@ -133,7 +142,7 @@ impl RecallRequest {
             max_tokens,
             is_full,
             explain: draft.explain.unwrap_or(false),
-            offset: draft.cursor.as_deref().map_or(Ok(0), parse_cursor)?,
+            offset: draft.cursor.as_deref().map_or(Ok(0), |text| parse_cursor(text, offset_max))?,
         })
     }
 }
@@ -154,7 +163,7 @@ fn checked_query(query: String) -> Result<String, Invalid> {
 /// A `date_to` without a time means the whole of that day.
 fn end_of(timestamp: Timestamp, text: Option<&str>) -> Timestamp {
     let is_date = text.is_some_and(|t| t.trim().len() == 10);
-    if is_date { timestamp + jiff::SignedDuration::from_secs(24 * 3600 - 1) } else { timestamp }
+    if is_date { timestamp + jiff::SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1) } else { timestamp }
 }
 
 fn category(text: &str) -> Result<Category, Invalid> {
@@ -179,13 +188,15 @@ pub fn cursor(offset: usize) -> String {
     format!("from:{offset}")
 }
 
-fn parse_cursor(text: &str) -> Result<usize, Invalid> {
-    text.trim().strip_prefix("from:").and_then(|n| n.parse::<usize>().ok()).ok_or_else(|| {
-        Invalid::new(format!(
-            "Invalid cursor '{}'. Use the next_cursor of the page before, or leave it out.",
-            cut(text, 40)
-        ))
-    })
+fn parse_cursor(text: &str, offset_max: usize) -> Result<usize, Invalid> {
+    text.trim().strip_prefix("from:").and_then(|n| n.parse().ok()).filter(|n| *n <= offset_max).ok_or_else(
+        || {
+            Invalid::new(format!(
+                "Invalid cursor '{}'. Use the next_cursor of the page before, or leave it out.",
+                cut(text, 40)
+            ))
+        },
+    )
 }
 
 /// Whether a search reaches results beyond this many.
@@ -243,6 +254,6 @@ mod tests {
     fn a_date_to_without_a_time_means_the_whole_day() {
         let request =
             RecallRequest::new(RecallDraft { date_to: Some("2026-01-31".into()), ..draft("q") }).unwrap();
-        assert_eq!(request.filters.date_to.unwrap().to_string(), "2026-01-31T23:59:59Z");
+        assert_eq!(request.filters.date_to.unwrap().to_string(), "2026-01-31T23:59:59.999999Z");
     }
 }

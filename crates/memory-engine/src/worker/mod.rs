@@ -29,7 +29,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 const MODEL_WAIT: Duration = Duration::from_secs(30);
 
 /// How an attempt at a job failed, decided by who saw it fail.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum JobError {
     /// Try again later; an attempt is spent.
     Retry(ErrorCode, String),
@@ -156,7 +156,8 @@ impl Worker {
         let _ = jobs::sign_off(&mut conn, self.worker_id).await;
     }
 
-    async fn beat(&self) {
+    /// Says that the worker is alive.
+    pub async fn beat(&self) {
         let beaten = async {
             let mut conn = self.memory.store.acquire().await?;
             jobs::beat(&mut conn, self.worker_id).await
@@ -184,6 +185,11 @@ impl Memory {
     pub async fn has_due_jobs(&self) -> Result<bool, EngineError> {
         let mut conn = self.store.acquire().await?;
         Ok(jobs::any_open(&mut conn).await?)
+    }
+
+    /// Takes up what a killed worker has left; for the only worker of a database.
+    pub async fn expire_leases(&self) -> Result<(), EngineError> {
+        Ok(jobs::expire_leases(&mut *self.store.acquire().await?).await?)
     }
 
     /// Does every job that is due, one after the other; gives how many. Makes a test or a command that
@@ -219,7 +225,8 @@ impl Memory {
             Ok(Err(error)) => error,
             Err(_) => JobError::Retry(ErrorCode::Internal, "it took longer than its lease".to_owned()),
         };
-        if let Err(error) = self.settle(job, error).await {
+        let put_back = self.persist(|| async { Ok(self.settle(job, error.clone()).await?) });
+        if let Err(error) = put_back.await {
             // The lease runs out and the job is claimed again.
             tracing::warn!(error = %chain(&error), "a failed job could not be put back");
         }

@@ -3,12 +3,12 @@ select json_build_object(
     'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
     'event_time', e.event_time, 'due_time', e.due_time, 'confidence', e.confidence,
     'subjects', array(
-        select t.name from event_subject s join entity t using (namespace, entity_id)
-        where s.namespace = $1 and s.event_id = e.event_id order by t.name),
+        select (select t.name from entity t where t.namespace = $1 and t.entity_id = s.entity_id)
+        from event_subject s where s.namespace = $1 and s.event_id = e.event_id order by 1),
     'actors', array(
-        select json_build_object('name', t.name, 'role', s.role)
-        from event_actor s join entity t using (namespace, entity_id)
-        where s.namespace = $1 and s.event_id = e.event_id order by s.role, t.name),
+        select json_build_object('name', (select t.name from entity t where t.namespace = $1 and t.entity_id = s.entity_id),
+            'role', s.role)
+        from event_actor s where s.namespace = $1 and s.event_id = e.event_id order by s.role, s.entity_id),
     'evidence', array(
         select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
             'artifact_id', v.artifact_id)

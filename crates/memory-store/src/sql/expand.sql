@@ -1,14 +1,18 @@
 -- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events.
 -- Each entity brings at most its newest 100 events a kind, so a hub costs what any other entity costs; its
--- weight is divided by ln(2 + how many events it has), counted up to 1,000.
+-- weight is divided by ln(2 + how many events it has), counted up to 1,000. «offset 0»: see hydrate.sql.
 with seed_event as materialized (
-    select event_id from semantic_event where namespace = $1 and revision_id = any($2)
+    select e.event_id
+    from unnest($2::bigint[]) s (revision_id)
+    cross join lateral (select event_id from semantic_event where namespace = $1 and revision_id = s.revision_id offset 0) e
 ), seed_entity as materialized (
     select entity_id, count(*) as links
     from (
-        select entity_id from event_actor where namespace = $1 and event_id in (select event_id from seed_event)
+        select a.entity_id from seed_event s
+        cross join lateral (select entity_id from event_actor where namespace = $1 and event_id = s.event_id offset 0) a
         union all
-        select entity_id from event_subject where namespace = $1 and event_id in (select event_id from seed_event)
+        select a.entity_id from seed_event s
+        cross join lateral (select entity_id from event_subject where namespace = $1 and event_id = s.event_id offset 0) a
     ) linked
     group by entity_id
     order by links desc, entity_id
@@ -20,7 +24,7 @@ with seed_event as materialized (
                  from (select from event_actor a where a.namespace = $1 and a.entity_id = s.entity_id limit 1000) c) actors,
         lateral (select count(*)::float8 as events
                  from (select from event_subject a where a.namespace = $1 and a.entity_id = s.entity_id limit 1000) c) subjects
-), candidate as (
+), candidate as materialized (
     select newest.event_id, w.entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
     from weighted w,
         lateral (select a.event_id, a.occurred_at from event_actor a
@@ -32,29 +36,34 @@ with seed_event as materialized (
         lateral (select a.event_id, a.occurred_at from event_subject a
                  where a.namespace = $1 and a.entity_id = w.entity_id
                  order by a.occurred_at desc, a.event_id limit 100) newest
-), chosen as (
-    select c.event_id, sum(c.weight) as score, max(c.occurred_at) as occurred_at,
-        (array_agg(c.entity_id order by c.as_actor desc, c.weight desc, c.entity_id))[1] as by_entity,
-        bool_or(c.as_actor) as as_actor
-    from candidate c
-    join semantic_event e on e.namespace = $1 and e.event_id = c.event_id
-    join artifact_revision r on r.namespace = $1 and r.revision_id = e.revision_id
-    where c.event_id not in (select event_id from seed_event)
-        and (r.is_latest or $4)
-        and (cardinality($3::text[]) = 0 or e.category = any($3))
-    group by c.event_id
-    order by score desc, occurred_at desc, c.event_id
-    limit $5
+), ranked as materialized (
+    select event_id, sum(weight) as score, max(occurred_at) as occurred_at,
+        (array_agg(entity_id order by as_actor desc, weight desc, entity_id))[1] as by_entity,
+        bool_or(as_actor) as as_actor
+    from candidate
+    where event_id not in (select event_id from seed_event)
+    group by event_id
+    order by score desc, occurred_at desc, event_id
 )
 select json_build_object(
-    'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
-    'reason', case when chosen.as_actor then 'same_actor:' else 'same_subject:' end || t.name,
+    'id', c.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
+    'reason', case when c.as_actor then 'same_actor:' else 'same_subject:' end
+        || (select t.name from entity t where t.namespace = $1 and t.entity_id = c.by_entity),
     'event_time', e.event_time, 'due_time', e.due_time,
     'evidence', array(
         select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
             'artifact_id', v.artifact_id)
-        from event_evidence v where v.namespace = $1 and v.event_id = e.event_id order by v.ordinal))
-from chosen
-join semantic_event e on e.namespace = $1 and e.event_id = chosen.event_id
-join entity t on t.namespace = $1 and t.entity_id = chosen.by_entity
-order by chosen.score desc, chosen.occurred_at desc, chosen.event_id
+        from event_evidence v where v.namespace = $1 and v.event_id = c.event_id order by v.ordinal))
+from (
+    select c.*
+    from ranked c
+    cross join lateral (select revision_id, category from semantic_event
+                        where namespace = $1 and event_id = c.event_id offset 0) e
+    cross join lateral (select is_latest from artifact_revision
+                        where namespace = $1 and revision_id = e.revision_id offset 0) r
+    where (r.is_latest or $4) and (cardinality($3::text[]) = 0 or e.category = any($3))
+    order by c.score desc, c.occurred_at desc, c.event_id
+    limit $5
+) c
+cross join lateral (select * from semantic_event where namespace = $1 and event_id = c.event_id offset 0) e
+order by c.score desc, c.occurred_at desc, c.event_id

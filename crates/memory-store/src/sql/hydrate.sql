@@ -1,27 +1,32 @@
 -- hydration::hydrate: passages with their revisions and events, in the order asked for.
-select r.revision_id, p.passage_id, r.artifact_id, r.context, r.title, r.source, r.author, r.role,
+-- «offset 0» keeps the order of the joins: from the few rows asked for, by key, to what belongs to them.
+select p.revision_id, u.passage_id, r.artifact_id, r.context, r.title, r.source, r.author, r.role,
     coalesce(r.date, r.created_at) as date, r.importance, r.tags, r.conversation_id, r.turn_index, r.is_latest,
-    successor.artifact_id as superseded_by,
+    (select successor.artifact_id from artifact_revision successor
+     where successor.namespace = $1 and successor.revision_id = r.superseded_by) as superseded_by,
     p.text as passage, p.start_char, p.end_char,
     p.chunk_index, c.start_char as chunk_start, c.end_char as chunk_end,
     case when $3 then (select a.content from artifact a where a.namespace = $1 and a.artifact_id = r.artifact_id) end as content,
     coalesce(events.found, '[]'::json) as events
 from unnest($2::bigint[]) with ordinality u (passage_id, n)
-join passage p on p.namespace = $1 and p.passage_id = u.passage_id
-join artifact_revision r on r.namespace = $1 and r.revision_id = p.revision_id
-left join chunk c on c.namespace = $1 and c.artifact_id = p.artifact_id and c.chunk_index = p.chunk_index
-left join artifact_revision successor on successor.namespace = $1 and successor.revision_id = r.superseded_by
+cross join lateral (select * from passage p where p.namespace = $1 and p.passage_id = u.passage_id offset 0) p
+cross join lateral (select * from artifact_revision r where r.namespace = $1 and r.revision_id = p.revision_id offset 0) r
+left join lateral (
+    select * from chunk c
+    where c.namespace = $1 and c.artifact_id = p.artifact_id and c.chunk_index = p.chunk_index
+    offset 0
+) c on true
 left join lateral (
     select json_agg(json_build_object(
         'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
         'event_time', e.event_time, 'due_time', e.due_time, 'confidence', e.confidence,
         'subjects', array(
-            select t.name from event_subject s join entity t using (namespace, entity_id)
-            where s.namespace = $1 and s.event_id = e.event_id order by t.name),
+            select (select t.name from entity t where t.namespace = $1 and t.entity_id = s.entity_id)
+            from event_subject s where s.namespace = $1 and s.event_id = e.event_id order by 1),
         'actors', array(
-            select json_build_object('name', t.name, 'role', s.role)
-            from event_actor s join entity t using (namespace, entity_id)
-            where s.namespace = $1 and s.event_id = e.event_id order by s.role, t.name),
+            select json_build_object('name', (select t.name from entity t where t.namespace = $1 and t.entity_id = s.entity_id),
+                'role', s.role)
+            from event_actor s where s.namespace = $1 and s.event_id = e.event_id order by s.role, s.entity_id),
         'evidence', array(
             select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
                 'artifact_id', v.artifact_id)
@@ -29,7 +34,7 @@ left join lateral (
     ) order by e.ordinal) as found
     from (
         select * from semantic_event e
-        where e.namespace = $1 and e.revision_id = r.revision_id
+        where e.namespace = $1 and e.revision_id = p.revision_id
             and (cardinality($5::text[]) = 0 or e.category = any($5))
         order by e.confidence desc, e.ordinal
         limit $4

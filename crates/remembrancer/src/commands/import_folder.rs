@@ -55,7 +55,10 @@ struct Tally {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ImportFolderArgs) -> anyhow::Result<ExitCode> {
-    let root = args.dir.canonicalize().with_context(|| format!("the folder {} cannot be read", args.dir.display()))?;
+    let root = args
+        .dir
+        .canonicalize()
+        .with_context(|| format!("the folder {} cannot be read", args.dir.display()))?;
     if !root.is_dir() {
         bail!("{} is not a folder; remember a single file with `remembrancer remember FILE`", root.display());
     }
@@ -150,7 +153,11 @@ async fn import(client: &Client, args: &ImportFolderArgs, root: &Path, file: &Pa
 }
 
 /// The file as arguments of remember; the inner error says why it is no text to remember.
-async fn read(args: &ImportFolderArgs, root: &Path, file: &Path) -> anyhow::Result<Result<JsonObject, String>> {
+async fn read(
+    args: &ImportFolderArgs,
+    root: &Path,
+    file: &Path,
+) -> anyhow::Result<Result<JsonObject, String>> {
     let metadata = tokio::fs::metadata(file).await?;
     if metadata.len() > FILE_MAX_BYTES {
         return Ok(Err(format!("{} bytes, the limit is {FILE_MAX_BYTES}", metadata.len())));

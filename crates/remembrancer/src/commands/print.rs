@@ -47,7 +47,11 @@ fn day(timestamp: &str) -> &str {
 }
 
 fn indented(text: &str, indent: &str) -> String {
-    printable(text).lines().filter(|l| !l.trim().is_empty()).map(|l| format!("{indent}{}\n", l.trim())).collect()
+    printable(text)
+        .lines()
+        .filter(|l| !l.trim().is_empty())
+        .map(|l| format!("{indent}{}\n", l.trim()))
+        .collect()
 }
 
 pub(crate) fn remembered(answer: &Value, style: &Style) -> String {
@@ -75,7 +79,12 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     }
     for turn in list(answer, "turns") {
         let who = turn["author"].as_str().or(turn["role"].as_str()).unwrap_or("?");
-        let _ = writeln!(out, "{} {}", style.bold(&format!("{} {}:", turn["turn_index"], printable(who))), style.dim(text(turn, "ts")));
+        let _ = writeln!(
+            out,
+            "{} {}",
+            style.bold(&format!("{} {}:", turn["turn_index"], printable(who))),
+            style.dim(text(turn, "ts"))
+        );
         out.push_str(&indented(text(turn, "content"), "  "));
     }
     for (n, result) in list(answer, "results").iter().enumerate() {
@@ -115,7 +124,8 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
     about.extend(result["author"].as_str().map(printable));
     about.push(format!("score {}", result["score"]));
     about.push(text(result, "id").to_owned());
-    let title = result["title"].as_str().map(|t| format!("{}  ", style.bold(&printable(t)))).unwrap_or_default();
+    let title =
+        result["title"].as_str().map(|t| format!("{}  ", style.bold(&printable(t)))).unwrap_or_default();
     let _ = writeln!(out, "{n}. {title}{}", style.dim(&about.join(" · ")));
     let body = result["content"].as_str().unwrap_or_else(|| text(result, "snippet"));
     out.push_str(&indented(body, "   "));
@@ -146,7 +156,12 @@ pub(crate) fn status(answer: &Value, style: &Style) -> String {
     let state = if answer["healthy"] == true { "healthy" } else { "NOT HEALTHY" };
     let mut out = format!("{}\n", style.bold(&format!("Remembrancer {}: {state}", text(answer, "version"))));
     for (name, service) in answer["services"].as_object().into_iter().flatten() {
-        let _ = writeln!(out, "  {name:<16} {:<5} {}", text(service, "status"), printable(text(service, "detail")));
+        let _ = writeln!(
+            out,
+            "  {name:<16} {:<5} {}",
+            text(service, "status"),
+            printable(text(service, "detail"))
+        );
     }
     let counts = &answer["counts"];
     let _ = writeln!(

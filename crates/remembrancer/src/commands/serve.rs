@@ -6,8 +6,8 @@ use anyhow::bail;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::http::ListenOptions;
-use crate::pieces::Piece;
 use crate::instance::{Hello, Instance, ListenReply, Meeting, Signals, send_line};
+use crate::pieces::Piece;
 use crate::settings::{ServeArgs, Settings, token};
 
 pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> {
@@ -18,14 +18,16 @@ pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<E
         namespace: settings.namespace()?.to_string(),
     };
     let needs_postgres = settings.store.database_url.is_none();
-    for missing in settings.pieces()?.missing(needs_postgres) {
-        if needs_postgres && missing.piece == Piece::Postgres {
-            bail!("{missing}");
-        }
+    let meeting = Meeting::of(&settings)?;
+    let lock = meeting.try_lock()?;
+    let missing = settings.pieces()?.missing(needs_postgres);
+    if let Some(missing) = missing.iter().find(|missing| missing.piece == Piece::Postgres) {
+        bail!("{missing}");
+    }
+    for missing in missing {
         eprintln!("remembrancer: {missing}; until then texts are found by their words only");
     }
-    let meeting = Meeting::of(&settings)?;
-    match meeting.try_lock()? {
+    match lock {
         Some(lock) => {
             Instance::new(settings, meeting, lock).run(Some(options), false).await?;
             Ok(ExitCode::SUCCESS)
@@ -52,7 +54,9 @@ async fn attach(settings: &Settings, meeting: &Meeting, options: ListenOptions) 
     let mut lines = BufReader::new(read).lines();
     match lines.next_line().await?.map(|line| serde_json::from_str(&line)).transpose()? {
         Some(ListenReply::Listening(address)) => {
-            eprintln!("Remembrancer serves MCP at http://{address}/mcp (by the process that already holds this data folder)");
+            eprintln!(
+                "Remembrancer serves MCP at http://{address}/mcp (by the process that already holds this data folder)"
+            );
         }
         Some(ListenReply::Refused(reason)) => bail!("{reason}"),
         None => bail!("the process that holds this data folder is stopping; try again"),

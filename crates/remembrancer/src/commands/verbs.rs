@@ -126,9 +126,8 @@ pub(crate) struct StatusArgs {
 
 pub(crate) async fn remember(settings: &Settings, args: RememberArgs) -> anyhow::Result<ExitCode> {
     let content = match &args.file {
-        Some(file) if file.as_os_str() != "-" => {
-            std::fs::read_to_string(file).with_context(|| format!("{} cannot be read as text", file.display()))?
-        }
+        Some(file) if file.as_os_str() != "-" => std::fs::read_to_string(file)
+            .with_context(|| format!("{} cannot be read as text", file.display()))?,
         _ => {
             let mut content = String::new();
             std::io::stdin().read_to_string(&mut content).context("standard input cannot be read as text")?;
@@ -188,7 +187,11 @@ async fn show(
         print!("{}", readable(&answer.value, &Style::of_stdout()));
     }
     if answer.is_refusal {
-        let confirm = if tool == "forget" { answer.reason().replace("confirm=true", "--confirm") } else { answer.reason() };
+        let confirm = if tool == "forget" {
+            answer.reason().replace("confirm=true", "--confirm")
+        } else {
+            answer.reason()
+        };
         eprintln!("remembrancer: {confirm}");
         return Ok(ExitCode::FAILURE);
     }

@@ -48,13 +48,20 @@ pub(super) fn tool() -> Registered {
 async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::Value, Refusal> {
     let input: Input = arguments("forget", given)?;
     let id = input.id.trim().to_owned();
-    let refused = |error: String, hint: &str| Refusal(json!({ "deleted": false, "id": id, "error": error, "hint": hint }));
-    let parsed = AnyId::parse(&id).map_err(|e| refused(e.0, "Pass the art_ id that remember or recall gave."))?;
+    let refused = |error: String, hint: &str| {
+        Refusal(json!({ "deleted": false, "id": id, "error": error, "hint": hint }))
+    };
+    let parsed =
+        AnyId::parse(&id).map_err(|e| refused(e.0, "Pass the art_ id that remember or recall gave."))?;
     match call.memory.forget(&call.namespace, &parsed, input.confirm.unwrap_or(false)).await? {
         Forgotten::Deleted(cascade) => answer(&Output {
             deleted: true,
             id,
-            cascade: CascadeOut { chunks: cascade.chunks, events: cascade.events, entities: cascade.entities },
+            cascade: CascadeOut {
+                chunks: cascade.chunks,
+                events: cascade.events,
+                entities: cascade.entities,
+            },
         }),
         Forgotten::NotConfirmed => Err(refused(
             "Deletion was not confirmed.".to_owned(),
@@ -66,8 +73,9 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::V
                 "deleted": false, "id": id, "error": text, "hint": text, "source_artifact_id": source.0,
             })))
         }
-        Forgotten::NotFound => {
-            Err(refused(format!("Content not found: {id}"), "It may be forgotten already; recall finds what is there."))
-        }
+        Forgotten::NotFound => Err(refused(
+            format!("Content not found: {id}"),
+            "It may be forgotten already; recall finds what is there.",
+        )),
     }
 }

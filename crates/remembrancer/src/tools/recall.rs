@@ -291,7 +291,12 @@ fn output(recall: Recall) -> Output {
         entities: recall
             .entities
             .into_iter()
-            .map(|e| EntityOut { name: e.name, r#type: e.entity_type, mention_count: e.mention_count, aliases: e.aliases })
+            .map(|e| EntityOut {
+                name: e.name,
+                r#type: e.entity_type,
+                mention_count: e.mention_count,
+                aliases: e.aliases,
+            })
             .collect(),
         facts: Vec::new(),
         total_count,

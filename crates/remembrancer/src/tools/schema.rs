@@ -62,7 +62,9 @@ pub(crate) fn repair(schema: &JsonObject, arguments: &mut JsonObject) {
     arguments.retain(|_, value| !value.is_null());
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
     for (name, value) in arguments.iter_mut() {
-        let Some(wanted) = properties.get(name).and_then(|p| p.get("type")).and_then(Value::as_str) else { continue };
+        let Some(wanted) = properties.get(name).and_then(|p| p.get("type")).and_then(Value::as_str) else {
+            continue;
+        };
         if let Some(mended) = mend(wanted, value) {
             *value = mended;
         }
@@ -144,6 +146,9 @@ mod tests {
         let mut odd = json!({"tags": "one", "limit": 3.0, "query": "[1]", "expand": "perhaps"});
         let odd = odd.as_object_mut().unwrap();
         repair(schema.as_object().unwrap(), odd);
-        assert_eq!(Value::Object(odd.clone()), json!({"tags": ["one"], "limit": 3, "query": "[1]", "expand": "perhaps"}));
+        assert_eq!(
+            Value::Object(odd.clone()),
+            json!({"tags": ["one"], "limit": 3, "query": "[1]", "expand": "perhaps"})
+        );
     }
 }

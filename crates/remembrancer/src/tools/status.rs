@@ -117,7 +117,10 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::V
         Some(id) => match AnyId::parse(id)? {
             AnyId::Artifact(id) => Some(id),
             AnyId::Event(id) => {
-                return Err(Invalid::new(format!("Invalid artifact_id {id}: it is an event. Pass its art_ id.")).into());
+                return Err(Invalid::new(format!(
+                    "Invalid artifact_id {id}: it is an event. Pass its art_ id."
+                ))
+                .into());
             }
         },
     };
