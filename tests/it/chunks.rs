@@ -54,7 +54,7 @@ async fn no_word_of_a_long_text_is_left_out_of_the_index() {
             found_by_words(&f, &format!("pump {}", n * 7)).await,
             std::slice::from_ref(&remembered.id)
         );
-        let best = f.recall_as(query(&format!("section {n}"))).await.results.remove(0);
+        let best = f.recall_as(query(&format!("section {n} pump {}", n * 7))).await.results.remove(0);
         assert!(best.snippet.contains(&format!("Section {n} ")), "{}", best.snippet);
         let (_, chunk) = best.hit.chunk.expect("a chunk holds it");
         assert!(chunk.start <= best.hit.span.start && best.hit.span.end <= chunk.end);

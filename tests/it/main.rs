@@ -12,6 +12,7 @@ mod process_faults;
 mod process_http;
 mod process_sharing;
 mod process_startup;
+mod process_wire;
 mod recall;
 mod related;
 mod remember;

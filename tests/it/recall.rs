@@ -91,7 +91,7 @@ async fn an_unknown_id_gives_nothing_and_another_prefix_a_reason() {
 
 #[tokio::test]
 async fn exact_identifiers_are_found_by_words() {
-    let f = light(line_reader()).await;
+    let f = Fixture::without_model(line_reader()).await;
     let right = f
         .remember("It fails with ERR-4021 in /etc/app.d/main.conf since v2.1.0, see getUserName and user_id.")
         .await

@@ -379,10 +379,12 @@ impl StdioHost {
     }
 
     pub async fn receive(&mut self) -> Value {
-        let line = tokio::time::timeout(Duration::from_secs(60), self.lines.next_line())
-            .await
-            .expect("an answer in time");
-        serde_json::from_str(&line.expect("a line").expect("the server is there")).expect("JSON")
+        serde_json::from_str(&self.receive_line().await).expect("JSON")
+    }
+
+    pub async fn receive_line(&mut self) -> String {
+        let line = tokio::time::timeout(Duration::from_secs(60), self.lines.next_line()).await;
+        line.expect("an answer in time").expect("a line").expect("the server is there")
     }
 
     /// Shakes hands as clients up to 2025-11-25 do.

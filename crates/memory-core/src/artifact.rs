@@ -211,7 +211,7 @@ fn first_sentences(content: &str) -> String {
         }
     }
     if summary.is_empty() {
-        summary = content[..head_end].trim().to_owned();
+        content[..head_end].trim().clone_into(&mut summary);
     }
     cut(&summary, SUMMARY_MAX_CHARS)
 }

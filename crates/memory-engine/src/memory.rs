@@ -168,9 +168,12 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 #[derive(Default)]
 pub(crate) struct Statistics {
     corpora: Mutex<HashMap<Namespace, (Instant, CorpusStats)>>,
-    frequencies: Mutex<HashMap<Namespace, HashMap<String, (Instant, f32)>>>,
+    frequencies: Mutex<HashMap<Namespace, Frequencies>>,
     passages: Mutex<HashMap<Namespace, (Instant, i64)>>,
 }
+
+/// In how many passages each lexeme stands, and when that was counted.
+type Frequencies = HashMap<String, (Instant, f32)>;
 
 /// How old each may be.
 const CORPUS_AGE: Duration = Duration::from_secs(60);

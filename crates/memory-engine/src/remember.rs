@@ -166,10 +166,8 @@ impl Memory {
         let lacks_extraction = !standing.was_extracted && job_id.is_none() && queues_extraction;
         if meta != standing.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&standing.meta, None);
-            let prepared = match is_rendered_anew {
-                true => Some(self.prepare(ns, &meta, chunked, previous).await),
-                false => None,
-            };
+            let prepared =
+                if is_rendered_anew { Some(self.prepare(ns, &meta, chunked, previous).await) } else { None };
             let mut tx = self.store.begin().await?;
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;

@@ -70,7 +70,7 @@ pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<L
 /// Ends the job. Call it first in the transaction that writes its results: a lost lease then writes nothing.
 pub async fn finish(tx: &mut Tx, job: &LeasedJob) -> Result<(), StoreError> {
     held(
-        sqlx::query(
+        &sqlx::query(
             "update event_jobs
              set status = 'DONE', finished_at = now(), lease_token = null, leased_until = null, last_error_code = null
              where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
@@ -86,7 +86,7 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob) -> Result<(), StoreError> {
 /// Renews the lease in the transaction that writes a part of the results.
 pub async fn renew(tx: &mut Tx, job: &LeasedJob, lease: Duration) -> Result<(), StoreError> {
     held(
-        sqlx::query(
+        &sqlx::query(
             "update event_jobs set leased_until = now() + make_interval(secs => $4)
              where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
         )
@@ -133,7 +133,7 @@ async fn put_back(
     attempts_returned: i32,
 ) -> Result<(), StoreError> {
     held(
-        sqlx::query(
+        &sqlx::query(
             "with covered as (
                  select exists (select from event_jobs other
                                 join event_jobs mine using (namespace, conversation_id)
@@ -163,7 +163,7 @@ async fn put_back(
 /// Ends the job as FAILED with its reason.
 pub async fn fail(conn: &mut Conn, job: &LeasedJob, code: ErrorCode) -> Result<(), StoreError> {
     held(
-        sqlx::query(
+        &sqlx::query(
             "update event_jobs
              set status = 'FAILED', finished_at = now(), last_error_code = $4, lease_token = null, leased_until = null
              where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
@@ -177,7 +177,7 @@ pub async fn fail(conn: &mut Conn, job: &LeasedJob, code: ErrorCode) -> Result<(
     )
 }
 
-fn held(result: sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
+fn held(result: &sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
     if result.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
 }
 

@@ -220,7 +220,7 @@ impl Memory {
                 JobTarget::Embed(revision_id) => self.embed_revision(job, *revision_id).await,
             }
         };
-        let error = match tokio::time::timeout(self.settings.lease - margin, work).await {
+        let error = match tokio::time::timeout(self.settings.lease.saturating_sub(margin), work).await {
             Ok(Ok(())) => return,
             Ok(Err(error)) => error,
             Err(_) => JobError::Retry(ErrorCode::Internal, "it took longer than its lease".to_owned()),

@@ -77,7 +77,9 @@ fn parse(text: &str) -> anyhow::Result<Vec<(Piece, Pin)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pieces::{ONNXRUNTIME, POSTGRES};
+    use memory_inference::files::ONNXRUNTIME;
+
+    use crate::pieces::POSTGRES;
 
     #[test]
     fn every_machine_has_every_piece_in_the_version_of_its_folder() {
