@@ -127,7 +127,7 @@ impl Memory {
                 let content = hit.content.take();
                 let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
                 Some(Recalled {
-                    score: (chosen.score * 10_000.0).round() / 10_000.0,
+                    score: chosen.score,
                     snippet: snippet(&hit.passage, Some(query)),
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
                     is_cut,

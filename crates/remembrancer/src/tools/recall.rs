@@ -72,7 +72,7 @@ struct Output {
 #[derive(Debug, Serialize, JsonSchema)]
 struct ResultOut {
     id: String,
-    score: f32,
+    score: f64,
     context: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
@@ -89,7 +89,7 @@ struct ResultOut {
     source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<String>,
-    importance: f32,
+    importance: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ struct ExplainOut {
 struct PlaceOut {
     rank: usize,
     /// Cosine similarity, or BM25
-    score: f32,
+    score: f64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -144,7 +144,7 @@ struct EventOut {
     actors: Vec<ActorOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     subjects: Vec<String>,
-    confidence: f32,
+    confidence: f64,
     evidence: Vec<EvidenceOut>,
 }
 
@@ -204,6 +204,12 @@ struct TurnOut {
     content: String,
 }
 
+/// A short decimal: the nearest 32-bit float would be written with sixteen digits.
+fn decimal(value: f32, digits: i32) -> f64 {
+    let scale = 10_f64.powi(digits);
+    (f64::from(value) * scale).round() / scale
+}
+
 fn rfc3339(timestamp: Option<Timestamp>) -> Option<String> {
     timestamp.map(|t| t.to_string())
 }
@@ -224,7 +230,7 @@ impl From<StoredEvent> for EventOut {
             due_time: rfc3339(event.due_time),
             actors: event.actors.into_iter().map(|a| ActorOut { name: a.name, role: a.role }).collect(),
             subjects: event.subjects,
-            confidence: (event.confidence * 100.0).round() / 100.0,
+            confidence: decimal(event.confidence, 2),
             evidence: event.evidence.into_iter().map(Into::into).collect(),
         }
     }
@@ -232,7 +238,7 @@ impl From<StoredEvent> for EventOut {
 
 impl From<ArmPlace> for PlaceOut {
     fn from(place: ArmPlace) -> Self {
-        Self { rank: place.rank, score: (place.score * 1000.0).round() / 1000.0 }
+        Self { rank: place.rank, score: decimal(place.score, 3) }
     }
 }
 
@@ -241,7 +247,7 @@ fn result_out(recalled: Recalled) -> ResultOut {
     let is_event = recalled.event_id.is_some();
     ResultOut {
         id: recalled.event_id.map_or(hit.artifact_id.0, |id| id.0),
-        score: recalled.score,
+        score: decimal(recalled.score, 4),
         context: hit.context,
         title: hit.title,
         snippet: recalled.snippet,
@@ -255,7 +261,7 @@ fn result_out(recalled: Recalled) -> ResultOut {
         date: hit.date.to_string(),
         source: hit.source,
         author: hit.author,
-        importance: hit.importance,
+        importance: decimal(hit.importance, 4),
         tags: (!hit.tags.is_empty()).then_some(hit.tags),
         conversation_id: hit.conversation_id,
         turn_index: hit.turn_index,
