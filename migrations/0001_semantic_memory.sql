@@ -145,7 +145,7 @@ create unique index event_jobs_open_revision on event_jobs (namespace, kind, rev
     where revision_id is not null and status in ('PENDING', 'PROCESSING');
 create unique index event_jobs_waiting_conversation on event_jobs (namespace, conversation_id)
     where conversation_id is not null and status = 'PENDING';
-create index event_jobs_due on event_jobs (run_at) where status = 'PENDING';
+create index event_jobs_due on event_jobs (namespace, run_at, job_id) where status = 'PENDING';
 create index event_jobs_leased on event_jobs (leased_until) where status = 'PROCESSING';
 create index event_jobs_revision on event_jobs (namespace, revision_id);
 
@@ -203,7 +203,7 @@ create table entity (
     unique (namespace, entity_type, normalised)
 );
 
--- Another name of an entity, with the revision that says so: it goes when that revision goes.
+-- A name of an entity, its own included, with the revision that says so: it goes when that revision goes.
 create table entity_alias (
     namespace    text   not null,
     entity_id    bigint not null,
@@ -238,20 +238,22 @@ create table event_actor (
     entity_id    bigint      not null,
     event_id     text        not null,
     role         text        not null check (role in ('owner', 'contributor', 'reviewer', 'stakeholder', 'other')),
+    category     text        not null,
     occurred_at  timestamptz not null,
     primary key (namespace, event_id, entity_id),
     foreign key (namespace, entity_id) references entity,
     foreign key (namespace, event_id) references semantic_event on delete cascade
 );
-create index event_actor_newest on event_actor (namespace, entity_id, occurred_at desc, event_id);
+create index event_actor_newest on event_actor (namespace, entity_id, occurred_at desc, event_id) include (category);
 
 create table event_subject (
     namespace    text        not null,
     entity_id    bigint      not null,
     event_id     text        not null,
+    category     text        not null,
     occurred_at  timestamptz not null,
     primary key (namespace, event_id, entity_id),
     foreign key (namespace, entity_id) references entity,
     foreign key (namespace, event_id) references semantic_event on delete cascade
 );
-create index event_subject_newest on event_subject (namespace, entity_id, occurred_at desc, event_id);
+create index event_subject_newest on event_subject (namespace, entity_id, occurred_at desc, event_id) include (category);

@@ -214,10 +214,14 @@ async fn a_reading_of_a_talk_writes_nothing_of_a_turn_forgotten_meanwhile() {
             })
             .collect(),
     };
+    let mut found = read_lines(&text);
+    let mut rests_on_both = found.events[0].clone();
+    rests_on_both.evidence.extend(found.events[1].evidence.clone());
+    found.events.push(rests_on_both);
     let mut tx = store.begin().await.unwrap();
     jobs::finish(&mut tx, &job).await.unwrap();
     let extractor = events::ExtractorId { name: "scripted", version: 1 };
-    events::replace_extraction(&mut tx, &f.ns, extractor, &sources, read_lines(&text), Rejected::default())
+    events::replace_extraction(&mut tx, &f.ns, extractor, &sources, found, Rejected::default())
         .await
         .unwrap();
     tx.commit().await.unwrap();

@@ -51,7 +51,8 @@ async fn write_at_once(server: &Server, told: &Told, enough: impl Fn() -> bool) 
 }
 
 async fn assert_all_is_there_and_whole(server: &Server, data_dir: &DataDir, told: &Told) {
-    for (id, content) in told.kept.borrow().iter() {
+    let kept = told.kept.borrow().clone();
+    for (id, content) in &kept {
         let found = server.ask("recall", json!({"id": id})).await;
         assert_eq!(found["results"][0]["content"], *content, "{id}");
     }
@@ -163,4 +164,18 @@ async fn a_terminated_server_ends_in_time_with_connections_open_and_takes_its_da
     let server = Server::start(&data_dir).await;
     let found = server.ask("recall", json!({"id": id})).await;
     assert_eq!(found["results"][0]["content"], "The spare key is in the blue box.");
+}
+
+#[tokio::test]
+async fn a_server_terminated_while_it_starts_leaves_no_database_behind() {
+    let data_dir = DataDir::warm();
+    for delay in [0, 30, 60, 90, 120, 200] {
+        let server = Server::start(&data_dir).await;
+        tokio::time::sleep(Duration::from_millis(delay)).await;
+        let elapsed = server.terminate().await;
+        assert!(elapsed < Duration::from_secs(5), "{elapsed:?}");
+        // A database that is still being started has its file in a moment.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(!data_dir.postmaster_pid().is_some_and(is_alive), "after {delay} ms");
+    }
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 async fn a_second_serve_works_beside_the_first_at_an_address_of_its_own() {
     let data_dir = DataDir::warm();
     let first = Server::start(&data_dir).await;
+    first.ask("remember", json!({"content": "The spare key is in the blue box."})).await;
     let postmaster = data_dir.postmaster_pid();
     let mut command = data_dir.command("remembrancer");
     command
@@ -17,7 +18,6 @@ async fn a_second_serve_works_beside_the_first_at_an_address_of_its_own() {
         .env("REMEMBRANCER_NAMESPACE", "second");
     let second = Server::start_with(command).await;
     assert_eq!(data_dir.postmaster_pid(), postmaster, "there is one database");
-    first.ask("remember", json!({"content": "The spare key is in the blue box."})).await;
 
     // Token and namespace are those of the listener that was asked.
     let recall = memory_tests::process::call("recall", json!({"query": "spare key"}));

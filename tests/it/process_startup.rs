@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use memory_tests::process::{DataDir, Ran, Server, StdioHost, call, initialize};
 use serde_json::json;
+use sqlx::{Connection, Executor, PgConnection};
 
 #[tokio::test]
 async fn stdio_answers_initialize_before_there_is_a_database_and_a_call_made_meanwhile_waits_for_it() {
@@ -127,8 +128,11 @@ async fn without_a_model_texts_are_kept_and_found_by_their_words() {
 
     let log = std::fs::read_to_string(data_dir.path().join("test.log")).expect("a log");
     assert!(log.contains("`remembrancer setup`"), "{log}");
-    // With the model back, the vectors are made.
+    // With the model back, the vectors are made; a job that waited for it looks again every half minute.
     let server = Server::start(&data_dir).await;
+    server.ask("status", json!({})).await;
+    let mut database = PgConnection::connect(&data_dir.database_url()).await.expect("the database answers");
+    database.execute("update event_jobs set run_at = now()").await.expect("the half minute is over");
     server.settled().await;
     let found = server
         .ask("recall", json!({"query": "where do I find the thing to open the door", "explain": true}))

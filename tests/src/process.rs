@@ -94,7 +94,7 @@ impl DataDir {
     pub fn instances(&self) -> Vec<i32> {
         let folder = self.path().to_string_lossy().into_owned();
         let is_instance = |arguments: &[String]| {
-            arguments.iter().any(|a| *a == folder) && arguments.last().is_some_and(|a| a == "instance")
+            arguments.contains(&folder) && arguments.last().is_some_and(|a| a == "instance")
         };
         pids().filter(|pid| arguments_of(*pid).is_some_and(|arguments| is_instance(&arguments))).collect()
     }
@@ -350,6 +350,7 @@ pub fn initialize() -> Value {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}})
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "arguments are written where they are passed")]
 pub fn call(tool: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": tool, "arguments": arguments}})
 }

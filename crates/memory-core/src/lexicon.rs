@@ -50,8 +50,7 @@ pub fn lexeme_counts(text: &str) -> LexemeCounts {
 /// The terms of a question. Each term lists the lexemes that stand for it; a passage matches a term by
 /// any of them.
 pub fn query_terms(query: &str) -> Vec<Vec<String>> {
-    let english = Stemmer::create(Algorithm::English);
-    let detected = language_of(query).filter(|l| *l != Algorithm::English).map(Stemmer::create);
+    let stemmers: Vec<Stemmer> = languages_of_query(query).into_iter().map(Stemmer::create).collect();
     let mut terms: Vec<Vec<String>> = Vec::new();
     let mut add = |mut alternatives: Vec<String>| {
         alternatives.sort_unstable();
@@ -62,10 +61,7 @@ pub fn query_terms(query: &str) -> Vec<Vec<String>> {
     };
     for_each_token(query, &mut |token| match token {
         Token::Word(word) => {
-            let mut alternatives = vec![english.stem(&word).into_owned()];
-            if let Some(stemmer) = &detected {
-                alternatives.push(stemmer.stem(&word).into_owned());
-            }
+            let mut alternatives: Vec<String> = stemmers.iter().map(|s| s.stem(&word).into_owned()).collect();
             alternatives.push(word);
             add(alternatives);
         }
@@ -150,6 +146,28 @@ fn lexeme(text: &str) -> String {
 
 fn is_cjk(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x2FA1F)
+}
+
+/// The languages a question may be in: the one that can be told, else those of its script. English is
+/// always one, since text whose language could not be told was stemmed as English.
+fn languages_of_query(query: &str) -> Vec<Algorithm> {
+    let mut languages = vec![Algorithm::English];
+    match (language_of(query), whatlang::detect_script(query)) {
+        (Some(told), _) => languages.push(told),
+        (None, Some(Script::Cyrillic)) => languages.push(Algorithm::Russian),
+        (None, Some(Script::Greek)) => languages.push(Algorithm::Greek),
+        (None, Some(Script::Arabic)) => languages.push(Algorithm::Arabic),
+        (None, Some(Script::Latin)) => languages.extend([
+            Algorithm::German,
+            Algorithm::French,
+            Algorithm::Spanish,
+            Algorithm::Italian,
+            Algorithm::Portuguese,
+            Algorithm::Dutch,
+        ]),
+        (None, _) => {}
+    }
+    languages
 }
 
 /// The stemming algorithm of the text's language; `None` where it cannot be told.

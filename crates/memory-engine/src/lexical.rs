@@ -1,5 +1,7 @@
 //! The lexical arm: BM25 over a bounded number of candidates, rarest words first.
 
+use std::collections::HashMap;
+
 use memory_core::id::Namespace;
 use memory_core::lexicon::query_terms;
 use memory_core::recall::{CorpusStats, bm25, idf};
@@ -54,6 +56,7 @@ impl Memory {
                 passage_id: found.passage_id,
                 revision_id: found.revision_id,
                 artifact_id: found.artifact_id,
+                is_latest: found.is_latest,
                 score: score(stats, &terms, &found.frequencies, found.length),
             })
             .collect();
@@ -81,9 +84,13 @@ impl Memory {
         let terms = query_terms(query);
         let unknown: Vec<String> =
             terms.iter().flatten().filter(|l| self.statistics.frequency(ns, l).is_none()).cloned().collect();
+        let mut counted_now: HashMap<String, f32> = HashMap::new();
         if !unknown.is_empty() {
             let counted = search::document_frequencies(conn, ns, &unknown).await?;
-            self.statistics.set_frequencies(ns, unknown.into_iter().zip(counted));
+            counted_now = unknown.into_iter().zip(counted).collect();
+            // A word that nobody has used yet may be used in the next moment: that is not kept.
+            let known = counted_now.iter().filter(|(_, df)| **df > 0.0).map(|(l, df)| (l.clone(), *df));
+            self.statistics.set_frequencies(ns, known);
         }
         let mut terms: Vec<Term> = terms
             .into_iter()
@@ -91,16 +98,21 @@ impl Memory {
                 let lexemes: Vec<(String, f32)> = alternatives
                     .into_iter()
                     .map(|lexeme| {
-                        let frequency = self.statistics.frequency(ns, &lexeme).unwrap_or(0.0);
+                        let frequency = counted_now
+                            .get(&lexeme)
+                            .copied()
+                            .or_else(|| self.statistics.frequency(ns, &lexeme))
+                            .unwrap_or(0.0);
                         (lexeme, frequency)
                     })
+                    .filter(|(_, frequency)| *frequency > 0.0)
                     .collect();
                 let frequency = lexemes.iter().map(|(_, df)| *df).fold(0.0, f32::max);
                 Term { lexemes, frequency }
             })
             .collect();
+        terms.retain(|term| term.frequency > 0.0);
         terms.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
-        // A word that was unknown when it was counted may be there by now: it costs nothing to look.
         terms.truncate(TERMS_MAX);
         Ok(terms)
     }

@@ -102,6 +102,7 @@ pub async fn replace_extraction(
     let written: Vec<bool> = sources.iter().map(|s| s.unread && alive.contains(&s.revision_id.0)).collect();
     let targets: Vec<i64> =
         sources.iter().zip(&written).filter(|(_, w)| **w).map(|(s, _)| s.revision_id.0).collect();
+    let before = entities_of_revisions(tx, ns, &targets).await?;
     sqlx::query(
         "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
               mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
@@ -115,11 +116,16 @@ pub async fn replace_extraction(
     let ids = upsert_entities(tx, ns, &prepared.entities).await?;
     insert_mentions(tx, ns, sources, &prepared, &ids, &written).await?;
     let event_counts = insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
+    // What was rejected is not told apart by source: it is counted once, on the first.
+    let mut rejections = vec![0_i32; targets.len()];
+    if let Some(first) = rejections.first_mut() {
+        *first = (rejected.events + rejected.mentions) as i32;
+    }
     let counts: Vec<i32> = targets.iter().map(|id| event_counts.get(id).copied().unwrap_or(0)).collect();
     sqlx::query(
         "update artifact_revision r
-         set extractor = $3, extractor_version = $4, extracted_at = now(), event_count = u.events, rejected_count = $6
-         from unnest($2::bigint[], $5::int[]) u (revision_id, events)
+         set extractor = $3, extractor_version = $4, extracted_at = now(), event_count = u.events, rejected_count = u.rejected
+         from unnest($2::bigint[], $5::int[], $6::int[]) u (revision_id, events, rejected)
          where r.namespace = $1 and r.revision_id = u.revision_id",
     )
     .bind(ns.as_str())
@@ -127,9 +133,10 @@ pub async fn replace_extraction(
     .bind(extractor.name)
     .bind(extractor.version)
     .bind(&counts)
-    .bind((rejected.events + rejected.mentions) as i32)
+    .bind(&rejections)
     .execute(&mut **tx)
     .await?;
+    delete_orphans(tx, ns, &before).await?;
     Ok(prepared.events.len())
 }
 
@@ -219,7 +226,16 @@ async fn upsert_entities(
     .into_iter()
     .collect();
     let key = |e: &ExtractedEntity| (e.entity_type.as_str(), normalised_name(&e.name));
-    let mut new: Vec<((&str, String), &str)> = entities.iter().map(|e| (key(e), e.name.as_str())).collect();
+    let same_address = |entity: &ExtractedEntity, addresses: &[String]| {
+        let is_person = entity.entity_type == EntityType::Person;
+        addresses.iter().find_map(|a| by_address.get(a)).copied().filter(|_| is_person)
+    };
+    let mut new: Vec<((&str, String), &str)> = entities
+        .iter()
+        .zip(&addresses)
+        .filter(|(entity, addresses)| same_address(entity, addresses).is_none())
+        .map(|(e, _)| (key(e), e.name.as_str()))
+        .collect();
     // Every writer inserts in the same order, so that two of them never wait for each other in a circle.
     new.sort_unstable();
     new.dedup_by(|a, b| a.0 == b.0);
@@ -252,10 +268,8 @@ async fn upsert_entities(
         .iter()
         .zip(&addresses)
         .map(|(entity, addresses)| {
-            let same_address = addresses.iter().find_map(|a| by_address.get(a)).copied();
-            let same_address = same_address.filter(|_| entity.entity_type == EntityType::Person);
             let (entity_type, name) = key(entity);
-            same_address
+            same_address(entity, addresses)
                 .or_else(|| by_name.get(&(entity_type.to_owned(), name)).copied())
                 .ok_or(StoreError::Conflict)
         })
@@ -291,33 +305,102 @@ async fn insert_mentions(
     .bind(mentions.iter().map(|m| m.2.surface.as_str()).collect::<Vec<_>>())
     .execute(&mut **tx)
     .await?;
-    let first_written = written.iter().position(|w| *w).unwrap_or(0);
-    let aliases: Vec<(i64, &str, String, i64)> = prepared
+    let names: Vec<NameTold> = prepared
         .entities
         .iter()
         .zip(ids)
-        .flat_map(|(entity, id)| {
-            let segment =
-                entity.mentions.iter().map(|m| m.segment).find(|s| written[*s]).unwrap_or(first_written);
-            let names = entity.aliases.iter().map(String::as_str).chain([entity.name.as_str()]);
-            names.map(move |alias| (*id, alias, normalised_name(alias), sources[segment].revision_id.0))
-        })
-        .filter(|(_, _, normalised, _)| !normalised.is_empty())
+        .flat_map(|(entity, id)| names_told(entity, *id, sources, written))
         .collect();
     sqlx::query(
         "insert into entity_alias (namespace, entity_id, alias, normalised, revision_id)
-         select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) u (entity_id, alias, normalised, revision_id)
-         where not exists (select from entity t where t.namespace = $1 and t.entity_id = u.entity_id and t.name = u.alias)
+         select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) u
          on conflict do nothing",
     )
     .bind(ns.as_str())
-    .bind(aliases.iter().map(|a| a.0).collect::<Vec<_>>())
-    .bind(aliases.iter().map(|a| a.1).collect::<Vec<_>>())
-    .bind(aliases.iter().map(|a| a.2.as_str()).collect::<Vec<_>>())
-    .bind(aliases.iter().map(|a| a.3).collect::<Vec<_>>())
+    .bind(names.iter().map(|n| n.entity_id).collect::<Vec<_>>())
+    .bind(names.iter().map(|n| n.name.as_str()).collect::<Vec<_>>())
+    .bind(names.iter().map(|n| n.normalised.as_str()).collect::<Vec<_>>())
+    .bind(names.iter().map(|n| n.revision_id).collect::<Vec<_>>())
     .execute(&mut **tx)
     .await?;
     Ok(())
+}
+
+/// A name of an entity and a revision that tells it.
+struct NameTold {
+    entity_id: i64,
+    name: String,
+    normalised: String,
+    revision_id: i64,
+}
+
+/// Each name with every source that has it in its text; one that stands in none (it comes from what is said
+/// about the text) with the first source that mentions the entity, else with the first at all.
+fn names_told(
+    entity: &ExtractedEntity,
+    entity_id: i64,
+    sources: &[Source],
+    written: &[bool],
+) -> Vec<NameTold> {
+    let mentioned: Vec<(usize, String)> = entity
+        .mentions
+        .iter()
+        .filter(|m| written[m.segment])
+        .map(|m| (m.segment, normalised_name(&m.surface)))
+        .collect();
+    let fallback = mentioned.first().map(|(segment, _)| *segment).or(written.iter().position(|w| *w));
+    let mut told = Vec::new();
+    for name in entity.aliases.iter().chain([&entity.name]) {
+        let normalised = normalised_name(name);
+        if normalised.is_empty() {
+            continue;
+        }
+        let mut segments: Vec<usize> = mentioned
+            .iter()
+            .filter(|(_, surface)| *surface == normalised)
+            .map(|(segment, _)| *segment)
+            .collect();
+        if segments.is_empty() {
+            segments.extend(fallback);
+        }
+        segments.dedup();
+        told.extend(segments.into_iter().map(|segment| NameTold {
+            entity_id,
+            name: name.clone(),
+            normalised: normalised.clone(),
+            revision_id: sources[segment].revision_id.0,
+        }));
+    }
+    told
+}
+
+/// The entities that anything of the revisions refers to.
+pub(crate) async fn entities_of_revisions(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revisions: &[i64],
+) -> Result<Vec<i64>, StoreError> {
+    Ok(sqlx::query_scalar(include_str!("sql/entities_of_revisions.sql"))
+        .bind(ns.as_str())
+        .bind(revisions)
+        .fetch_all(&mut **tx)
+        .await?)
+}
+
+/// Deletes those of the entities that no mention, actor or subject refers to; gives how many.
+pub(crate) async fn delete_orphans(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<u64, StoreError> {
+    Ok(sqlx::query(
+        "delete from entity t
+         where t.namespace = $1 and t.entity_id = any($2)
+           and not exists (select from entity_mention m where m.namespace = $1 and m.entity_id = t.entity_id)
+           and not exists (select from event_actor a where a.namespace = $1 and a.entity_id = t.entity_id)
+           and not exists (select from event_subject s where s.namespace = $1 and s.entity_id = t.entity_id)",
+    )
+    .bind(ns.as_str())
+    .bind(entities)
+    .execute(&mut **tx)
+    .await?
+    .rows_affected())
 }
 
 /// Writes events, evidence and links; gives the number of events of each revision.
@@ -355,10 +438,16 @@ async fn insert_events(
             rows.evidence(&id, ordinal, &sources[evidence.segment], evidence);
         }
         for actor in &event.actors {
-            rows.actors.push((ids[actor.entity], id.0.clone(), actor.role.as_str(), occurred_at.to_sqlx()));
+            rows.actors.push((
+                ids[actor.entity],
+                id.0.clone(),
+                actor.role.as_str(),
+                occurred_at.to_sqlx(),
+                event.category.as_str(),
+            ));
         }
         if let Some(subject) = event.subject {
-            rows.subjects.push((ids[subject], id.0.clone(), occurred_at.to_sqlx()));
+            rows.subjects.push((ids[subject], id.0.clone(), occurred_at.to_sqlx(), event.category.as_str()));
         }
         rows.event(id, *count, source, event);
         *count += 1;
@@ -380,8 +469,8 @@ struct EventRows {
     due_time: Vec<Option<SqlTimestamp>>,
     confidence: Vec<f32>,
     evidence: Vec<(String, i32, i64, String, i32, i32, String)>,
-    actors: Vec<(i64, String, &'static str, SqlTimestamp)>,
-    subjects: Vec<(i64, String, SqlTimestamp)>,
+    actors: Vec<(i64, String, &'static str, SqlTimestamp, &'static str)>,
+    subjects: Vec<(i64, String, SqlTimestamp, &'static str)>,
 }
 
 impl EventRows {
@@ -459,12 +548,12 @@ impl EventRows {
         .await?;
         sqlx::query(
             "with subjects as (
-                 insert into event_subject (namespace, entity_id, event_id, occurred_at)
-                 select $1, u.* from unnest($6::bigint[], $7::text[], $8::timestamptz[]) u
+                 insert into event_subject (namespace, entity_id, event_id, occurred_at, category)
+                 select $1, u.* from unnest($7::bigint[], $8::text[], $9::timestamptz[], $10::text[]) u
                  on conflict do nothing
              )
-             insert into event_actor (namespace, entity_id, event_id, role, occurred_at)
-             select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[]) u
+             insert into event_actor (namespace, entity_id, event_id, role, occurred_at, category)
+             select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::timestamptz[], $6::text[]) u
              on conflict do nothing",
         )
         .bind(ns.as_str())
@@ -472,9 +561,11 @@ impl EventRows {
         .bind(self.actors.iter().map(|a| a.1.as_str()).collect::<Vec<_>>())
         .bind(self.actors.iter().map(|a| a.2).collect::<Vec<_>>())
         .bind(self.actors.iter().map(|a| a.3).collect::<Vec<_>>())
+        .bind(self.actors.iter().map(|a| a.4).collect::<Vec<_>>())
         .bind(self.subjects.iter().map(|s| s.0).collect::<Vec<_>>())
         .bind(self.subjects.iter().map(|s| s.1.as_str()).collect::<Vec<_>>())
         .bind(self.subjects.iter().map(|s| s.2).collect::<Vec<_>>())
+        .bind(self.subjects.iter().map(|s| s.3).collect::<Vec<_>>())
         .execute(&mut **tx)
         .await?;
         Ok(())

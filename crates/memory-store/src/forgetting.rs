@@ -3,6 +3,7 @@
 use memory_core::id::{ArtifactId, EventId, Namespace};
 use sqlx::Row;
 
+use crate::events::{delete_orphans, entities_of_revisions};
 use crate::{Conn, StoreError, Tx};
 
 /// How much went with an artifact.
@@ -63,26 +64,14 @@ pub async fn delete_artifact(
     if found.is_none() {
         return Ok(None);
     }
-    let touched: Vec<i64> = sqlx::query_scalar(
-        "with event as (
-             select e.event_id from semantic_event e where e.namespace = $1 and e.artifact_id = $2
-             union
-             select v.event_id from event_evidence v
-             join artifact_revision r on r.namespace = $1 and r.revision_id = v.revision_id
-             where v.namespace = $1 and r.artifact_id = $2
-         )
-         select entity_id from event_actor where namespace = $1 and event_id in (select event_id from event)
-         union
-         select entity_id from event_subject where namespace = $1 and event_id in (select event_id from event)
-         union
-         select m.entity_id from entity_mention m
-         join artifact_revision r on r.namespace = $1 and r.revision_id = m.revision_id
-         where m.namespace = $1 and r.artifact_id = $2",
+    let revisions: Vec<i64> = sqlx::query_scalar(
+        "select revision_id from artifact_revision where namespace = $1 and artifact_id = $2",
     )
     .bind(ns.as_str())
     .bind(&id.0)
     .fetch_all(&mut **tx)
     .await?;
+    let touched = entities_of_revisions(tx, ns, &revisions).await?;
     let events = sqlx::query(
         "delete from semantic_event e
          where e.namespace = $1
@@ -108,23 +97,37 @@ pub async fn delete_artifact(
         .execute(&mut **tx)
         .await?;
     let entities = delete_orphans(tx, ns, &touched).await?;
+    rename_nameless(tx, ns, &touched).await?;
     Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
 }
 
-/// Deletes those of the entities that no mention, actor or subject refers to.
-async fn delete_orphans(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<u64, StoreError> {
-    Ok(sqlx::query(
-        "delete from entity t
-         where t.namespace = $1 and t.entity_id = any($2)
-           and not exists (select from entity_mention m where m.namespace = $1 and m.entity_id = t.entity_id)
-           and not exists (select from event_actor a where a.namespace = $1 and a.entity_id = t.entity_id)
-           and not exists (select from event_subject s where s.namespace = $1 and s.entity_id = t.entity_id)",
+/// Gives those of the entities whose name no text tells any more one of the names that are still told: the
+/// longest that is free, an address only where there is nothing else.
+async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<(), StoreError> {
+    sqlx::query(
+        "with nameless as (
+             select t.entity_id, t.entity_type from entity t
+             where t.namespace = $1 and t.entity_id = any($2)
+               and not exists (select from entity_alias a
+                               where a.namespace = $1 and a.entity_id = t.entity_id and a.normalised = t.normalised)
+         ), chosen as (
+             select distinct on (n.entity_id) n.entity_id, a.alias, a.normalised
+             from nameless n
+             join entity_alias a on a.namespace = $1 and a.entity_id = n.entity_id
+             where not exists (select from entity other
+                               where other.namespace = $1 and other.entity_type = n.entity_type
+                                 and other.normalised = a.normalised)
+             order by n.entity_id, position('@' in a.alias) > 0, length(a.alias) desc, a.alias
+         )
+         update entity t set name = c.alias, normalised = c.normalised
+         from chosen c
+         where t.namespace = $1 and t.entity_id = c.entity_id",
     )
     .bind(ns.as_str())
     .bind(entities)
     .execute(&mut **tx)
-    .await?
-    .rows_affected())
+    .await?;
+    Ok(())
 }
 
 /// The artifact an event was extracted from.

@@ -138,6 +138,7 @@ pub struct Hit {
     pub passage_id: PassageId,
     pub revision_id: RevisionId,
     pub artifact_id: ArtifactId,
+    pub is_latest: bool,
     pub score: f32,
 }
 
@@ -152,14 +153,17 @@ pub async fn nearest(
 ) -> Result<Vec<Hit>, StoreError> {
     let vector = Vector::from(query);
     let mut statement = QueryBuilder::new(
-        "select n.passage_id, p.revision_id, p.artifact_id, n.score
-         from (select e.passage_id, (1 - (e.embedding",
+        "select n.passage_id, p.revision_id, p.artifact_id, p.is_latest, n.score
+         from (select e.passage_id, (",
     );
     let is_exact = scope.exact || scope.revisions.is_some();
     // Only the model's number and dimension, both ours, are written into the statement: the partial index
     // is chosen by them.
     let cast = if is_exact { String::new() } else { format!("::vector({})", model.info.dimension) };
-    statement.push(&cast).push(" <=> ").push_bind(vector.clone());
+    // Vectors have unit length: their inner product, which pgvector gives negated, is the cosine, at a third
+    // of the work.
+    let distance = if is_exact { "(e.embedding <#> ".to_owned() } else { format!("(e.embedding{cast} <=> ") };
+    statement.push(if is_exact { "-" } else { "1 - " }).push(&distance).push_bind(vector.clone());
     statement.push("))::real as score from passage_embedding e where e.namespace = ").push_bind(ns.as_str());
     statement.push(format!(" and e.model_id = {}", model.model_id));
     if !scope.filters.include_superseded {
@@ -168,9 +172,9 @@ pub async fn nearest(
     scope.push_condition(&mut statement, ns, "e");
     if is_exact {
         // «+ 0» keeps the planner from the approximate index.
-        statement.push(" order by (e.embedding <=> ").push_bind(vector).push(") + 0, e.passage_id");
+        statement.push(" order by ").push(&distance).push_bind(vector).push(") + 0, e.passage_id");
     } else {
-        statement.push(format!(" order by e.embedding{cast} <=> ")).push_bind(vector);
+        statement.push(" order by ").push(&distance).push_bind(vector).push(")");
     }
     statement.push(format!(" limit {limit}) n cross join lateral (select * from passage where namespace = "));
     statement.push_bind(ns.as_str());
@@ -184,6 +188,7 @@ fn hit_of(row: &sqlx::postgres::PgRow) -> Result<Hit, StoreError> {
         passage_id: PassageId(row.try_get("passage_id")?),
         revision_id: RevisionId(row.try_get("revision_id")?),
         artifact_id: ArtifactId(row.try_get("artifact_id")?),
+        is_latest: row.try_get("is_latest")?,
         score: row.try_get("score")?,
     })
 }
@@ -194,6 +199,7 @@ pub struct WordMatch {
     pub passage_id: PassageId,
     pub revision_id: RevisionId,
     pub artifact_id: ArtifactId,
+    pub is_latest: bool,
     pub length: f32,
     pub frequencies: Vec<f32>,
 }
@@ -209,7 +215,7 @@ pub async fn with_words(
 ) -> Result<Vec<WordMatch>, StoreError> {
     let single: Vec<String> = lexemes.iter().map(|lexeme| any_of_literal(ns, [*lexeme])).collect();
     let mut statement = QueryBuilder::new(
-        "select p.passage_id, p.revision_id, p.artifact_id, p.lex_length,
+        "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.lex_length,
                 array(select ts_rank('{1, 1, 1, 1}', p.lex, u.lexeme::tsquery) from unnest(",
     );
     statement.push_bind(single);
@@ -231,6 +237,7 @@ pub async fn with_words(
                 passage_id: PassageId(row.try_get("passage_id")?),
                 revision_id: RevisionId(row.try_get("revision_id")?),
                 artifact_id: ArtifactId(row.try_get("artifact_id")?),
+                is_latest: row.try_get("is_latest")?,
                 length: row.try_get::<i32, _>("lex_length")? as f32,
                 frequencies: ranks.into_iter().map(frequency_of_rank).collect(),
             })

@@ -23,8 +23,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::tools::{Connection, Toolbox};
 
-/// The longest request body: ten million characters of content, escaped.
-const BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// The longest request: ten million characters of content, escaped.
+pub(crate) const BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// What a listener is to do; `serve` sends it to the process that holds the data folder.

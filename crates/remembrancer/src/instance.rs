@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
 use rmcp::ServiceExt;
+use rmcp::transport::async_rw::AsyncRwTransport;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -218,6 +219,7 @@ impl Instance {
 
     /// Serves until a signal, or, when started for others, until nobody has come for ten minutes.
     pub(crate) async fn run(self, listen: Option<ListenOptions>, ends_when_idle: bool) -> anyhow::Result<()> {
+        let mut signals = Signals::new()?;
         // The lock is ours, so a socket that is there was left behind.
         let _ = std::fs::remove_file(&self.meeting.socket);
         let socket = UnixListener::bind(&self.meeting.socket)
@@ -239,7 +241,6 @@ impl Instance {
         let mut booted = None;
         let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop));
         let mut is_booting = true;
-        let mut signals = Signals::new()?;
         loop {
             tokio::select! {
                 outcome = &mut booting, if is_booting => {
@@ -266,6 +267,11 @@ impl Instance {
             }
         }
         self.stop.cancel();
+        if is_booting {
+            // What a start under way has begun, a database above all, must be ended with the rest.
+            let begun = tokio::time::timeout(PATIENCE, &mut booting).await;
+            booted = begun.ok().and_then(Result::ok).flatten();
+        }
         drop(booting);
         self.wind_down(listening, accepting, booted).await;
         boot_failure.map_or(Ok(()), Err)
@@ -350,7 +356,8 @@ async fn attend(stream: UnixStream, toolbox: Arc<Toolbox>, stop: CancellationTok
     match serde_json::from_str(&line)? {
         Hello::Mcp { namespace } => {
             let connection = Connection::new(toolbox, Namespace::new(&namespace)?);
-            let running = connection.serve_with_ct((read, write), stop).await?;
+            let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(http::BODY_MAX_BYTES);
+            let running = connection.serve_with_ct(lines, stop).await?;
             running.waiting().await?;
         }
         Hello::Listen(options) => {

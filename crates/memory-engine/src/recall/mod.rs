@@ -188,8 +188,17 @@ impl Memory {
         let found: HashMap<PassageId, &Hit> =
             vector.iter().chain(&lexical).map(|hit| (hit.passage_id, hit)).collect();
         let pairs = |hits: &[Hit]| hits.iter().map(|h| (h.passage_id, h.score)).collect::<Vec<_>>();
+        let mut fused = fuse_scores(&pairs(&vector), &pairs(&lexical));
+        // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
+        let age = |key| found.get(&key).map(|hit: &&Hit| (hit.is_latest, hit.revision_id));
+        fused.sort_by(|a, b| {
+            b.score
+                .total_cmp(&a.score)
+                .then_with(|| age(b.key).cmp(&age(a.key)))
+                .then_with(|| a.key.cmp(&b.key))
+        });
         let mut seen = HashSet::new();
-        Ok(fuse_scores(&pairs(&vector), &pairs(&lexical))
+        Ok(fused
             .into_iter()
             .filter_map(|fused| {
                 let hit = found.get(&fused.key)?;

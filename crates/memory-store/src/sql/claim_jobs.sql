@@ -1,16 +1,37 @@
--- jobs::claim: due jobs and expired leases, skipping what others hold.
-with lost as materialized (
+-- jobs::claim: expired leases, then due jobs in turn over the namespaces, skipping what others hold. Within a
+-- namespace the oldest goes first; a bulk of one namespace takes one turn in each round like everyone.
+with recursive waiting as (
+    (select namespace from event_jobs where status = 'PENDING' order by namespace limit 1)
+    union all
+    select (select j.namespace from event_jobs j
+            where j.status = 'PENDING' and j.namespace > w.namespace order by j.namespace limit 1)
+    from waiting w
+    where w.namespace is not null
+), candidate as materialized (
+    select w.namespace, d.job_id, d.run_at, d.turn
+    from waiting w
+    cross join lateral (
+        select j.job_id, j.run_at, row_number() over (order by j.run_at, j.job_id) as turn
+        from event_jobs j
+        where j.namespace = w.namespace and j.status = 'PENDING' and j.run_at <= now()
+        order by j.run_at, j.job_id
+        limit $1 * 4
+    ) d
+    where w.namespace is not null
+), lost as materialized (
     select namespace, job_id from event_jobs
     where status = 'PROCESSING' and leased_until <= now()
     order by leased_until
     limit $1
     for update skip locked
 ), due as materialized (
-    select namespace, job_id from event_jobs
-    where status = 'PENDING' and run_at <= now()
-    order by run_at
+    select j.namespace, j.job_id
+    from candidate c
+    join event_jobs j on j.namespace = c.namespace and j.job_id = c.job_id
+    where j.status = 'PENDING' and j.run_at <= now()
+    order by c.turn, c.run_at, j.job_id
     limit $1
-    for update skip locked
+    for update of j skip locked
 ), taken as materialized (
     select namespace, job_id from lost
     union all

@@ -22,7 +22,7 @@ with told as materialized (
 )
 select t.name, t.entity_type, mentions.number as mention_count,
     array(select min(a.alias) from entity_alias a
-          where a.namespace = $1 and a.entity_id = found.entity_id group by a.normalised order by 1) as aliases
+          where a.namespace = $1 and a.entity_id = found.entity_id and a.normalised <> t.normalised group by a.normalised order by 1) as aliases
 from found
 cross join lateral (select * from entity where namespace = $1 and entity_id = found.entity_id offset 0) t
 cross join lateral (select count(*) as number from entity_mention where namespace = $1 and entity_id = found.entity_id) mentions

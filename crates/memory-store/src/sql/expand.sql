@@ -1,6 +1,6 @@
 -- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events.
--- Each entity brings at most its newest 100 events a kind, so a hub costs what any other entity costs; its
--- weight is divided by ln(2 + how many events it has), counted up to 1,000. «offset 0»: see hydrate.sql.
+-- Each entity brings at most its newest 100 events a kind (of the categories asked for, among its newest 2,000), so a hub
+-- costs what any other entity costs; its weight is divided by ln(2 + how many events it has), counted up to 250. «offset 0»: see hydrate.sql.
 with seed_event as materialized (
     select e.event_id
     from unnest($2::bigint[]) s (revision_id)
@@ -21,20 +21,28 @@ with seed_event as materialized (
     select s.entity_id, 1 / ln(2 + actors.events + subjects.events) as weight
     from seed_entity s,
         lateral (select count(*)::float8 as events
-                 from (select from event_actor a where a.namespace = $1 and a.entity_id = s.entity_id limit 1000) c) actors,
+                 from (select from event_actor a where a.namespace = $1 and a.entity_id = s.entity_id limit 250) c) actors,
         lateral (select count(*)::float8 as events
-                 from (select from event_subject a where a.namespace = $1 and a.entity_id = s.entity_id limit 1000) c) subjects
+                 from (select from event_subject a where a.namespace = $1 and a.entity_id = s.entity_id limit 250) c) subjects
 ), candidate as materialized (
     select newest.event_id, w.entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
     from weighted w,
-        lateral (select a.event_id, a.occurred_at from event_actor a
-                 where a.namespace = $1 and a.entity_id = w.entity_id
+        lateral (select a.event_id, a.occurred_at
+                 from (select event_id, occurred_at, category from event_actor
+                       where namespace = $1 and entity_id = w.entity_id
+                       order by occurred_at desc, event_id
+                       limit case when cardinality($3::text[]) = 0 then 100 else 2000 end) a
+                 where cardinality($3::text[]) = 0 or a.category = any($3)
                  order by a.occurred_at desc, a.event_id limit 100) newest
     union all
     select newest.event_id, w.entity_id, false, w.weight, newest.occurred_at
     from weighted w,
-        lateral (select a.event_id, a.occurred_at from event_subject a
-                 where a.namespace = $1 and a.entity_id = w.entity_id
+        lateral (select a.event_id, a.occurred_at
+                 from (select event_id, occurred_at, category from event_subject
+                       where namespace = $1 and entity_id = w.entity_id
+                       order by occurred_at desc, event_id
+                       limit case when cardinality($3::text[]) = 0 then 100 else 2000 end) a
+                 where cardinality($3::text[]) = 0 or a.category = any($3)
                  order by a.occurred_at desc, a.event_id limit 100) newest
 ), ranked as materialized (
     select event_id, sum(weight) as score, max(occurred_at) as occurred_at,
@@ -57,11 +65,11 @@ select json_build_object(
 from (
     select c.*
     from ranked c
-    cross join lateral (select revision_id, category from semantic_event
+    cross join lateral (select revision_id from semantic_event
                         where namespace = $1 and event_id = c.event_id offset 0) e
     cross join lateral (select is_latest from artifact_revision
                         where namespace = $1 and revision_id = e.revision_id offset 0) r
-    where (r.is_latest or $4) and (cardinality($3::text[]) = 0 or e.category = any($3))
+    where r.is_latest or $4
     order by c.score desc, c.occurred_at desc, c.event_id
     limit $5
 ) c
