@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use memory_tests::process::{DataDir, Ran, Server, StdioHost, call, initialize};
+use memory_tests::process::{DataDir, Ran, Server, StdioHost, call, initialize, is_alive};
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -106,6 +106,19 @@ async fn a_missing_database_is_named_by_every_command_with_the_way_to_get_it() {
     let answer = host.call("remember", json!({"content": "The spare key is in the blue box."})).await;
     let error = answer["structuredContent"]["error"].as_str().expect("a reason");
     assert!(answer["isError"] == true && error.contains("`remembrancer setup`"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_database_that_another_version_wrote_is_refused_in_one_sentence_and_not_left_running() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    server.ask("status", json!({})).await;
+    let mut database = PgConnection::connect(&data_dir.database_url()).await.expect("the database answers");
+    database.execute(r"update _sqlx_migrations set checksum = '\x00'").await.expect("it is altered");
+    server.terminate().await;
+    let ran = data_dir.run(&["serve", "--bind", "127.0.0.1:0"]).await;
+    assert!(ran.refusal().contains("schema that this version cannot use"), "{ran:?}");
+    assert!(!data_dir.postmaster_pid().is_some_and(is_alive), "the database was left running");
 }
 
 #[tokio::test]

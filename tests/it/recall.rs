@@ -16,11 +16,11 @@ async fn a_long_text_is_one_hit() {
 }
 
 #[tokio::test]
-async fn equal_hits_stand_in_the_order_in_which_they_came() {
+async fn equal_hits_stand_newest_first() {
     let f = Fixture::without_model(line_reader()).await;
     let mut expected = Vec::new();
     for n in ["nine", "four", "seven", "one", "five", "two"] {
-        expected.push(f.remember(&format!("Zebra {n}.")).await.id);
+        expected.insert(0, f.remember(&format!("Zebra {n}.")).await.id);
     }
     let sibling = f.sibling(line_reader(), memory_tests::at_once()).await;
     let request = RecallRequest::new(query("zebra")).unwrap();

@@ -101,8 +101,8 @@ async fn with_hub() -> Fixture {
              insert into semantic_event (namespace, event_id, revision_id, artifact_id, ordinal, category, narrative, confidence, extractor, extractor_version)
              select 'default', 'evt_' || n, revision_id, 'art_bulk', n, 'Execution', 'Bulk ' || n, 0.5, 'bulk', 1 from rev, generate_series(1, 5000) n
          )
-         insert into event_actor (namespace, entity_id, event_id, role, occurred_at)
-         select 'default', t.entity_id, 'evt_' || n, 'owner', '2025-01-01'::timestamptz + n * interval '1 s'
+         insert into event_actor (namespace, entity_id, event_id, role, category, occurred_at)
+         select 'default', t.entity_id, 'evt_' || n, 'owner', 'Execution', '2025-01-01'::timestamptz + n * interval '1 s'
          from entity t, generate_series(1, 5000) n where t.name = 'Hub';",
     )
     .await;
@@ -121,7 +121,8 @@ async fn a_hub_of_thousands_of_events_neither_floods_nor_leads() {
 #[tokio::test]
 async fn a_category_is_found_behind_a_hubs_newer_events() {
     let f = with_hub().await;
-    let answer = f.recall_as(RecallDraft { categories: vec!["Commitment".into()], ..top(1, "zebra") }).await;
+    let answer =
+        f.recall_as(RecallDraft { categories: vec!["Commitment".into()], ..top(1, "zebra rare") }).await;
     assert_eq!(told(&answer), [("same_actor:Hub", "Commitment by Hub")]);
 }
 

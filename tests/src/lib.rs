@@ -83,27 +83,36 @@ pub async fn fresh_database() -> String {
     let template = TEMPLATE
         .get_or_init(|| async {
             let mut admin = admin().await;
-            let stale: Vec<String> =
+            let all: Vec<String> =
                 sqlx::query_scalar("select datname from pg_database where datname like 'test_%'")
                     .fetch_all(&mut admin)
                     .await
                     .expect("databases are listed");
-            for name in stale {
+            for name in all.into_iter().filter(|name| !is_of_a_running_test(name)) {
                 admin
                     .execute(sqlx::AssertSqlSafe(format!("drop database if exists \"{name}\" with (force)")))
                     .await
                     .expect("a stale database is dropped");
             }
-            let name = format!("test_template_{}", uuid::Uuid::new_v4().simple());
+            let name = format!("test_{}_template", std::process::id());
             create(&mut admin, &name, None).await;
             let store = Store::open(&url_of(&name).await, 4).await.expect("the template is migrated");
             store.close().await;
             name
         })
         .await;
-    let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+    let name = format!("test_{}_{}", std::process::id(), uuid::Uuid::new_v4().simple());
     create(&mut admin().await, &name, Some(template)).await;
     url_of(&name).await
+}
+
+/// A database is named after the process whose test made it.
+fn is_of_a_running_test(database: &str) -> bool {
+    let pid = database.split('_').nth(1).and_then(|pid| pid.parse::<i32>().ok());
+    let process = pid.and_then(rustix::process::Pid::from_raw);
+    process.is_some_and(|pid| {
+        pid != rustix::process::getpid() && rustix::process::test_kill_process(pid).is_ok()
+    })
 }
 
 async fn admin() -> PgConnection {

@@ -5,7 +5,6 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use memory_core::id::ContentHash;
 use reqwest::RequestBuilder;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
@@ -108,38 +107,33 @@ impl Default for DataDir {
 
 impl Drop for DataDir {
     fn drop(&mut self) {
-        // Whatever still runs on the folder goes with it.
-        for pid in self.instances() {
-            kill(pid, Signal::KILL);
-        }
-        if let Some(pid) = self.postmaster_pid() {
-            kill(pid, Signal::QUIT);
-            let deadline = Instant::now() + Duration::from_secs(5);
-            while is_alive(pid) && Instant::now() < deadline {
-                std::thread::sleep(Duration::from_millis(10));
-            }
-        }
         if std::thread::panicking() {
             for log in ["test.log", "run/embedded.log", "postgres/log"] {
                 let text = std::fs::read_to_string(self.path().join(log)).unwrap_or_default();
                 eprintln!("--- {log}\n{text}");
             }
         }
+        // Whatever still runs on the folder goes with it, also a database that is only starting.
+        let deadline = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < deadline {
+            self.instances().into_iter().for_each(|pid| kill(pid, Signal::KILL));
+            match self.postmaster_pid() {
+                Some(pid) if is_alive(pid) => kill(pid, Signal::QUIT),
+                _ if std::fs::remove_dir_all(self.path()).is_ok() => return,
+                _ => {}
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }
 
-/// A folder with a new, migrated database, kept beside the binaries for as long as the migrations stay.
+/// A folder with a new, migrated database, kept beside the binary that made it until that is built anew.
 fn made_database() -> &'static Path {
     static MADE: OnceLock<PathBuf> = OnceLock::new();
     MADE.get_or_init(|| {
-        let migrations = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(migrations).expect("migrations").map(|f| f.expect("a file").path()).collect();
-        files.sort();
-        let text: String = files.iter().map(|f| std::fs::read_to_string(f).expect("a migration")).collect();
-        let hash = ContentHash::of(&text).candidate_ids().next().expect("a hash");
-        let made = binary("remembrancer").with_file_name(format!("test-database-{hash}"));
-        if !made.exists() {
+        let made = binary("remembrancer").with_file_name("test-database");
+        let age = |path: &Path| path.metadata().and_then(|m| m.modified()).ok();
+        if age(&made) < age(&binary("remembrancer")) {
             make_database(&made);
         }
         made
@@ -149,17 +143,19 @@ fn made_database() -> &'static Path {
 fn make_database(made: &Path) {
     let dir = DataDir::new();
     let mut serve = dir.command("remembrancer").into_std();
-    let mut serve =
-        serve.args(["serve", "--bind", "127.0.0.1:0"]).stdout(Stdio::null()).spawn().expect("serve starts");
+    let serve = serve.args(["serve", "--bind", "127.0.0.1:0"]).stdout(Stdio::null());
+    let mut serve = serve.spawn().expect("serve starts");
     let mut status = dir.command("remembrancer").into_std();
-    let status = status.arg("status").stdout(Stdio::null()).status().expect("status runs");
-    assert!(status.success(), "no database could be made");
+    let status = status.arg("status").output().expect("status runs");
+    let shown = String::from_utf8_lossy(&status.stdout).into_owned();
+    assert!(shown.contains(": healthy"), "no database could be made: {shown}");
     kill(serve.id() as i32, Signal::TERM);
     assert!(serve.wait().expect("serve ends").success(), "serve did not end well");
     let fresh = made.with_extension(std::process::id().to_string());
     std::fs::create_dir_all(&fresh).expect("a folder is made");
     copy(&dir.path().join("postgres"), &fresh.join("postgres"));
     let _ = std::fs::remove_file(fresh.join("postgres/log"));
+    let _ = std::fs::remove_dir_all(made);
     std::fs::rename(&fresh, made).expect("the database is kept");
 }
 

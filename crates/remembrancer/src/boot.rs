@@ -128,8 +128,14 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
     }
     let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), pieces.data_dir.join("postgres"));
     postgres.start().await?;
-    let store = Store::open(&postgres.url(), connections).await?;
-    Ok((store, Some(postgres)))
+    match Store::open(&postgres.url(), connections).await {
+        Ok(store) => Ok((store, Some(postgres))),
+        Err(error) => {
+            // Nobody else would end it.
+            let _ = postgres.stop().await;
+            Err(error.into())
+        }
+    }
 }
 
 /// Starts the embedded database again when it has died.

@@ -1,5 +1,5 @@
 -- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events.
--- Each entity brings at most its newest 100 events a kind (of the categories asked for, among its newest 2,000), so a hub
+-- Each entity brings at most its newest 100 events a kind (of the categories asked for, among its newest 10,000), so a hub
 -- costs what any other entity costs; its weight is divided by ln(2 + how many events it has), counted up to 250. «offset 0»: see hydrate.sql.
 with seed_event as materialized (
     select e.event_id
@@ -31,7 +31,7 @@ with seed_event as materialized (
                  from (select event_id, occurred_at, category from event_actor
                        where namespace = $1 and entity_id = w.entity_id
                        order by occurred_at desc, event_id
-                       limit case when cardinality($3::text[]) = 0 then 100 else 2000 end) a
+                       limit case when cardinality($3::text[]) = 0 then 100 else 10000 end) a
                  where cardinality($3::text[]) = 0 or a.category = any($3)
                  order by a.occurred_at desc, a.event_id limit 100) newest
     union all
@@ -41,7 +41,7 @@ with seed_event as materialized (
                  from (select event_id, occurred_at, category from event_subject
                        where namespace = $1 and entity_id = w.entity_id
                        order by occurred_at desc, event_id
-                       limit case when cardinality($3::text[]) = 0 then 100 else 2000 end) a
+                       limit case when cardinality($3::text[]) = 0 then 100 else 10000 end) a
                  where cardinality($3::text[]) = 0 or a.category = any($3)
                  order by a.occurred_at desc, a.event_id limit 100) newest
 ), ranked as materialized (
