@@ -3,7 +3,7 @@
 use memory_core::id::{ArtifactId, EventId, Namespace};
 use sqlx::Row;
 
-use crate::events::{delete_orphans, entities_of_revisions};
+use crate::entities::{delete_orphans, entities_of_revisions};
 use crate::{Conn, StoreError, Tx};
 
 /// How much went with an artifact.

@@ -5,6 +5,7 @@
 
 pub mod artifacts;
 pub mod embedded;
+mod entities;
 pub mod events;
 pub mod expansion;
 pub mod forgetting;

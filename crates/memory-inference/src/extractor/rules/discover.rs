@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::names;
 use super::people::Sightings;
 use super::sections::Section;
+use super::things::is_company_ending;
 use super::words::{Kind, Text};
 use super::zones::{Block, Form};
 
@@ -200,36 +201,22 @@ fn starts_sentence_as_word(text: &Text<'_>, at: usize, wordy: bool) -> bool {
 }
 
 pub(super) fn is_org_ending(word: &str) -> bool {
-    matches!(
-        word,
-        "Inc"
-            | "Ltd"
-            | "GmbH"
-            | "Corp"
-            | "LLC"
-            | "AG"
-            | "PLC"
-            | "Corporation"
-            | "Limited"
-            | "Foundation"
-            | "University"
-            | "Institute"
-            | "Bank"
-            | "Technologies"
-            | "Labs"
-            | "Group"
-            | "Industries"
-            | "Systems"
-            | "Solutions"
-            | "Partners"
-            | "team"
-            | "Team"
-            | "project"
-            | "Project"
-            | "Street"
-            | "Avenue"
-            | "Road"
-    )
+    is_company_ending(word)
+        || matches!(
+            word,
+            "Bank"
+                | "Group"
+                | "Systems"
+                | "Solutions"
+                | "Partners"
+                | "team"
+                | "Team"
+                | "project"
+                | "Project"
+                | "Street"
+                | "Avenue"
+                | "Road"
+        )
 }
 
 /// Owners at the head of items: «Oluwaseun: finish …», «Kim Larsen – …», «Noor to …», and «(owner: Dana)».

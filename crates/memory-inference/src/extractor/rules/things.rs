@@ -81,27 +81,30 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         return None;
     }
     let length = (1..5).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(5);
-    let ending = (1..length).rev().find(|i| {
-        matches!(
-            text.raw_word(at + i),
-            "Inc"
-                | "Ltd"
-                | "GmbH"
-                | "Corp"
-                | "LLC"
-                | "AG"
-                | "PLC"
-                | "Corporation"
-                | "Limited"
-                | "Foundation"
-                | "University"
-                | "Institute"
-                | "Technologies"
-                | "Labs"
-                | "Industries"
-        )
-    })?;
+    let ending = (1..length).rev().find(|i| is_company_ending(text.raw_word(at + i)))?;
     Some((at..at + ending + 1, EntityType::Org))
+}
+
+/// What the name of a company ends with.
+pub(super) fn is_company_ending(word: &str) -> bool {
+    matches!(
+        word,
+        "Inc"
+            | "Ltd"
+            | "GmbH"
+            | "Corp"
+            | "LLC"
+            | "AG"
+            | "PLC"
+            | "Corporation"
+            | "Limited"
+            | "Foundation"
+            | "University"
+            | "Institute"
+            | "Technologies"
+            | "Labs"
+            | "Industries"
+    )
 }
 
 fn is_function_word(word: &str) -> bool {
