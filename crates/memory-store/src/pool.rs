@@ -90,7 +90,7 @@ impl Store {
             ("max_parallel_workers_per_gather", "0"),
             ("idle_in_transaction_session_timeout", "60s"),
             // Enough candidates, and more where a filter drops them; results are sorted again after.
-            ("hnsw.ef_search", "200"),
+            ("hnsw.ef_search", "100"),
             ("hnsw.iterative_scan", "relaxed_order"),
         ]);
         let pool = PgPoolOptions::new()

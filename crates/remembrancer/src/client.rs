@@ -25,7 +25,7 @@ impl Answer {
         match (text("error"), text("hint")) {
             ("", _) => cut(&self.value.to_string(), 500),
             (error, hint) if hint.is_empty() || hint == error => error.to_owned(),
-            (error, hint) => format!("{error} {hint}"),
+            (error, hint) => format!("{}. {hint}", error.trim_end_matches('.')),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::error::vector_warning;
 use crate::{EngineError, Memory};
 
 /// How many passages each arm may bring in.
-const ARM_LIMIT: usize = 200;
+const ARM_LIMIT: usize = 100;
 /// The most events shown with one hit of a search.
 const EVENTS_PER_HIT: i64 = 5;
 /// The most events shown with one artifact that was asked for by its id.
