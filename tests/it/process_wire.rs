@@ -275,9 +275,8 @@ async fn input_that_was_made_to_do_harm_gets_a_clean_error_and_the_server_lives(
     assert_eq!(server.ask("status", json!({})).await["healthy"], true);
 }
 
-/// As the SDKs do, ours drops a line that is no JSON; a host's call must not hang for a lone surrogate in it.
+/// The protocol library drops a line that is no JSON; a host's call must not hang for a lone surrogate in it.
 #[tokio::test]
-#[ignore = "reported: `stdio` passes such a line on, and nobody answers it"]
 async fn a_call_that_is_no_good_json_is_answered_over_stdio_too() {
     let data_dir = DataDir::warm();
     let mut host = StdioHost::start(data_dir.command("remembrancer"));
