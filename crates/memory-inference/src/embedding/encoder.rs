@@ -44,6 +44,8 @@ impl Encoder {
         environment: Environment,
         threads: usize,
     ) -> Result<Self, EmbeddingError> {
+        // Texts come one by one or in small batches: waking other threads for them takes longer than the work.
+        tokenizers::parallelism::set_parallelism(false);
         let file = |name: &str| read_file(&model_dir.join(name));
         let tokenizer = TokenizerFiles {
             tokenizer_file: file("tokenizer.json")?,
