@@ -7,7 +7,7 @@ use memory_core::job::JobKind;
 use memory_core::lexicon::lexeme_counts;
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_store::artifacts::{self, NewPassage, Queued, Standing};
-use memory_store::{Tx, passages};
+use memory_store::{Tx, jobs, passages};
 
 use crate::{EngineError, Memory};
 
@@ -123,7 +123,7 @@ impl Memory {
             };
             render_following_turn(&mut tx, ns, conversation, turn, Some(previous)).await?;
             let settings = &self.settings;
-            artifacts::queue_conversation(
+            jobs::queue_conversation(
                 &mut tx,
                 ns,
                 conversation,
@@ -186,10 +186,10 @@ impl Memory {
                 }
             }
             if lacks_extraction {
-                job_id = artifacts::queue_job(&mut tx, ns, JobKind::Extract, standing.revision_id).await?;
+                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, standing.revision_id).await?;
             }
             if is_embedding_pending {
-                artifacts::queue_job(&mut tx, ns, JobKind::Embed, standing.revision_id).await?;
+                jobs::queue(&mut tx, ns, JobKind::Embed, standing.revision_id).await?;
             }
             tx.commit().await?;
             self.wake_worker();
@@ -328,6 +328,6 @@ pub(crate) async fn render_following_turn(
     surroundings.previous = previous;
     let lexemes = lexeme_counts(&surroundings.render(&turn.text, true));
     passages::rewrite_lex(tx, ns, turn.revision_id, turn.passage_id, &lexemes).await?;
-    artifacts::queue_job(tx, ns, JobKind::Embed, turn.revision_id).await?;
+    jobs::queue(tx, ns, JobKind::Embed, turn.revision_id).await?;
     Ok(Some(turn.revision_id))
 }

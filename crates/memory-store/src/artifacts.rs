@@ -5,7 +5,6 @@ use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::{ArtifactUid, Context, Metadata, NewArtifact, Role};
 use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
-use memory_core::job::JobKind;
 use memory_core::render::PreviousTurn;
 use memory_core::text::CharSpan;
 use pgvector::Vector;
@@ -378,50 +377,6 @@ pub async fn update_metadata(
     .bind(summary)
     .bind(&meta.conversation_id)
     .bind(&meta.source_id)
-    .execute(&mut **tx)
-    .await?;
-    Ok(())
-}
-
-/// Queues a job for a revision unless one of its kind is open; gives the new job's id.
-pub async fn queue_job(
-    tx: &mut Tx,
-    ns: &Namespace,
-    kind: JobKind,
-    revision_id: RevisionId,
-) -> Result<Option<JobId>, StoreError> {
-    let id: Option<i64> = sqlx::query_scalar(
-        "insert into event_jobs (namespace, kind, revision_id) values ($1, $2, $3)
-         on conflict do nothing
-         returning job_id",
-    )
-    .bind(ns.as_str())
-    .bind(kind.as_str())
-    .bind(revision_id.0)
-    .fetch_optional(&mut **tx)
-    .await?;
-    Ok(id.map(JobId))
-}
-
-/// Queues the reading of a conversation after a pause of `delay_seconds` without new turns, but no later
-/// than `at_most_seconds` after the first unread one.
-pub async fn queue_conversation(
-    tx: &mut Tx,
-    ns: &Namespace,
-    conversation_id: &str,
-    delay_seconds: f64,
-    at_most_seconds: f64,
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "insert into event_jobs (namespace, kind, conversation_id, run_at)
-         values ($1, 'extract_conversation', $2, now() + make_interval(secs => $3))
-         on conflict (namespace, conversation_id) where conversation_id is not null and status = 'PENDING'
-         do update set run_at = least(excluded.run_at, event_jobs.created_at + make_interval(secs => $4))",
-    )
-    .bind(ns.as_str())
-    .bind(conversation_id)
-    .bind(delay_seconds)
-    .bind(at_most_seconds)
     .execute(&mut **tx)
     .await?;
     Ok(())
