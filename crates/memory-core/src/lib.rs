@@ -3,15 +3,20 @@
 //! Nothing here does I/O. The glossary of the project is the list of types in this crate.
 
 pub mod artifact;
+pub mod authoring;
 pub mod chunk;
 pub mod entity;
 pub mod event;
+pub mod graph;
+pub mod graph_jsonl;
 pub mod id;
 pub mod job;
 pub mod lexicon;
 pub mod ports;
 pub mod recall;
 pub mod render;
+pub mod sentence;
+pub mod similarity;
 pub mod snippet;
 pub mod text;
 

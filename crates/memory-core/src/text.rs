@@ -1,6 +1,6 @@
 //! Spans of text, counted in Unicode scalar values, and dates as they come in.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
@@ -109,6 +109,13 @@ pub fn cut(text: &str, max_chars: usize) -> String {
         _ => head,
     };
     format!("{}…", head.trim_end())
+}
+
+/// A date or date-time as [`parse_date`] reads it, as the end of a range: a date means the whole of that day.
+pub fn parse_end_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
+    let timestamp = parse_date(field, value)?;
+    let is_date = value.trim().len() == 10;
+    Ok(if is_date { timestamp + SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1) } else { timestamp })
 }
 
 /// A date (`2026-03-01`, taken as midnight UTC) or a date-time with an offset (`2026-03-01T10:00:00+01:00`).

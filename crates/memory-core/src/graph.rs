@@ -1,0 +1,412 @@
+//! The knowledge graph: entities, relations between them and observations about them, in threads.
+//!
+//! Clients write it themselves. Names are case-sensitive; search is not, by the folding that stands here.
+
+mod page;
+
+use sha2::{Digest, Sha256};
+
+use crate::Invalid;
+use crate::text::cut;
+
+pub use page::{
+    Cursor, Detail, LIMIT_MAX, LIMITED_PAGE_CHARS, PAGE_CHARS, PAGE_ENTITIES, PageRequest, grouped,
+};
+
+/// The longest thread id, in characters.
+pub const THREAD_ID_MAX_CHARS: usize = 200;
+/// The longest name or type of an entity or relation, and the longest query, in bytes.
+pub const NAME_MAX_BYTES: usize = 65_536;
+/// The longest observation, in characters.
+pub const OBSERVATION_MAX_CHARS: usize = 100_000;
+/// The most items in each list of a call.
+pub const LIST_MAX_ITEMS: usize = 10_000;
+/// The most observations in a call, over all its entities.
+pub const CALL_MAX_OBSERVATIONS: usize = 100_000;
+/// The longest path of a graph's file, in bytes.
+pub const FILE_PATH_MAX_BYTES: usize = 2_000;
+
+/// What the thread id of a file's graph begins with; no other may.
+const FILE_PREFIX: &str = "file:";
+
+/// The name of a graph within a namespace.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ThreadId(String);
+
+impl ThreadId {
+    /// 1 to 200 characters without control characters, not beginning with `file:`.
+    pub fn new(name: &str) -> Result<Self, Invalid> {
+        let name = name.trim();
+        let chars = name.chars().count();
+        let problem = if chars == 0 {
+            "it is empty"
+        } else if chars > THREAD_ID_MAX_CHARS {
+            "it is too long"
+        } else if name.chars().any(char::is_control) {
+            "it has a control character"
+        } else if name.starts_with(FILE_PREFIX) {
+            "'file:' is kept for graphs of files"
+        } else {
+            return Ok(Self(name.to_owned()));
+        };
+        let shown: String =
+            cut(name, 60).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+        Err(Invalid::new(format!(
+            "Invalid threadId '{shown}': {problem}. Use 1 to {THREAD_ID_MAX_CHARS} characters, or leave it out for 'default'."
+        )))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for ThreadId {
+    fn default() -> Self {
+        Self("default".to_owned())
+    }
+}
+
+/// Which graph of a namespace is meant.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum GraphScope {
+    Thread(ThreadId),
+    File(GraphFile),
+}
+
+/// A graph that is kept in step with a file, known by the file's canonical path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct GraphFile(String);
+
+impl GraphFile {
+    pub fn new(canonical_path: &str) -> Result<Self, Invalid> {
+        let shown = cut(canonical_path, 100);
+        if canonical_path.len() > FILE_PATH_MAX_BYTES {
+            return Err(Invalid::new(format!(
+                "Invalid path '{shown}': {} bytes, the limit is {FILE_PATH_MAX_BYTES}. Use a file nearer to the root.",
+                canonical_path.len()
+            )));
+        }
+        no_nul("path", canonical_path)?;
+        Ok(Self(canonical_path.to_owned()))
+    }
+
+    pub fn path(&self) -> &str {
+        &self.0
+    }
+}
+
+impl GraphScope {
+    /// What the thread is called in the store.
+    pub fn thread_name(&self) -> String {
+        match self {
+            Self::Thread(id) => id.0.clone(),
+            Self::File(file) => format!("{FILE_PREFIX}{}", file.0),
+        }
+    }
+
+    pub fn file_path(&self) -> Option<&str> {
+        match self {
+            Self::Thread(_) => None,
+            Self::File(file) => Some(file.path()),
+        }
+    }
+}
+
+impl Default for GraphScope {
+    fn default() -> Self {
+        Self::Thread(ThreadId::default())
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GraphEntity {
+    pub name: String,
+    pub entity_type: String,
+    pub observations: Vec<String>,
+}
+
+/// A directed edge between two names; the entities need not exist.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct GraphRelation {
+    pub from: String,
+    pub to: String,
+    pub relation_type: String,
+}
+
+/// Observations of one entity: to add, added, or to delete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntityObservations {
+    pub entity_name: String,
+    pub contents: Vec<String>,
+}
+
+/// How sure an observation is, and how much it matters; each 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights {
+    pub confidence: f32,
+    pub importance: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self { confidence: 1.0, importance: 0.5 }
+    }
+}
+
+impl Weights {
+    pub fn new(confidence: Option<f64>, importance: Option<f64>) -> Result<Self, Invalid> {
+        let default = Self::default();
+        Ok(Self {
+            confidence: share("confidence", confidence)?.unwrap_or(default.confidence),
+            importance: share("importance", importance)?.unwrap_or(default.importance),
+        })
+    }
+}
+
+/// How much a relation matters unless it is said.
+pub const RELATION_IMPORTANCE: f32 = 0.7;
+
+/// A number from 0 to 1.
+pub fn share(name: &str, value: Option<f64>) -> Result<Option<f32>, Invalid> {
+    match value {
+        Some(number) if !(0.0..=1.0).contains(&number) => {
+            Err(Invalid::new(format!("Invalid {name} {number}. Use a number from 0.0 to 1.0.")))
+        }
+        other => Ok(other.map(|number| number as f32)),
+    }
+}
+
+/// The start of a hash that stands for a text of any length in an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TextKey(pub u128);
+
+impl TextKey {
+    /// The first 16 bytes of the text's SHA-256.
+    pub fn of(text: &str) -> Self {
+        Self::finish(Sha256::new_with_prefix(text.as_bytes()))
+    }
+
+    /// Of the three texts of a relation, each led by its length.
+    pub fn of_relation(relation: &GraphRelation) -> Self {
+        let mut hash = Sha256::new();
+        for part in [&relation.from, &relation.to, &relation.relation_type] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        Self::finish(hash)
+    }
+
+    fn finish(hash: Sha256) -> Self {
+        let digest: [u8; 32] = hash.finalize().into();
+        let mut start = [0; 16];
+        start.copy_from_slice(&digest[..16]);
+        Self(u128::from_be_bytes(start))
+    }
+}
+
+/// An entity's id as it is shown, the same wherever the thread is kept: `ent_` and 16 hex digits.
+pub fn entity_id(thread_name: &str, name: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update((thread_name.len() as u64).to_le_bytes());
+    hash.update(thread_name.as_bytes());
+    hash.update(name.as_bytes());
+    format!("ent_{:016x}", TextKey::finish(hash).0 >> 64)
+}
+
+/// The text without regard to case: each character's lower-case form, whatever stands beside it.
+pub fn fold(text: &str) -> String {
+    text.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
+}
+
+/// Entities as they may be stored.
+pub fn check_entities(entities: &[GraphEntity]) -> Result<(), Invalid> {
+    check_length("entities", entities.len())?;
+    let mut observations = 0;
+    for (n, entity) in entities.iter().enumerate() {
+        check_name(&format!("entities[{n}].name"), &entity.name)?;
+        check_name(&format!("entities[{n}].entityType"), &entity.entity_type)?;
+        observations += entity.observations.len();
+        check_contents(&format!("entities[{n}].observations"), &entity.observations)?;
+    }
+    check_sum(observations)
+}
+
+/// Relations as they may be stored.
+pub fn check_relations(relations: &[GraphRelation]) -> Result<(), Invalid> {
+    check_length("relations", relations.len())?;
+    for (n, relation) in relations.iter().enumerate() {
+        check_name(&format!("relations[{n}].from"), &relation.from)?;
+        check_name(&format!("relations[{n}].to"), &relation.to)?;
+        check_name(&format!("relations[{n}].relationType"), &relation.relation_type)?;
+    }
+    Ok(())
+}
+
+/// Observations as they may be stored.
+pub fn check_observations(additions: &[EntityObservations]) -> Result<(), Invalid> {
+    check_length("observations", additions.len())?;
+    let mut observations = 0;
+    for (n, addition) in additions.iter().enumerate() {
+        observations += addition.contents.len();
+        check_contents(&format!("observations[{n}].contents"), &addition.contents)?;
+    }
+    check_sum(observations)
+}
+
+/// A list has no more items than a call may bring.
+pub fn check_length(list: &str, items: usize) -> Result<(), Invalid> {
+    if items <= LIST_MAX_ITEMS {
+        return Ok(());
+    }
+    Err(Invalid::new(format!(
+        "Invalid {list}: {items} items, the limit is {LIST_MAX_ITEMS}. Split it into several calls."
+    )))
+}
+
+/// What is looked for, as it may be passed on.
+pub fn check_query(query: &str) -> Result<(), Invalid> {
+    check_name("query", query)
+}
+
+fn check_sum(observations: usize) -> Result<(), Invalid> {
+    if observations <= CALL_MAX_OBSERVATIONS {
+        return Ok(());
+    }
+    Err(Invalid::new(format!(
+        "Invalid observations: {observations} in one call, the limit is {CALL_MAX_OBSERVATIONS}. Split it into several calls."
+    )))
+}
+
+/// A name, a type or a query, as it may be stored or looked for.
+pub(crate) fn check_name(field: &str, name: &str) -> Result<(), Invalid> {
+    no_nul(field, name)?;
+    if name.len() <= NAME_MAX_BYTES {
+        return Ok(());
+    }
+    Err(Invalid::new(format!(
+        "Invalid {field} '{}': {} bytes, the limit is {NAME_MAX_BYTES}. Shorten it.",
+        cut(name, 40),
+        name.len()
+    )))
+}
+
+fn check_contents(field: &str, contents: &[String]) -> Result<(), Invalid> {
+    check_length(field, contents.len())?;
+    contents.iter().enumerate().try_for_each(|(n, content)| check_content(field, n, content))
+}
+
+/// An observation, the one of this number in its list, as it may be stored.
+pub(crate) fn check_content(field: &str, n: usize, content: &str) -> Result<(), Invalid> {
+    // Characters are counted only where there may be too many.
+    let chars = if content.len() > OBSERVATION_MAX_CHARS { content.chars().count() } else { content.len() };
+    if chars > OBSERVATION_MAX_CHARS {
+        return Err(Invalid::new(format!(
+            "Invalid {field}[{n}] '{}': {chars} characters, the limit is {OBSERVATION_MAX_CHARS}. \
+             Split it, or keep long texts with remember.",
+            cut(content, 40)
+        )));
+    }
+    if content.contains('\0') {
+        no_nul(&format!("{field}[{n}]"), content)?;
+    }
+    Ok(())
+}
+
+fn no_nul(field: &str, value: &str) -> Result<(), Invalid> {
+    match value.chars().position(|c| c == '\0') {
+        None => Ok(()),
+        Some(at) => Err(Invalid::new(format!(
+            "Invalid {field}: it has a NUL character at position {at}, which cannot be stored. Remove it."
+        ))),
+    }
+}
+
+/// An observation's random number as it is shown: `obs_` and 16 hex digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ObservationHandle(pub i64);
+
+impl ObservationHandle {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let digits = text.trim().strip_prefix("obs_").filter(|d| d.len() == 16);
+        digits.and_then(|d| i64::from_str_radix(d, 16).ok()).filter(|n| *n >= 0).map(Self).ok_or_else(|| {
+            Invalid::new(format!(
+                "Invalid observation id '{}'. Use obs_ and 16 hex digits, as the answers show it.",
+                cut(text, 60)
+            ))
+        })
+    }
+}
+
+impl std::fmt::Display for ObservationHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "obs_{:016x}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folding_knows_no_case_and_no_final_sigma() {
+        assert_eq!(fold("ΟΔΟΣ"), fold("οδος"));
+        assert_eq!(fold("Straße"), "straße");
+        assert_eq!(fold("İstanbul"), "i\u{307}stanbul");
+        assert_eq!(fold("HÉLLO wörld 漢字"), "héllo wörld 漢字");
+    }
+
+    #[test]
+    fn a_thread_id_is_short_clean_and_no_file() {
+        assert_eq!(ThreadId::new(" team a ").unwrap().as_str(), "team a");
+        for bad in ["", "  ", "a\0b", "a\nb", "file:/x", &"x".repeat(201)] {
+            assert!(ThreadId::new(bad).unwrap_err().0.starts_with("Invalid threadId"), "{bad:?}");
+        }
+        assert!(ThreadId::new(&"漢".repeat(200)).is_ok());
+    }
+
+    #[test]
+    fn a_relation_key_depends_on_where_its_parts_end() {
+        let key = |from: &str, to: &str, relation_type: &str| {
+            TextKey::of_relation(&GraphRelation {
+                from: from.into(),
+                to: to.into(),
+                relation_type: relation_type.into(),
+            })
+        };
+        assert_ne!(key("ab", "c", "d"), key("a", "bc", "d"));
+        assert_ne!(key("a", "b", "c"), key("b", "a", "c"));
+        assert_eq!(key("a", "b", "c"), key("a", "b", "c"));
+    }
+
+    #[test]
+    fn handles_read_back() {
+        let handle = ObservationHandle(i64::MAX);
+        assert_eq!(ObservationHandle::parse(&handle.to_string()), Ok(handle));
+        assert_eq!(ObservationHandle(7).to_string(), "obs_0000000000000007");
+        for bad in ["obs_7", "obs_ffffffffffffffff", "obs_000000000000000g", "7", "obs_-000000000000007"] {
+            assert!(ObservationHandle::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_stored_is_refused_with_its_place() {
+        let entity = |name: String, observation: String| GraphEntity {
+            name,
+            entity_type: String::new(),
+            observations: vec![observation],
+        };
+        let fits = entity("é".repeat(NAME_MAX_BYTES / 2), "漢".repeat(OBSERVATION_MAX_CHARS));
+        assert_eq!(check_entities(std::slice::from_ref(&fits)), Ok(()));
+        for (bad, needle) in [
+            (entity("x".repeat(NAME_MAX_BYTES + 1), String::new()), "entities[1].name"),
+            (entity("a\0".into(), String::new()), "NUL character at position 1"),
+            (entity("a".into(), "漢".repeat(OBSERVATION_MAX_CHARS + 1)), "entities[1].observations[0]"),
+            (entity("a".into(), "\0".into()), "entities[1].observations[0]: it has a NUL"),
+        ] {
+            let error = check_entities(&[fits.clone(), bad]).unwrap_err().0;
+            assert!(error.contains(needle) && error.len() < 300, "{error}");
+        }
+        assert!(check_length("names", LIST_MAX_ITEMS + 1).unwrap_err().0.contains("10001"));
+    }
+}
