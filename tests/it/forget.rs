@@ -7,7 +7,7 @@ use memory_core::id::{AnyId, ArtifactId};
 use memory_core::job::JobKind;
 use memory_engine::forget::Forgotten;
 use memory_engine::recall::RecallDraft;
-use memory_store::{StoreError, artifacts, events, jobs};
+use memory_store::{StoreError, events, jobs};
 use memory_tests::{Fixture, turn};
 
 use crate::shorthand::{
@@ -313,7 +313,7 @@ async fn a_job_of_a_forgotten_text_is_not_done() {
     let id = f.remember("Decision by Ann").await.id;
     let revision = memory_core::id::RevisionId(f.count("select revision_id from artifact_revision").await);
     let mut tx = store(&f).await.begin().await.unwrap();
-    artifacts::queue_job(&mut tx, &f.ns, JobKind::Embed, revision).await.unwrap();
+    jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision).await.unwrap();
     tx.commit().await.unwrap();
     forget(&f, &id).await;
     assert_eq!(f.drain().await, 0);

@@ -1,19 +1,33 @@
 //! End-to-end tests, one binary.
 
 mod architecture;
+mod authoring;
 mod chunks;
 mod conversation;
 mod extraction;
 mod filters;
 mod forget;
+mod graph;
+mod graph_files;
+mod graph_lines;
+mod graph_pages;
+mod graph_search;
+mod graph_sharing;
+mod graph_shorthand;
+mod graph_watch;
 mod jobs;
 mod pages;
+mod process_authoring;
 mod process_commands;
 mod process_faults;
+mod process_files;
+mod process_graph;
 mod process_http;
 mod process_settings;
 mod process_sharing;
 mod process_startup;
+mod process_subscriptions;
+mod process_surface;
 mod process_wire;
 mod process_workers;
 mod recall;

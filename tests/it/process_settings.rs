@@ -5,23 +5,29 @@ use std::path::Path;
 
 use memory_tests::process::DataDir;
 
-/// Settings that have no flag: secrets, and the log filter of the logging library.
-const WITHOUT_FLAG: [&str; 3] = ["REMEMBRANCER_TOKEN", "REMEMBRANCER_TOKEN_FILE", "RUST_LOG"];
+/// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
+const WITHOUT_FLAG: [&str; 4] =
+    ["MEMORY_FILE_PATH", "REMEMBRANCER_TOKEN", "REMEMBRANCER_TOKEN_FILE", "RUST_LOG"];
 
 /// Flag → environment name of every option that has one, from a help text.
 fn settings_of(help: &str) -> BTreeMap<String, String> {
     let mut settings = BTreeMap::new();
     let mut flag = None;
     // The environment's name may stand lines after the flag, and be broken from its opening bracket.
-    let words: Vec<&str> = help.split_whitespace().collect();
-    for pair in words.windows(2) {
-        let name = pair[0].trim_end_matches(',');
-        if name.starts_with("--") && pair[1].starts_with('<') {
-            flag = Some(name.to_owned());
-        }
-        if pair[0] == "[env:" {
-            let variable = pair[1].split(['=', ']']).next().unwrap_or_default();
-            settings.insert(flag.clone().expect("an option"), variable.to_owned());
+    let mut follows_bracket = false;
+    for line in help.lines() {
+        // Descriptions, which may name other flags, are indented further.
+        let is_option = line.len() - line.trim_start().len() <= 6;
+        for word in line.split_whitespace() {
+            let name = word.trim_end_matches(',');
+            if is_option && name.starts_with("--") && line.trim_start().starts_with('-') {
+                flag = Some(name.to_owned());
+            }
+            if follows_bracket {
+                let variable = word.split(['=', ']']).next().unwrap_or_default();
+                settings.insert(flag.clone().expect("an option"), variable.to_owned());
+            }
+            follows_bracket = word == "[env:";
         }
     }
     settings
@@ -47,7 +53,18 @@ fn settings_of_the_table() -> BTreeMap<String, String> {
 async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
     let data_dir = DataDir::empty();
     let mut settings = BTreeMap::new();
-    let commands = ["setup", "serve", "stdio", "remember", "recall", "forget", "status", "import-folder"];
+    let commands = [
+        "setup",
+        "serve",
+        "stdio",
+        "remember",
+        "recall",
+        "forget",
+        "status",
+        "export",
+        "import",
+        "import-folder",
+    ];
     for arguments in std::iter::once(vec!["--help"]).chain(commands.iter().map(|c| vec![*c, "--help"])) {
         let help = data_dir.run(&arguments).await;
         assert!(help.status.success(), "{help:?}");

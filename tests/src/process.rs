@@ -62,7 +62,9 @@ impl DataDir {
         let mut command = Command::new(binary(name));
         for (key, _) in std::env::vars_os() {
             let key = key.to_string_lossy().into_owned();
-            if key.starts_with("REMEMBRANCER_") || key == "DATABASE_URL" || key == "RUST_LOG" {
+            if key.starts_with("REMEMBRANCER_")
+                || ["DATABASE_URL", "MEMORY_FILE_PATH", "RUST_LOG"].contains(&key.as_str())
+            {
                 command.env_remove(key);
             }
         }
@@ -255,9 +257,15 @@ impl Server {
 
     /// Starts `serve` with the command's environment; returns when it listens, which may be before its
     /// database is there.
-    pub async fn start_with(mut command: Command) -> Self {
+    pub async fn start_with(command: Command) -> Self {
+        Self::start_as(command, &[]).await
+    }
+
+    /// The same with flags of `serve`.
+    pub async fn start_as(mut command: Command, flags: &[&str]) -> Self {
         let port = free_port();
-        command.args(["serve", "--bind", &format!("127.0.0.1:{port}")]).stdout(Stdio::null());
+        let address = format!("127.0.0.1:{port}");
+        command.args(["serve", "--bind", &address]).args(flags).stdout(Stdio::null());
         let child = command.spawn().expect("serve starts");
         let mut server =
             Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
@@ -359,9 +367,14 @@ pub struct StdioHost {
 }
 
 impl StdioHost {
-    pub fn start(mut command: Command) -> Self {
-        let mut child =
-            command.arg("stdio").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("stdio starts");
+    pub fn start(command: Command) -> Self {
+        Self::start_as(command, &[])
+    }
+
+    /// The same with flags of `stdio`.
+    pub fn start_as(mut command: Command, flags: &[&str]) -> Self {
+        command.arg("stdio").args(flags).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("stdio starts");
         let lines = BufReader::new(child.stdout.take().expect("stdout")).lines();
         Self { stdin: child.stdin.take(), child, lines }
     }

@@ -13,6 +13,9 @@ pub enum EngineError {
     Unavailable(#[source] StoreError),
     #[error("The database's disk is full. Nothing was changed; free some space and try again.")]
     DiskFull(#[source] StoreError),
+    /// What was to be read or written outside the database could not be.
+    #[error("The transfer broke off: {0}. Nothing was changed; try again.")]
+    Transfer(#[from] std::io::Error),
     /// A fault of ours: the log has the details.
     #[error("An internal error occurred. Nothing was changed; the server's log has the details.")]
     Internal(#[source] StoreError),

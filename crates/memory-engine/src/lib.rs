@@ -1,6 +1,8 @@
 //! What the system does: remember, recall, forget, status and the event worker, on a store and models.
 
 pub mod forget;
+pub mod graph;
+pub mod lines;
 pub mod recall;
 pub mod remember;
 pub mod status;

@@ -5,14 +5,16 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use memory_core::authoring::AuthoringLimits;
 use memory_core::id::Namespace;
 use memory_core::ports::{EmbeddingModel, Extractor};
 use memory_core::recall::CorpusStats;
 use memory_store::models::ActiveModel;
-use memory_store::{Store, StoreError};
+use memory_store::{Store, StoreError, Topic};
 use tokio::sync::{Notify, watch};
 
 use crate::EngineError;
+use crate::graph::{GraphFiles, WatchedGraphs};
 
 /// How long a call is made again while the database is away, restarting for example.
 const RETRY_FOR: Duration = Duration::from_secs(8);
@@ -30,6 +32,8 @@ pub struct EngineSettings {
     pub lease: Duration,
     /// Jobs one worker does at the same time.
     pub concurrency: usize,
+    /// What may be written to the graph under its rules.
+    pub authoring: AuthoringLimits,
 }
 
 impl Default for EngineSettings {
@@ -40,6 +44,7 @@ impl Default for EngineSettings {
             poll_interval: Duration::from_secs(1),
             lease: Duration::from_secs(memory_core::job::LEASE_SECONDS),
             concurrency: 2,
+            authoring: AuthoringLimits::default(),
         }
     }
 }
@@ -63,7 +68,9 @@ pub struct Memory {
     pub(crate) settings: EngineSettings,
     model: watch::Sender<ModelState>,
     jobs_queued: Notify,
+    pub(crate) graphs: WatchedGraphs,
     pub(crate) statistics: Statistics,
+    pub(crate) graph_files: GraphFiles,
 }
 
 impl Memory {
@@ -74,7 +81,9 @@ impl Memory {
             settings,
             model: watch::Sender::new(ModelState::Loading),
             jobs_queued: Notify::new(),
+            graphs: WatchedGraphs::default(),
             statistics: Statistics::default(),
+            graph_files: GraphFiles::default(),
         }
     }
 
@@ -111,13 +120,20 @@ impl Memory {
         self.jobs_queued.notified().await;
     }
 
-    /// Passes hints of new jobs on to workers in other processes, coalesced; runs until it is dropped.
-    pub async fn forward_job_hints(&self) {
+    /// Passes hints of new jobs and changed graphs on to other processes, coalesced; runs until it is dropped.
+    pub async fn forward_hints(&self) {
+        tokio::join!(
+            self.forward(Topic::Jobs, &self.jobs_queued),
+            self.forward(Topic::Graphs, &self.graphs.changed_here),
+        );
+    }
+
+    async fn forward(&self, topic: Topic, news: &Notify) {
         loop {
-            self.jobs_were_queued().await;
+            news.notified().await;
             tokio::time::sleep(Duration::from_millis(50)).await;
-            if let Err(error) = self.store.hint_jobs().await {
-                tracing::debug!(%error, "a job hint was lost; workers poll");
+            if let Err(error) = self.store.hint(topic).await {
+                tracing::debug!(%error, ?topic, "a hint was lost; other processes poll");
             }
         }
     }
@@ -182,7 +198,7 @@ const PASSAGES_AGE: Duration = Duration::from_secs(5);
 /// How many words of a namespace are kept.
 const FREQUENCIES_KEPT: usize = 50_000;
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

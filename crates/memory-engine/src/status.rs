@@ -5,6 +5,7 @@ use std::time::Instant;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_store::survey::{self, Counts, JobStatus, Queue};
 
+use crate::graph::FileHealth;
 use crate::{EngineError, Memory, ModelState};
 
 /// A worker not seen for this long is not counted on, in seconds.
@@ -81,6 +82,7 @@ impl Memory {
             },
             worker_service(worker_seen),
         ];
+        status.services.extend(file_service(&self.graph_files(ns)));
         status
     }
 
@@ -94,6 +96,20 @@ impl Memory {
         };
         Service { name: "embedding_model", is_healthy, latency_ms: None, detail }
     }
+}
+
+/// Only where graphs are kept in files.
+fn file_service(files: &[FileHealth]) -> Option<Service> {
+    let failures: Vec<&str> = files.iter().filter_map(|file| file.failure.as_deref()).collect();
+    let detail = match failures[..] {
+        [] => {
+            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+            format!("in step: {}", paths.join(", "))
+        }
+        _ => failures.join(" "),
+    };
+    let is_healthy = failures.is_empty();
+    (!files.is_empty()).then_some(Service { name: "graph_file", is_healthy, latency_ms: None, detail })
 }
 
 fn worker_service(seen_seconds: Option<f64>) -> Service {

@@ -9,6 +9,7 @@ mod entities;
 pub mod events;
 pub mod expansion;
 pub mod forgetting;
+pub mod graph;
 pub mod hydration;
 pub mod jobs;
 pub mod models;
@@ -20,4 +21,4 @@ mod error;
 mod pool;
 
 pub use error::StoreError;
-pub use pool::{Conn, JobHints, Pooled, Store, StoreSettings, Tx};
+pub use pool::{Conn, Hints, Pooled, Store, StoreSettings, Topic, Tx};

@@ -43,6 +43,12 @@ impl Tx {
     pub async fn commit(self) -> Result<(), StoreError> {
         Ok(self.0.commit().await?)
     }
+
+    /// Lets the transaction wait between its statements for whoever reads what it gives.
+    pub async fn allow_pauses(&mut self) -> Result<(), StoreError> {
+        sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *self.0).await?;
+        Ok(())
+    }
 }
 
 impl Deref for Tx {
@@ -119,7 +125,8 @@ impl Store {
         let row = sqlx::query(
             "select current_setting('server_version_num')::int as version,
                     current_setting('server_encoding') as encoding,
-                    exists (select from pg_available_extensions where name = 'vector') as has_vector",
+                    exists (select from pg_available_extensions where name = 'vector') as has_vector,
+                    (select count(*) = 2 from pg_available_extensions where name in ('pg_trgm', 'btree_gin')) as has_contrib",
         )
         .fetch_one(&self.pool)
         .await?;
@@ -141,6 +148,11 @@ impl Store {
                 "the database server has no pgvector; install its package (such as postgresql-17-pgvector) or use the embedded default".into(),
             ));
         }
+        if !row.try_get::<bool, _>("has_contrib")? {
+            return Err(StoreError::Unsuitable(
+                "the database server has no pg_trgm and btree_gin; install its package (such as postgresql-contrib) or use the embedded default".into(),
+            ));
+        }
         Ok(())
     }
 
@@ -148,20 +160,25 @@ impl Store {
         Ok(Tx(self.pool.begin().await?))
     }
 
+    /// A transaction that only reads, and in which every statement sees the same state.
+    pub async fn begin_snapshot(&self) -> Result<Tx, StoreError> {
+        Ok(Tx(self.pool.begin_with("begin isolation level repeatable read read only").await?))
+    }
+
     pub async fn acquire(&self) -> Result<Pooled, StoreError> {
         Ok(Pooled(self.pool.acquire().await?))
     }
 
-    /// A stream of hints that jobs may be due. It starts listening before it returns.
-    pub async fn listen_for_jobs(&self) -> Result<JobHints, StoreError> {
+    /// A stream of hints that something of this topic has changed. It starts listening before it returns.
+    pub async fn listen_for(&self, topic: Topic) -> Result<Hints, StoreError> {
         let mut listener = sqlx::postgres::PgListener::connect_with(&self.pool).await?;
-        listener.listen("event_jobs").await?;
-        Ok(JobHints(listener))
+        listener.listen(topic.channel()).await?;
+        Ok(Hints(listener))
     }
 
-    /// Tells workers in other processes that a job was committed. A hint: losing it costs a poll interval.
-    pub async fn hint_jobs(&self) -> Result<(), StoreError> {
-        sqlx::query("notify event_jobs").execute(&self.pool).await?;
+    /// Tells other processes that a change was committed. A hint: losing it costs a poll interval.
+    pub async fn hint(&self, topic: Topic) -> Result<(), StoreError> {
+        sqlx::query("select pg_notify($1, '')").bind(topic.channel()).execute(&self.pool).await?;
         Ok(())
     }
 
@@ -170,10 +187,28 @@ impl Store {
     }
 }
 
-/// Hints that jobs may be due.
-pub struct JobHints(sqlx::postgres::PgListener);
+/// What the processes of one database tell each other of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topic {
+    /// Jobs may be due.
+    Jobs,
+    /// A graph has another version.
+    Graphs,
+}
 
-impl JobHints {
+impl Topic {
+    fn channel(self) -> &'static str {
+        match self {
+            Self::Jobs => "event_jobs",
+            Self::Graphs => "graph_thread",
+        }
+    }
+}
+
+/// Hints of one topic.
+pub struct Hints(sqlx::postgres::PgListener);
+
+impl Hints {
     /// Waits for the next hint.
     pub async fn next(&mut self) -> Result<(), StoreError> {
         self.0.recv().await?;

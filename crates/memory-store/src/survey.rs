@@ -13,6 +13,10 @@ pub struct Counts {
     pub chunks: i64,
     pub events: i64,
     pub entities: i64,
+    pub graph_entities: i64,
+    pub graph_relations: i64,
+    /// Current ones; earlier versions are not counted.
+    pub graph_observations: i64,
 }
 
 pub async fn counts(conn: &mut Conn, ns: &Namespace) -> Result<Counts, StoreError> {
@@ -20,7 +24,10 @@ pub async fn counts(conn: &mut Conn, ns: &Namespace) -> Result<Counts, StoreErro
         "select (select count(*) from artifact where namespace = $1) as artifacts,
                 (select count(*) from chunk where namespace = $1) as chunks,
                 (select count(*) from semantic_event where namespace = $1) as events,
-                (select count(*) from entity where namespace = $1) as entities",
+                (select count(*) from entity where namespace = $1) as entities,
+                (select coalesce(sum(entities), 0)::bigint from graph_thread where namespace = $1) as graph_entities,
+                (select count(*) from graph_relation where namespace = $1) as graph_relations,
+                (select count(*) from graph_observation where namespace = $1 and is_current) as graph_observations",
     )
     .bind(ns.as_str())
     .fetch_one(conn)
@@ -30,6 +37,9 @@ pub async fn counts(conn: &mut Conn, ns: &Namespace) -> Result<Counts, StoreErro
         chunks: row.try_get("chunks")?,
         events: row.try_get("events")?,
         entities: row.try_get("entities")?,
+        graph_entities: row.try_get("graph_entities")?,
+        graph_relations: row.try_get("graph_relations")?,
+        graph_observations: row.try_get("graph_observations")?,
     })
 }
 

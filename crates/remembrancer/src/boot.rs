@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use memory_engine::Memory;
 use memory_engine::worker::Worker;
-use memory_engine::{EngineSettings, Memory};
 use memory_inference::extractor::RulesExtractor;
 use memory_store::embedded::EmbeddedPostgres;
 use memory_store::{Store, StoreError};
@@ -71,7 +71,7 @@ pub(crate) async fn boot(
         }
     };
     let (store, postgres) = opened;
-    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), EngineSettings::default()));
+    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), settings.engine()));
     match model.await.context("the thread that loads the model died")? {
         Ok(model) => {
             if let Err(error) = memory.adopt_model(Arc::new(model)).await {
@@ -96,7 +96,12 @@ pub(crate) async fn boot(
         worker.beat().await;
     }
     announce.set(Readiness::Ready(Arc::clone(&memory)));
-    let mut tasks = Vec::new();
+    let mut tasks = vec![tokio::spawn({
+        let (memory, stop) = (Arc::clone(&memory), stop.clone());
+        async move {
+            let _ = stop.run_until_cancelled(memory.follow_graphs()).await;
+        }
+    })];
     match &postgres {
         Some(postgres) => {
             tasks.push(tokio::spawn(look_after(postgres.clone(), stop.clone())));
@@ -106,7 +111,7 @@ pub(crate) async fn boot(
         None => {
             let (memory, stop) = (Arc::clone(&memory), stop.clone());
             tasks.push(tokio::spawn(async move {
-                let _ = stop.run_until_cancelled(memory.forward_job_hints()).await;
+                let _ = stop.run_until_cancelled(memory.forward_hints()).await;
             }));
         }
     }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::instance::{Hello, Meeting, send_line};
 use crate::settings::Settings;
+use crate::tools::ToolSettings;
 
 pub(crate) struct Client(RunningService<RoleClient, ()>);
 
@@ -36,7 +37,8 @@ impl Client {
         let namespace = settings.namespace()?.to_string();
         let stream = Meeting::of(settings)?.connect_or_start(settings).await?;
         let (read, mut write) = stream.into_split();
-        send_line(&mut write, &Hello::Mcp { namespace }).await?;
+        let hello = Hello::Mcp { namespace, tools: ToolSettings::default(), graph_file: None };
+        send_line(&mut write, &hello).await?;
         Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
     }
 

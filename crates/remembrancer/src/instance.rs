@@ -1,10 +1,10 @@
 //! One process a data folder holds the database, the model and the worker. Others reach it over a private
-//! socket: the first line says what they want, what follows is MCP.
+//! socket: the first line says what they want, what follows is MCP, or the frames of a transfer.
 
 use std::fs::{File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,7 +23,8 @@ use crate::boot::{Booted, boot};
 use crate::http::{self, ListenOptions, Listening};
 use crate::readiness;
 use crate::settings::Settings;
-use crate::tools::{Connection, Toolbox};
+use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
+use crate::transfer::{self, Wanted};
 
 /// A process that was started for others ends after this long without any of them.
 const IDLE_LIMIT: Duration = Duration::from_secs(600);
@@ -38,10 +39,21 @@ const SOCKET_PATH_MAX_BYTES: usize = 107;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "want", rename_all = "snake_case")]
 pub(crate) enum Hello {
-    /// MCP on this connection.
-    Mcp { namespace: String },
+    /// MCP on this connection, with the tools of the client's own settings; a client of old says nothing of them.
+    Mcp {
+        namespace: String,
+        #[serde(default)]
+        tools: ToolSettings,
+        /// The file that the graph of this connection is kept in, absolute.
+        #[serde(default)]
+        graph_file: Option<PathBuf>,
+    },
     /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
     Listen(ListenOptions),
+    /// Everything of a kind, in frames.
+    Export { namespace: String, wanted: Wanted },
+    /// To take in what follows in frames; answered in frames.
+    Import { namespace: String, wanted: Wanted },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -235,6 +247,7 @@ impl Instance {
             socket,
             Arc::clone(&self.toolbox),
             Arc::clone(&self.clients),
+            self.meeting.folder.clone(),
             self.stop.clone(),
         ));
         let mut boot_failure = None;
@@ -322,7 +335,13 @@ fn shown(listening: &Listening) -> String {
     }
 }
 
-async fn accept(socket: UnixListener, toolbox: Arc<Toolbox>, clients: Arc<Clients>, stop: CancellationToken) {
+async fn accept(
+    socket: UnixListener,
+    toolbox: Arc<Toolbox>,
+    clients: Arc<Clients>,
+    folder: PathBuf,
+    stop: CancellationToken,
+) {
     let connections = tokio_util::task::TaskTracker::new();
     loop {
         let stream = tokio::select! {
@@ -337,9 +356,10 @@ async fn accept(socket: UnixListener, toolbox: Arc<Toolbox>, clients: Arc<Client
             },
         };
         let (toolbox, connected, stop) = (Arc::clone(&toolbox), clients.enter(), stop.child_token());
+        let folder = folder.clone();
         connections.spawn(async move {
             let _connected = connected;
-            if let Err(error) = attend(stream, toolbox, stop).await {
+            if let Err(error) = attend(stream, toolbox, &folder, stop).await {
                 tracing::debug!(error = format!("{error:#}"), "a client left");
             }
         });
@@ -348,14 +368,21 @@ async fn accept(socket: UnixListener, toolbox: Arc<Toolbox>, clients: Arc<Client
     connections.wait().await;
 }
 
-async fn attend(stream: UnixStream, toolbox: Arc<Toolbox>, stop: CancellationToken) -> anyhow::Result<()> {
+async fn attend(
+    stream: UnixStream,
+    toolbox: Arc<Toolbox>,
+    folder: &Path,
+    stop: CancellationToken,
+) -> anyhow::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     let mut line = String::new();
     (&mut read).take(64 * 1024).read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
-        Hello::Mcp { namespace } => {
-            let connection = Connection::new(toolbox, Namespace::new(&namespace)?);
+        Hello::Mcp { namespace, tools, graph_file } => {
+            let namespace = Namespace::new(&namespace)?;
+            let graph = GraphHome::open(graph_file, &toolbox, &namespace).await;
+            let connection = Connection::new(toolbox, namespace, graph, &tools);
             let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(http::BODY_MAX_BYTES);
             let running = connection.serve_with_ct(lines, stop).await?;
             running.waiting().await?;
@@ -375,6 +402,17 @@ async fn attend(stream: UnixStream, toolbox: Arc<Toolbox>, stop: CancellationTok
                 Err(error) => ListenReply::Refused(format!("{error:#}")),
             };
             send_line(&mut write, &reply).await?;
+        }
+        Hello::Export { namespace, wanted } => {
+            let namespace = Namespace::new(&namespace)?;
+            let sending = transfer::send_export(&mut write, &toolbox, &namespace, &wanted);
+            stop.run_until_cancelled(sending).await.transpose()?;
+        }
+        Hello::Import { namespace, wanted } => {
+            let namespace = Namespace::new(&namespace)?;
+            let receiving =
+                transfer::receive_import(&mut read, &mut write, &toolbox, &namespace, &wanted, folder);
+            stop.run_until_cancelled(receiving).await.transpose()?;
         }
     }
     Ok(())

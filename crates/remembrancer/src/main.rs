@@ -9,6 +9,7 @@ mod pieces;
 mod readiness;
 mod settings;
 mod tools;
+mod transfer;
 
 use std::process::ExitCode;
 
@@ -50,11 +51,13 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Setup(_) => Ok(ExitCode::SUCCESS),
             Command::Serve(args) => commands::serve::run(settings, args).await,
             Command::Instance => commands::serve::run_instance(settings).await,
-            Command::Stdio => commands::stdio::run(&settings).await,
+            Command::Stdio(tools) => commands::stdio::run(&settings, tools).await,
             Command::Remember(args) => commands::verbs::remember(&settings, args).await,
             Command::Recall(args) => commands::verbs::recall(&settings, args).await,
             Command::Forget(args) => commands::verbs::forget(&settings, args).await,
             Command::Status(args) => commands::verbs::status(&settings, args).await,
+            Command::Export(args) => commands::export::run(&settings, args).await,
+            Command::Import(args) => commands::import::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
         }
     });

@@ -48,6 +48,10 @@ impl Announce {
 }
 
 impl Watch {
+    pub(crate) fn is_ready(&self) -> bool {
+        matches!(&*self.0.borrow(), Readiness::Ready(_))
+    }
+
     /// The memory, once it is ready; at most a minute is waited.
     pub(crate) async fn ready(&self) -> Result<Arc<Memory>, Readiness> {
         let mut receiver = self.0.clone();

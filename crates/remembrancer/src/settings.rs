@@ -4,14 +4,19 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
+use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
+use memory_engine::EngineSettings;
 use memory_inference::files::ModelSettings;
 use memory_store::StoreSettings;
 
+use crate::commands::export::ExportArgs;
+use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
 use crate::commands::setup::SetupArgs;
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
 use crate::pieces::Pieces;
+use crate::tools::ToolSettings;
 
 /// The memory that AI agents keep.
 #[derive(Debug, Parser)]
@@ -30,7 +35,7 @@ pub(crate) enum Command {
     /// Serve MCP over HTTP at <http://localhost:3100/mcp>
     Serve(ServeArgs),
     /// Serve MCP over standard input and output, as hosts start it
-    Stdio,
+    Stdio(ToolSettings),
     /// Remember a text from a file or standard input
     Remember(RememberArgs),
     /// Search the memory, or show one text, event or conversation
@@ -39,6 +44,10 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Show what runs, what is stored and what waits
     Status(StatusArgs),
+    /// Write a knowledge graph as lines of JSON
+    Export(ExportArgs),
+    /// Take in what export, or a graph server, wrote
+    Import(ImportArgs),
     /// Remember every text file of a folder
     ImportFolder(ImportFolderArgs),
     /// Hold the database and the model for other processes of the data folder
@@ -53,6 +62,12 @@ pub(crate) struct Settings {
     /// The namespace that commands and connections work in
     #[arg(long, env = "REMEMBRANCER_NAMESPACE", default_value = "default", global = true)]
     pub(crate) namespace: String,
+    /// Most characters of an observation that save_memory takes
+    #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_CHARS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(20..=10_000), global = true)]
+    pub(crate) observation_max_chars: u32,
+    /// Most sentences of an observation that save_memory takes
+    #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_SENTENCES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), global = true)]
+    pub(crate) observation_max_sentences: u32,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
 }
@@ -65,11 +80,24 @@ pub(crate) struct ServeArgs {
     /// Host names, besides loopback, that requests may be addressed to
     #[arg(long, env = "REMEMBRANCER_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOST")]
     pub(crate) allowed_hosts: Vec<String>,
+    #[command(flatten)]
+    pub(crate) tools: ToolSettings,
 }
 
 impl Settings {
     pub(crate) fn namespace(&self) -> anyhow::Result<Namespace> {
         Ok(Namespace::new(&self.namespace)?)
+    }
+
+    pub(crate) fn engine(&self) -> EngineSettings {
+        EngineSettings {
+            authoring: AuthoringLimits {
+                observation_chars: self.observation_max_chars as usize,
+                observation_sentences: self.observation_max_sentences as usize,
+                ..AuthoringLimits::default()
+            },
+            ..EngineSettings::default()
+        }
     }
 
     pub(crate) fn data_dir(&self) -> anyhow::Result<PathBuf> {
@@ -90,6 +118,18 @@ impl Settings {
                 .map_or_else(String::new, |id| id.0.replace("art_", "external-")),
         }
     }
+}
+
+/// The file that the graph is kept in, from MEMORY_FILE_PATH: absolute, or relative to the working directory.
+pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
+    let Some(path) = std::env::var_os("MEMORY_FILE_PATH").filter(|path| !path.is_empty()) else {
+        return Ok(None);
+    };
+    let path = std::path::absolute(&path).context("MEMORY_FILE_PATH cannot be used")?;
+    if path.to_str().is_none() {
+        bail!("MEMORY_FILE_PATH {} is not UTF-8; name another file", path.display());
+    }
+    Ok(Some(path))
 }
 
 /// The bearer token that HTTP requests must bring, from REMEMBRANCER_TOKEN or the file REMEMBRANCER_TOKEN_FILE.

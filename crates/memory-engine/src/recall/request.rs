@@ -1,11 +1,10 @@
 //! What recall may be asked, checked.
 
-use jiff::Timestamp;
 use memory_core::Invalid;
 use memory_core::artifact::{CONTENT_MAX_CHARS, Context, field, list};
 use memory_core::event::Category;
 use memory_core::id::AnyId;
-use memory_core::text::{cut, parse_date};
+use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_store::search::Filters;
 
 const QUERY_MAX_CHARS: usize = 2_000;
@@ -110,8 +109,7 @@ impl RecallRequest {
             author: field("author", draft.author)?,
             conversation_id,
             date_from: date("date_from", given(draft.date_from))?,
-            date_to: date("date_to", given(draft.date_to.clone()))?
-                .map(|t| end_of(t, draft.date_to.as_deref())),
+            date_to: given(draft.date_to).map(|text| parse_end_date("date_to", &text)).transpose()?,
             tags: list("tags", draft.tags)?,
             min_importance: match draft.min_importance {
                 Some(i) if !(0.0..=1.0).contains(&i) => {
@@ -158,12 +156,6 @@ fn checked_query(query: String) -> Result<String, Invalid> {
         return Err(Invalid::new("Invalid query: it has a NUL character. Remove it."));
     }
     Ok(query)
-}
-
-/// A `date_to` without a time means the whole of that day.
-fn end_of(timestamp: Timestamp, text: Option<&str>) -> Timestamp {
-    let is_date = text.is_some_and(|t| t.trim().len() == 10);
-    if is_date { timestamp + jiff::SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1) } else { timestamp }
 }
 
 fn category(text: &str) -> Result<Category, Invalid> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use memory_core::id::JobId;
 use memory_core::job::{ErrorCode, LEASE_MARGIN_SECONDS, MAX_ATTEMPTS, backoff_ceiling};
 use memory_store::jobs::{self, JobTarget, LeasedJob};
-use memory_store::{JobHints, StoreError};
+use memory_store::{Hints, StoreError, Topic};
 use rand::RngExt;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -76,7 +76,7 @@ impl Worker {
                 next_sweep = Instant::now() + SWEEP_INTERVAL;
             }
             if hints.is_none() {
-                hints = self.memory.store.listen_for_jobs().await.ok();
+                hints = self.memory.store.listen_for(Topic::Jobs).await.ok();
             }
             let claimed = self.claim(running.len()).await;
             let has_more = !claimed.is_empty();
@@ -114,7 +114,7 @@ impl Worker {
     async fn rest(
         &self,
         running: &mut JoinSet<JobId>,
-        hints: &mut Option<JobHints>,
+        hints: &mut Option<Hints>,
         has_more: bool,
         stop: &CancellationToken,
     ) -> Option<JobId> {

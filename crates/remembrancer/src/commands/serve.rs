@@ -8,14 +8,17 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use crate::http::ListenOptions;
 use crate::instance::{Hello, Instance, ListenReply, Meeting, Signals, send_line};
 use crate::pieces::Piece;
-use crate::settings::{ServeArgs, Settings, token};
+use crate::settings::{ServeArgs, Settings, graph_file, token};
 
 pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> {
+    args.tools.check()?;
     let options = ListenOptions {
         bind: args.bind,
         allowed_hosts: args.allowed_hosts,
         token: token()?,
         namespace: settings.namespace()?.to_string(),
+        tools: args.tools,
+        graph_file: graph_file()?,
     };
     let needs_postgres = settings.store.database_url.is_none();
     let meeting = Meeting::of(&settings)?;

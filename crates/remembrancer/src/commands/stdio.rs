@@ -9,14 +9,17 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 
 use crate::instance::{Hello, Meeting, Signals, send_line};
-use crate::settings::Settings;
+use crate::settings::{Settings, graph_file};
+use crate::tools::ToolSettings;
 
-pub(crate) async fn run(settings: &Settings) -> anyhow::Result<ExitCode> {
+pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Result<ExitCode> {
+    tools.check()?;
     let namespace = settings.namespace()?.to_string();
+    let graph_file = graph_file()?;
     let mut signals = Signals::new()?;
     let stream = Meeting::of(settings)?.connect_or_start(settings).await?;
     let (read, mut write) = stream.into_split();
-    send_line(&mut write, &Hello::Mcp { namespace }).await?;
+    send_line(&mut write, &Hello::Mcp { namespace, tools, graph_file }).await?;
     // Both directions may have a line for the host; each is written whole.
     let stdout = Mutex::new(tokio::io::stdout());
     let to_server = async {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{Call, Declared, Refusal, Registered, answer, arguments, register};
+use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -45,7 +45,7 @@ pub(super) fn tool() -> Registered {
     register::<Input, Output>(&declared, |call, given| run(call, given).boxed())
 }
 
-async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::Value, Refusal> {
+async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
     let input: Input = arguments("forget", given)?;
     let id = input.id.trim().to_owned();
     let refused = |error: String, hint: &str| {

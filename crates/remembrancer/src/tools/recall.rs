@@ -8,7 +8,7 @@ use memory_engine::recall::{Recall, RecallDraft, RecallRequest, Recalled};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Declared, Refusal, Registered, answer, arguments, register};
+use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -339,7 +339,7 @@ pub(super) fn tool() -> Registered {
     register::<Input, Output>(&declared, |call, given| run(call, given).boxed())
 }
 
-async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::Value, Refusal> {
+async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
     let input: Input = arguments("recall", given)?;
     let request = RecallRequest::new(RecallDraft {
         query: input.query,

@@ -58,16 +58,32 @@ fn simplify(schema: &mut Value) {
 
 /// Mends what hosts are known to get wrong, where the schema leaves no doubt: nulls for what is absent,
 /// arrays, objects, numbers and booleans sent as text, a single text for a list, whole numbers sent as 3.0.
+/// Items of lists are mended as well.
 pub(crate) fn repair(schema: &JsonObject, arguments: &mut JsonObject) {
     arguments.retain(|_, value| !value.is_null());
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
     for (name, value) in arguments.iter_mut() {
-        let Some(wanted) = properties.get(name).and_then(|p| p.get("type")).and_then(Value::as_str) else {
-            continue;
-        };
-        if let Some(mended) = mend(wanted, value) {
-            *value = mended;
+        if let Some(schema) = properties.get(name) {
+            repair_value(schema, value);
         }
+    }
+}
+
+fn repair_value(schema: &Value, value: &mut Value) {
+    let Some(wanted) = schema.get("type").and_then(Value::as_str) else { return };
+    if let Some(mended) = mend(wanted, value) {
+        *value = mended;
+    }
+    match (schema, value) {
+        (Value::Object(schema), Value::Object(object)) => repair(schema, object),
+        (Value::Object(schema), Value::Array(items)) => {
+            if let Some(schema) = schema.get("items") {
+                for item in items.iter_mut() {
+                    repair_value(schema, item);
+                }
+            }
+        }
+        _ => {}
     }
 }
 
@@ -142,6 +158,21 @@ mod tests {
         assert_eq!(
             Value::Object(arguments.clone()),
             json!({"tags": ["a", "b"], "limit": 7, "query": "42", "expand": false, "importance": 0.9})
+        );
+        let mut nested = json!({"entities": [
+            {"name": 7, "observations": "[\"a\", \"b\"]"}, "{\"name\": \"x\", \"observations\": null}",
+            {"name": "y", "observations": "one"}, {"name": "z", "observations": [1, "[2]"]}, 9
+        ]});
+        let list = json!({"type": "array", "items": {"type": "string"}});
+        let schema_of_nested = json!({"properties": {"entities": {"type": "array", "items": {
+            "type": "object", "properties": {"name": {"type": "string"}, "observations": list}}}}});
+        repair(schema_of_nested.as_object().unwrap(), nested.as_object_mut().unwrap());
+        assert_eq!(
+            nested,
+            json!({"entities": [
+                {"name": "7", "observations": ["a", "b"]}, {"name": "x"}, {"name": "y", "observations": ["one"]},
+                {"name": "z", "observations": ["1", "[2]"]}, 9
+            ]})
         );
         let mut odd = json!({"tags": "one", "limit": 3.0, "query": "[1]", "expand": "perhaps"});
         let odd = odd.as_object_mut().unwrap();

@@ -9,7 +9,7 @@ use memory_engine::status::Status;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Call, Declared, Refusal, Registered, answer, arguments, register};
+use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
 use crate::readiness::Readiness;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -47,6 +47,9 @@ struct CountsOut {
     chunks: i64,
     events: i64,
     entities: i64,
+    graph_entities: i64,
+    graph_relations: i64,
+    graph_observations: i64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -110,7 +113,7 @@ fn unready(readiness: &Readiness) -> serde_json::Value {
     serde_json::to_value(&output).unwrap_or_default()
 }
 
-async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<serde_json::Value, Refusal> {
+async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
     let input: Input = arguments("status", given)?;
     let artifact_id = match input.artifact_id.as_deref().map(str::trim).filter(|id| !id.is_empty()) {
         None => None,
@@ -152,6 +155,9 @@ fn output(status: Status, asked: Option<String>) -> Output {
             chunks: counts.chunks,
             events: counts.events,
             entities: counts.entities,
+            graph_entities: counts.graph_entities,
+            graph_relations: counts.graph_relations,
+            graph_observations: counts.graph_observations,
         },
         pending_jobs: queue.as_ref().map_or(0, |q| q.pending + q.processing),
         jobs: queue.map(|q| JobsOut {

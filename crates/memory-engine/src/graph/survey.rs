@@ -1,0 +1,269 @@
+//! Looking over a graph: lists, ranges, figures, paths, likely duplicates. Each answer is one state of one
+//! thread.
+
+use std::collections::{HashMap, HashSet};
+
+use memory_core::Invalid;
+use memory_core::graph::{Cursor, GraphRelation, GraphScope, LIMIT_MAX, TextKey, check_query};
+use memory_core::id::Namespace;
+use memory_store::Conn;
+use memory_store::graph::{
+    self, ConnectedEntity, ImportantEntity, NamedEntity, OrphanedEntity, Pattern, QueriedEntity, Ranges,
+    RecentChange, StoredRelation, Thread,
+};
+
+use super::versions::unknown_entity;
+use crate::{EngineError, Memory};
+
+/// Items in each list of the analytics.
+const ANALYTICS_ITEMS: usize = 10;
+/// Names shown at the other ends of a well-connected entity's relations.
+const CONNECTED_NAMES: usize = 10;
+/// The longest path that may be asked for.
+pub const PATH_DEPTH_MAX: i64 = 20;
+/// A search for a path gives up after this many names.
+const PATH_NAMES_MAX: usize = 100_000;
+
+/// Entities and where the next page begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed<T> {
+    pub entities: Vec<T>,
+    pub next: Option<Cursor>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Analytics {
+    pub recent_changes: Vec<RecentChange>,
+    pub top_important: Vec<ImportantEntity>,
+    pub most_connected: Vec<ConnectedEntity>,
+    pub orphaned_entities: Vec<OrphanedEntity>,
+}
+
+/// A step along a relation, in its direction or against it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub relation: GraphRelation,
+    pub is_forward: bool,
+}
+
+/// What a search for a path found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RelationPath {
+    Found(Vec<Step>),
+    /// None within the depth.
+    NotFound,
+    /// Too many names lie within the depth to look at them all.
+    GaveUp,
+}
+
+impl Memory {
+    /// Names and types, of a type and with a part of the name where these are given.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn list_entities(
+        &self,
+        ns: &Namespace,
+        scope: &GraphScope,
+        entity_type: Option<&str>,
+        name_part: Option<&str>,
+        cursor: Cursor,
+        limit: usize,
+    ) -> Result<Listed<NamedEntity>, EngineError> {
+        self.take_in_file(ns, scope).await?;
+        for text in [entity_type, name_part].into_iter().flatten() {
+            check_query(text)?;
+        }
+        let pattern = name_part.map(Pattern::new);
+        self.persist(|| async {
+            let mut tx = self.store.begin_snapshot().await?;
+            let found = match graph::find_thread(&mut tx, ns, scope).await? {
+                Some(thread) => {
+                    let after = cursor.after;
+                    graph::list_entities(&mut tx, &thread, entity_type, pattern.as_ref(), after, limit + 1)
+                        .await?
+                }
+                None => Vec::new(),
+            };
+            Ok(listed(found, cursor, limit, |entity| entity.id))
+        })
+        .await
+    }
+
+    /// Entities of which something is in all the ranges.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn query_nodes(
+        &self,
+        ns: &Namespace,
+        scope: &GraphScope,
+        ranges: &Ranges,
+        cursor: Cursor,
+        limit: usize,
+    ) -> Result<Listed<QueriedEntity>, EngineError> {
+        self.take_in_file(ns, scope).await?;
+        self.persist(|| async {
+            let mut tx = self.store.begin_snapshot().await?;
+            let found = match graph::find_thread(&mut tx, ns, scope).await? {
+                Some(thread) => {
+                    graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit + 1).await?
+                }
+                None => Vec::new(),
+            };
+            Ok(listed(found, cursor, limit, |entity| entity.id))
+        })
+        .await
+    }
+
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn analytics(&self, ns: &Namespace, scope: &GraphScope) -> Result<Analytics, EngineError> {
+        self.take_in_file(ns, scope).await?;
+        self.persist(|| async {
+            let mut tx = self.store.begin_snapshot().await?;
+            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                return Ok(Analytics::default());
+            };
+            let n = ANALYTICS_ITEMS;
+            Ok(Analytics {
+                recent_changes: graph::recent_changes(&mut tx, &thread, n).await?,
+                top_important: graph::top_important(&mut tx, &thread, n).await?,
+                most_connected: graph::most_connected(&mut tx, &thread, n, CONNECTED_NAMES).await?,
+                orphaned_entities: graph::orphaned_entities(&mut tx, &thread, n).await?,
+            })
+        })
+        .await
+    }
+
+    /// A shortest path of at most `depth` relations, each taken in its direction or against it; of several
+    /// the one of the oldest relations.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn find_relation_path(
+        &self,
+        ns: &Namespace,
+        scope: &GraphScope,
+        from: &str,
+        to: &str,
+        depth: usize,
+    ) -> Result<RelationPath, EngineError> {
+        self.take_in_file(ns, scope).await?;
+        self.persist(|| async {
+            let mut tx = self.store.begin_snapshot().await?;
+            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                return Err(unknown_entity(from).into());
+            };
+            let (start, goal) = (TextKey::of(from), TextKey::of(to));
+            let known = graph::entity_ids(&mut tx, &thread, &[start, goal]).await?;
+            let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
+            let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
+            shortest_path(&mut tx, &thread, start, goal, depth).await
+        })
+        .await
+    }
+}
+
+/// Checks the depth of a path that is asked for.
+pub fn path_depth(depth: Option<i64>) -> Result<usize, Invalid> {
+    let depth = depth.unwrap_or(5);
+    usize::try_from(depth).ok().filter(|_| (1..=PATH_DEPTH_MAX).contains(&depth)).ok_or_else(|| {
+        Invalid::new(format!("Invalid maxDepth {depth}. Use a whole number from 1 to {PATH_DEPTH_MAX}."))
+    })
+}
+
+/// Checks how many items are asked for.
+pub fn list_limit(limit: Option<i64>, default: usize) -> Result<usize, Invalid> {
+    match limit {
+        None => Ok(default),
+        Some(n) => usize::try_from(n).ok().filter(|n| (1..=LIMIT_MAX).contains(n)).ok_or_else(|| {
+            Invalid::new(format!("Invalid limit {n}. Use a whole number from 1 to {LIMIT_MAX}."))
+        }),
+    }
+}
+
+fn listed<T>(mut entities: Vec<T>, cursor: Cursor, limit: usize, id: impl Fn(&T) -> i64) -> Listed<T> {
+    let has_more = entities.len() > limit;
+    entities.truncate(limit);
+    let next = entities
+        .last()
+        .filter(|_| has_more)
+        .map(|last| Cursor { after: id(last), shown: cursor.shown.saturating_add(limit as u64) });
+    Listed { entities, next }
+}
+
+/// One side of a search from both ends: how each name was reached, and those reached last.
+struct Side {
+    reached: HashMap<i64, Option<(i64, StoredRelation)>>,
+    border: Vec<i64>,
+}
+
+impl Side {
+    fn new(at: i64) -> Self {
+        Self { reached: HashMap::from([(at, None)]), border: vec![at] }
+    }
+
+    /// Goes one relation further; gives the names that this reaches for the first time, in order.
+    async fn grow(&mut self, conn: &mut Conn, thread: &Thread) -> Result<(), EngineError> {
+        let relations = graph::relations_touching(conn, thread, &self.border).await?;
+        let border: HashSet<i64> = self.border.drain(..).collect();
+        for relation in relations {
+            let (Some(from), Some(to)) = (relation.from_id, relation.to_id) else { continue };
+            for (near, far) in [(from, to), (to, from)] {
+                if border.contains(&near) && !self.reached.contains_key(&far) {
+                    self.reached.insert(far, Some((near, relation.clone())));
+                    self.border.push(far);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The relations from a name back to where the side began, with the nearer end of each.
+    fn way_back(&self, from: i64) -> Vec<(i64, StoredRelation)> {
+        let mut way = Vec::new();
+        let mut at = from;
+        while let Some(Some((near, relation))) = self.reached.get(&at) {
+            way.push((*near, relation.clone()));
+            at = *near;
+        }
+        way
+    }
+}
+
+async fn shortest_path(
+    conn: &mut Conn,
+    thread: &Thread,
+    start: i64,
+    goal: i64,
+    depth: usize,
+) -> Result<RelationPath, EngineError> {
+    if start == goal {
+        return Ok(RelationPath::Found(Vec::new()));
+    }
+    let (mut ahead, mut behind) = (Side::new(start), Side::new(goal));
+    for _ in 0..depth {
+        let is_ahead = ahead.border.len() <= behind.border.len();
+        let (side, other) = if is_ahead { (&mut ahead, &behind) } else { (&mut behind, &ahead) };
+        side.grow(conn, thread).await?;
+        if let Some(meeting) = side.border.iter().copied().find(|name| other.reached.contains_key(name)) {
+            return Ok(RelationPath::Found(steps(&ahead, &behind, meeting)));
+        }
+        if side.border.is_empty() {
+            return Ok(RelationPath::NotFound);
+        }
+        if ahead.reached.len() + behind.reached.len() > PATH_NAMES_MAX {
+            return Ok(RelationPath::GaveUp);
+        }
+    }
+    Ok(RelationPath::NotFound)
+}
+
+fn steps(ahead: &Side, behind: &Side, meeting: i64) -> Vec<Step> {
+    let step = |relation: StoredRelation, at: i64| Step {
+        is_forward: relation.from_id == Some(at),
+        relation: relation.relation,
+    };
+    let mut steps: Vec<Step> =
+        ahead.way_back(meeting).into_iter().rev().map(|(near, relation)| step(relation, near)).collect();
+    let mut at = meeting;
+    for (near, relation) in behind.way_back(meeting) {
+        steps.push(step(relation, at));
+        at = near;
+    }
+    steps
+}

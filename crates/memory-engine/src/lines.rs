@@ -1,0 +1,55 @@
+//! Lines on their way in, each with its number, and how far a transfer is.
+
+use memory_core::Invalid;
+use memory_core::graph_jsonl::LINE_MAX_BYTES;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
+
+use crate::EngineError;
+
+/// How far a transfer is: lines on the way out, bytes on the way in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    pub done: u64,
+    pub total: u64,
+}
+
+/// Who wants to know how far a transfer is.
+pub type Report<'a> = &'a (dyn Fn(Progress) + Send + Sync);
+
+/// For whoever does not.
+pub fn unreported(_: Progress) {}
+
+/// Reads one line after the other, each within its limit.
+pub(crate) struct NumberedLines<R> {
+    from: R,
+    line: Vec<u8>,
+    /// Of the last line read, from 1.
+    pub(crate) number: u64,
+    pub(crate) bytes_read: u64,
+}
+
+impl<R: AsyncBufRead + Unpin> NumberedLines<R> {
+    pub(crate) fn new(from: R) -> Self {
+        Self { from, line: Vec::new(), number: 0, bytes_read: 0 }
+    }
+
+    /// The next line, its line feed included; `None` after the last.
+    pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, EngineError> {
+        self.line.clear();
+        let limit = LINE_MAX_BYTES as u64 + 1;
+        let read = (&mut self.from).take(limit).read_until(b'\n', &mut self.line).await?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        self.bytes_read += read as u64;
+        if read as u64 == limit && self.line.last() != Some(&b'\n') {
+            return Err(Invalid::new(format!(
+                "Line {} is longer than {LINE_MAX_BYTES} bytes, the limit. Split what it says.",
+                self.number
+            ))
+            .into());
+        }
+        Ok(Some(&self.line))
+    }
+}

@@ -1,0 +1,255 @@
+//! One connection's view of the toolbox: its namespace and its tools come from how it was opened.
+
+use std::sync::Arc;
+
+use memory_core::graph::GraphScope;
+use memory_core::id::Namespace;
+use memory_core::text::cut;
+use memory_engine::Memory;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
+
+use super::offer::{Offer, ToolSettings};
+use super::{GraphHome, Toolbox, guide, resource};
+
+const GUIDE_PROMPT: &str = "memory-guide";
+const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true";
+
+pub(crate) struct Connection {
+    toolbox: Arc<Toolbox>,
+    namespace: Namespace,
+    graph: GraphHome,
+    offer: Offer,
+    instructions: String,
+    subscription: resource::Subscription,
+}
+
+impl Connection {
+    pub(crate) fn new(
+        toolbox: Arc<Toolbox>,
+        namespace: Namespace,
+        graph: GraphHome,
+        settings: &ToolSettings,
+    ) -> Self {
+        let offer = Offer::new(settings, &toolbox.tools);
+        let instructions = guide::instructions(&offer);
+        Self {
+            toolbox,
+            namespace,
+            graph,
+            offer,
+            instructions,
+            subscription: resource::Subscription::default(),
+        }
+    }
+
+    /// The namespace of this request: an HTTP request may name it in its address.
+    fn namespace_of(&self, context: &RequestContext<RoleServer>) -> Result<Namespace, ErrorData> {
+        let Some(parts) = http_parts(context) else { return Ok(self.namespace.clone()) };
+        let named = parts.uri.query().and_then(|query| {
+            query.split('&').find_map(|pair| pair.strip_prefix("namespace=")).map(str::to_owned)
+        });
+        match named {
+            None => Ok(self.namespace.clone()),
+            Some(name) => Namespace::new(&name).map_err(|error| ErrorData::invalid_params(error.0, None)),
+        }
+    }
+
+    fn has_graph(&self) -> bool {
+        self.offer.has(resource::TOOL)
+    }
+
+    /// Refuses every resource but the one that is offered.
+    fn check_resource(&self, uri: &str) -> Result<(), ErrorData> {
+        if uri == resource::URI && self.has_graph() {
+            return Ok(());
+        }
+        let error = if self.has_graph() {
+            format!("there is no resource {}; there is {}", cut(uri, 200), resource::URI)
+        } else {
+            format!("there is no resource here: {}", self.offer.refusal(resource::TOOL))
+        };
+        Err(ErrorData::resource_not_found(error, Some(json!({ "uri": cut(uri, 200) }))))
+    }
+
+    /// The graph that the resource is.
+    fn scope(&self) -> Result<GraphScope, ErrorData> {
+        self.graph.scope(None).map_err(|error| ErrorData::internal_error(error.0, None))
+    }
+
+    async fn memory(&self) -> Result<Arc<Memory>, ErrorData> {
+        self.toolbox.readiness.ready().await.map_err(|readiness| resource::unready(&readiness))
+    }
+
+    fn offered(&self) -> impl Iterator<Item = &Tool> {
+        self.toolbox.tools.iter().map(|registered| &registered.tool).filter(|tool| self.offer.has(&tool.name))
+    }
+}
+
+/// The HTTP request that a message came with; none on a connection of its own.
+fn http_parts(context: &RequestContext<RoleServer>) -> Option<&axum::http::request::Parts> {
+    context.extensions.get()
+}
+
+impl ServerHandler for Connection {
+    fn get_info(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        if self.has_graph() {
+            let mut resources = ResourcesCapability::default();
+            resources.subscribe = Some(true);
+            capabilities.resources = Some(resources);
+        }
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("remembrancer", env!("CARGO_PKG_VERSION")).with_title("Remembrancer"),
+            )
+            .with_instructions(&self.instructions)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let mut greeting = self.negotiate_initialize(&request)?;
+        // Clients that shake hands over HTTP keep no connection on which they could be told of a change.
+        if let Some(resources) =
+            greeting.capabilities.resources.as_mut().filter(|_| http_parts(&context).is_some())
+        {
+            resources.subscribe = None;
+        }
+        context.peer.set_peer_info(request);
+        Ok(greeting)
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.offered().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.offered().cloned().collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let refused = || ErrorData::invalid_params(self.offer.refusal(&request.name), None);
+        if !self.offer.has(&request.name) {
+            return Err(refused());
+        }
+        let namespace = self.namespace_of(&context)?;
+        let arguments = request.arguments.unwrap_or_default();
+        let result = self.toolbox.call(&request.name, arguments, namespace, self.graph.clone()).await;
+        result.map(Into::into).ok_or_else(refused)
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let guide = Prompt::new(GUIDE_PROMPT, Some(GUIDE_DESCRIPTION), None).with_title("Memory guide");
+        Ok(ListPromptsResult::with_all_items(vec![guide]))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        if request.name != GUIDE_PROMPT {
+            let error = format!("unknown prompt {}; there is {GUIDE_PROMPT}", request.name);
+            return Err(ErrorData::invalid_params(error, None));
+        }
+        let message = PromptMessage::new_text(Role::User, guide::guide(&self.offer));
+        Ok(GetPromptResult::new(vec![message]).with_description(GUIDE_DESCRIPTION).into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.has_graph().then(resource::listed);
+        Ok(ListResourcesResult::with_all_items(listed.into_iter().collect()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.check_resource(&request.uri)?;
+        let namespace = self.namespace_of(&context)?;
+        Ok(resource::read(self.memory().await?, namespace, self.scope()?).await?.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.check_resource(&request.uri)?;
+        if http_parts(&context).is_some() {
+            return Err(ErrorData::invalid_request(
+                "Over HTTP this server keeps no connection to tell you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
+                None,
+            ));
+        }
+        let watch = self.memory().await?.watch_graph(&self.namespace, &self.scope()?).await;
+        let watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        self.subscription.begin(watch, context.peer);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.check_resource(&request.uri)?;
+        self.subscription.end();
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let wants_graph = requested
+            .resource_subscriptions
+            .as_ref()
+            .is_some_and(|uris| uris.iter().any(|u| u == resource::URI));
+        let filter = SubscriptionFilter::builder();
+        Some(if wants_graph && self.has_graph() {
+            filter.resource_subscription(resource::URI).build()
+        } else {
+            filter.build()
+        })
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let telling = async {
+            if context.accepted().resource_subscriptions.is_none() {
+                return std::future::pending().await;
+            }
+            let namespace = self.namespace_of(context.request_context())?;
+            resource::tell(&self.toolbox.readiness, &namespace, &self.scope()?, &context).await
+        };
+        tokio::select! {
+            () = context.cancelled() => Ok(()),
+            ended = telling => ended,
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Where the graph of a connection is: in the threads of its namespace, or in a file that it brings.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memory_core::Invalid;
+use memory_core::graph::{GraphFile, GraphScope, ThreadId};
+use memory_core::id::Namespace;
+use memory_engine::Memory;
+
+use super::Toolbox;
+
+#[derive(Debug, Clone)]
+pub(crate) enum GraphHome {
+    Threads,
+    File(GraphFile),
+    /// Why there is none.
+    Unusable(Invalid),
+}
+
+impl GraphHome {
+    /// Brings a file that is named in step with its graph as soon as the memory is there.
+    pub(crate) async fn open(file: Option<PathBuf>, toolbox: &Arc<Toolbox>, namespace: &Namespace) -> Self {
+        let Some(path) = file else { return Self::Threads };
+        let file = match Memory::resolve_graph_file(path).await {
+            Ok(file) => file,
+            Err(error) => return Self::Unusable(error),
+        };
+        let (toolbox, namespace, bound) = (Arc::clone(toolbox), namespace.clone(), file.clone());
+        tokio::spawn(async move {
+            if let Ok(memory) = toolbox.memory().await
+                && let Err(error) = memory.bind_graph_file(&namespace, &bound).await
+            {
+                tracing::warn!(%error, "calls are refused until it is mended");
+            }
+        });
+        Self::File(file)
+    }
+
+    /// The graph that a call means: the thread that it names, else the connection's file or the default thread.
+    pub(crate) fn scope(&self, thread_id: Option<String>) -> Result<GraphScope, Invalid> {
+        let named = thread_id.filter(|id| !id.trim().is_empty()).map(|id| ThreadId::new(&id)).transpose()?;
+        match (self, named) {
+            (Self::Unusable(error), _) => Err(error.clone()),
+            (Self::Threads, None) => Ok(GraphScope::default()),
+            (Self::Threads, Some(thread)) => Ok(GraphScope::Thread(thread)),
+            (Self::File(_), Some(thread)) if thread != ThreadId::default() => Ok(GraphScope::Thread(thread)),
+            (Self::File(file), _) => Ok(GraphScope::File(file.clone())),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Which tools a connection is offered: whole sets, single names, exceptions, or only those that read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::bail;
+use clap::Args;
+use clap::builder::FalseyValueParser;
+use serde::{Deserialize, Serialize};
+
+use super::{Registered, registered};
+
+/// The sets and the names that belong to them.
+const SETS: [(&str, &[&str]); 3] = [
+    ("memory", &["remember", "recall", "forget", "status"]),
+    (
+        "graph",
+        &[
+            "create_entities",
+            "create_relations",
+            "add_observations",
+            "delete_entities",
+            "delete_observations",
+            "delete_relations",
+            "read_graph",
+            "search_nodes",
+            "open_nodes",
+        ],
+    ),
+    (
+        "authoring",
+        &[
+            "save_memory",
+            "validate_memory",
+            "update_observation",
+            "get_observation_history",
+            "list_entities",
+            "query_nodes",
+            "find_relation_path",
+            "get_analytics",
+            "suggest_merges",
+        ],
+    ),
+];
+
+/// What the settings of a process say; they travel to the process that holds the data folder. Nothing said
+/// is every tool.
+#[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
+#[serde(default)]
+#[command(next_help_heading = "Tools")]
+pub(crate) struct ToolSettings {
+    /// Sets of tools to offer, divided by commas: memory, graph, authoring; all when left out
+    #[arg(long, env = "REMEMBRANCER_TOOLSETS", value_delimiter = ',', value_name = "SET")]
+    pub(crate) toolsets: Vec<String>,
+    /// Exactly the tools to offer, divided by commas, whatever their sets
+    #[arg(long, env = "REMEMBRANCER_TOOLS", value_delimiter = ',', value_name = "TOOL")]
+    pub(crate) tools: Vec<String>,
+    /// Tools not to offer, divided by commas
+    #[arg(long, env = "REMEMBRANCER_EXCLUDE_TOOLS", value_delimiter = ',', value_name = "TOOL")]
+    pub(crate) exclude_tools: Vec<String>,
+    /// Offer only tools that change nothing
+    // A value that is not plainly a no switches it on: a typing error must not open what was to be closed.
+    #[arg(long, env = "REMEMBRANCER_READ_ONLY", value_parser = FalseyValueParser::new())]
+    pub(crate) read_only: bool,
+}
+
+impl ToolSettings {
+    /// Refuses what no connection could be served with: unknown names, or no tool at all.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        let tools = registered();
+        let known: Vec<&str> = tools.iter().map(|tool| &*tool.tool.name).collect();
+        if let Some(unknown) = named(&self.toolsets).find(|set| !SETS.iter().any(|(name, _)| name == set)) {
+            let sets = SETS.map(|(name, _)| name).join(", ");
+            bail!(
+                "there is no tool set {unknown:?} (--toolsets, REMEMBRANCER_TOOLSETS); the sets are {sets}"
+            );
+        }
+        for (list, setting) in [
+            (&self.tools, "--tools, REMEMBRANCER_TOOLS"),
+            (&self.exclude_tools, "--exclude-tools, REMEMBRANCER_EXCLUDE_TOOLS"),
+        ] {
+            if let Some(unknown) = named(list).find(|name| !known.contains(name)) {
+                bail!("there is no tool {unknown:?} ({setting}); the tools are {}", known.join(", "));
+            }
+        }
+        if Offer::new(self, &tools).names.is_empty() {
+            bail!(
+                "no tool is left to offer: --toolsets, --tools, --exclude-tools, --read-only and their variables together rule out all of them"
+            );
+        }
+        Ok(())
+    }
+
+    /// Why this tool is not to be offered; `None` when it is.
+    fn objection(&self, name: &str, is_read_only: bool) -> Option<&'static str> {
+        let (mut tools, mut toolsets) = (named(&self.tools).peekable(), named(&self.toolsets).peekable());
+        if tools.peek().is_some() {
+            if !tools.any(|tool| tool == name) {
+                return Some("it was started with other --tools (REMEMBRANCER_TOOLS)");
+            }
+        } else if toolsets.peek().is_some() && !toolsets.any(|set| Some(set) == set_of(name)) {
+            return Some("it was started with other --toolsets (REMEMBRANCER_TOOLSETS)");
+        }
+        if named(&self.exclude_tools).any(|tool| tool == name) {
+            return Some("it was started with --exclude-tools (REMEMBRANCER_EXCLUDE_TOOLS) that name it");
+        }
+        if self.read_only && !is_read_only {
+            return Some("it is read-only (--read-only, REMEMBRANCER_READ_ONLY)");
+        }
+        None
+    }
+}
+
+/// The names of a list; an empty one, as an empty variable gives, is none.
+fn named(list: &[String]) -> impl Iterator<Item = &str> {
+    list.iter().map(|name| name.trim()).filter(|name| !name.is_empty())
+}
+
+fn set_of(tool: &str) -> Option<&'static str> {
+    SETS.iter().find(|(_, tools)| tools.contains(&tool)).map(|(set, _)| *set)
+}
+
+#[cfg(test)]
+pub(super) fn known_names() -> impl Iterator<Item = &'static str> {
+    SETS.iter().flat_map(|(_, tools)| *tools).copied()
+}
+
+/// The tools that a connection is offered, and why not the others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Offer {
+    names: BTreeSet<String>,
+    refusals: BTreeMap<String, String>,
+}
+
+impl Offer {
+    pub(super) fn new(settings: &ToolSettings, tools: &[Registered]) -> Self {
+        let mut offer = Self::default();
+        for Registered { tool, .. } in tools {
+            let annotations = tool.annotations.as_ref();
+            let is_read_only = annotations.and_then(|a| a.read_only_hint).unwrap_or(false);
+            match settings.objection(&tool.name, is_read_only) {
+                None => _ = offer.names.insert(tool.name.to_string()),
+                Some(why) => {
+                    let refusal = format!("{} is switched off on this server: {why}", tool.name);
+                    offer.refusals.insert(tool.name.to_string(), refusal);
+                }
+            }
+        }
+        offer
+    }
+
+    pub(crate) fn has(&self, tool: &str) -> bool {
+        self.names.contains(tool)
+    }
+
+    /// What a call of a tool is told that is not offered.
+    pub(super) fn refusal(&self, tool: &str) -> String {
+        self.refusals.get(tool).cloned().unwrap_or_else(|| format!("unknown tool {tool}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn offered(settings: &ToolSettings) -> Vec<String> {
+        settings.check().unwrap();
+        Offer::new(settings, &registered()).names.into_iter().collect()
+    }
+
+    #[test]
+    fn the_sets_have_every_tool_once_and_nothing_else() {
+        let mut of_sets: Vec<&str> = known_names().collect();
+        of_sets.sort_unstable();
+        let tools = registered();
+        assert_eq!(of_sets, tools.iter().map(|r| &*r.tool.name).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn nothing_said_is_every_tool_and_an_empty_variable_says_nothing() {
+        let all: Vec<String> = registered().iter().map(|r| r.tool.name.to_string()).collect();
+        assert_eq!(offered(&ToolSettings::default()), all);
+        let empty = list(&["", " "]);
+        let settings = ToolSettings {
+            toolsets: empty.clone(),
+            tools: empty.clone(),
+            exclude_tools: empty,
+            read_only: false,
+        };
+        assert_eq!(offered(&settings), all);
+        assert_eq!(offered(&serde_json::from_str("{}").unwrap()), all);
+    }
+
+    #[test]
+    fn names_come_before_sets_and_exceptions_and_read_only_hold_for_both() {
+        let mut settings = ToolSettings { toolsets: list(&["memory"]), ..ToolSettings::default() };
+        assert_eq!(offered(&settings), ["forget", "recall", "remember", "status"]);
+        settings.exclude_tools = list(&[" status"]);
+        assert_eq!(offered(&settings), ["forget", "recall", "remember"]);
+        settings.read_only = true;
+        assert_eq!(offered(&settings), ["recall"]);
+        settings.tools = list(&["forget", "status", "recall"]);
+        assert_eq!(offered(&settings), ["recall"]);
+        settings.read_only = false;
+        assert_eq!(offered(&settings), ["forget", "recall"]);
+    }
+
+    #[test]
+    fn a_read_only_offer_has_no_tool_that_writes() {
+        let offer = Offer::new(&ToolSettings { read_only: true, ..ToolSettings::default() }, &registered());
+        for writing in ["remember", "forget", "create_entities", "delete_entities", "save_memory"] {
+            assert!(!offer.has(writing), "{writing}");
+        }
+        assert!(offer.refusal("remember").contains("--read-only"), "{}", offer.refusal("remember"));
+        assert_eq!(offer.refusal("no_such_tool"), "unknown tool no_such_tool");
+    }
+
+    #[test]
+    fn unknown_names_are_answered_with_the_known_ones() {
+        let refusal = |settings: ToolSettings| settings.check().unwrap_err().to_string();
+        let bad = || list(&["recall", "grpah"]);
+        let sets = refusal(ToolSettings { toolsets: bad(), ..ToolSettings::default() });
+        assert!(sets.contains("\"recall\"") && sets.contains("memory, graph, authoring"), "{sets}");
+        for settings in [
+            ToolSettings { tools: bad(), ..ToolSettings::default() },
+            ToolSettings { exclude_tools: bad(), ..ToolSettings::default() },
+        ] {
+            let tools = refusal(settings);
+            assert!(tools.contains("\"grpah\"") && tools.contains("forget, "), "{tools}");
+        }
+        let none = ToolSettings { tools: list(&["forget"]), read_only: true, ..ToolSettings::default() };
+        assert!(refusal(none).contains("no tool is left"));
+    }
+}

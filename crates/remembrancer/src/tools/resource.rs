@@ -1,0 +1,126 @@
+//! The knowledge graph as a resource: read whole, and watched for its changes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memory_core::graph::GraphScope;
+use memory_core::id::Namespace;
+use memory_engine::Memory;
+use memory_engine::graph::GraphWatch;
+use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{TOOL_TIMEOUT, graph};
+use crate::readiness::{Readiness, Watch};
+
+pub(super) const URI: &str = "memory://knowledge-graph";
+/// The tool that shows the same: without it there is no resource.
+pub(super) const TOOL: &str = "read_graph";
+const MIME_TYPE: &str = "application/json";
+/// The largest graph that is given in one piece.
+const BYTES_MAX: usize = 10_000_000;
+
+pub(super) fn listed() -> Resource {
+    Resource::new(URI, "knowledge-graph")
+        .with_title("Knowledge Graph")
+        .with_description("All entities and relations of the knowledge graph")
+        .with_mime_type(MIME_TYPE)
+}
+
+/// The whole graph as JSON, or where to find it when it is too large for one piece.
+pub(super) async fn read(
+    memory: Arc<Memory>,
+    ns: Namespace,
+    scope: GraphScope,
+) -> Result<ReadResourceResult, ErrorData> {
+    // A task of its own, so that a fault of ours is an answer too.
+    let reading = tokio::spawn(tokio::time::timeout(TOOL_TIMEOUT, async move {
+        let graph = memory.whole_graph_within(&ns, &scope, BYTES_MAX as u64).await?;
+        Ok(graph.map(graph::whole))
+    }));
+    let read: Result<_, memory_engine::EngineError> = match reading.await {
+        Ok(Ok(read)) => read,
+        Ok(Err(_)) => return Err(too_large()),
+        Err(_) => return Err(faulty()),
+    };
+    match read.map_err(|error| ErrorData::internal_error(error.to_string(), None))? {
+        Some(Ok(text)) if text.len() <= BYTES_MAX => {
+            let contents = ResourceContents::text(text, URI).with_mime_type(MIME_TYPE);
+            Ok(ReadResourceResult::new(vec![contents]))
+        }
+        Some(Err(_)) => Err(faulty()),
+        _ => Err(too_large()),
+    }
+}
+
+fn too_large() -> ErrorData {
+    let limit = BYTES_MAX / 1_000_000;
+    ErrorData::invalid_params(
+        format!(
+            "The knowledge graph is larger than {limit} MB. Read it page by page: {TOOL} with limit and cursor."
+        ),
+        None,
+    )
+}
+
+fn faulty() -> ErrorData {
+    tracing::error!("the knowledge graph could not be read as a resource");
+    ErrorData::internal_error("An internal error occurred; the server's log has the details.", None)
+}
+
+pub(super) fn unready(readiness: &Readiness) -> ErrorData {
+    ErrorData::internal_error(readiness.to_string(), None)
+}
+
+/// A subscription as clients up to 2025-11-25 make it: it lasts as long as the connection, or until it is
+/// taken back.
+#[derive(Default)]
+pub(super) struct Subscription(Mutex<Option<AbortOnDropHandle<()>>>);
+
+impl Subscription {
+    pub(super) fn begin(&self, mut watch: GraphWatch, peer: Peer<RoleServer>) {
+        let telling = tokio::spawn(async move {
+            loop {
+                watch.changed().await;
+                let update = ResourceUpdatedNotificationParam::new(URI);
+                if peer.notify_resource_updated(update).await.is_err() {
+                    return;
+                }
+            }
+        });
+        self.put(Some(AbortOnDropHandle::new(telling)));
+    }
+
+    pub(super) fn end(&self) {
+        self.put(None);
+    }
+
+    fn put(&self, task: Option<AbortOnDropHandle<()>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = task;
+    }
+}
+
+/// Tells one `subscriptions/listen` of every change until its client or the server ends it.
+pub(super) async fn tell(
+    readiness: &Watch,
+    ns: &Namespace,
+    scope: &GraphScope,
+    context: &SubscriptionContext,
+) -> Result<(), ErrorData> {
+    // It is acknowledged already, so what is written from now on must be told. Where the memory is yet to
+    // start there is no state to compare with: the client is told to look once.
+    let was_ready = readiness.is_ready();
+    let memory = readiness.ready().await.map_err(|readiness| unready(&readiness))?;
+    let watch = memory.watch_graph(ns, scope).await;
+    let mut watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+    drop(memory);
+    let mut is_news = !was_ready;
+    loop {
+        if is_news && context.sink().notify_resource_updated(URI).await.is_err() {
+            return Ok(());
+        }
+        watch.changed().await;
+        is_news = true;
+    }
+}

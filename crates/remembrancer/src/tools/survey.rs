@@ -1,0 +1,403 @@
+//! The tools that look over a thread of the knowledge graph: `list_entities`, `query_nodes`,
+//! `find_relation_path`, `get_analytics` and `suggest_merges`.
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use memory_core::Invalid;
+use memory_core::graph::{Cursor, PageRequest, share};
+use memory_core::text::{parse_date, parse_end_date};
+use memory_engine::graph::{RelationPath, list_limit, path_depth};
+use memory_store::graph::Ranges;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
+
+/// How many items a list has unless a limit is given.
+const LIST_DEFAULT: usize = 200;
+const QUERY_DEFAULT: usize = 50;
+const MERGES_DEFAULT: usize = 20;
+
+pub(super) fn tools() -> Vec<Registered> {
+    let declared = |name, title, description| Declared {
+        name,
+        title,
+        description,
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    };
+    vec![
+        register::<ListInput, ListOutput>(
+            &declared(
+                "list_entities",
+                "List Entities",
+                "List names and types of graph entities in a thread, by type or part of a name. Look here for \
+                 exact names before you write relations.",
+            ),
+            |call, given| list(call, given).boxed(),
+        ),
+        register::<QueryInput, QueryOutput>(
+            &declared(
+                "query_nodes",
+                "Query Nodes",
+                "Find graph entities and their observations by time, confidence or importance. Shows observation \
+                 ids, as update_observation needs them.",
+            ),
+            |call, given| query(call, given).boxed(),
+        ),
+        register::<PathInput, PathOutput>(
+            &declared(
+                "find_relation_path",
+                "Find Relation Path",
+                "Find the shortest chain of relations between two graph entities of a thread, in either direction.",
+            ),
+            |call, given| path(call, given).boxed(),
+        ),
+        register::<ThreadInput, AnalyticsOutput>(
+            &declared(
+                "get_analytics",
+                "Get Analytics",
+                "Show the state of a thread's graph: recent changes, most important, most connected and orphaned \
+                 entities, 10 each.",
+            ),
+            |call, given| analytics(call, given).boxed(),
+        ),
+        register::<MergesInput, MergesOutput>(
+            &declared(
+                "suggest_merges",
+                "Suggest Merges",
+                "Suggest pairs of graph entities whose names probably mean the same. Changes nothing.",
+            ),
+            |call, given| merges(call, given).boxed(),
+        ),
+    ]
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct ListInput {
+    /// Default: default
+    thread_id: Option<String>,
+    entity_type: Option<String>,
+    /// Part of a name, in upper or lower case
+    name_pattern: Option<String>,
+    /// 1 to 1000, default 200
+    limit: Option<i64>,
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ListOutput {
+    entities: Vec<Named>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    name: String,
+    entity_type: String,
+}
+
+async fn list(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
+    let input: ListInput = arguments("list_entities", given)?;
+    let scope = call.graph.scope(input.thread_id)?;
+    let cursor = cursor_of(input.cursor.as_deref())?;
+    let limit = list_limit(input.limit, LIST_DEFAULT)?;
+    let entity_type = input.entity_type.as_deref().filter(|t| !t.is_empty());
+    let part = input.name_pattern.as_deref().filter(|p| !p.is_empty());
+    let listed = call.memory.list_entities(&call.namespace, &scope, entity_type, part, cursor, limit).await?;
+    let entities = listed.entities.into_iter();
+    answer(&ListOutput {
+        entities: entities.map(|e| Named { name: e.name, entity_type: e.entity_type }).collect(),
+        next_cursor: listed.next.map(|cursor| cursor.to_string()),
+    })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct QueryInput {
+    /// Default: default
+    thread_id: Option<String>,
+    entity_type: Option<String>,
+    /// 2026-03-01 or 2026-03-01T10:00:00Z
+    created_from: Option<String>,
+    created_to: Option<String>,
+    /// 0.0 to 1.0
+    min_confidence: Option<f64>,
+    max_confidence: Option<f64>,
+    min_importance: Option<f64>,
+    max_importance: Option<f64>,
+    /// 1 to 1000, default 50
+    limit: Option<i64>,
+    cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct QueryOutput {
+    /// Entities with the observations in all ranges
+    entities: Vec<Queried>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Queried {
+    name: String,
+    entity_type: String,
+    confidence: f32,
+    importance: f32,
+    #[schemars(with = "String")]
+    created_at: Timestamp,
+    #[schemars(with = "String")]
+    updated_at: Timestamp,
+    observations: Vec<QueriedObservation>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct QueriedObservation {
+    id: String,
+    content: String,
+    version: i32,
+    #[schemars(with = "String")]
+    timestamp: Timestamp,
+    confidence: f32,
+    importance: f32,
+}
+
+async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
+    let input: QueryInput = arguments("query_nodes", given)?;
+    let scope = call.graph.scope(input.thread_id)?;
+    let cursor = cursor_of(input.cursor.as_deref())?;
+    let limit = list_limit(input.limit, QUERY_DEFAULT)?;
+    let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let ranges = Ranges {
+        created_from: given(input.created_from).map(|t| parse_date("createdFrom", &t)).transpose()?,
+        created_to: given(input.created_to).map(|t| parse_end_date("createdTo", &t)).transpose()?,
+        min_confidence: share("minConfidence", input.min_confidence)?,
+        max_confidence: share("maxConfidence", input.max_confidence)?,
+        min_importance: share("minImportance", input.min_importance)?,
+        max_importance: share("maxImportance", input.max_importance)?,
+        entity_type: input.entity_type.filter(|t| !t.is_empty()),
+    };
+    let found = call.memory.query_nodes(&call.namespace, &scope, &ranges, cursor, limit).await?;
+    let observation = |o: memory_store::graph::QueriedObservation| QueriedObservation {
+        id: o.handle().to_string(),
+        content: o.content,
+        version: o.version,
+        timestamp: o.created_at,
+        confidence: o.confidence,
+        importance: o.importance,
+    };
+    let entities = found.entities.into_iter().map(|e| Queried {
+        name: e.name,
+        entity_type: e.entity_type,
+        confidence: e.weights.confidence,
+        importance: e.weights.importance,
+        created_at: e.created_at,
+        updated_at: e.updated_at,
+        observations: e.observations.into_iter().map(observation).collect(),
+    });
+    answer(&QueryOutput {
+        entities: entities.collect(),
+        next_cursor: found.next.map(|cursor| cursor.to_string()),
+    })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct PathInput {
+    from: String,
+    to: String,
+    /// Most relations in the path, 1 to 20, default 5
+    max_depth: Option<i64>,
+    /// Default: default
+    thread_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PathOutput {
+    found: bool,
+    /// Relations from `from` to `to`
+    path: Vec<PathStep>,
+    length: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PathStep {
+    from: String,
+    to: String,
+    relation_type: String,
+    /// forward, or backward when the path goes from `to` to `from`
+    direction: &'static str,
+}
+
+async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
+    let input: PathInput = arguments("find_relation_path", given)?;
+    let scope = call.graph.scope(input.thread_id)?;
+    let depth = path_depth(input.max_depth)?;
+    let found =
+        call.memory.find_relation_path(&call.namespace, &scope, &input.from, &input.to, depth).await?;
+    let (steps, found, note) = match found {
+        RelationPath::Found(steps) => (steps, true, None),
+        RelationPath::NotFound => {
+            (Vec::new(), false, Some(format!("No path of at most {depth} relations. Try a larger maxDepth.")))
+        }
+        RelationPath::GaveUp => (
+            Vec::new(),
+            false,
+            Some("Too many entities lie between them. Try a smaller maxDepth.".to_owned()),
+        ),
+    };
+    let path: Vec<PathStep> = steps
+        .into_iter()
+        .map(|step| PathStep {
+            from: step.relation.from,
+            to: step.relation.to,
+            relation_type: step.relation.relation_type,
+            direction: if step.is_forward { "forward" } else { "backward" },
+        })
+        .collect();
+    answer(&PathOutput { found, length: path.len(), path, note })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct ThreadInput {
+    /// Default: default
+    thread_id: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct AnalyticsOutput {
+    recent_changes: Vec<RecentlyChanged>,
+    top_important: Vec<Important>,
+    most_connected: Vec<WellConnected>,
+    orphaned_entities: Vec<Orphaned>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RecentlyChanged {
+    entity_name: String,
+    entity_type: String,
+    #[schemars(with = "String")]
+    last_modified: Timestamp,
+    /// created or updated
+    change_type: &'static str,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Important {
+    entity_name: String,
+    entity_type: String,
+    importance: f32,
+    observation_count: i64,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct WellConnected {
+    entity_name: String,
+    entity_type: String,
+    relation_count: i64,
+    connected_to: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Orphaned {
+    entity_name: String,
+    entity_type: String,
+    /// no_relations or broken_relation
+    reason: String,
+}
+
+async fn analytics(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
+    let input: ThreadInput = arguments("get_analytics", given)?;
+    let scope = call.graph.scope(input.thread_id)?;
+    let found = call.memory.analytics(&call.namespace, &scope).await?;
+    let changes = found.recent_changes.into_iter().map(|change| RecentlyChanged {
+        entity_name: change.name,
+        entity_type: change.entity_type,
+        last_modified: change.changed_at,
+        change_type: if change.is_new { "created" } else { "updated" },
+    });
+    let important = found.top_important.into_iter().map(|entity| Important {
+        entity_name: entity.name,
+        entity_type: entity.entity_type,
+        importance: entity.importance,
+        observation_count: entity.observation_count,
+    });
+    let connected = found.most_connected.into_iter().map(|entity| WellConnected {
+        entity_name: entity.name,
+        entity_type: entity.entity_type,
+        relation_count: entity.relation_count,
+        connected_to: entity.connected_to,
+    });
+    let orphaned = found.orphaned_entities.into_iter().map(|entity| Orphaned {
+        entity_name: entity.name,
+        entity_type: entity.entity_type,
+        reason: entity.reason,
+    });
+    answer(&AnalyticsOutput {
+        recent_changes: changes.collect(),
+        top_important: important.collect(),
+        most_connected: connected.collect(),
+        orphaned_entities: orphaned.collect(),
+    })
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct MergesInput {
+    /// Default: default
+    thread_id: Option<String>,
+    /// 1 to 1000, default 20
+    limit: Option<i64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct MergesOutput {
+    /// Likeliest first
+    suggestions: Vec<Suggestion>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Suggestion {
+    a: String,
+    b: String,
+    /// 0 to 1
+    score: f64,
+    reason: String,
+}
+
+async fn merges(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
+    let input: MergesInput = arguments("suggest_merges", given)?;
+    let scope = call.graph.scope(input.thread_id)?;
+    let limit = list_limit(input.limit, MERGES_DEFAULT)?;
+    let found = call.memory.suggest_merges(&call.namespace, &scope, limit).await?;
+    let suggestions = found.candidates.into_iter().map(|c| Suggestion {
+        a: c.a,
+        b: c.b,
+        score: (c.score * 100.0).round() / 100.0,
+        reason: c.reason,
+    });
+    answer(&MergesOutput {
+        suggestions: suggestions.collect(),
+        note: found.is_cut.then(|| "Only the first 100,000 entities of the thread were compared.".to_owned()),
+    })
+}
+
+fn cursor_of(text: Option<&str>) -> Result<Cursor, Invalid> {
+    Ok(PageRequest::new(None, text, None)?.cursor)
+}
