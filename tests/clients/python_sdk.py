@@ -8,15 +8,19 @@ import asyncio
 import json
 import os
 import sys
+import warnings
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
+# The older way to subscribe is called on purpose.
+warnings.filterwarnings("ignore", message="resources/subscribe")
 BINARY, URL, RUN = sys.argv[1:]
 VERSION = version("mcp")
 IS_MODERN = int(VERSION.split(".")[0]) >= 2
+GRAPH = "memory://knowledge-graph"
 STORY = json.loads(Path(__file__).with_name("story.json").read_text(encoding="utf-8"))
 
 
@@ -28,9 +32,11 @@ def host(namespace):
 class Session:
     """What the two generations of the SDK have in common."""
 
-    def __init__(self, sdk, protocol):
+    def __init__(self, sdk, protocol, transport, updates):
         self.sdk = sdk
         self.protocol = protocol
+        self.transport = transport
+        self.updates = updates
 
     async def tools(self):
         return (await self.sdk.list_tools()).tools
@@ -48,13 +54,26 @@ class Session:
         return value
 
 
+def collector():
+    """A queue of what is told of resources, and the handler that fills it."""
+    updates = asyncio.Queue()
+
+    async def handle(message):
+        message = getattr(message, "root", message)
+        if getattr(message, "method", None) == "notifications/resources/updated":
+            updates.put_nowait(str(message.params.uri))
+
+    return updates, handle
+
+
 @asynccontextmanager
 async def modern(transport, namespace, mode):
     from mcp import Client
 
     server = f"{URL}?namespace={namespace}" if transport == "http" else host(namespace)
-    async with Client(server, mode=mode) as client:
-        yield Session(client, client.protocol_version)
+    updates, handle = collector()
+    async with Client(server, mode=mode, message_handler=handle) as client:
+        yield Session(client, client.protocol_version, transport, updates)
 
 
 @asynccontextmanager
@@ -62,9 +81,10 @@ async def handshake(transport, namespace):
     from mcp.client.streamable_http import streamable_http_client
 
     streams = streamable_http_client(f"{URL}?namespace={namespace}") if transport == "http" else stdio_client(host(namespace))
-    async with streams as (read, write, *_), ClientSession(read, write) as session:
+    updates, handle = collector()
+    async with streams as (read, write, *_), ClientSession(read, write, message_handler=handle) as session:
         greeting = await session.initialize()
-        yield Session(session, greeting.protocolVersion)
+        yield Session(session, greeting.protocolVersion, transport, updates)
 
 
 async def settled(session):
@@ -109,11 +129,51 @@ async def tell_the_story(session):
     assert meeting["id"] not in [result["id"] for result in gone["results"]], gone
 
 
+def uri():
+    """The resource's address as this generation of the SDK takes it."""
+    if IS_MODERN:
+        return GRAPH
+    from pydantic import AnyUrl
+
+    return AnyUrl(GRAPH)
+
+
+async def watch_the_graph(session):
+    async def create(name):
+        entity = {"name": name, "entityType": "person", "observations": ["Likes tea"]}
+        result = await session.sdk.call_tool("create_entities", {"entities": [entity]})
+        assert json.loads(result.content[0].text) == [entity], result
+
+    guide = await session.sdk.get_prompt("memory-guide")
+    assert "`recall`" in guide.messages[0].content.text, guide
+    assert [str(one.uri) for one in (await session.sdk.list_resources()).resources] == [GRAPH]
+    if session.protocol >= "2026-07-28":
+        async with session.sdk.listen(resource_subscriptions=[GRAPH]) as subscription:
+            await create("Ann")
+            async for event in subscription:
+                assert event.uri == GRAPH, event
+                break
+    elif session.transport == "stdio":
+        await session.sdk.subscribe_resource(uri())
+        await create("Ann")
+        assert await session.updates.get() == GRAPH
+    else:
+        await create("Ann")
+        try:
+            await session.sdk.subscribe_resource(uri())
+            raise AssertionError("a subscription that nobody serves")
+        except Exception as refusal:
+            assert "subscriptions/listen" in str(refusal), refusal
+    read = await session.sdk.read_resource(uri())
+    assert [entity["name"] for entity in json.loads(read.contents[0].text)["entities"]] == ["Ann"], read
+
+
 async def run(transport, name, connection, expected_protocol):
     async with asyncio.timeout(60):
         async with connection as session:
             assert session.protocol == expected_protocol, f"{session.protocol} was negotiated"
             await tell_the_story(session)
+            await watch_the_graph(session)
     print(f"ok python-mcp-{VERSION} {transport} {name}", flush=True)
 
 

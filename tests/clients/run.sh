@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Real MCP clients against the real server: tests/clients/run.sh BINARY
+# Real MCP clients against the real server, and its graph against the reference server's: tests/clients/run.sh BINARY
 # They are installed once, at pinned versions, in CLIENTS_CACHE (default: .cache/clients of the repository).
-# One line a client, transport and protocol era; anything that does not work ends the run.
+# One line a client, transport and protocol era, or a group of graph calls; anything that does not work ends the run.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 binary=$(realpath "${1:?usage: run.sh BINARY}")
@@ -72,8 +72,9 @@ for generation in 1 2; do
     python3 "$here/python_sdk.py" "$binary" "$url" "$run" | tee -a "$report"
 done
 # Node looks for packages beside the script.
-cp "$here/typescript_sdk.mjs" "$here/story.json" "$cache/node/"
+cp "$here"/*.mjs "$here/story.json" "$cache/node/"
 node "$cache/node/typescript_sdk.mjs" "$binary" "$url" "$run" | tee -a "$report"
+node "$cache/node/graph_parity.mjs" "$binary" "$data" | tee -a "$report"
 inspector=$cache/node/node_modules/@modelcontextprotocol/inspector
 version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' "$inspector/package.json")
 for target in "$url" "$binary stdio"; do

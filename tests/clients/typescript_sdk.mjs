@@ -11,10 +11,12 @@ import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/clien
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 
 const [binary, url, run] = process.argv.slice(2);
 const story = JSON.parse(readFileSync(new URL("story.json", import.meta.url), "utf8"));
 const versions = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8")).dependencies;
+const GRAPH = "memory://knowledge-graph";
 const info = { name: "remembrancer-clients", version: "1" };
 
 function transport(kind, namespace, Http, Stdio) {
@@ -26,6 +28,7 @@ function transport(kind, namespace, Http, Stdio) {
 const generations = [
   {
     name: `typescript-sdk-${versions["@modelcontextprotocol/sdk"]}`,
+    updated: ResourceUpdatedNotificationSchema,
     eras: [{ name: "2025-11-25" }],
     connect: async (kind, namespace) => {
       const client = new Client(info);
@@ -35,6 +38,7 @@ const generations = [
   },
   {
     name: `typescript-client-${versions["@modelcontextprotocol/client"]}`,
+    updated: "notifications/resources/updated",
     eras: [
       { name: "2025-11-25", mode: "legacy", era: "legacy" },
       { name: "2026-07-28", mode: { pin: "2026-07-28" }, era: "modern" },
@@ -105,12 +109,41 @@ async function tellTheStory(client) {
   assert(!gone.results.some((result) => result.id === meeting.id));
 }
 
+async function watchTheGraph(client, updated, kind, isModern) {
+  const create = async (name) => {
+    const entities = [{ name, entityType: "person", observations: ["Likes tea"] }];
+    const result = await client.callTool({ name: "create_entities", arguments: { entities } });
+    assert.deepEqual(JSON.parse(result.content[0].text), entities);
+  };
+  const guide = await client.getPrompt({ name: "memory-guide" });
+  assert(guide.messages[0].content.text.includes("`recall`"));
+  assert.deepEqual((await client.listResources()).resources.map((one) => one.uri), [GRAPH]);
+  const told = new Promise((resolve) => client.setNotificationHandler(updated, ({ params }) => resolve(params.uri)));
+  if (isModern) {
+    const subscription = await client.listen({ resourceSubscriptions: [GRAPH] });
+    await create("Ann");
+    assert.equal(await told, GRAPH);
+    await subscription.close();
+  } else if (kind === "stdio") {
+    await client.subscribeResource({ uri: GRAPH });
+    await create("Ann");
+    assert.equal(await told, GRAPH);
+  } else {
+    // Not offered over HTTP, so the SDK may refuse before the server does.
+    await assert.rejects(client.subscribeResource({ uri: GRAPH }));
+    await create("Ann");
+  }
+  const read = await client.readResource({ uri: GRAPH });
+  assert.deepEqual(JSON.parse(read.contents[0].text).entities.map((entity) => entity.name), ["Ann"]);
+}
+
 for (const generation of generations) {
   for (const kind of ["http", "stdio"]) {
     for (const [n, era] of generation.eras.entries()) {
       const client = await generation.connect(kind, `${run}-${generation.name}-${kind}-${n}`, era.mode);
       if (era.era) assert.equal(client.getProtocolEra(), era.era);
       await tellTheStory(client);
+      await watchTheGraph(client, generation.updated, kind, era.name.startsWith("2026"));
       await client.close();
       console.log(`ok ${generation.name} ${kind} ${era.name}`);
     }
