@@ -3,6 +3,9 @@
 /** Why an answer differs, or the file. */
 export const DIFFERENCES = {
   otherLines: "a file with lines of another type is refused and left whole, not written anew without them",
+  twinLines: "an entity or a relation twice in a file: here they are one, and the answer says so",
+  mendable: "a file with two objects run together, a byte order mark or an entity without observations: only here it can be read",
+  damaged: "a damaged file: the reference server says where in a line, here it is said in which line and what it is",
   order: "the keys of objects in structured content stand in another order: objects of JSON have none; those in texts and files do",
   refusals: "a refusal is JSON with an `error`, in the text as well as in the structured content, as of every tool here; its words are the same",
   twins: "two new entities of one name in one call: the reference server stores both, against its own rule",
@@ -10,6 +13,8 @@ export const DIFFERENCES = {
   twinObservations: "an observation twice in one call: the reference server stores it twice, against its own rule",
   observations: "an entity without `observations`: the reference server refuses it, here it has none",
   arguments: "wrong arguments: the reference server says what its schema library says, here it is said in words",
+  extra: "an argument that a tool does not have: the reference server ignores it, here it is named, since it was meant to do something",
+  pages: "a graph of more than 200 entities, or about 48,000 characters, is answered page by page, so that no answer fills a context",
   nul: "a NUL character: Postgres text cannot hold it, so it is refused",
 };
 
@@ -25,7 +30,7 @@ const search = (query) => ["search_nodes", { query }];
 const open = (...names) => ["open_nodes", { names }];
 export const all = ["read_graph", {}];
 
-/** The call's answer differs by DIFFERENCES[id]; ours is `{ value }` or an error that says `{ error }`. */
+/** The call's answer differs by DIFFERENCES[id]; ours is `value`, or a first page of so many, or an error that says `error`. */
 const differs = (id, [tool, args], expected) => [tool, args, { id, expected }];
 const unknown = (name, call) => differs("refusals", call, { error: `Entity with name ${name} not found` });
 
@@ -125,6 +130,10 @@ export const GROUPS = {
       search("%"), search("_"), search("\\"), search(".*"), search("["), search("'"), search("0%"),
     ],
     "short": [create(e("ab", "x"), e("bc", "y")), search("a"), search("bc"), search("B")],
+    "more than a page": [
+      create(...Array.from({ length: 250 }, (_, n) => e(`Entity ${n}`, "numbered", "x"))),
+      search("Entity 249"), differs("pages", search("numbered"), { page: 200 }), differs("pages", all, { page: 200 }),
+    ],
     "a newline": [create(e("N", "note", "first\nsecond")), search("first\nsecond"), search("second")],
   },
   "open": {
@@ -158,6 +167,7 @@ export const GROUPS = {
       differs("arguments", ["create_relations", { relations: [{ from: "A", to: "B" }] }], { error: "relationType" }),
       differs("arguments", ["search_nodes", {}], { error: "query" }),
       differs("arguments", ["open_nodes", { names: 7 }], { error: "open_nodes" }),
+      differs("extra", ["search_nodes", { query: "student", colour: "green" }], { error: "colour" }),
       all,
     ],
   },
@@ -193,6 +203,26 @@ export const FILES = [
     name: "lines of another type",
     content: `{"type":"comment","text":"mine"}\n${entity("Alice", "person", "x")}`,
     steps: [differs("otherLines", all, { error: "its type is 'comment'" })],
+  },
+  {
+    name: "an entity and a relation twice",
+    content: [entity("A", "t", "x"), entity("A", "t", "y"), relation("A", "A", "is"), relation("A", "A", "is")].join("\n"),
+    steps: [differs("twinLines", all, { value: { entities: [e("A", "t", "x", "y")], relations: [r("A", "A", "is")] }, notice: "'A' on line 2" })],
+  },
+  {
+    name: "two objects run together, and a byte order mark",
+    content: `\ufeff${entity("A", "t", "x")}${entity("B", "t")}\n${relation("A", "B", "is")}`,
+    steps: [differs("mendable", all, { value: { entities: [e("A", "t", "x"), e("B", "t")], relations: [r("A", "B", "is")] } })],
+  },
+  {
+    name: "an entity without observations",
+    content: `{"type":"entity","name":"A","entityType":"t"}`,
+    steps: [differs("mendable", all, { value: { entities: [e("A", "t")], relations: [] } })],
+  },
+  {
+    name: "cut off",
+    content: `${entity("A", "t", "x")}\n{"type":"entity","name":"B"`,
+    steps: [differs("damaged", all, { error: "Line 2 cannot be read" }), differs("damaged", create(e("C", "t")), { error: "Line 2" })],
   },
   { name: "empty", content: "", steps: [all, create(e("Bob", "person")), all] },
 ];
