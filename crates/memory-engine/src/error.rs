@@ -11,6 +11,9 @@ pub enum EngineError {
     /// The request may be made again as it is, later.
     #[error("The database cannot be reached right now. Nothing was changed; try again in a few seconds.")]
     Unavailable(#[source] StoreError),
+    /// The same: what others have begun is not done yet. The text says what that is.
+    #[error("{0}")]
+    Busy(String),
     #[error("The database's disk is full. Nothing was changed; free some space and try again.")]
     DiskFull(#[source] StoreError),
     /// What was to be read or written outside the database could not be.

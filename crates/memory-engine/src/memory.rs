@@ -32,6 +32,8 @@ pub struct EngineSettings {
     pub lease: Duration,
     /// Jobs one worker does at the same time.
     pub concurrency: usize,
+    /// How long a call waits for others at a graph's file, one that takes in a large file above all.
+    pub file_patience: Duration,
     /// What may be written to the graph under its rules.
     pub authoring: AuthoringLimits,
 }
@@ -44,6 +46,7 @@ impl Default for EngineSettings {
             poll_interval: Duration::from_secs(1),
             lease: Duration::from_secs(memory_core::job::LEASE_SECONDS),
             concurrency: 2,
+            file_patience: Duration::from_secs(20),
             authoring: AuthoringLimits::default(),
         }
     }
@@ -68,7 +71,7 @@ pub struct Memory {
     pub(crate) settings: EngineSettings,
     model: watch::Sender<ModelState>,
     jobs_queued: Notify,
-    pub(crate) graphs: WatchedGraphs,
+    pub(crate) graphs: Arc<WatchedGraphs>,
     pub(crate) statistics: Statistics,
     pub(crate) graph_files: GraphFiles,
 }
@@ -81,7 +84,7 @@ impl Memory {
             settings,
             model: watch::Sender::new(ModelState::Loading),
             jobs_queued: Notify::new(),
-            graphs: WatchedGraphs::default(),
+            graphs: Arc::default(),
             statistics: Statistics::default(),
             graph_files: GraphFiles::default(),
         }
@@ -142,32 +145,38 @@ impl Memory {
         self.store.close().await;
     }
 
-    /// Makes a call again while its fault is a passing one: another writer was first, or the database is
-    /// away. Every verb may run twice: contents are found by their hash.
-    pub(crate) async fn persist<T, F>(&self, mut verb: impl FnMut() -> F) -> Result<T, EngineError>
+    pub(crate) async fn persist<T, F>(&self, verb: impl FnMut() -> F) -> Result<T, EngineError>
     where
         F: Future<Output = Result<T, EngineError>>,
     {
-        let deadline = Instant::now() + RETRY_FOR;
-        let mut pause = Duration::from_millis(5);
-        loop {
-            match verb().await {
-                Err(EngineError::Unavailable(error)) if Instant::now() + pause < deadline => {
-                    tracing::debug!(%error, "trying again");
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_millis(500));
+        persist(verb).await
+    }
+}
+
+/// Makes a call again while its fault is a passing one: another writer was first, or the database is
+/// away. Every verb may run twice: contents are found by their hash.
+pub(crate) async fn persist<T, F>(mut verb: impl FnMut() -> F) -> Result<T, EngineError>
+where
+    F: Future<Output = Result<T, EngineError>>,
+{
+    let deadline = Instant::now() + RETRY_FOR;
+    let mut pause = Duration::from_millis(5);
+    loop {
+        match verb().await {
+            Err(EngineError::Unavailable(error)) if Instant::now() + pause < deadline => {
+                tracing::debug!(%error, "trying again");
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_millis(500));
+            }
+            other => {
+                if let Err(EngineError::Internal(error) | EngineError::Unavailable(error)) = &other {
+                    tracing::error!(error = %chain(error), "a call failed");
                 }
-                other => {
-                    if let Err(EngineError::Internal(error) | EngineError::Unavailable(error)) = &other {
-                        tracing::error!(error = %chain(error), "a call failed");
-                    }
-                    return other;
-                }
+                return other;
             }
         }
     }
 }
-
 /// An error with its causes; for the log only.
 pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

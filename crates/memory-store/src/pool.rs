@@ -95,6 +95,8 @@ impl Store {
             ("jit", "off"),
             ("max_parallel_workers_per_gather", "0"),
             ("idle_in_transaction_session_timeout", "60s"),
+            // Trigrams wait for as long as a search reads the list of them without being slowed down.
+            ("gin_pending_list_limit", "256kB"),
             // Enough candidates, and more where a filter drops them; results are sorted again after.
             ("hnsw.ef_search", "100"),
             ("hnsw.iterative_scan", "relaxed_order"),

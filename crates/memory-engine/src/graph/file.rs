@@ -13,24 +13,25 @@ use std::time::Duration;
 use memory_core::Invalid;
 use memory_core::graph::{GraphFile, GraphScope};
 use memory_core::id::Namespace;
-use memory_store::graph::{self, InStep};
+use memory_store::Store;
 use tokio::sync::{Mutex, MutexGuard, OwnedRwLockReadGuard, RwLock};
 
 use super::Changed;
-use super::disk::{self, Draft, FolderLock, Seen, Stamp};
-use super::replace::replace;
-use super::transfer::{GraphLines, unite};
-use crate::lines::unreported;
+use super::disk::{self, FolderLock, Seen, Stamp};
+use super::intake::Intake;
+use super::lines::{Lines, LinesKept};
+use super::watch::WatchedGraphs;
 use crate::{EngineError, Memory};
 
 /// How long a call waits for other processes.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
-/// How often a file is written again that somebody else changed meanwhile.
-const ATTEMPTS: usize = 5;
 
 /// The files of this process, each with its turns.
 #[derive(Default)]
-pub(crate) struct GraphFiles(std::sync::Mutex<HashMap<(Namespace, GraphFile), Arc<Turns>>>);
+pub(crate) struct GraphFiles {
+    turns: std::sync::Mutex<HashMap<(Namespace, GraphFile), Arc<Turns>>>,
+    lines_kept: LinesKept,
+}
 
 /// How a graph and its file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,53 +43,41 @@ pub struct FileHealth {
 
 /// Who is at a file, and what is known of it.
 pub(super) struct Turns {
-    ns: Namespace,
-    file: GraphFile,
-    scope: GraphScope,
+    pub(super) store: Store,
+    pub(super) graphs: Arc<WatchedGraphs>,
+    pub(super) ns: Namespace,
+    pub(super) file: GraphFile,
+    pub(super) scope: GraphScope,
+    /// How long a call waits for those who are at the file.
+    patience: Duration,
+    pub(super) lines_kept: LinesKept,
+    /// How far whoever takes in the file has come.
+    pub(super) intake: Intake,
     /// Calls that change the graph share it; whoever writes the file is alone behind it.
     gate: Arc<RwLock<()>>,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     lock: Option<FolderLock>,
     /// The file when graph and file were last in step.
-    seen: Option<Seen>,
+    pub(super) seen: Option<Seen>,
     /// The graph's version that the file has.
-    written: i64,
+    pub(super) written: i64,
     /// The graph has what the file does not, of an earlier call.
-    is_owed: bool,
-    failure: Option<String>,
+    pub(super) is_owed: bool,
+    pub(super) failure: Option<String>,
     /// What the next answer has to say.
-    notices: Vec<String>,
-}
-
-/// Why a file was not written.
-#[derive(Debug, thiserror::Error)]
-enum NotWritten {
-    #[error(transparent)]
-    Disk(#[from] io::Error),
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-}
-
-/// What became of a file's content.
-struct TakenIn {
-    written: i64,
-    is_owed: bool,
-    notices: Vec<String>,
-}
-
-impl TakenIn {
-    fn quietly(written: i64, is_owed: bool) -> Self {
-        Self { written, is_owed, notices: Vec::new() }
-    }
+    pub(super) notices: Vec<String>,
+    /// What the graph looks like as a file.
+    pub(super) lines: Option<Lines>,
+    /// Somebody sees to it that they are not kept for ever.
+    pub(super) lines_are_watched: bool,
 }
 
 /// A call's turn at a graph that it changes.
-pub(super) struct Turn<'a> {
-    memory: &'a Memory,
+pub(super) struct Turn {
     at_file: Option<AtFile>,
 }
 
@@ -110,14 +99,19 @@ impl Memory {
     pub async fn bind_graph_file(&self, ns: &Namespace, file: &GraphFile) -> Result<(), EngineError> {
         let turns = self.turns(ns, &GraphScope::File(file.clone()));
         match turns {
-            Some(turns) => turns.catch_up_alone(self, true).await,
+            Some(turns) => turns.catch_up_alone(CatchUp::AndTidy).await,
             None => Ok(()),
         }
     }
 
+    /// Takes in what a file has, and writes nothing there.
+    pub async fn read_graph_file(&self, ns: &Namespace, file: &GraphFile) -> Result<(), EngineError> {
+        self.take_in_file(ns, &GraphScope::File(file.clone())).await.map(|_| ())
+    }
+
     /// The files that graphs of this namespace are kept in step with by this process.
     pub fn graph_files(&self, ns: &Namespace) -> Vec<FileHealth> {
-        let files = self.graph_files.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let files = self.graph_files.turns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut health: Vec<FileHealth> = files
             .values()
             .filter(|turns| turns.ns == *ns)
@@ -133,9 +127,14 @@ impl Memory {
 
     fn turns(&self, ns: &Namespace, scope: &GraphScope) -> Option<Arc<Turns>> {
         let GraphScope::File(file) = scope else { return None };
-        let mut files = self.graph_files.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut files = self.graph_files.turns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let turns = files.entry((ns.clone(), file.clone())).or_insert_with(|| {
             Arc::new(Turns {
+                store: self.store.clone(),
+                graphs: Arc::clone(&self.graphs),
+                patience: self.settings.file_patience,
+                lines_kept: self.graph_files.lines_kept.clone(),
+                intake: Intake::default(),
                 ns: ns.clone(),
                 file: file.clone(),
                 scope: scope.clone(),
@@ -153,7 +152,7 @@ impl Memory {
         scope: &GraphScope,
     ) -> Result<Option<String>, EngineError> {
         match self.take_in_file(ns, scope).await? {
-            Some(turns) => Ok(turns.state.lock().await.notice()),
+            Some(turns) => Ok(turns.in_time(turns.state.lock()).await?.notice()),
             None => Ok(None),
         }
     }
@@ -165,27 +164,28 @@ impl Memory {
         scope: &GraphScope,
     ) -> Result<Option<Arc<Turns>>, EngineError> {
         let Some(turns) = self.turns(ns, scope) else { return Ok(None) };
-        let is_as_seen = turns.is_as_seen(&*turns.state.lock().await).await?;
-        if !is_as_seen {
-            turns.catch_up_alone(self, false).await?;
+        let seen = turns.in_time(turns.state.lock()).await?.seen;
+        let now = turns.stamp().await?;
+        if !seen.is_some_and(|seen| seen.still_is(now)) {
+            turns.catch_up_meanwhile().await?;
         }
         Ok(Some(turns))
     }
 
     /// Before a graph is changed; [`Turn::end`] comes after.
-    pub(super) async fn turn(&self, ns: &Namespace, scope: &GraphScope) -> Result<Turn<'_>, EngineError> {
+    pub(super) async fn turn(&self, ns: &Namespace, scope: &GraphScope) -> Result<Turn, EngineError> {
         let at_file = match self.turns(ns, scope) {
             None => None,
             Some(turns) => {
-                let shared = Some(turns.enter(self).await?);
+                let shared = Some(turns.enter().await?);
                 Some(AtFile { turns, shared })
             }
         };
-        Ok(Turn { memory: self, at_file })
+        Ok(Turn { at_file })
     }
 }
 
-impl Turn<'_> {
+impl Turn {
     /// After the change: it is in the file when this returns, or the answer says why it is not.
     pub(super) async fn end<T>(
         self,
@@ -194,7 +194,7 @@ impl Turn<'_> {
         let Some(mut at_file) = self.at_file else { return changed };
         at_file.shared = None;
         let version = changed.as_ref().ok().and_then(|changed| changed.version);
-        let mut state = at_file.turns.leave(self.memory, version).await;
+        let mut state = at_file.turns.leave(version).await;
         let mut changed = changed?;
         changed.warning = state.notice();
         Ok(changed)
@@ -218,13 +218,45 @@ impl State {
     }
 }
 
+/// What is done at a file without a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CatchUp {
+    /// What it has is taken in; nothing is written.
+    Only,
+    /// What it lacks is written too, and what others have left beside it is removed.
+    AndTidy,
+}
+
 impl Turns {
+    /// Waits for others at the file as long as a call can.
+    async fn in_time<T>(&self, waiting: impl Future<Output = T>) -> Result<T, EngineError> {
+        tokio::time::timeout(self.patience, waiting).await.map_err(|_| {
+            let path = self.file.path();
+            EngineError::Busy(match self.intake.so_far() {
+                Some(so_far) => format!(
+                    "The graph's file {path} is still being taken in ({so_far}). Nothing was changed; call again in some seconds."
+                ),
+                None => format!(
+                    "Other calls are still busy with the graph's file {path}. Nothing was changed; call again in some seconds."
+                ),
+            })
+        })
+    }
+
     /// Comes in for a change, with everyone else who does.
-    async fn enter(&self, memory: &Memory) -> Result<OwnedRwLockReadGuard<()>, EngineError> {
-        let shared = Arc::clone(&self.gate).read_owned().await;
-        let mut state = self.state.lock().await;
+    async fn enter(self: &Arc<Self>) -> Result<OwnedRwLockReadGuard<()>, EngineError> {
+        let seen = self.in_time(self.state.lock()).await?.seen;
+        let now = self.stamp().await?;
+        if !seen.is_some_and(|seen| seen.seems_to_be(now)) {
+            self.catch_up_meanwhile().await?;
+        }
+        let coming_in = async {
+            let shared = Arc::clone(&self.gate).read_owned().await;
+            (shared, self.state.lock().await)
+        };
+        let (shared, mut state) = self.in_time(coming_in).await?;
         let entered = match self.lock_folder(&mut state).await {
-            Ok(()) => self.catch_up(memory, &mut state).await,
+            Ok(()) => self.catch_up(&mut state).await,
             Err(error) => Err(error),
         };
         if let Err(error) = entered {
@@ -238,29 +270,37 @@ impl Turns {
     }
 
     /// Goes out after a change: when everyone is out, whoever comes first writes for all.
-    async fn leave(&self, memory: &Memory, version: Option<i64>) -> MutexGuard<'_, State> {
+    async fn leave(self: &Arc<Self>, version: Option<i64>) -> MutexGuard<'_, State> {
         let _alone = self.gate.write().await;
         let mut state = self.state.lock().await;
         if state.is_owed || version.is_some_and(|version| version > state.written) {
-            self.settle(memory, &mut state).await;
+            self.settle(&mut state).await;
+            self.forget_lines_when_idle(&mut state);
         }
         state.lock = None;
         state
     }
 
-    /// Takes in what the file has, and writes what is owed, without a change.
-    async fn catch_up_alone(&self, memory: &Memory, is_first: bool) -> Result<(), EngineError> {
+    /// Takes in what the file has. It goes on when the call that wanted it is broken off or answered before.
+    async fn catch_up_meanwhile(self: &Arc<Self>) -> Result<(), EngineError> {
+        let turns = Arc::clone(self);
+        let catching_up = tokio::spawn(async move { turns.catch_up_alone(CatchUp::Only).await });
+        self.in_time(catching_up).await?.unwrap_or_else(|error| Err(io::Error::other(error).into()))
+    }
+
+    async fn catch_up_alone(self: &Arc<Self>, what: CatchUp) -> Result<(), EngineError> {
         let _alone = self.gate.write().await;
         let mut state = self.state.lock().await;
         let mut caught_up = self.lock_folder(&mut state).await;
         if caught_up.is_ok() {
-            if is_first {
+            if what == CatchUp::AndTidy {
                 disk::remove_drafts(self.file.path());
             }
-            caught_up = self.catch_up(memory, &mut state).await;
+            caught_up = self.catch_up(&mut state).await;
         }
-        if caught_up.is_ok() && state.is_owed {
-            self.settle(memory, &mut state).await;
+        if caught_up.is_ok() && state.is_owed && what == CatchUp::AndTidy {
+            self.settle(&mut state).await;
+            self.forget_lines_when_idle(&mut state);
         }
         state.lock = None;
         caught_up
@@ -281,184 +321,17 @@ impl Turns {
         Ok(())
     }
 
-    async fn is_as_seen(&self, state: &State) -> Result<bool, EngineError> {
-        let now = Stamp::of(self.file.path()).await.map_err(|error| self.unreadable(&error))?;
-        Ok(state.seen.is_some_and(|seen| seen.still_is(now)))
+    /// How the file looks now.
+    pub(super) async fn stamp(&self) -> Result<Option<Stamp>, EngineError> {
+        Stamp::of(self.file.path()).await.map_err(|error| self.unreadable(&error))
     }
 
-    /// Takes in what somebody else has written to the file.
-    async fn catch_up(&self, memory: &Memory, state: &mut State) -> Result<(), EngineError> {
-        if self.is_as_seen(state).await? {
-            return Ok(());
-        }
-        let taken_in = async {
-            let (content, seen) =
-                disk::read(self.file.path()).await.map_err(|error| self.unreadable(&error))?;
-            let taken_in = memory.persist(|| self.take_in(memory, content.as_deref())).await?;
-            Ok::<_, EngineError>((taken_in, seen))
-        };
-        match taken_in.await {
-            Ok((taken_in, seen)) => {
-                state.seen = Some(seen);
-                state.written = taken_in.written;
-                state.is_owed = taken_in.is_owed;
-                state.notices.extend(taken_in.notices);
-                state.failure = state.failure.take().filter(|_| state.is_owed);
-                Ok(())
-            }
-            Err(error) => {
-                state.failure = Some(error.to_string());
-                Err(error)
-            }
-        }
-    }
-
-    async fn take_in(&self, memory: &Memory, content: Option<&[u8]>) -> Result<TakenIn, EngineError> {
-        let (ns, scope) = (&self.ns, &self.scope);
-        let sha256 = content.map(disk::sha256);
-        let mut conn = memory.store.acquire().await?;
-        match (graph::last_in_step(&mut conn, ns, scope).await?, sha256) {
-            (None, None) => return Ok(TakenIn::quietly(0, false)),
-            (Some((thread, None)), None) => return Ok(TakenIn::quietly(0, thread.version > 0)),
-            (Some((thread, Some(last))), sha256) if last.sha256 == sha256 => {
-                return Ok(TakenIn::quietly(last.version, thread.version > last.version));
-            }
-            _ => {}
-        }
-        drop(conn);
-        let mut tx = memory.store.begin().await?;
-        let thread = graph::lock_thread(&mut tx, ns, scope).await?;
-        let last = graph::last_in_step(&mut tx, ns, scope).await?.and_then(|(_, last)| last);
-        let before = thread.version - 1;
-        let is_ahead = before > last.map_or(0, |last| last.version);
-        let Some(content) = content else {
-            // Whoever deleted it wants to begin anew, unless the graph has what the file never had.
-            let written = if is_ahead { before } else { thread.version };
-            if !is_ahead {
-                tracing::info!(
-                    file = self.file.path(),
-                    "the graph's file was deleted: the graph begins anew"
-                );
-                graph::clear(&mut tx, &thread).await?;
-            }
-            graph::note_in_step(&mut tx, &thread, InStep { version: written, sha256: None }).await?;
-            tx.commit().await?;
-            memory.graph_was_changed();
-            return Ok(TakenIn::quietly(written, is_ahead));
-        };
-        if is_ahead {
-            let united = unite(&mut tx, &thread, content, content.len() as u64, &unreported).await;
-            let united = united.map_err(|error| self.damaged(error))?;
-            let mut notices = united.warnings.clone();
-            if united.has_changed() {
-                notices.push(format!(
-                    "{} was changed by another program while the graph had changes that were not in it: both are kept.",
-                    self.file.path()
-                ));
-            }
-            graph::note_in_step(&mut tx, &thread, InStep { version: before, sha256 }).await?;
-            tx.commit().await?;
-            memory.graph_was_changed();
-            return Ok(TakenIn { written: before, is_owed: true, notices });
-        }
-        let replaced = replace(&mut tx, &thread, content).await.map_err(|error| self.damaged(error))?;
-        let written = if replaced.has_changed { thread.version } else { before };
-        if replaced.has_changed {
-            graph::note_in_step(&mut tx, &thread, InStep { version: written, sha256 }).await?;
-            tx.commit().await?;
-            memory.graph_was_changed();
-        } else {
-            drop(tx);
-            let mut conn = memory.store.acquire().await?;
-            if let Some(thread) = graph::find_thread(&mut conn, ns, scope).await? {
-                graph::note_in_step(&mut conn, &thread, InStep { version: written, sha256 }).await?;
-            }
-        }
-        Ok(TakenIn { written, is_owed: false, notices: replaced.warning.into_iter().collect() })
-    }
-
-    /// Writes the file; what keeps it from being written is what the next answer says.
-    async fn settle(&self, memory: &Memory, state: &mut State) {
-        state.is_owed = true;
-        match self.write(memory, state).await {
-            Ok(()) => {
-                state.is_owed = false;
-                state.failure = None;
-            }
-            Err(error) => {
-                let failure = format!(
-                    "The graph's file {} was not written: {}. The change is kept and will be in the file as soon as a \
-                     later one can be written there.",
-                    self.file.path(),
-                    error.to_string().trim_end_matches('.')
-                );
-                tracing::warn!(failure);
-                state.notices.push(failure.clone());
-                state.failure = Some(failure);
-            }
-        }
-    }
-
-    async fn write(&self, memory: &Memory, state: &mut State) -> Result<(), NotWritten> {
-        for _ in 0..ATTEMPTS {
-            self.catch_up(memory, state).await?;
-            if self.try_write(memory, state).await? {
-                return Ok(());
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps writing it").into())
-    }
-
-    /// `false` when somebody else has written the file meanwhile.
-    async fn try_write(&self, memory: &Memory, state: &mut State) -> Result<bool, NotWritten> {
-        let mut tx = memory.store.begin_snapshot().await.map_err(EngineError::from)?;
-        let thread = graph::find_thread(&mut tx, &self.ns, &self.scope).await.map_err(EngineError::from)?;
-        let Some(thread) = thread else { return Ok(true) };
-        let mut draft = Draft::begin(self.file.path())?;
-        let mut lines = GraphLines::new(&mut tx, &thread);
-        while let Some(part) = lines.next_part().await.map_err(EngineError::from)? {
-            draft.write(&part).await?;
-        }
-        drop(tx);
-        draft.sync().await?;
-        let now = Stamp::of(self.file.path()).await?;
-        if !state.seen.is_some_and(|seen| seen.seems_to_be(now)) {
-            return Ok(false);
-        }
-        let (sha256, seen) = draft.put_in_place().await?;
-        state.seen = Some(seen);
-        state.written = thread.version;
-        let in_step = InStep { version: thread.version, sha256: Some(sha256) };
-        let noted = async {
-            let mut conn = memory.store.acquire().await?;
-            graph::note_in_step(&mut conn, &thread, in_step).await
-        };
-        if let Err(error) = noted.await {
-            // The next process finds a file that it does not know, reads it, and finds the graph as it is.
-            tracing::warn!(%error, "the writing of a graph's file was not noted");
-        }
-        Ok(true)
-    }
-
-    fn unreadable(&self, error: &io::Error) -> EngineError {
+    pub(super) fn unreadable(&self, error: &io::Error) -> EngineError {
         Invalid::new(format!(
             "The graph's file {} cannot be read: {error}. Nothing was changed; make it readable, or set MEMORY_FILE_PATH \
              to another.",
             self.file.path()
         ))
         .into()
-    }
-
-    /// What is wrong with the content is said together with where it is.
-    fn damaged(&self, error: EngineError) -> EngineError {
-        match error {
-            EngineError::Invalid(reason) => Invalid::new(format!(
-                "The graph's file {} is damaged, and left as it is. {}",
-                self.file.path(),
-                reason.0
-            ))
-            .into(),
-            other => other,
-        }
     }
 }

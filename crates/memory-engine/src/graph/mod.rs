@@ -3,6 +3,8 @@
 
 mod disk;
 mod file;
+mod intake;
+mod lines;
 mod read;
 mod replace;
 mod save;

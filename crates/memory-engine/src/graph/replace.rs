@@ -8,8 +8,14 @@ use memory_core::graph_jsonl::{GraphLine, parse_line};
 use memory_store::Tx;
 use memory_store::graph::{self, EntityAt, ObservationAt, Ordered, PlacedEntity, Thread};
 
-use super::transfer::{ROWS_AT_ONCE, Repetitions, TEXT_AT_ONCE, Uniting};
+use super::intake::Intake;
+use super::transfer::{Repetitions, Uniting};
 use crate::EngineError;
+
+/// How many rows are placed at a time …
+const ROWS_AT_ONCE: usize = 2_000;
+/// … and about how much text.
+const TEXT_AT_ONCE: usize = 4_000_000;
 
 /// What became of it.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -19,11 +25,22 @@ pub(super) struct Replaced {
 }
 
 /// Makes the thread what the file says.
-pub(super) async fn replace(tx: &mut Tx, thread: &Thread, file: &[u8]) -> Result<Replaced, EngineError> {
-    let mut placing = Placing { tx, thread, has_changed: false };
+pub(super) async fn replace(
+    tx: &mut Tx,
+    thread: &Thread,
+    file: &[u8],
+    intake: &Intake,
+) -> Result<Replaced, EngineError> {
+    let has_relations = !graph::relation_ids_after(tx, thread, 0, 1).await?.is_empty();
+    graph::begin_bulk(tx).await?;
+    let mut placing = Placing { tx, thread, intake, has_relations, has_changed: false };
     let warning = placing.entities(file).await?;
     placing.relations(file).await?;
-    Ok(Replaced { has_changed: placing.has_changed, warning })
+    let has_changed = placing.has_changed;
+    if has_changed {
+        graph::end_bulk(tx).await?;
+    }
+    Ok(Replaced { has_changed, warning })
 }
 
 /// Which rows may keep their ids: those at the start whose ids ascend.
@@ -90,6 +107,9 @@ enum Place<'a> {
 struct Placing<'a> {
     tx: &'a mut Tx,
     thread: &'a Thread,
+    intake: &'a Intake,
+    /// Before anything of the file was placed.
+    has_relations: bool,
     has_changed: bool,
 }
 
@@ -121,6 +141,7 @@ impl Placing<'_> {
                 }
             }
             self.place_entities(&entities, &mut order, &mut ids, &mut leftover).await?;
+            self.intake.has_placed(entities.len());
         }
         self.settle_entities(&ids, leftover).await?;
         if !repeated.is_empty() {
@@ -139,8 +160,10 @@ impl Placing<'_> {
         leftover: &mut Leftover,
     ) -> Result<(), EngineError> {
         let names: Vec<TextKey> = entities.iter().map(|(name, _)| *name).collect();
-        let stored: HashMap<TextKey, PlacedEntity> =
-            graph::placed_entities(self.tx, self.thread, &names).await?.into_iter().collect();
+        let stored: HashMap<TextKey, PlacedEntity> = match self.thread.entities {
+            0 => HashMap::new(),
+            _ => graph::placed_entities(self.tx, self.thread, &names).await?.into_iter().collect(),
+        };
         let kept: Vec<bool> =
             names.iter().map(|name| order.keeps(stored.get(name).map(|entity| entity.id))).collect();
         let fresh = kept.iter().filter(|kept| !**kept).count();
@@ -164,7 +187,7 @@ impl Placing<'_> {
             }
         }
         self.has_changed |= !new.is_empty();
-        graph::insert_entities_at(self.tx, self.thread, &new).await?;
+        graph::insert_entities_at(self.tx, self.thread, &new, self.has_relations).await?;
         self.place_observations(&places, leftover).await
     }
 
@@ -192,7 +215,7 @@ impl Placing<'_> {
     async fn settle_entities(&mut self, ids: &HashSet<i64>, leftover: Leftover) -> Result<(), EngineError> {
         let mut doomed = Vec::new();
         let mut after = 0;
-        loop {
+        while self.thread.entities > 0 {
             let page = graph::ids_after(self.tx, self.thread, after, 10_000).await?;
             let Some(last) = page.last() else { break };
             after = *last;
@@ -233,10 +256,11 @@ impl Placing<'_> {
                 .filter(|(key, _)| keys.insert(*key))
                 .collect();
             self.place_relations(&relations, &mut order, &mut ids, &mut moved).await?;
+            self.intake.has_placed(relations.len());
         }
         let mut doomed = Vec::new();
         let mut after = 0;
-        loop {
+        while self.has_relations {
             let page = graph::relation_ids_after(self.tx, self.thread, after, 10_000).await?;
             let Some(last) = page.last() else { break };
             after = *last;
@@ -256,8 +280,10 @@ impl Placing<'_> {
         moved: &mut Vec<(i64, i64)>,
     ) -> Result<(), EngineError> {
         let keys: Vec<TextKey> = relations.iter().map(|(key, _)| *key).collect();
-        let stored: HashMap<TextKey, i64> =
-            graph::relation_ids(self.tx, self.thread, &keys).await?.into_iter().collect();
+        let stored: HashMap<TextKey, i64> = match self.has_relations {
+            true => graph::relation_ids(self.tx, self.thread, &keys).await?.into_iter().collect(),
+            false => HashMap::new(),
+        };
         let kept: Vec<bool> = keys.iter().map(|key| order.keeps(stored.get(key).copied())).collect();
         let fresh = kept.iter().filter(|kept| !**kept).count();
         let mut fresh = graph::fresh_ids(self.tx, Ordered::Relations, fresh).await?.into_iter();

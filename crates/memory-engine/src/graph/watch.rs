@@ -48,6 +48,12 @@ impl WatchedGraphs {
         Ok(receiver)
     }
 
+    /// Tells who watches that something was committed.
+    pub(super) fn were_changed(&self) {
+        self.look.notify_one();
+        self.changed_here.notify_one();
+    }
+
     /// The graphs that are still watched.
     fn watched(&self) -> Vec<Graph> {
         let mut versions = locked(&self.versions);
@@ -114,8 +120,7 @@ impl Memory {
 
     /// Tells who watches that something was committed.
     pub(super) fn graph_was_changed(&self) {
-        self.graphs.look.notify_one();
-        self.graphs.changed_here.notify_one();
+        self.graphs.were_changed();
     }
 
     /// Looks after the watched graphs of this process; runs until it is dropped.

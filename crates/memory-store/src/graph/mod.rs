@@ -3,6 +3,7 @@
 mod files;
 mod place;
 mod read;
+mod rows;
 mod search;
 mod survey;
 mod versions;
@@ -19,14 +20,15 @@ use crate::{Conn, StoreError, Tx};
 
 pub use files::{InStep, last_in_step, note_in_step};
 pub use place::{
-    EntityAt, ObservationAt, Ordered, PlacedEntity, delete_chains, delete_entities_at, delete_relations_at,
-    fresh_ids, insert_entities_at, insert_observations_at, insert_relations_at, move_to, placed_entities,
-    relation_ids, relation_ids_after, retype, touch,
+    EntityAt, ObservationAt, Ordered, PlacedEntity, begin_bulk, delete_chains, delete_entities_at,
+    delete_relations_at, end_bulk, fresh_ids, insert_entities_at, insert_observations_at,
+    insert_relations_at, move_to, placed_entities, relation_ids, relation_ids_after, retype, touch,
 };
 pub use read::{
     StoredEntity, StoredRelation, all_entities, all_relations, count_relations, entities, entity_ids,
     ids_after, relations_after, relations_dangling, relations_touching, relations_within,
 };
+pub use rows::{RowState, entity_states_after, relation_states_after, stream_entities, stream_relations};
 pub use search::{Pattern, Walked, by_trigrams, matching_among, walk};
 pub use survey::{
     ConnectedEntity, FoundByName, ImportantEntity, NamedEntity, OrphanedEntity, QueriedEntity,

@@ -82,11 +82,31 @@ pub struct EntityAt<'a> {
     pub entity_type: &'a str,
 }
 
-/// None of the names may be there.
+/// Before rows by the thousand are inserted: lets their trigrams wait for each other. [`end_bulk`] comes after.
+pub async fn begin_bulk(tx: &mut Tx) -> Result<(), StoreError> {
+    sqlx::query("set local gin_pending_list_limit = '16MB'").execute(&mut **tx).await?;
+    Ok(())
+}
+
+/// Brings what waits into the trigram indexes, so that no search has to read it; an owner may.
+pub async fn end_bulk(tx: &mut Tx) -> Result<(), StoreError> {
+    sqlx::query(
+        "select gin_clean_pending_list(oid)
+         from pg_class
+         where oid in ('graph_entity_name'::regclass, 'graph_entity_type'::regclass, 'graph_observation_folded'::regclass)
+           and pg_has_role(relowner, 'usage')",
+    )
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// None of the names may be there. Where the thread has relations, those that name one of them get its id.
 pub async fn insert_entities_at(
     tx: &mut Tx,
     thread: &Thread,
     given: &[EntityAt<'_>],
+    has_relations: bool,
 ) -> Result<(), StoreError> {
     if given.is_empty() {
         return Ok(());
@@ -107,12 +127,15 @@ pub async fn insert_entities_at(
     .bind(given.iter().map(|e| fold(e.entity_type)).collect::<Vec<_>>())
     .execute(&mut **tx)
     .await?;
-    sqlx::query(include_str!("../sql/settle_entities.sql"))
-        .bind(thread.ns.as_str())
-        .bind(thread.id)
-        .bind(&names)
-        .execute(&mut **tx)
-        .await?;
+    let counted = if has_relations {
+        sqlx::query(include_str!("../sql/settle_entities.sql"))
+    } else {
+        sqlx::query(
+            "update graph_thread set entities = entities + cardinality($3::uuid[])
+             where namespace = $1 and thread_id = $2",
+        )
+    };
+    counted.bind(thread.ns.as_str()).bind(thread.id).bind(&names).execute(&mut **tx).await?;
     Ok(())
 }
 
