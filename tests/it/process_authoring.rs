@@ -68,6 +68,11 @@ async fn a_story_of_saves_is_told_as_a_client_needs_it() {
         )
         .await;
     assert_eq!(updated["observation"]["version"], 2);
+    // A share has the digits that it was given.
+    let weighed = json!({"entityName": "Python Scripts", "observationId": updated["observation"]["id"],
+        "content": "Uses python-docx 1.4.0", "threadId": thread, "confidence": 0.9, "importance": 0.7});
+    let weighed = server.ask("update_observation", weighed).await["observation"].clone();
+    assert_eq!((&weighed["confidence"], &weighed["importance"]), (&json!(0.9), &json!(0.7)));
     assert_eq!(updated["observation"]["supersedes"], old["id"]);
     let chain = server
         .ask(

@@ -177,6 +177,12 @@ pub fn share(name: &str, value: Option<f64>) -> Result<Option<f32>, Invalid> {
     }
 }
 
+/// A share as it was given: 0.9 is kept as the 32-bit number next to it, which as a 64-bit one is 0.8999999761581421.
+pub fn as_given(share: f32) -> f64 {
+    // A number is written with as many digits as tell it from its neighbours.
+    share.to_string().parse().unwrap_or_else(|_| f64::from(share))
+}
+
 /// The start of a hash that stands for a text of any length in an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextKey(pub u128);
@@ -354,6 +360,14 @@ mod tests {
         assert_eq!(fold("Straße"), "straße");
         assert_eq!(fold("İstanbul"), "i\u{307}stanbul");
         assert_eq!(fold("HÉLLO wörld 漢字"), "héllo wörld 漢字");
+    }
+
+    #[test]
+    fn a_share_is_shown_as_it_was_given() {
+        for given in [0.0, 0.1, 0.3, 0.7, 0.9, 0.95, 0.333, 0.123_456, 1.0] {
+            let kept = share("confidence", Some(given)).unwrap().unwrap();
+            assert_eq!(as_given(kept).to_string(), given.to_string());
+        }
     }
 
     #[test]

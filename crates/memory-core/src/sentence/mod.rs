@@ -324,6 +324,10 @@ fn dot_ends_sentence(core: &str, next: &Word<'_>) -> bool {
         let is_ordinal = (digits <= 2 && next.starts_lowercase()) || tables::takes_ordinal(next.bare());
         return !is_ordinal;
     }
+    // The dot of the root, as DNS has it: «db.example.com. is down», «example.com. IN NS ns1».
+    if tables::is_host_name(core) && (next.starts_lowercase() || next.text == "IN") {
+        return false;
+    }
     let last = || core.rsplit_once(['-', '(', '[', '"']).and_then(|(_, last)| abbreviation(last));
     match abbreviation(core).or_else(last) {
         Some(Abbreviation::Leads) => false,
@@ -356,6 +360,8 @@ fn missing_space(word: &str) -> Option<usize> {
     let plain = left.chars().all(|c| c.is_lowercase() || matches!(c, '\'' | '’'))
         && [left, right].iter().all(|word| word.chars().nth(1).is_some())
         && !tables::qualifies(left)
-        && !tables::ends_a_name(right);
-    (capitalised && !left.is_empty() && (opener || plain)).then_some(right_at)
+        && !tables::ends_a_name(right)
+        && !tables::is_member(right);
+    let people = tables::is_given_name(left) && tables::is_given_name(right);
+    (capitalised && !left.is_empty() && (opener || plain || people)).then_some(right_at)
 }

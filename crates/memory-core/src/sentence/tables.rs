@@ -122,9 +122,10 @@ pub(super) const ABBREVIATIONS: [(Abbreviation, &[&str]); 4] = [
             "assn", "ave", "blvd", "St", "Ste", "rd", "hwy", "apt", "tel", "tél", "ext", "ex", "ed", "eds",
             "hrsg", "misc", "avg", "mgmt", "govt", "orig", "abbr", "attn", "Str", "mio", "mrd", "Tsd", "Std",
             "Sek", "Jh", "Jhd", "Aufl", "Bd", "Abt", "Fa", "allg", "div", "Ph.D", "M.Sc", "B.Sc", "D.Phil",
-            "min", "sec", "hr", "hrs", "av", "EE.UU", "J.-C", "Jan", "Feb", "Mar", "Apr", "Jun", "Jul",
-            "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "Okt", "Dez", "janv", "févr", "avr", "juil", "sept",
-            "déc", "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Thurs", "Fri", "Sat", "Sun", "Ud", "Uds",
+            "pkg", "pkgs", "min", "sec", "hr", "hrs", "av", "EE.UU", "J.-C", "Jan", "Feb", "Mar", "Apr",
+            "Jun", "Jul", "Aug", "Sep", "Sept", "Oct", "Nov", "Dec", "Okt", "Dez", "janv", "févr", "avr",
+            "juil", "sept", "déc", "Mon", "Tue", "Tues", "Wed", "Thu", "Thur", "Thurs", "Fri", "Sat", "Sun",
+            "Ud", "Uds",
         ],
     ),
 ];
@@ -155,6 +156,25 @@ pub(super) fn ends_a_name(word: &str) -> bool {
     lists(NAME_ENDINGS, &word.to_lowercase())
 }
 
+/// Names of members in code: «order.Total» is an identifier, where «sentence.Second» lacks a space.
+pub(super) fn is_member(word: &str) -> bool {
+    lists(MEMBERS, word)
+}
+
+/// Names that people are called by: «Bob.Ann» are two of them, where `System.Text` is one name.
+pub(super) fn is_given_name(word: &str) -> bool {
+    lists(GIVEN_NAMES, word)
+}
+
+/// Whether it is a host name with its domain, to which the dot of the root may belong: `db.example.com.`
+pub(super) fn is_host_name(word: &str) -> bool {
+    let is_label = |label: &str| {
+        !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'))
+    };
+    let Some((rest, domain)) = word.rsplit_once('.') else { return false };
+    lists(DOMAINS, &domain.to_ascii_lowercase()) && rest.split('.').all(is_label)
+}
+
 fn lists(words: &str, word: &str) -> bool {
     words.split(' ').any(|listed| listed == word)
 }
@@ -180,3 +200,19 @@ const NAME_ENDINGS: &str = "\
     js ts jsx tsx py rs go rb php cs java sh md txt csv json yaml yml toml xml html css sql log cfg conf \
     ini exe dll zip pdf doc docx xlsx png jpg svg com net org io dev ai de fr uk eu edu gov local \
     internal";
+
+const MEMBERS: &str = "\
+    Total Subtotal Count Length Size Name Id Key Value Values Items Item Status State Type Price Amount Sum Index Date \
+    Data Text Title Content Body Message Result Results Error Errors Code Email Address User Customer Parent Children \
+    Next Previous Current First Last Head Tail Get Set Add Remove Delete Update Insert Save Load Open Close Read Write \
+    Run Start Stop Send Receive Parse Format Render Build Create Find Filter Sort Map Select Where Connect Execute \
+    Query Handle Init Reset Clear Begin Commit Rollback Enabled Version Config Options Settings Width Height Path Url";
+
+const GIVEN_NAMES: &str = "\
+    Alice Ann Anna Anne Bob Carol Charlie Chris Claire Dan Daniel Dave David Emma Eric Erin Eva Frank George Grace Hans \
+    Helen Hugo Ida Ivan Jack James Jan Jane Jim Joe John Jonas Jose Julia Karl Kate Laura Lena Leo Lisa Lucy Luis Maria \
+    Mark Martin Mary Max Mia Michael Mike Nina Nora Olga Oscar Otto Paul Paula Peter Pierre Rob Robert Rosa Sam Sara \
+    Sarah Simon Steve Susan Theo Thomas Tim Tom Vera Victor Walter Yann Zoe";
+
+const DOMAINS: &str = "\
+    com net org io dev ai de fr uk eu edu gov local internal lan arpa app cloud info";

@@ -102,6 +102,15 @@ fn technical_tokens_keep_their_stops_to_themselves() {
         ("uuid 550e8400-e29b-41d4-a716-446655440000. Next.", 2),
         ("Paths \\\\server\\share\\x.y. Then D:\\z.", 2),
         ("Query $.store.book[0].title. It returns one.", 2),
+        ("Import it from pkg. and nowhere else", 1),
+        ("Lives in pkg. It has no tests.", 2),
+        ("pkg.", 1),
+        ("The name db.internal.example.com. resolves to 10.0.0.1", 1),
+        ("Zone example.com. is delegated. It has two servers.", 2),
+        ("example.com. IN NS ns1.example.net.", 1),
+        ("Hosted at example.com. Served by nginx.", 2),
+        ("Adds order.Total to the sum of it", 1),
+        ("Reads the cart.Items and its order.Total before it saves", 1),
     ]);
 }
 
@@ -175,6 +184,8 @@ fn a_missing_space_counts_only_between_two_words_or_more() {
         ("He said \"it works.\"Then he left.", 2),
         ("Upgrade to version 2.Then restart it.", 2),
         ("one two.three four", 1),
+        ("We asked Bob.Ann knows it too.", 2),
+        ("Uses System.Ann for it", 1),
         ("Reads obj._Private and a.Long from it", 1),
     ]);
 }

@@ -1,13 +1,17 @@
 //! The form of a name that two spellings of it share.
 
+use unicode_normalization::UnicodeNormalization;
+
 /// A name taken apart.
 pub(super) struct Form<'a> {
     pub(super) name: &'a str,
     /// The type in lower case.
     pub(super) kind: String,
     pub(super) is_person: bool,
-    /// Everything that is no separator, in lower case.
+    /// Everything that is no separator, in lower case, without accents.
     pub(super) spelling: String,
+    /// It has letters with accents.
+    pub(super) has_accents: bool,
     /// All its words, numbers and letters in order.
     pub(super) parts: Vec<String>,
     /// The parts of more than one letter without articles and legal forms.
@@ -97,6 +101,7 @@ impl<'a> Form<'a> {
             name,
             kind,
             spelling,
+            has_accents: !name.is_ascii() && without_accents(name) != name,
             parts: lower,
             plain_words,
             words,
@@ -173,7 +178,7 @@ fn singular(word: &str) -> String {
 
 /// Cuts at separators, between letters and digits, and at the humps of `camelCase` and `HTTPServer`.
 fn parts(name: &str) -> Vec<String> {
-    let name = name.replace(['\'', '’'], "").replace('&', " and ");
+    let name = without_accents(name).replace(['\'', '’'], "").replace('&', " and ");
     let mut parts = Vec::new();
     for run in name.split(is_separator).filter(|run| !run.is_empty()) {
         // GmbH has no hump.
@@ -184,6 +189,34 @@ fn parts(name: &str) -> Vec<String> {
         }
     }
     parts
+}
+
+/// «José» as «Jose», «Ångström» as «Angstrom», «Łódź» as «Lodz».
+fn without_accents(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_owned();
+    }
+    let decomposed = name.nfd().filter(|c| !matches!(c, '\u{300}'..='\u{36f}'));
+    let mut plain = String::with_capacity(name.len());
+    for c in decomposed {
+        match c {
+            'ß' => plain.push_str("ss"),
+            'ø' => plain.push('o'),
+            'Ø' => plain.push('O'),
+            'ł' => plain.push('l'),
+            'Ł' => plain.push('L'),
+            'đ' => plain.push('d'),
+            'Đ' => plain.push('D'),
+            'ı' => plain.push('i'),
+            'æ' => plain.push_str("ae"),
+            'Æ' => plain.push_str("Ae"),
+            'œ' => plain.push_str("oe"),
+            'Œ' => plain.push_str("Oe"),
+            other => plain.push(other),
+        }
+    }
+    // What has no accents but is put together all the same, such as Hangul, stays as it was.
+    plain.nfc().collect()
 }
 
 fn push_humps(run: &str, parts: &mut Vec<String>) {

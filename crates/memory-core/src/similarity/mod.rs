@@ -122,7 +122,14 @@ fn same_form(a: &Form<'_>, b: &Form<'_>) -> Option<(f64, &'static str)> {
         return Some(if case_only {
             (0.99, "the same but for upper and lower case")
         } else {
-            (0.97, "the same but for case, spaces and separators")
+            (
+                0.97,
+                if a.has_accents == b.has_accents {
+                    "the same but for case, spaces and separators"
+                } else {
+                    "the same but for accents"
+                },
+            )
         });
     }
     if a.words.is_empty() || b.words.is_empty() {

@@ -25,6 +25,9 @@ fn people(names: &[&str]) -> Vec<(String, String)> {
 fn spellings_of_one_name_are_alike() {
     for (a, b) in [
         ("Jon Smith", "John Smith"),
+        ("José", "Jose"),
+        ("Łódź Service", "lodz-service"),
+        ("Jose\u{301} Muñoz", "José Munoz"),
         ("PostgreSQL", "Postgres"),
         ("user-service", "UserService"),
         ("User Service", "user_service"),

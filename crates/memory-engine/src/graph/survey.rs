@@ -52,6 +52,8 @@ pub enum RelationPath {
     Found(Vec<Step>),
     /// None within the depth.
     NotFound,
+    /// None at any depth: these have no relation to another entity.
+    Isolated(Vec<String>),
     /// Too many names lie within the depth to look at them all.
     GaveUp,
 }
@@ -152,7 +154,20 @@ impl Memory {
             let known = graph::entity_ids(&mut tx, &thread, &[start, goal]).await?;
             let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
             let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
-            shortest_path(&mut tx, &thread, start, goal, depth).await
+            let path = shortest_path(&mut tx, &thread, start, goal, depth).await?;
+            if path != RelationPath::NotFound {
+                return Ok(path);
+            }
+            let mut isolated = Vec::new();
+            for (id, name) in [(start, from), (goal, to)] {
+                let touching = graph::relations_touching(&mut tx, &thread, &[id]).await?;
+                let leads_on =
+                    |r: &StoredRelation| r.from_id.is_some() && r.to_id.is_some() && r.from_id != r.to_id;
+                if !touching.iter().any(leads_on) {
+                    isolated.push(name.to_owned());
+                }
+            }
+            Ok(if isolated.is_empty() { path } else { RelationPath::Isolated(isolated) })
         })
         .await
     }

@@ -104,5 +104,10 @@ pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result
 /// `3 entities, 2 relations`
 fn sentence(summary: &Value) -> String {
     let counted = summary.as_object().into_iter().flatten();
-    counted.map(|(name, count)| format!("{count} {name}")).collect::<Vec<_>>().join(", ")
+    let named = |(name, count): (&String, &Value)| match (count.as_u64(), name.as_str()) {
+        (Some(1), "entities") => "1 entity".to_owned(),
+        (Some(1), name) => format!("1 {}", name.strip_suffix('s').unwrap_or(name)),
+        _ => format!("{count} {name}"),
+    };
+    counted.map(named).collect::<Vec<_>>().join(", ")
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use futures::FutureExt;
 use jiff::Timestamp;
 use memory_core::authoring::{Checked, EntityCheck, EntityDraft, RelationDraft, VALIDATION_HINT};
-use memory_core::graph::{GraphScope, ObservationHandle, ThreadId};
+use memory_core::graph::{GraphScope, ObservationHandle, ThreadId, as_given};
 use memory_engine::graph::ObservationUpdate;
 use memory_store::graph::ObservationVersion;
 use rmcp::model::JsonObject;
@@ -295,8 +295,8 @@ struct ShownObservation {
     /// Id of the version after
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded_by: Option<String>,
-    confidence: f32,
-    importance: f32,
+    confidence: f64,
+    importance: f64,
     #[serde(rename = "threadId")]
     thread_id: String,
 }
@@ -310,8 +310,8 @@ impl ShownObservation {
             timestamp: version.created_at,
             supersedes: version.supersedes.map(|handle| handle.to_string()),
             superseded_by: version.superseded_by.map(|handle| handle.to_string()),
-            confidence: version.weights.confidence,
-            importance: version.weights.importance,
+            confidence: as_given(version.weights.confidence),
+            importance: as_given(version.weights.importance),
             thread_id: match scope {
                 GraphScope::Thread(thread) => thread.as_str().to_owned(),
                 GraphScope::File(_) => ThreadId::default().as_str().to_owned(),

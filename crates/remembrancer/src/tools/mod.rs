@@ -118,8 +118,14 @@ fn register<In: JsonSchema, Out: JsonSchema>(declared: &Declared, run: Run) -> R
 
 /// Reads the arguments into the tool's type; what does not fit is said with the tool's name.
 pub(crate) fn arguments<In: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<In, Refusal> {
-    serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| Refusal(json!({ "error": format!("Invalid arguments for {tool}: {error}.") })))
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
+        let at = match error.path().to_string().as_str() {
+            // The error names the argument itself.
+            "." | "?" => String::new(),
+            path => format!("{path}: "),
+        };
+        Refusal(json!({ "error": format!("Invalid arguments for {tool}: {at}{}.", error.inner()) }))
+    })
 }
 
 pub(crate) fn answer<Out: Serialize>(out: &Out) -> Result<Answer, Refusal> {

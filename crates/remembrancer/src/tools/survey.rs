@@ -4,8 +4,8 @@
 use futures::FutureExt;
 use jiff::Timestamp;
 use memory_core::Invalid;
-use memory_core::graph::{Cursor, PageRequest, share};
-use memory_core::text::{parse_date, parse_end_date};
+use memory_core::graph::{Cursor, PageRequest, as_given, share};
+use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_engine::graph::{RelationPath, list_limit, path_depth};
 use memory_store::graph::Ranges;
 use schemars::JsonSchema;
@@ -148,8 +148,8 @@ struct QueryOutput {
 struct Queried {
     name: String,
     entity_type: String,
-    confidence: f32,
-    importance: f32,
+    confidence: f64,
+    importance: f64,
     #[schemars(with = "String")]
     created_at: Timestamp,
     #[schemars(with = "String")]
@@ -164,8 +164,8 @@ struct QueriedObservation {
     version: i32,
     #[schemars(with = "String")]
     timestamp: Timestamp,
-    confidence: f32,
-    importance: f32,
+    confidence: f64,
+    importance: f64,
 }
 
 async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
@@ -189,14 +189,14 @@ async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Ref
         content: o.content,
         version: o.version,
         timestamp: o.created_at,
-        confidence: o.confidence,
-        importance: o.importance,
+        confidence: as_given(o.confidence),
+        importance: as_given(o.importance),
     };
     let entities = found.entities.into_iter().map(|e| Queried {
         name: e.name,
         entity_type: e.entity_type,
-        confidence: e.weights.confidence,
-        importance: e.weights.importance,
+        confidence: as_given(e.weights.confidence),
+        importance: as_given(e.weights.importance),
         created_at: e.created_at,
         updated_at: e.updated_at,
         observations: e.observations.into_iter().map(observation).collect(),
@@ -249,6 +249,7 @@ async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refu
         RelationPath::NotFound => {
             (Vec::new(), false, Some(format!("No path of at most {depth} relations. Try a larger maxDepth.")))
         }
+        RelationPath::Isolated(names) => (Vec::new(), false, Some(isolated(&names))),
         RelationPath::GaveUp => (
             Vec::new(),
             false,
@@ -265,6 +266,13 @@ async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refu
         })
         .collect();
     answer(&PathOutput { found, length: path.len(), path, note })
+}
+
+/// No depth would find a path there.
+fn isolated(names: &[String]) -> String {
+    let named: Vec<String> = names.iter().map(|name| format!("'{}'", cut(name, 100))).collect();
+    let has = if named.len() == 1 { "has" } else { "have" };
+    format!("{} {has} no relation to another entity. Add some with create_relations.", named.join(" and "))
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -298,7 +306,7 @@ struct RecentlyChanged {
 struct Important {
     entity_name: String,
     entity_type: String,
-    importance: f32,
+    importance: f64,
     observation_count: i64,
 }
 
@@ -333,7 +341,7 @@ async fn analytics(call: Call, given: rmcp::model::JsonObject) -> Result<Answer,
     let important = found.top_important.into_iter().map(|entity| Important {
         entity_name: entity.name,
         entity_type: entity.entity_type,
-        importance: entity.importance,
+        importance: as_given(entity.importance),
         observation_count: entity.observation_count,
     });
     let connected = found.most_connected.into_iter().map(|entity| WellConnected {
