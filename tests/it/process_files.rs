@@ -236,6 +236,42 @@ async fn serve_keeps_its_clients_graph_in_the_file_too() {
     assert_eq!(second.ask("read_graph", json!({})).await["entities"], json!([]));
 }
 
+#[tokio::test]
+async fn a_file_belongs_to_the_namespace_that_the_process_was_started_with() {
+    let (data_dir, folder) = (DataDir::warm(), folder());
+    let mut command = data_dir.command("remembrancer");
+    command.env("MEMORY_FILE_PATH", "graph.jsonl").current_dir(folder.path());
+    let server = Server::start_with(command).await;
+    let told = |namespace: &str, tool: &str, arguments: Value| {
+        let request =
+            server.request_at(&format!("{}?namespace={namespace}", server.url)).json(&call(tool, arguments));
+        async {
+            let answer = request.send().await.expect("it is answered").json::<Value>().await.expect("JSON");
+            answer["result"]["structuredContent"].clone()
+        }
+    };
+    told("default", "create_entities", create("of the file")).await;
+    told("other", "create_entities", create("of another namespace")).await;
+    assert_eq!(names(folder.path().join("graph.jsonl")), ["of the file"]);
+    let other = told("other", "read_graph", json!({})).await;
+    assert_eq!(other["entities"], create("of another namespace")["entities"]);
+    assert_eq!(server.ask("read_graph", json!({})).await["entities"], create("of the file")["entities"]);
+}
+
+#[tokio::test]
+async fn a_host_that_only_reads_leaves_the_file_as_it_is() {
+    let (data_dir, folder) = (DataDir::warm(), folder());
+    let old = folder.path().join("memory.json");
+    std::fs::write(&old, REFERENCE).expect("it is written");
+    let mut command = data_dir.command("remembrancer");
+    command.env("MEMORY_FILE_PATH", folder.path().join("memory.jsonl"));
+    let mut host = StdioHost::start_as(command, &["--read-only"]);
+    host.initialize().await;
+    assert_eq!(graph_of(&mut host).await["entities"].as_array().map(Vec::len), Some(5));
+    assert_eq!(read(&old), REFERENCE);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
+}
+
 /// Runs a command with this as its standard input.
 async fn fed(mut command: Command, input: &str) -> Ran {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -89,7 +89,8 @@ pub(crate) async fn listen(
         _ => anyhow::anyhow!("cannot listen on {}: {error}", options.bind),
     })?;
     let address = listener.local_addr()?;
-    let graph = GraphHome::open(options.graph_file.clone(), &toolbox, &namespace).await;
+    let graph =
+        GraphHome::open(options.graph_file.clone(), options.tools.read_only, &toolbox, &namespace).await;
     let app = router(&options, Connection::new(toolbox, namespace, graph, &options.tools), &stop);
     let task = tokio::spawn(async move {
         // An answer must not wait for the client's acknowledgement of the one before.

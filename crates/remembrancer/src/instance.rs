@@ -381,7 +381,7 @@ async fn attend(
     match serde_json::from_str(&line)? {
         Hello::Mcp { namespace, tools, graph_file } => {
             let namespace = Namespace::new(&namespace)?;
-            let graph = GraphHome::open(graph_file, &toolbox, &namespace).await;
+            let graph = GraphHome::open(graph_file, tools.read_only, &toolbox, &namespace).await;
             let connection = Connection::new(toolbox, namespace, graph, &tools);
             let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(http::BODY_MAX_BYTES);
             let running = connection.serve_with_ct(lines, stop).await?;

@@ -23,14 +23,34 @@ const CLOCK_STEP: Duration = Duration::from_millis(50);
 /// Where a graph's file really is: its folder is made, links are followed, and a `.json` file of the old name
 /// becomes the `.jsonl` file, as the reference server has it.
 pub(super) fn resolve_graph_file(path: &Path) -> Result<GraphFile, Invalid> {
-    let refuse = |why: &str| {
-        Invalid::new(format!(
-            "MEMORY_FILE_PATH {} cannot be used: {why}. Name a file in a folder that can be written.",
-            path.display()
-        ))
+    let real = really_at(path).map_err(|error| refused(path, &error.to_string()))?;
+    usable(path, &real)
+}
+
+/// Where a graph's file is as things stand. Nothing is made or renamed: a `.json` file of the old name is read under
+/// that name.
+pub(super) fn locate_graph_file(path: &Path) -> Result<GraphFile, Invalid> {
+    let located = || {
+        if path.canonicalize().is_ok() {
+            return path.canonicalize();
+        }
+        let old = old_name(path).filter(|old| old.is_file());
+        old.map_or_else(|| std::path::absolute(path), |old| old.canonicalize())
     };
-    let real = really_at(path).map_err(|error| refuse(&error.to_string()))?;
-    match std::fs::metadata(&real) {
+    let real = located().map_err(|error| refused(path, &error.to_string()))?;
+    usable(path, &real)
+}
+
+fn refused(path: &Path, why: &str) -> Invalid {
+    Invalid::new(format!(
+        "MEMORY_FILE_PATH {} cannot be used: {why}. Name a file in a folder that can be written.",
+        path.display()
+    ))
+}
+
+fn usable(path: &Path, real: &Path) -> Result<GraphFile, Invalid> {
+    let refuse = |why: &str| refused(path, why);
+    match std::fs::metadata(real) {
         Ok(found) if !found.is_file() => return Err(refuse("it is not a regular file")),
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(refuse(&error.to_string())),
         _ => {}
@@ -60,10 +80,14 @@ fn really_at(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("its links go round in a circle"))
 }
 
+fn old_name(path: &Path) -> Option<PathBuf> {
+    let start = path.to_str()?.strip_suffix(".jsonl")?;
+    Some(PathBuf::from(format!("{start}.json")))
+}
+
 /// `memory.json` becomes `memory.jsonl` where that is not there. Its lines always were JSON lines.
 fn migrate(path: &Path) -> io::Result<()> {
-    let Some(start) = path.to_str().and_then(|path| path.strip_suffix(".jsonl")) else { return Ok(()) };
-    let old = PathBuf::from(format!("{start}.json"));
+    let Some(old) = old_name(path) else { return Ok(()) };
     if path.symlink_metadata().is_ok() || !old.is_file() {
         return Ok(());
     }

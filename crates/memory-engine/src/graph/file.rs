@@ -95,6 +95,13 @@ impl Memory {
             .unwrap_or_else(|_| Err(Invalid::new("The path of the graph's file could not be looked up.")))
     }
 
+    /// The same without making or renaming anything, for whoever only reads; see [`disk::locate_graph_file`].
+    pub async fn locate_graph_file(path: PathBuf) -> Result<GraphFile, Invalid> {
+        tokio::task::spawn_blocking(move || disk::locate_graph_file(&path))
+            .await
+            .unwrap_or_else(|_| Err(Invalid::new("The path of the graph's file could not be looked up.")))
+    }
+
     /// Brings a graph and its file in step, as at the start of a process.
     pub async fn bind_graph_file(&self, ns: &Namespace, file: &GraphFile) -> Result<(), EngineError> {
         let turns = self.turns(ns, &GraphScope::File(file.clone()));

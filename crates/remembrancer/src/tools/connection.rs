@@ -63,6 +63,12 @@ impl Connection {
         }
     }
 
+    /// Where a request's graph is. The file belongs to the connection's own namespace; other namespaces have
+    /// their threads.
+    fn graph_of(&self, namespace: &Namespace) -> GraphHome {
+        if *namespace == self.namespace { self.graph.clone() } else { GraphHome::Threads }
+    }
+
     fn has_graph(&self) -> bool {
         self.offer.has(resource::TOOL)
     }
@@ -81,8 +87,8 @@ impl Connection {
     }
 
     /// The graph that the resource is.
-    fn scope(&self) -> Result<GraphScope, ErrorData> {
-        self.graph.scope(None).map_err(|error| ErrorData::internal_error(error.0, None))
+    fn scope(&self, namespace: &Namespace) -> Result<GraphScope, ErrorData> {
+        self.graph_of(namespace).scope(None).map_err(|error| ErrorData::internal_error(error.0, None))
     }
 
     async fn memory(&self) -> Result<Arc<Memory>, ErrorData> {
@@ -153,7 +159,8 @@ impl ServerHandler for Connection {
         }
         let namespace = self.namespace_of(&context)?;
         let arguments = request.arguments.unwrap_or_default();
-        let result = self.toolbox.call(&request.name, arguments, namespace, self.graph.clone()).await;
+        let graph = self.graph_of(&namespace);
+        let result = self.toolbox.call(&request.name, arguments, namespace, graph).await;
         result.map(Into::into).ok_or_else(refused)
     }
 
@@ -195,7 +202,8 @@ impl ServerHandler for Connection {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.check_resource(&request.uri)?;
         let namespace = self.namespace_of(&context)?;
-        Ok(resource::read(self.memory().await?, namespace, self.scope()?).await?.into())
+        let scope = self.scope(&namespace)?;
+        Ok(resource::read(self.memory().await?, namespace, scope).await?.into())
     }
 
     async fn subscribe(
@@ -210,7 +218,7 @@ impl ServerHandler for Connection {
                 None,
             ));
         }
-        let watch = self.memory().await?.watch_graph(&self.namespace, &self.scope()?).await;
+        let watch = self.memory().await?.watch_graph(&self.namespace, &self.scope(&self.namespace)?).await;
         let watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         self.subscription.begin(watch, context.peer);
         Ok(())
@@ -245,7 +253,7 @@ impl ServerHandler for Connection {
                 return std::future::pending().await;
             }
             let namespace = self.namespace_of(context.request_context())?;
-            resource::tell(&self.toolbox.readiness, &namespace, &self.scope()?, &context).await
+            resource::tell(&self.toolbox.readiness, &namespace, &self.scope(&namespace)?, &context).await
         };
         tokio::select! {
             () = context.cancelled() => Ok(()),

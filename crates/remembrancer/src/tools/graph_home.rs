@@ -19,19 +19,34 @@ pub(crate) enum GraphHome {
 }
 
 impl GraphHome {
-    /// Brings a file that is named in step with its graph as soon as the memory is there.
-    pub(crate) async fn open(file: Option<PathBuf>, toolbox: &Arc<Toolbox>, namespace: &Namespace) -> Self {
+    /// Brings a file that is named in step with its graph as soon as the memory is there; for a connection that
+    /// only reads, nothing is made, renamed or written.
+    pub(crate) async fn open(
+        file: Option<PathBuf>,
+        is_read_only: bool,
+        toolbox: &Arc<Toolbox>,
+        namespace: &Namespace,
+    ) -> Self {
         let Some(path) = file else { return Self::Threads };
-        let file = match Memory::resolve_graph_file(path).await {
+        let resolved = if is_read_only {
+            Memory::locate_graph_file(path).await
+        } else {
+            Memory::resolve_graph_file(path).await
+        };
+        let file = match resolved {
             Ok(file) => file,
             Err(error) => return Self::Unusable(error),
         };
         let (toolbox, namespace, bound) = (Arc::clone(toolbox), namespace.clone(), file.clone());
         tokio::spawn(async move {
-            if let Ok(memory) = toolbox.memory().await
-                && let Err(error) = memory.bind_graph_file(&namespace, &bound).await
-            {
-                tracing::warn!(%error, "calls are refused until it is mended");
+            let Ok(memory) = toolbox.memory().await else { return };
+            let in_step = if is_read_only {
+                memory.read_graph_file(&namespace, &bound).await
+            } else {
+                memory.bind_graph_file(&namespace, &bound).await
+            };
+            if let Err(error) = in_step {
+                tracing::warn!(%error, "a graph and its file are not in step yet");
             }
         });
         Self::File(file)
