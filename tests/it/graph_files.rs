@@ -13,7 +13,7 @@ use crate::graph_shorthand::{Graph, entity, said, shown};
 use crate::stand_ins::line_reader;
 
 /// A graph and the folder of its file.
-struct Filed {
+pub(crate) struct Filed {
     graph: Graph,
     folder: TempDir,
 }
@@ -25,13 +25,13 @@ impl std::ops::Deref for Filed {
     }
 }
 
-async fn scope_of(path: &Path) -> GraphScope {
+pub(crate) async fn scope_of(path: &Path) -> GraphScope {
     GraphScope::File(Memory::resolve_graph_file(path.to_owned()).await.expect("a path"))
 }
 
 impl Filed {
     /// The file does not exist yet.
-    async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::on(Fixture::without_model(line_reader()).await, tempfile::tempdir().expect("a folder")).await
     }
 
@@ -41,22 +41,22 @@ impl Filed {
     }
 
     /// With this in the file.
-    async fn with(lines: &[&str]) -> Self {
+    pub(crate) async fn with(lines: &[&str]) -> Self {
         let filed = Self::new().await;
         filed.write(lines);
         filed
     }
 
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("memory.jsonl")
     }
 
     /// As an editor writes it: in place.
-    fn write(&self, lines: &[&str]) {
+    pub(crate) fn write(&self, lines: &[&str]) {
         std::fs::write(self.path(), lines.join("\n")).expect("it is written");
     }
 
-    fn file(&self) -> String {
+    pub(crate) fn file(&self) -> String {
         std::fs::read_to_string(self.path()).expect("it is read")
     }
 
@@ -65,19 +65,19 @@ impl Filed {
     }
 
     /// What a process that starts now has.
-    async fn restarted(self) -> Self {
+    pub(crate) async fn restarted(self) -> Self {
         let memory = self.graph.f.sibling(line_reader(), memory_tests::at_once()).await;
         let Self { graph: Graph { f, scope }, folder } = self;
         Self { graph: Graph { f: Fixture { memory, ..f }, scope }, folder }
     }
 
-    async fn names(&self) -> Vec<String> {
+    pub(crate) async fn names(&self) -> Vec<String> {
         let page = self.read(PageRequest::default()).await;
         shown(&page).0.into_iter().map(str::to_owned).collect()
     }
 
     /// The warning of an answer that creates these.
-    async fn warned(&self, name: &str) -> Option<String> {
+    pub(crate) async fn warned(&self, name: &str) -> Option<String> {
         let created =
             self.memory().create_entities(self.ns(), &self.scope, vec![entity(name, "t", &[])]).await;
         created.expect("it is created").warning
@@ -96,10 +96,11 @@ impl Filed {
     }
 }
 
-const ANN: &str = r#"{"type":"entity","name":"Ann","entityType":"person","observations":["kind","late"]}"#;
-const BOB: &str = r#"{"type":"entity","name":"Bob","entityType":"person","observations":[]}"#;
+pub(crate) const ANN: &str =
+    r#"{"type":"entity","name":"Ann","entityType":"person","observations":["kind","late"]}"#;
+pub(crate) const BOB: &str = r#"{"type":"entity","name":"Bob","entityType":"person","observations":[]}"#;
 const CLEO: &str = r#"{"type":"entity","name":"Cleo","entityType":"person","observations":["new"]}"#;
-const KNOWS: &str = r#"{"type":"relation","from":"Ann","to":"Bob","relationType":"knows"}"#;
+pub(crate) const KNOWS: &str = r#"{"type":"relation","from":"Ann","to":"Bob","relationType":"knows"}"#;
 const LIKES: &str = r#"{"type":"relation","from":"Bob","to":"Nobody","relationType":"likes"}"#;
 
 #[tokio::test]
@@ -386,10 +387,10 @@ async fn an_entity_that_stands_in_the_file_twice_is_joined_and_said_once() {
 
 /// While it lives, this thread may not write to the folder. Root may write anywhere, so it is somebody else
 /// meanwhile.
-struct ReadOnly<'a>(&'a Path);
+pub(crate) struct ReadOnly<'a>(&'a Path);
 
 impl<'a> ReadOnly<'a> {
-    fn new(folder: &'a Path) -> Self {
+    pub(crate) fn new(folder: &'a Path) -> Self {
         std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o555)).expect("a mode");
         if rustix::process::geteuid().is_root() {
             become_user(65_534);

@@ -9,6 +9,7 @@ mod filters;
 mod forget;
 mod graph;
 mod graph_files;
+mod graph_files_busy;
 mod graph_lines;
 mod graph_pages;
 mod graph_search;

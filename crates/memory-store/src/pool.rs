@@ -44,6 +44,12 @@ impl Tx {
         Ok(self.0.commit().await?)
     }
 
+    /// Its commit does not wait for the disk: for what is made up for when a crash loses it.
+    pub async fn may_be_lost(&mut self) -> Result<(), StoreError> {
+        sqlx::query("set local synchronous_commit = off").execute(&mut *self.0).await?;
+        Ok(())
+    }
+
     /// Lets the transaction wait between its statements for whoever reads what it gives.
     pub async fn allow_pauses(&mut self) -> Result<(), StoreError> {
         sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *self.0).await?;

@@ -116,6 +116,7 @@ impl Turns {
             _ => {}
         }
         drop(conn);
+        self.intake.begins(content.unwrap_or_default());
         let mut tx = self.store.begin().await?;
         let thread = graph::lock_thread(&mut tx, ns, scope).await?;
         let last = graph::last_in_step(&mut tx, ns, scope).await?.and_then(|(_, last)| last);
@@ -151,10 +152,8 @@ impl Turns {
             self.graphs.were_changed();
             return Ok(TakenIn { written: before, is_owed: true, notices });
         }
-        let replaced = {
-            self.intake.begins(content);
-            replace(&mut tx, &thread, content, &self.intake).await.map_err(|error| self.damaged(error))?
-        };
+        let replaced =
+            replace(&mut tx, &thread, content, &self.intake).await.map_err(|error| self.damaged(error))?;
         let written = if replaced.has_changed { thread.version } else { before };
         if replaced.has_changed {
             graph::note_in_step(&mut tx, &thread, InStep { version: written, sha256 }).await?;

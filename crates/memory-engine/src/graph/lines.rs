@@ -149,8 +149,10 @@ impl Turns {
         state.written = thread.version;
         let in_step = InStep { version: thread.version, sha256: Some(sha256) };
         let noted = async {
-            let mut conn = self.store.acquire().await?;
-            graph::note_in_step(&mut conn, &thread, in_step).await
+            let mut tx = self.store.begin().await?;
+            tx.may_be_lost().await?;
+            graph::note_in_step(&mut tx, &thread, in_step).await?;
+            tx.commit().await
         };
         if let Err(error) = noted.await {
             // The next process finds a file that it does not know, reads it, and finds the graph as it is.

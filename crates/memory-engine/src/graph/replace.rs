@@ -280,9 +280,10 @@ impl Placing<'_> {
         moved: &mut Vec<(i64, i64)>,
     ) -> Result<(), EngineError> {
         let keys: Vec<TextKey> = relations.iter().map(|(key, _)| *key).collect();
-        let stored: HashMap<TextKey, i64> = match self.has_relations {
-            true => graph::relation_ids(self.tx, self.thread, &keys).await?.into_iter().collect(),
-            false => HashMap::new(),
+        let stored: HashMap<TextKey, i64> = if self.has_relations {
+            graph::relation_ids(self.tx, self.thread, &keys).await?.into_iter().collect()
+        } else {
+            HashMap::new()
         };
         let kept: Vec<bool> = keys.iter().map(|key| order.keeps(stored.get(key).copied())).collect();
         let fresh = kept.iter().filter(|kept| !**kept).count();
