@@ -113,7 +113,7 @@ impl Memory {
     }
 
     /// Tells who watches that something was committed.
-    pub(super) fn graph_was_changed(&self) {
+    pub(crate) fn graph_was_changed(&self) {
         self.graphs.look.notify_one();
         self.graphs.changed_here.notify_one();
     }
