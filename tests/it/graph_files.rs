@@ -399,6 +399,20 @@ impl<'a> ReadOnly<'a> {
     }
 }
 
+/// Runs a test that uses [`ReadOnly`]. A thread that the runtime starts meanwhile would stay somebody else.
+fn on_this_thread(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .on_thread_start(|| {
+            if rustix::process::getuid().is_root() {
+                become_user(0);
+            }
+        })
+        .build()
+        .expect("a runtime")
+        .block_on(test);
+}
+
 fn become_user(user: u32) {
     let (root, user) = (rustix::process::Uid::ROOT, rustix::process::Uid::from_raw(user));
     rustix::thread::set_thread_res_uid(root, user, root).expect("another user");
@@ -413,51 +427,57 @@ impl Drop for ReadOnly<'_> {
     }
 }
 
-#[tokio::test]
-async fn a_write_that_fails_is_said_leaves_the_file_whole_and_is_made_up_for() {
-    let g = Filed::with(&[ANN]).await;
-    g.names().await;
-    let read_only = ReadOnly::new(g.folder.path());
-    let warning = g.warned("x").await.expect("a warning");
-    assert!(warning.contains("was not written: Permission denied"), "{warning}");
-    assert_eq!(g.file(), ANN);
-    assert_eq!(g.names().await, ["Ann", "x"], "the change is kept");
-    let status = g.memory().status(g.ns(), None).await;
-    let service = status.services.iter().find(|s| s.name == "graph_file").expect("it is told");
-    assert!(!service.is_healthy && service.detail.contains("was not written"), "{service:?}");
-    drop(read_only);
-    assert_eq!(g.warned("y").await, None);
-    assert_eq!(g.lines().len(), 3);
-    let status = g.memory().status(g.ns(), None).await;
-    assert!(status.services.iter().any(|s| s.name == "graph_file" && s.is_healthy));
+#[test]
+fn a_write_that_fails_is_said_leaves_the_file_whole_and_is_made_up_for() {
+    on_this_thread(async {
+        let g = Filed::with(&[ANN]).await;
+        g.names().await;
+        let read_only = ReadOnly::new(g.folder.path());
+        let warning = g.warned("x").await.expect("a warning");
+        assert!(warning.contains("was not written: Permission denied"), "{warning}");
+        assert_eq!(g.file(), ANN);
+        assert_eq!(g.names().await, ["Ann", "x"], "the change is kept");
+        let status = g.memory().status(g.ns(), None).await;
+        let service = status.services.iter().find(|s| s.name == "graph_file").expect("it is told");
+        assert!(!service.is_healthy && service.detail.contains("was not written"), "{service:?}");
+        drop(read_only);
+        assert_eq!(g.warned("y").await, None);
+        assert_eq!(g.lines().len(), 3);
+        let status = g.memory().status(g.ns(), None).await;
+        assert!(status.services.iter().any(|s| s.name == "graph_file" && s.is_healthy));
+    });
 }
 
-#[tokio::test]
-async fn what_could_not_be_written_is_written_by_the_next_process() {
-    let g = Filed::with(&[ANN]).await;
-    g.names().await;
-    let read_only = ReadOnly::new(g.folder.path());
-    g.warned("Bob").await.expect("a warning");
-    drop(read_only);
-    let left = g.folder.path().join(".memory.jsonl.0123456789abcdef.tmp");
-    std::fs::write(&left, "half").expect("it is written");
-    let g = g.restarted().await;
-    let GraphScope::File(file) = &g.scope else { panic!("a file") };
-    g.memory().bind_graph_file(g.ns(), file).await.expect("it is bound");
-    assert_eq!(g.file(), [ANN, &BOB.replace("person", "t")].join("\n"));
-    assert!(!left.exists(), "what a killed process left is still there");
+#[test]
+fn what_could_not_be_written_is_written_by_the_next_process() {
+    on_this_thread(async {
+        let g = Filed::with(&[ANN]).await;
+        g.names().await;
+        let read_only = ReadOnly::new(g.folder.path());
+        g.warned("Bob").await.expect("a warning");
+        drop(read_only);
+        let left = g.folder.path().join(".memory.jsonl.0123456789abcdef.tmp");
+        std::fs::write(&left, "half").expect("it is written");
+        let g = g.restarted().await;
+        let GraphScope::File(file) = &g.scope else { panic!("a file") };
+        g.memory().bind_graph_file(g.ns(), file).await.expect("it is bound");
+        assert_eq!(g.file(), [ANN, &BOB.replace("person", "t")].join("\n"));
+        assert!(!left.exists(), "what a killed process left is still there");
+    });
 }
 
-#[tokio::test]
-async fn where_both_have_changed_nothing_that_either_added_is_lost() {
-    let g = Filed::with(&[ANN]).await;
-    g.names().await;
-    let read_only = ReadOnly::new(g.folder.path());
-    g.warned("x").await.expect("a warning");
-    drop(read_only);
-    g.write(&[ANN, CLEO]);
-    let warning = g.warned("y").await.expect("it is said");
-    assert!(warning.contains("both are kept"), "{warning}");
-    assert_eq!(g.names().await, ["Ann", "x", "Cleo", "y"]);
-    assert_eq!(g.lines().len(), 4);
+#[test]
+fn where_both_have_changed_nothing_that_either_added_is_lost() {
+    on_this_thread(async {
+        let g = Filed::with(&[ANN]).await;
+        g.names().await;
+        let read_only = ReadOnly::new(g.folder.path());
+        g.warned("x").await.expect("a warning");
+        drop(read_only);
+        g.write(&[ANN, CLEO]);
+        let warning = g.warned("y").await.expect("it is said");
+        assert!(warning.contains("both are kept"), "{warning}");
+        assert_eq!(g.names().await, ["Ann", "x", "Cleo", "y"]);
+        assert_eq!(g.lines().len(), 4);
+    });
 }

@@ -1,6 +1,7 @@
 //! End-to-end tests, one binary.
 
 mod architecture;
+mod archive;
 mod authoring;
 mod chunks;
 mod conversation;

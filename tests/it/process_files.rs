@@ -351,3 +351,33 @@ async fn a_folder_that_is_not_there_is_made() {
     host.call("create_entities", create("a")).await;
     assert_eq!(names(&file), ["a"]);
 }
+
+#[tokio::test]
+async fn a_namespace_is_archived_to_a_file_and_brought_into_another() {
+    let (data_dir, folder) = (DataDir::warm(), folder());
+    let file = folder.path().join("backup.jsonl").to_str().expect("UTF-8").to_owned();
+    let text = "The spare key is in the blue box.";
+    let ran = fed(command(&data_dir, &["remember", "--title", "Keys", "-"]), text).await;
+    assert!(ran.status.success(), "{ran:?}");
+    fed(command(&data_dir, &["import", "--graph"]), REFERENCE).await;
+    let ran = data_dir.run(&["export", &file]).await;
+    assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
+    assert!(ran.stderr.contains("1 artifacts, 5 entities, 0 extractions, 12 observations"), "{ran:?}");
+
+    let ran = data_dir.run(&["--namespace", "other", "import", &file]).await;
+    assert!(ran.stdout.starts_with("artifacts: 1 new\nentities: 5 new\n"), "{ran:?}");
+    let ran = data_dir.run(&["--namespace", "other", "import", "--json", &file]).await.json();
+    assert_eq!(ran["revisions"], json!({"created": 0, "known": 1}));
+    let other = data_dir.run(&["--namespace", "other", "export"]).await;
+    assert_eq!(other.stdout, read(&file));
+    let found = data_dir.run(&["--namespace", "other", "recall", "spare key", "--json"]).await.json();
+    assert_eq!(found["results"][0]["title"], "Keys", "{found}");
+
+    let damaged = read(&file).replace("blue box", "red box");
+    let ran = fed(command(&data_dir, &["--namespace", "third", "import", "-"]), &damaged).await;
+    assert!(ran.refusal().contains("Line 2 cannot be read: its content is not what was written"), "{ran:?}");
+    let ran = fed(command(&data_dir, &["import"]), REFERENCE).await;
+    assert!(ran.refusal().contains("import it with --graph"), "{ran:?}");
+    let ran = fed(command(&data_dir, &["import", "--graph"]), &read(&file)).await;
+    assert!(ran.refusal().contains("import it without --graph"), "{ran:?}");
+}

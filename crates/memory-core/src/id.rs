@@ -52,6 +52,17 @@ impl ContentHash {
         Self(Sha256::digest(content.as_bytes()).into())
     }
 
+    /// 64 hex digits.
+    pub fn to_hex(&self) -> String {
+        hex::encode(self.0)
+    }
+
+    pub fn from_hex(digits: &str) -> Option<Self> {
+        let mut hash = [0; 32];
+        hex::decode_to_slice(digits, &mut hash).ok()?;
+        Some(Self(hash))
+    }
+
     /// The ids this content may have, shortest first: 12, 16, 20, … 64 hex digits. The first that no
     /// other content holds is taken.
     pub fn candidate_ids(&self) -> impl Iterator<Item = ArtifactId> + use<> {

@@ -1,5 +1,6 @@
 //! What the system does: remember, recall, forget, status and the event worker, on a store and models.
 
+pub mod archive;
 pub mod forget;
 pub mod graph;
 pub mod lines;

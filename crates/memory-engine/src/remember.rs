@@ -6,7 +6,7 @@ use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
 use memory_core::job::JobKind;
 use memory_core::lexicon::lexeme_counts;
 use memory_core::render::{PreviousTurn, Surroundings};
-use memory_store::artifacts::{self, NewPassage, Queued, Standing};
+use memory_store::artifacts::{self, Entry, NewPassage, Standing};
 use memory_store::{Tx, jobs, passages};
 
 use crate::{EngineError, Memory};
@@ -14,7 +14,7 @@ use crate::{EngineError, Memory};
 /// Up to this many passages are embedded before the commit; a longer text gets its vectors by a job.
 pub const EMBEDDED_AT_ONCE_MAX: usize = 32;
 /// A conversation turn under this many tokens queues no job of its own.
-const SHORT_TURN_TOKENS: usize = 100;
+pub(crate) const SHORT_TURN_TOKENS: usize = 100;
 
 /// What became of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,7 +102,12 @@ impl Memory {
             artifacts::retire(&mut tx, ns, standing.revision_id).await?;
         }
         let is_embedding_pending = prepared.lacks_vectors();
-        let queued = Queued { extract: queues_extraction, embed: is_embedding_pending };
+        let entry = Entry {
+            is_latest: true,
+            created_at: None,
+            queue_extract: queues_extraction,
+            queue_embed: is_embedding_pending,
+        };
         let (revision_id, job_id) = artifacts::insert_revision(
             &mut tx,
             ns,
@@ -110,7 +115,7 @@ impl Memory {
             new,
             prepared.passages,
             prepared.model_id,
-            queued,
+            entry,
         )
         .await?;
         if let Some(standing) = &standing {
@@ -217,12 +222,7 @@ impl Memory {
         previous: Option<PreviousTurn>,
     ) -> Prepared {
         let surroundings = Surroundings::new(meta, previous);
-        let rendered: Vec<String> = chunked
-            .passages
-            .iter()
-            .enumerate()
-            .map(|(n, passage)| surroundings.render(&passage.text, n == 0))
-            .collect();
+        let rendered = rendered(chunked, &surroundings);
         let mut vectors: Vec<Option<Vec<f32>>> = vec![None; rendered.len()];
         let mut model_id = None;
         if let Some((model, active)) = self.ready_model().filter(|_| rendered.len() <= EMBEDDED_AT_ONCE_MAX) {
@@ -234,25 +234,38 @@ impl Memory {
                 Err(error) => tracing::warn!(%error, "vectors will be computed later"),
             }
         }
-        let passages = chunked
-            .passages
-            .iter()
-            .zip(&rendered)
-            .zip(vectors)
-            .map(|((passage, rendered), embedding)| {
-                let lexemes = lexeme_counts(rendered);
-                NewPassage {
-                    chunk_index: passage.chunk_index,
-                    span: passage.span,
-                    text: passage.text.clone(),
-                    lex: passages::lex_literal(ns, &lexemes),
-                    lex_length: lexemes.length,
-                    embedding,
-                }
-            })
-            .collect();
+        let passages = passages_of(ns, chunked, &rendered, vectors);
         Prepared { chunked: chunked.clone(), surroundings, passages, model_id }
     }
+}
+
+/// The passages as the indexes see them.
+pub(crate) fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<String> {
+    let passages = chunked.passages.iter().enumerate();
+    passages.map(|(n, passage)| surroundings.render(&passage.text, n == 0)).collect()
+}
+
+/// The passages as they are stored, each with its vector where that was made.
+pub(crate) fn passages_of(
+    ns: &Namespace,
+    chunked: &Chunked,
+    rendered: &[String],
+    vectors: Vec<Option<Vec<f32>>>,
+) -> Vec<NewPassage> {
+    let parts = chunked.passages.iter().zip(rendered).zip(vectors);
+    parts
+        .map(|((passage, rendered), embedding)| {
+            let lexemes = lexeme_counts(rendered);
+            NewPassage {
+                chunk_index: passage.chunk_index,
+                span: passage.span,
+                text: passage.text.clone(),
+                lex: passages::lex_literal(ns, &lexemes),
+                lex_length: lexemes.length,
+                embedding,
+            }
+        })
+        .collect()
 }
 
 impl Prepared {

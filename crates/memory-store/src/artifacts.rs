@@ -257,15 +257,20 @@ impl PassageColumns {
     }
 }
 
-/// What is queued with a new revision.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Queued {
-    pub extract: bool,
-    pub embed: bool,
+/// How a new revision comes to its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// Otherwise another one stood there after it.
+    pub is_latest: bool,
+    /// `None` is now.
+    pub created_at: Option<Timestamp>,
+    /// Which jobs are queued with it.
+    pub queue_extract: bool,
+    pub queue_embed: bool,
 }
 
-/// Stores a revision with its passages, their vectors and its jobs, in one statement. The place must be
-/// free: another latest revision there is a [`StoreError::Conflict`].
+/// Stores a revision with its passages, their vectors and its jobs, in one statement. The place of a latest
+/// one must be free: another latest revision there is a [`StoreError::Conflict`].
 pub async fn insert_revision(
     tx: &mut Tx,
     ns: &Namespace,
@@ -273,7 +278,7 @@ pub async fn insert_revision(
     new: &NewArtifact,
     passages: Vec<NewPassage>,
     model_id: Option<i16>,
-    queued: Queued,
+    entry: Entry,
 ) -> Result<(RevisionId, Option<JobId>), StoreError> {
     let meta = &new.meta;
     let columns = PassageColumns::new(passages);
@@ -303,8 +308,10 @@ pub async fn insert_revision(
         .bind(model_id)
         .bind(columns.embedded_ordinals)
         .bind(columns.embeddings)
-        .bind(queued.extract)
-        .bind(queued.embed)
+        .bind(entry.queue_extract)
+        .bind(entry.queue_embed)
+        .bind(entry.is_latest)
+        .bind(entry.created_at.map(Timestamp::to_sqlx))
         .fetch_one(&mut **tx)
         .await?;
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))

@@ -51,6 +51,25 @@ pub(crate) async fn upsert_entities(
     // Every writer inserts in the same order, so that two of them never wait for each other in a circle.
     new.sort_unstable();
     new.dedup_by(|a, b| a.0 == b.0);
+    let by_name = entities_by_name(tx, ns, &new).await?;
+    entities
+        .iter()
+        .zip(&addresses)
+        .map(|(entity, addresses)| {
+            let (entity_type, name) = key(entity);
+            same_address(entity, addresses)
+                .or_else(|| by_name.get(&(entity_type.to_owned(), name)).copied())
+                .ok_or(StoreError::Conflict)
+        })
+        .collect()
+}
+
+/// The entities of these types and normalised names, each given with the name that it gets if it is new.
+pub(crate) async fn entities_by_name(
+    tx: &mut Tx,
+    ns: &Namespace,
+    new: &[((&str, String), &str)],
+) -> Result<HashMap<(String, String), i64>, StoreError> {
     sqlx::query(
         "insert into entity (namespace, name, normalised, entity_type)
          select $1, u.name, u.normalised, u.entity_type
@@ -63,7 +82,7 @@ pub(crate) async fn upsert_entities(
     .bind(new.iter().map(|n| n.0.0).collect::<Vec<_>>())
     .execute(&mut **tx)
     .await?;
-    let by_name: HashMap<(String, String), i64> = sqlx::query_as::<_, (String, String, i64)>(
+    Ok(sqlx::query_as::<_, (String, String, i64)>(
         "select t.entity_type, t.normalised, t.entity_id
          from unnest($2::text[], $3::text[]) u (normalised, entity_type)
          join entity t on t.namespace = $1 and t.entity_type = u.entity_type and t.normalised = u.normalised",
@@ -75,17 +94,7 @@ pub(crate) async fn upsert_entities(
     .await?
     .into_iter()
     .map(|(entity_type, name, id)| ((entity_type, name), id))
-    .collect();
-    entities
-        .iter()
-        .zip(&addresses)
-        .map(|(entity, addresses)| {
-            let (entity_type, name) = key(entity);
-            same_address(entity, addresses)
-                .or_else(|| by_name.get(&(entity_type.to_owned(), name)).copied())
-                .ok_or(StoreError::Conflict)
-        })
-        .collect()
+    .collect())
 }
 
 pub(crate) async fn insert_mentions(
@@ -116,8 +125,10 @@ pub(crate) async fn insert_mentions(
     .bind(mentions.iter().map(|m| m.2.surface.as_str()).collect::<Vec<_>>())
     .execute(&mut **tx)
     .await?;
-    let names: Vec<NameTold> =
-        entities.iter().zip(ids).flat_map(|(entity, id)| names_told(entity, *id, sources, written)).collect();
+    Ok(())
+}
+
+pub(crate) async fn insert_names(tx: &mut Tx, ns: &Namespace, names: &[NameTold]) -> Result<(), StoreError> {
     sqlx::query(
         "insert into entity_alias (namespace, entity_id, alias, normalised, revision_id)
          select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) u
@@ -134,16 +145,16 @@ pub(crate) async fn insert_mentions(
 }
 
 /// A name of an entity and a revision that tells it.
-struct NameTold {
-    entity_id: i64,
-    name: String,
-    normalised: String,
-    revision_id: i64,
+pub(crate) struct NameTold {
+    pub(crate) entity_id: i64,
+    pub(crate) name: String,
+    pub(crate) normalised: String,
+    pub(crate) revision_id: i64,
 }
 
 /// Each name with every source that has it in its text; one that stands in none (it comes from what is said
 /// about the text) with the first source that mentions the entity, else with the first at all.
-fn names_told(
+pub(crate) fn names_told(
     entity: &ExtractedEntity,
     entity_id: i64,
     sources: &[Source],

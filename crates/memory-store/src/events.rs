@@ -11,7 +11,10 @@ use memory_core::id::{ArtifactId, EventId, Namespace, RevisionId};
 use sqlx::{FromRow, Row};
 
 use crate::artifacts::MetadataRow;
-use crate::entities::{delete_orphans, entities_of_revisions, insert_mentions, upsert_entities};
+use crate::entities::{
+    NameTold, delete_orphans, entities_by_name, entities_of_revisions, insert_mentions, insert_names,
+    names_told, upsert_entities,
+};
 use crate::{Conn, StoreError, Tx};
 
 /// A revision as the extractor reads it.
@@ -79,8 +82,8 @@ pub async fn unread_window(
 
 /// Who found it.
 #[derive(Debug, Clone, Copy)]
-pub struct ExtractorId {
-    pub name: &'static str,
+pub struct ExtractorId<'a> {
+    pub name: &'a str,
     pub version: i32,
 }
 
@@ -89,7 +92,7 @@ pub struct ExtractorId {
 pub async fn replace_extraction(
     tx: &mut Tx,
     ns: &Namespace,
-    extractor: ExtractorId,
+    extractor: ExtractorId<'_>,
     sources: &[Source],
     extraction: Extraction,
     rejected: Rejected,
@@ -116,6 +119,13 @@ pub async fn replace_extraction(
     let prepared = Prepared::new(extraction, sources, &written, &alive);
     let ids = upsert_entities(tx, ns, &prepared.entities).await?;
     insert_mentions(tx, ns, sources, &prepared.entities, &ids, &written).await?;
+    let told: Vec<NameTold> = prepared
+        .entities
+        .iter()
+        .zip(&ids)
+        .flat_map(|(entity, id)| names_told(entity, *id, sources, &written))
+        .collect();
+    insert_names(tx, ns, &told).await?;
     let event_counts = insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
     // What was rejected is not told apart by source: it is counted once, on the first.
     let mut rejections = vec![0_i32; targets.len()];
@@ -139,6 +149,73 @@ pub async fn replace_extraction(
     .await?;
     delete_orphans(tx, ns, &before).await?;
     Ok(prepared.events.len())
+}
+
+/// When an extraction was made, and how much of it was rejected then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    pub at: Timestamp,
+    pub rejected: i32,
+}
+
+/// Writes what was found in the first of the sources at another time, with evidence in the others as well, and
+/// takes away the job that would find it again.
+pub async fn restore_extraction(
+    tx: &mut Tx,
+    ns: &Namespace,
+    extractor: ExtractorId<'_>,
+    sources: &[Source],
+    extraction: Extraction,
+    made: Made,
+) -> Result<(), StoreError> {
+    sqlx::query("select pg_advisory_xact_lock_shared(hashtextextended($1, 2))")
+        .bind(ns.as_str())
+        .execute(&mut **tx)
+        .await?;
+    let Some(source) = sources.first() else { return Ok(()) };
+    let Extraction { entities, events } = extraction;
+    let key = |e: &ExtractedEntity| (e.entity_type.as_str(), normalised_name(&e.name));
+    let mut named: Vec<((&str, String), &str)> = entities.iter().map(|e| (key(e), e.name.as_str())).collect();
+    named.sort_unstable();
+    named.dedup_by(|a, b| a.0 == b.0);
+    let by_name = entities_by_name(tx, ns, &named).await?;
+    let id_of = |e: &ExtractedEntity| {
+        let (entity_type, name) = key(e);
+        by_name.get(&(entity_type.to_owned(), name)).copied().ok_or(StoreError::Conflict)
+    };
+    let ids = entities.iter().map(id_of).collect::<Result<Vec<i64>, _>>()?;
+    let written: Vec<bool> = (0..sources.len()).map(|n| n == 0).collect();
+    insert_mentions(tx, ns, sources, &entities, &ids, &written).await?;
+    let told = entities.iter().zip(&ids).flat_map(|(entity, id)| {
+        entity.aliases.iter().map(|alias| NameTold {
+            entity_id: *id,
+            name: alias.clone(),
+            normalised: normalised_name(alias),
+            revision_id: source.revision_id.0,
+        })
+    });
+    insert_names(tx, ns, &told.collect::<Vec<_>>()).await?;
+    let count = events.len() as i32;
+    insert_events(tx, ns, extractor, sources, &Prepared { entities, events }, &ids).await?;
+    sqlx::query(
+        "with job as (
+             delete from event_jobs
+             where namespace = $1 and revision_id = $2 and kind = 'extract' and status = 'PENDING'
+         )
+         update artifact_revision
+         set extractor = $3, extractor_version = $4, extracted_at = $5, event_count = $6, rejected_count = $7
+         where namespace = $1 and revision_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(source.revision_id.0)
+    .bind(extractor.name)
+    .bind(extractor.version)
+    .bind(made.at.to_sqlx())
+    .bind(count)
+    .bind(made.rejected)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
 }
 
 /// Which of the sources still stand; they cannot be forgotten before the transaction ends.
@@ -202,7 +279,7 @@ impl Prepared {
 async fn insert_events(
     tx: &mut Tx,
     ns: &Namespace,
-    extractor: ExtractorId,
+    extractor: ExtractorId<'_>,
     sources: &[Source],
     prepared: &Prepared,
     ids: &[i64],
@@ -305,7 +382,7 @@ impl EventRows {
         ));
     }
 
-    async fn insert(self, tx: &mut Tx, ns: &Namespace, extractor: ExtractorId) -> Result<(), StoreError> {
+    async fn insert(self, tx: &mut Tx, ns: &Namespace, extractor: ExtractorId<'_>) -> Result<(), StoreError> {
         sqlx::query(
             "insert into semantic_event (namespace, event_id, revision_id, artifact_id, ordinal, category, narrative,
                  event_time, due_time, confidence, extractor, extractor_version)

@@ -3,6 +3,7 @@
 //! Functions take a connection ([`Conn`]) or a transaction ([`Tx`]); the caller decides when it commits.
 //! No other crate names the database driver.
 
+pub mod archive;
 pub mod artifacts;
 pub mod embedded;
 mod entities;

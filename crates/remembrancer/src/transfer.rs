@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use memory_core::graph::{GraphScope, ThreadId};
 use memory_core::id::Namespace;
+use memory_engine::archive::{ArchiveExported, ArchiveImported, Tally};
 use memory_engine::graph::{GraphExported, GraphImported};
 use memory_engine::lines::Progress;
 use memory_engine::{EngineError, Memory};
@@ -31,6 +32,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 pub(crate) enum Wanted {
     /// One thread of the knowledge graph.
     Graph { thread: Option<String> },
+    /// All of the namespace; what was extracted only on the way out and if it is wanted.
+    Archive { events: bool },
 }
 
 impl Wanted {
@@ -105,7 +108,11 @@ pub(crate) async fn send_export(
         match wanted {
             Wanted::Graph { thread } => {
                 let scope = Wanted::scope(thread.as_deref())?;
-                Ok(exported(&memory.export_graph(namespace, &scope, &mut theirs, &report).await?))
+                Ok(graph_exported(&memory.export_graph(namespace, &scope, &mut theirs, &report).await?))
+            }
+            Wanted::Archive { events } => {
+                let done = memory.export_archive(namespace, *events, &mut theirs, &report).await?;
+                Ok(archive_exported(&done))
             }
         }
     };
@@ -192,10 +199,12 @@ async fn import(
             let outcome = match wanted {
                 Wanted::Graph { thread } => {
                     let scope = Wanted::scope(thread.as_deref())?;
-                    memory
-                        .import_graph(namespace, &scope, lines, length, &report)
-                        .await
-                        .map(|done| imported(&done))
+                    let done = memory.import_graph(namespace, &scope, lines, length, &report).await;
+                    done.map(|done| graph_imported(&done))
+                }
+                Wanted::Archive { .. } => {
+                    let done = memory.import_archive(namespace, lines, length, &report).await;
+                    done.map(|done| archive_imported(&done))
                 }
             };
             match outcome {
@@ -216,15 +225,40 @@ async fn import(
     }
 }
 
-fn exported(done: &GraphExported) -> Value {
+fn graph_exported(done: &GraphExported) -> Value {
     json!({ "entities": done.entities, "relations": done.relations })
 }
 
-fn imported(done: &GraphImported) -> Value {
+fn graph_imported(done: &GraphImported) -> Value {
     json!({
         "entities": { "created": done.entities_created, "known": done.entities_known },
         "observations": { "created": done.observations_added },
         "relations": { "created": done.relations_created, "known": done.relations_known },
         "warnings": done.warnings,
+    })
+}
+
+fn archive_exported(done: &ArchiveExported) -> Value {
+    json!({
+        "artifacts": done.artifacts,
+        "revisions": done.revisions,
+        "threads": done.threads,
+        "entities": done.entities,
+        "observations": done.observations,
+        "relations": done.relations,
+        "extractions": done.extractions,
+    })
+}
+
+fn archive_imported(done: &ArchiveImported) -> Value {
+    let tally = |tally: Tally| json!({ "created": tally.created, "known": tally.known });
+    json!({
+        "artifacts": tally(done.artifacts),
+        "revisions": tally(done.revisions),
+        "threads": tally(done.threads),
+        "entities": tally(done.entities),
+        "observations": tally(done.observations),
+        "relations": tally(done.relations),
+        "extractions": tally(done.extractions),
     })
 }

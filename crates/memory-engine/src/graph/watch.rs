@@ -119,7 +119,7 @@ impl Memory {
     }
 
     /// Tells who watches that something was committed.
-    pub(super) fn graph_was_changed(&self) {
+    pub(crate) fn graph_was_changed(&self) {
         self.graphs.were_changed();
     }
 

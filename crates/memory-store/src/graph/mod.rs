@@ -54,7 +54,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    fn of(ns: &Namespace, row: &PgRow) -> Result<Self, StoreError> {
+    pub(crate) fn of(ns: &Namespace, row: &PgRow) -> Result<Self, StoreError> {
         Ok(Self {
             ns: ns.clone(),
             id: row.try_get("thread_id")?,
@@ -97,10 +97,10 @@ pub async fn lock_thread(tx: &mut Tx, ns: &Namespace, scope: &GraphScope) -> Res
     Thread::of(ns, &row)
 }
 
-fn uuid(key: TextKey) -> Uuid {
+pub(crate) fn uuid(key: TextKey) -> Uuid {
     Uuid::from_u128(key.0)
 }
 
-fn key(uuid: Uuid) -> TextKey {
+pub(crate) fn key(uuid: Uuid) -> TextKey {
     TextKey(uuid.as_u128())
 }

@@ -1,21 +1,21 @@
 -- artifacts::insert_revision: a revision with its passages, their vectors and its jobs.
 with revision as (
     insert into artifact_revision (namespace, artifact_id, artifact_uid, context, source, source_id, author, role,
-        participants, date, title, tags, importance, conversation_id, turn_index, summary)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+        participants, date, title, tags, importance, conversation_id, turn_index, summary, is_latest, created_at)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $28, coalesce($29, now()))
     returning revision_id
 ), passages as (
     insert into passage (namespace, revision_id, artifact_id, ordinal, chunk_index, start_char, end_char, text, lex,
         lex_length, is_latest)
     select $1, r.revision_id, $2, u.ordinal - 1, u.chunk_index, u.start_char, u.end_char, u.text, u.lex::tsvector,
-        u.lex_length, true
+        u.lex_length, $28
     from revision r,
         unnest($17::int[], $18::int[], $19::int[], $20::text[], $21::text[], $22::int[])
             with ordinality u (chunk_index, start_char, end_char, text, lex, lex_length, ordinal)
     returning passage_id, revision_id, ordinal
 ), vectors as (
     insert into passage_embedding (namespace, passage_id, model_id, revision_id, is_latest, embedding)
-    select $1, p.passage_id, $23::smallint, p.revision_id, true, v.embedding
+    select $1, p.passage_id, $23::smallint, p.revision_id, $28, v.embedding
     from unnest($24::int[], $25::vector[]) v (ordinal, embedding)
     join passages p using (ordinal)
 ), extract_job as (

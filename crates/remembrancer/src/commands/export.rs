@@ -1,4 +1,4 @@
-//! `export`: what the memory holds, as lines of JSON.
+//! `export`: everything of a namespace that cannot be derived, or one of its graphs, as lines of JSON.
 
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -20,11 +20,14 @@ pub(crate) struct ExportArgs {
     /// The file to write; standard output when it is - or left out
     file: Option<PathBuf>,
     /// The knowledge graph, in the format of the reference memory server
-    #[arg(long, required = true)]
+    #[arg(long)]
     graph: bool,
     /// Which graph of the namespace
     #[arg(long, value_name = "ID", requires = "graph")]
     thread: Option<String>,
+    /// With the events and names that were extracted, which an import otherwise extracts anew
+    #[arg(long, conflicts_with = "graph")]
+    events: bool,
     /// Print the summary as JSON, to standard error
     #[arg(long)]
     json: bool,
@@ -70,7 +73,11 @@ impl Target {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result<ExitCode> {
-    let wanted = Wanted::Graph { thread: args.thread };
+    let wanted = if args.graph {
+        Wanted::Graph { thread: args.thread }
+    } else {
+        Wanted::Archive { events: args.events }
+    };
     let namespace = settings.namespace()?.to_string();
     let mut target = Target::open(args.file)?;
     let (read, mut write) = Meeting::of(settings)?.connect_or_start(settings).await?.into_split();

@@ -24,7 +24,7 @@ pub(crate) struct ImportArgs {
     /// The file to read; standard input when it is - or left out
     file: Option<PathBuf>,
     /// It is a knowledge graph, in the format of the reference memory server
-    #[arg(long, required = true)]
+    #[arg(long)]
     graph: bool,
     /// Which graph of the namespace it is added to
     #[arg(long, value_name = "ID", requires = "graph")]
@@ -35,7 +35,8 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ImportArgs) -> anyhow::Result<ExitCode> {
-    let wanted = Wanted::Graph { thread: args.thread };
+    let wanted =
+        if args.graph { Wanted::Graph { thread: args.thread } } else { Wanted::Archive { events: false } };
     let namespace = settings.namespace()?.to_string();
     let source: Box<dyn AsyncRead + Send + Unpin> = match &args.file {
         Some(file) if file.as_os_str() != "-" => Box::new(
@@ -112,6 +113,7 @@ fn sentences(summary: &Value) -> String {
     for (name, counts) in summary.as_object().into_iter().flatten() {
         let Some(created) = counts["created"].as_u64() else { continue };
         let known = match counts["known"].as_u64() {
+            None | Some(0) if created == 0 => continue,
             None | Some(0) => String::new(),
             Some(known) => format!(", {known} already there"),
         };

@@ -1,0 +1,407 @@
+//! The archive of a namespace: a line of JSON for each row that cannot be derived from others, in the order in
+//! which the rows came into being.
+//!
+//! Lines lean on lines before them: a revision on its artifact, what is in a graph on its thread, an
+//! observation on its entity. What is made from these, such as passages, indexes and vectors, is made anew;
+//! so are events, unless the archive was asked to have them.
+
+mod extraction;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::Invalid;
+use crate::artifact::{Draft, Metadata, NewArtifact, Role};
+use crate::graph::{
+    GraphFile, GraphRelation, GraphScope, ObservationHandle, ThreadId, check_content, check_name, share,
+};
+use crate::graph_jsonl::{broken, objects, syntax};
+use crate::id::ContentHash;
+
+pub use extraction::{ArchivedActor, ArchivedEvent, ArchivedEvidence, ArchivedExtraction, ArchivedName};
+
+/// The version of the format that is written, and the only one that is read.
+pub const ARCHIVE_VERSION: u32 = 1;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ArchiveLine {
+    #[serde(rename = "remembrancer-archive")]
+    Header(Header),
+    Artifact(ArchivedArtifact),
+    Revision(Box<ArchivedRevision>),
+    Extraction(ArchivedExtraction),
+    Thread(ArchivedThread),
+    GraphEntity(ArchivedEntity),
+    Observation(ArchivedObservation),
+    GraphRelation(ArchivedRelation),
+}
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    pub version: u32,
+}
+
+/// A content, before the first of its revisions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchivedArtifact {
+    /// In 64 hex digits.
+    pub sha256: String,
+    pub content: String,
+}
+
+/// A content at its place and time. Revisions are counted from 1.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchivedRevision {
+    /// The SHA-256 of its content.
+    pub artifact: String,
+    pub context: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub participants: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    pub importance: f32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_index: Option<i32>,
+    pub created_at: Timestamp,
+    /// It stands at its place now.
+    pub latest: bool,
+    /// The numbers of the revisions whose place it took.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub supersedes: Vec<u64>,
+    /// The number of the one that took its place, where that came in before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub superseded_by: Option<u64>,
+}
+
+/// A graph of the namespace: of a name, or of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchivedThread {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub created_at: Timestamp,
+}
+
+/// An entity of the thread before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchivedEntity {
+    pub name: String,
+    pub entity_type: String,
+    pub confidence: f32,
+    pub importance: f32,
+    pub is_root: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// A version of an observation of the entity before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchivedObservation {
+    pub id: String,
+    /// Versions of one observation have the same number, counted from 1 in each entity.
+    pub chain: u32,
+    pub version: i32,
+    pub current: bool,
+    pub content: String,
+    pub confidence: f32,
+    pub importance: f32,
+    pub created_at: Timestamp,
+}
+
+/// A relation of the thread before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArchivedRelation {
+    pub from: String,
+    pub to: String,
+    pub relation_type: String,
+    pub importance: f32,
+    pub created_at: Timestamp,
+}
+
+/// Appends the line with its line feed.
+pub fn write_line(out: &mut Vec<u8>, line: &ArchiveLine) {
+    // Strings and numbers written to memory: there is nothing that could fail.
+    let _ = serde_json::to_writer(&mut *out, line);
+    out.push(b'\n');
+}
+
+/// Reads the line of this number, from 1; `None` when it is blank.
+pub fn parse_line(number: u64, line: &[u8]) -> Result<Option<ArchiveLine>, Invalid> {
+    let text = objects(number, line);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let said = serde_json::from_slice::<ArchiveLine>(text).map_err(|error| match number {
+        1 => not_an_archive(text),
+        _ => syntax(&error),
+    });
+    let checked = said.and_then(|said| said.check().map(|()| said).map_err(|error| error.0));
+    checked.map(Some).map_err(|reason| broken(number, line, &reason))
+}
+
+fn not_an_archive(text: &[u8]) -> String {
+    match crate::graph_jsonl::parse_line(0, text) {
+        Ok(_) => "it is of a knowledge graph, not of an archive; import it with --graph".to_owned(),
+        Err(_) => format!(
+            "an archive begins with {{\"type\":\"remembrancer-archive\",\"version\":{ARCHIVE_VERSION}}}, this does not"
+        ),
+    }
+}
+
+impl ArchiveLine {
+    fn check(&self) -> Result<(), Invalid> {
+        match self {
+            // Revisions and extractions are checked with the contents that they speak of.
+            Self::Header(Header { version: ARCHIVE_VERSION }) | Self::Revision(_) | Self::Extraction(_) => {
+                Ok(())
+            }
+            Self::Header(Header { version }) => Err(Invalid::new(format!(
+                "archive version {version} is not known here, only {ARCHIVE_VERSION}; use the release that wrote it"
+            ))),
+            Self::Artifact(artifact) => artifact.check(),
+            Self::Thread(thread) => thread.scope().map(|_| ()),
+            Self::GraphEntity(entity) => entity.check(),
+            Self::Observation(observation) => observation.check(),
+            Self::GraphRelation(relation) => relation.check(),
+        }
+    }
+}
+
+impl ArchivedArtifact {
+    pub fn new(hash: &ContentHash, content: String) -> Self {
+        Self { sha256: hash.to_hex(), content }
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        let actual = ContentHash::of(&self.content).to_hex();
+        if actual == self.sha256 {
+            return Ok(());
+        }
+        Err(Invalid::new(format!("its content is not what was written: its sha256 is {actual}")))
+    }
+}
+
+impl ArchivedRevision {
+    pub fn new(
+        hash: &ContentHash,
+        meta: Metadata,
+        created_at: Timestamp,
+        latest: bool,
+        supersedes: Vec<u64>,
+        superseded_by: Option<u64>,
+    ) -> Self {
+        Self {
+            artifact: hash.to_hex(),
+            context: meta.context.as_str().to_owned(),
+            source: meta.source,
+            source_id: meta.source_id,
+            author: meta.author,
+            role: meta.role.map(|role| Role::as_str(role).to_owned()),
+            participants: meta.participants,
+            date: meta.date,
+            title: meta.title,
+            tags: meta.tags,
+            importance: meta.importance,
+            conversation_id: meta.conversation_id,
+            turn_index: meta.turn_index,
+            created_at,
+            latest,
+            supersedes,
+            superseded_by,
+        }
+    }
+
+    /// With its content, as it may be stored.
+    pub fn with_content(self, content: String) -> Result<NewArtifact, Invalid> {
+        let importance = share("importance", Some(f64::from(self.importance)))?;
+        NewArtifact::new(Draft {
+            content,
+            context: Some(self.context),
+            source: self.source,
+            source_id: self.source_id,
+            importance: importance.map(f64::from),
+            title: self.title,
+            author: self.author,
+            participants: self.participants,
+            date: self.date.map(|date| date.to_string()),
+            conversation_id: self.conversation_id,
+            turn_index: self.turn_index.map(i64::from),
+            role: self.role,
+            tags: self.tags,
+        })
+    }
+}
+
+impl ArchivedThread {
+    pub fn new(scope: &GraphScope, created_at: Timestamp) -> Self {
+        let (id, file) = match scope {
+            GraphScope::Thread(id) => (Some(id.as_str().to_owned()), None),
+            GraphScope::File(file) => (None, Some(file.path().to_owned())),
+        };
+        Self { id, file, created_at }
+    }
+
+    pub fn scope(&self) -> Result<GraphScope, Invalid> {
+        match (&self.id, &self.file) {
+            (Some(id), None) => Ok(GraphScope::Thread(ThreadId::new(id)?)),
+            (None, Some(file)) => Ok(GraphScope::File(GraphFile::new(file)?)),
+            _ => Err(Invalid::new("a thread has an id or a file")),
+        }
+    }
+}
+
+impl ArchivedEntity {
+    fn check(&self) -> Result<(), Invalid> {
+        check_name("name", &self.name)?;
+        check_name("entity_type", &self.entity_type)?;
+        check_shares(self.confidence, self.importance)
+    }
+}
+
+impl ArchivedObservation {
+    fn check(&self) -> Result<(), Invalid> {
+        ObservationHandle::parse(&self.id)?;
+        check_content("content", 0, &self.content)?;
+        if self.version < 1 {
+            return Err(Invalid::new(format!("version {} is none; they are counted from 1", self.version)));
+        }
+        check_shares(self.confidence, self.importance)
+    }
+}
+
+impl ArchivedRelation {
+    pub fn relation(self) -> GraphRelation {
+        GraphRelation { from: self.from, to: self.to, relation_type: self.relation_type }
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        check_name("from", &self.from)?;
+        check_name("to", &self.to)?;
+        check_name("relation_type", &self.relation_type)?;
+        check_shares(0.0, self.importance)
+    }
+}
+
+fn check_shares(confidence: f32, importance: f32) -> Result<(), Invalid> {
+    share("confidence", Some(f64::from(confidence)))?;
+    share("importance", Some(f64::from(importance)))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<ArchiveLine, String> {
+        parse_line(5, line.as_bytes()).map(|said| said.expect("a line")).map_err(|error| error.0)
+    }
+
+    const LINES: [&str; 10] = [
+        r#"{"type":"remembrancer-archive","version":1}"#,
+        r#"{"type":"artifact","sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","content":"hello"}"#,
+        r#"{"type":"revision","artifact":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","context":"note","importance":0.7,"created_at":"2026-03-01T10:00:00.123456Z","latest":true}"#,
+        r#"{"type":"revision","artifact":"2cf2","context":"conversation","source":"s","source_id":"i","author":"Ann","role":"user","participants":["Bob"],"date":"2026-03-01T00:00:00Z","title":"t","tags":["x","y"],"importance":0.1,"conversation_id":"c","turn_index":0,"created_at":"2026-03-01T10:00:00Z","latest":false,"supersedes":[1,2],"superseded_by":3}"#,
+        r#"{"type":"extraction","revision":1,"extractor":"rules","extractor_version":3,"extracted_at":"2026-03-01T10:00:00Z","rejected":0,"entities":[{"name":"Ann","entity_type":"person","aliases":["Ann"],"mentions":[[0,3]]},{"name":"Apollo","entity_type":"project"}],"events":[{"category":"Decision","narrative":"Ann decided.","event_time":"2026-03-01T10:00:00Z","due_time":"2026-03-02T10:00:00Z","confidence":0.9,"subject":1,"actors":[{"entity":0,"role":"owner"}],"evidence":[{"start":0,"end":5},{"revision":2,"start":1,"end":2}]},{"category":"Change","narrative":"x","confidence":0.5,"evidence":[{"start":0,"end":5}]}]}"#,
+        r#"{"type":"thread","id":"default","created_at":"2026-03-01T10:00:00Z"}"#,
+        r#"{"type":"thread","file":"/home/ann/memory.jsonl","created_at":"2026-03-01T10:00:00Z"}"#,
+        r#"{"type":"graph_entity","name":"Ann","entity_type":"person","confidence":1.0,"importance":0.5,"is_root":false,"created_at":"2026-03-01T10:00:00Z","updated_at":"2026-03-02T10:00:00.5Z"}"#,
+        r#"{"type":"observation","id":"obs_00000000000000ff","chain":1,"version":2,"current":true,"content":"kind","confidence":0.9,"importance":0.3,"created_at":"2026-03-01T10:00:00Z"}"#,
+        r#"{"type":"graph_relation","from":"Ann","to":"Bob","relation_type":"knows","importance":0.7,"created_at":"2026-03-01T10:00:00Z"}"#,
+    ];
+
+    #[test]
+    fn every_line_is_written_as_it_was_read() {
+        for line in LINES {
+            let mut out = Vec::new();
+            write_line(&mut out, &read(line).unwrap());
+            assert_eq!(String::from_utf8(out).unwrap(), format!("{line}\n"));
+        }
+        assert_eq!(parse_line(2, b" \r\n"), Ok(None));
+    }
+
+    #[test]
+    fn a_line_that_is_not_of_an_archive_is_named_with_what_to_do() {
+        for (line, needle) in [
+            (LINES[0].replace(":1}", ":2}"), "archive version 2 is not known here"),
+            (LINES[1].replace("hello", "hallo"), "its content is not what was written"),
+            (LINES[2].replace("\"latest\"", "\"newest\""), "unknown field `newest`"),
+            (LINES[5].replace("default", "file:/x"), "Invalid threadId"),
+            (LINES[5].replace("id", "file").replace("default", "\\u0000"), "NUL"),
+            (LINES[5].replace("\"id\":\"default\",", ""), "an id or a file"),
+            (LINES[7].replace("\"confidence\":1.0", "\"confidence\":1.5"), "Invalid confidence 1.5"),
+            (LINES[8].replace("obs_", "obs-"), "Invalid observation id"),
+            (LINES[8].replace("\"version\":2", "\"version\":0"), "counted from 1"),
+            (LINES[9].replace("Bob", "\\u0000"), "Invalid to: it has a NUL"),
+            (r#"{"type":"episode"}"#.to_owned(), "unknown variant `episode`"),
+            (format!("{0}{0}", LINES[0]), "trailing characters"),
+            (LINES[9][..50].to_owned(), "EOF while parsing"),
+        ] {
+            let error = read(&line).unwrap_err();
+            assert!(error.starts_with("Line 5 cannot be read: ") && error.contains(needle), "{error}");
+        }
+        for (line, needle) in [
+            (r#"{"type":"entity","name":"a","entityType":"t"}"#, "import it with --graph"),
+            ("hello", "an archive begins with"),
+        ] {
+            let error = parse_line(1, line.as_bytes()).unwrap_err().0;
+            assert!(error.contains(needle), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_revision_comes_back_as_it_was_stored() {
+        let stored = NewArtifact::new(Draft {
+            content: "hello".into(),
+            context: Some("conversation".into()),
+            source: Some("s".into()),
+            source_id: Some("i".into()),
+            importance: Some(0.1),
+            title: Some("t".into()),
+            author: Some("Ann".into()),
+            participants: vec!["Bob".into()],
+            date: Some("2026-03-01T10:00:00.123456+01:00".into()),
+            conversation_id: Some("c".into()),
+            turn_index: Some(3),
+            role: Some("assistant".into()),
+            tags: vec!["x".into()],
+        })
+        .unwrap();
+        let archived = ArchivedRevision::new(
+            &stored.hash,
+            stored.meta.clone(),
+            Timestamp::UNIX_EPOCH,
+            true,
+            vec![],
+            None,
+        );
+        let mut line = Vec::new();
+        write_line(&mut line, &ArchiveLine::Revision(Box::new(archived)));
+        let Some(ArchiveLine::Revision(read)) = parse_line(3, &line).unwrap() else { panic!("a revision") };
+        assert_eq!(read.with_content("hello".into()), Ok(stored));
+    }
+}

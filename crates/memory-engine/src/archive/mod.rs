@@ -1,0 +1,112 @@
+//! The archive of a namespace: everything that cannot be derived, out as lines and in again.
+//!
+//! Coming in, it is one transaction. What the namespace has already stays as it is, so an archive may come in
+//! twice, or into a namespace that has a life of its own. Passages and indexes are made anew; vectors and
+//! events by jobs.
+
+mod export;
+mod graph;
+mod import;
+
+use tokio::io::{AsyncBufRead, AsyncWrite};
+
+use memory_core::id::Namespace;
+
+use crate::lines::Report;
+use crate::{EngineError, Memory};
+
+/// How many rows of each kind went out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ArchiveExported {
+    pub artifacts: u64,
+    pub revisions: u64,
+    pub threads: u64,
+    pub entities: u64,
+    /// Every version counts.
+    pub observations: u64,
+    pub relations: u64,
+    /// Revisions with what was found in them.
+    pub extractions: u64,
+}
+
+/// What became of the rows of one kind that came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    pub created: u64,
+    /// They were there before.
+    pub known: u64,
+}
+
+impl Tally {
+    fn count(&mut self, is_new: bool) {
+        if is_new {
+            self.created += 1;
+        } else {
+            self.known += 1;
+        }
+    }
+}
+
+/// What became of the lines that came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ArchiveImported {
+    pub artifacts: Tally,
+    pub revisions: Tally,
+    pub threads: Tally,
+    pub entities: Tally,
+    /// Every version counts.
+    pub observations: Tally,
+    pub relations: Tally,
+    pub extractions: Tally,
+}
+
+impl ArchiveImported {
+    fn has_changed(&self) -> bool {
+        let all = [
+            self.artifacts,
+            self.revisions,
+            self.threads,
+            self.entities,
+            self.observations,
+            self.relations,
+            self.extractions,
+        ];
+        all.iter().any(|tally| tally.created > 0)
+    }
+}
+
+impl Memory {
+    /// Writes one state of the namespace, with what was extracted if that is wanted. It is not held in memory.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn export_archive(
+        &self,
+        ns: &Namespace,
+        with_events: bool,
+        out: &mut (impl AsyncWrite + Unpin),
+        report: Report<'_>,
+    ) -> Result<ArchiveExported, EngineError> {
+        let mut tx = self.store.begin_snapshot().await?;
+        tx.allow_pauses().await?;
+        export::export(&mut tx, ns, with_events, out, report).await
+    }
+
+    /// Adds to the namespace what the lines say: all of it, or nothing when one of them cannot be taken.
+    #[tracing::instrument(skip_all, fields(%ns))]
+    pub async fn import_archive(
+        &self,
+        ns: &Namespace,
+        from: impl AsyncBufRead + Unpin,
+        total_bytes: u64,
+        report: Report<'_>,
+    ) -> Result<ArchiveImported, EngineError> {
+        let mut tx = self.store.begin().await?;
+        tx.allow_pauses().await?;
+        let imported = import::import(&mut tx, ns, &self.settings, from, total_bytes, report).await?;
+        if imported.has_changed() {
+            tx.commit().await?;
+            self.wake_worker();
+            self.graph_was_changed();
+        }
+        Ok(imported)
+    }
+}
