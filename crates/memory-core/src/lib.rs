@@ -20,6 +20,7 @@ pub mod sentence;
 pub mod similarity;
 pub mod snippet;
 pub mod text;
+pub mod time;
 
 /// A value from outside that cannot be taken, said so that the caller can mend it:
 /// what was wrong, with which value, and what to do instead.

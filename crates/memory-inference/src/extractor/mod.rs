@@ -1,6 +1,5 @@
 //! Extractors: what turns a text into semantic events and entities with exact evidence.
 
 mod rules;
-pub mod time;
 
 pub use rules::RulesExtractor;

@@ -5,11 +5,11 @@ use std::ops::Range;
 use jiff::Timestamp;
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
+use memory_core::time::{Lean, Reading, Relation, readings};
 
 use super::clause::Subject;
 use super::hits::Hit;
 use super::scene::Scene;
-use crate::extractor::time::{Lean, TimeMention, resolve_leaning};
 
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
@@ -26,35 +26,21 @@ pub(super) struct Draft {
 
 /// When a promise made in `words` falls due: the date that a word such as «by» marks, else the last one still to come.
 pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
-    const MARKS: [&str; 9] =
-        ["by", "before", "due", "until", "than", "due:", "deadline", "deadline:", "till"];
-    const STARTS: [&str; 5] = ["from", "since", "starting", "after", "last"];
-    let word_before = |mention: &TimeMention| {
-        words[..mention.range.start]
-            .trim_end()
-            .rsplit(|c: char| c.is_whitespace() || c == '(')
-            .next()
-            .unwrap_or("")
-            .to_lowercase()
-    };
-    let mentions: Vec<TimeMention> = resolve_leaning(words, reference, Lean::Future)
+    let readings: Vec<Reading> = readings(words, reference, Lean::Future)
         .into_iter()
-        .filter(|mention| !mention.ambiguous && reference.is_none_or(|now| mention.end >= now))
-        .filter(|mention| !STARTS.contains(&word_before(mention).as_str()))
+        .filter(|reading| !reading.is_ambiguous && reference.is_none_or(|now| reading.deadline() >= now))
+        // What starts then is not done by then.
+        .filter(|reading| !matches!(reading.relation, Relation::After | Relation::Since | Relation::From))
         .collect();
-    let marked = |mention: &&TimeMention| {
-        let own = words[mention.range.clone()].to_ascii_lowercase();
-        own.starts_with("by") || own.starts_with("eo") || MARKS.contains(&word_before(mention).as_str())
-    };
-    mentions.iter().find(marked).or(mentions.last()).map(|mention| mention.end)
+    readings.iter().find(|reading| reading.is_deadline()).or(readings.last()).map(Reading::deadline)
 }
 
 /// When something done is said to have happened, else when it was said.
 pub(super) fn happened(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
-    resolve_leaning(words, reference, Lean::Past)
+    readings(words, reference, Lean::Past)
         .into_iter()
-        .find(|mention| !mention.ambiguous && reference.is_none_or(|now| mention.start <= now))
-        .map(|mention| reference.map_or(mention.start, |now| mention.start.min(now)))
+        .find(|reading| !reading.is_ambiguous && reference.is_none_or(|now| reading.start <= now))
+        .map(|reading| reference.map_or(reading.start, |now| reading.start.min(now)))
         .or(reference)
 }
 

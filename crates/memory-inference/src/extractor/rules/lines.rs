@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memory_core::time::{Lean, readings};
 use regex::Regex;
 
 use super::words::floor_boundary;
@@ -214,5 +215,5 @@ pub(super) fn cells(line: &str) -> Option<Vec<Range<usize>>> {
 
 /// A short line with a full date, as under a title.
 pub(super) fn is_dated(line: &str) -> bool {
-    line.len() < 80 && !crate::extractor::time::resolve(line, None).is_empty()
+    line.len() < 80 && !readings(line, None, Lean::Past).is_empty()
 }

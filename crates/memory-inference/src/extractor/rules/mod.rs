@@ -32,8 +32,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, SourceText};
+use memory_core::time::{Lean, readings};
 
-use crate::extractor::time;
 use events::EventReader;
 use people::{Roster, Sightings, is_role_name};
 use scene::Scene;
@@ -150,8 +150,8 @@ fn sightings(source: &SourceText, scenes: &[Scene<'_>]) -> Sightings {
 fn said_date(source: &SourceText, scene: &Scene<'_>) -> Option<Timestamp> {
     let said = [scene.layout.date.as_deref(), source.title.as_deref()];
     said.into_iter().flatten().find_map(|text| {
-        let dates = time::resolve(text, None);
-        dates.into_iter().find(|date| !date.ambiguous).map(|date| date.start)
+        let dates = readings(text, None, Lean::Past);
+        dates.into_iter().find(|date| !date.is_ambiguous).map(|date| date.start)
     })
 }
 

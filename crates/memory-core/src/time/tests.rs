@@ -1,16 +1,21 @@
-//! Cases of the date grammar, most from one Friday.
+//! Cases of the date grammar, most from one Friday: the part of March 2024 it lies in is
+//! `11 12 13 14 (15) 16 17`, Monday to Sunday.
+
+mod any_text;
+mod forms;
+mod questions;
 
 use jiff::Timestamp;
 
-use super::{Lean, TimeMention, resolve, resolve_leaning};
+use super::{Lean, Reading, readings};
 
 fn friday() -> Timestamp {
     "2024-03-15T10:00:00Z".parse().unwrap()
 }
 
-fn shown(mentions: &[TimeMention]) -> String {
+fn shown(readings: &[Reading]) -> String {
     let day = |time: Timestamp| time.to_string().replace("T00:00:00Z", "").replace("T23:59:59Z", "");
-    mentions.iter().map(|m| format!("{}..{}", day(m.start), day(m.end))).collect::<Vec<_>>().join(" ")
+    readings.iter().map(|r| format!("{}..{}", day(r.start), day(r.deadline()))).collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -47,7 +52,7 @@ fn expressions_resolve_from_a_friday() {
         ("late May 2025", "2025-05-21..2025-05-31"),
         (
             "tomorrow, yesterday and tonight",
-            "2024-03-16..2024-03-16 2024-03-14..2024-03-14 2024-03-15..2024-03-15",
+            "2024-03-16..2024-03-16 2024-03-14..2024-03-14 2024-03-15T18:00:00Z..2024-03-15",
         ),
         ("Tuesday next week", "2024-03-19..2024-03-19"),
         ("Friday, March 22", "2024-03-22..2024-03-22"),
@@ -70,7 +75,7 @@ fn expressions_resolve_from_a_friday() {
         ("by\n  Friday", "2024-03-15..2024-03-15"),
     ];
     for (text, expected) in cases {
-        assert_eq!(shown(&resolve(text, friday())), expected, "{text}");
+        assert_eq!(shown(&readings(text, Some(friday()), Lean::Future)), expected, "{text}");
     }
 }
 
@@ -96,28 +101,28 @@ fn words_that_only_look_like_dates_are_none() {
         "10:99",
         "he sat down",
     ] {
-        assert_eq!(resolve(text, friday()), vec![], "{text}");
+        assert_eq!(readings(text, Some(friday()), Lean::Future), vec![], "{text}");
     }
 }
 
 #[test]
 fn a_numeric_date_with_two_readings_says_so() {
-    let mentions = resolve("on 3/4/2024 or 3/3/2024", friday());
-    assert_eq!(mentions.iter().map(|m| m.ambiguous).collect::<Vec<_>>(), [true, false]);
+    let readings = readings("on 3/4/2024 or 3/3/2024", None, Lean::Future);
+    assert_eq!(readings.iter().map(|r| r.is_ambiguous).collect::<Vec<_>>(), [true, false]);
 }
 
 #[test]
 fn without_a_reference_only_dates_with_a_year_resolve() {
     let text = "By Friday, March 21, in two weeks, EOD, Q3, next week, in May; not 2024-04-02, Q1 2025, May 2025 or 2 June 2024.";
     assert_eq!(
-        shown(&resolve(text, None)),
+        shown(&readings(text, None, Lean::Future)),
         "2024-04-02..2024-04-02 2025-01-01..2025-03-31 2025-05-01..2025-05-31 2024-06-02..2024-06-02"
     );
 }
 
 #[test]
 fn past_things_look_back() {
-    let past = |text| shown(&resolve_leaning(text, Some(friday()), Lean::Past));
+    let past = |text| shown(&readings(text, Some(friday()), Lean::Past));
     assert_eq!(past("shipped on Tuesday"), "2024-03-12..2024-03-12");
     assert_eq!(past("launched in November"), "2023-11-01..2023-11-30");
     assert_eq!(past("closed Q4"), "2023-10-01..2023-12-31");
@@ -126,8 +131,8 @@ fn past_things_look_back() {
 #[test]
 fn ranges_are_bytes_of_the_text() {
     let text = "Ünïcode — 漢字 by March 21st EOD, ok";
-    let mention = &resolve(text, friday())[0];
-    assert_eq!(&text[mention.range.clone()], "March 21st EOD");
+    let reading = &readings(text, Some(friday()), Lean::Future)[0];
+    assert_eq!(&text[reading.range.clone()], "March 21st EOD");
 }
 
 #[test]
@@ -135,8 +140,8 @@ fn odd_text_never_panics() {
     let odd = "Friday,\u{301} 9999-12-31T23:59:59Z in 999 years 0000-00-00 ٣/٤/٢٠٢٤ EOD\u{200b}Friday 9999-W53 Ｑ１ end of ";
     for reference in [Timestamp::MIN, Timestamp::MAX, friday()] {
         for (at, _) in odd.char_indices() {
-            resolve(&odd[at..], reference);
-            resolve(&odd[..at], reference);
+            readings(&odd[at..], Some(reference), Lean::Future);
+            readings(&odd[..at], Some(reference), Lean::Past);
         }
     }
 }
