@@ -143,7 +143,8 @@ async fn a_vector_of_an_older_rendering_is_not_stored() {
         .await
         .unwrap();
     let mut tx = store(&f).await.begin().await.unwrap();
-    let vectors = vec![(PassageId(passage), vec![1.0; 32])];
+    let made = memory_store::passages::PassageVector { vector: vec![1.0; 32], states: Vec::new() };
+    let vectors = vec![(PassageId(passage), made)];
     let stale =
         memory_store::passages::insert_vectors(&mut tx, &f.ns, RevisionId(revision), 1, -1, vectors).await;
     assert!(matches!(stale, Err(memory_store::StoreError::Conflict)));

@@ -64,6 +64,7 @@ async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
         "export",
         "import",
         "import-folder",
+        "reembed",
     ];
     for arguments in std::iter::once(vec!["--help"]).chain(commands.iter().map(|c| vec![*c, "--help"])) {
         let help = data_dir.run(&arguments).await;

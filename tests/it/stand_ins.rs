@@ -9,7 +9,9 @@ use memory_core::entity::EntityType;
 use memory_core::event::{
     Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
 };
-use memory_core::ports::{EmbeddingError, EmbeddingModel, ExtractError, Extractor, ModelInfo, SourceText};
+use memory_core::ports::{
+    Embedded, EmbeddingError, EmbeddingModel, ExtractError, Extractor, ModelInfo, SourceText,
+};
 use memory_core::text::CharSpan;
 
 type Answer = dyn Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync;
@@ -122,6 +124,10 @@ impl WordModel {
         Arc::new(Self { info, passages: AtomicUsize::new(0), calls_left: AtomicUsize::new(usize::MAX) })
     }
 
+    fn embedded(&self, text: &str) -> Embedded {
+        Embedded { vector: self.vector(text), tokens: Vec::new() }
+    }
+
     fn vector(&self, text: &str) -> Vec<f32> {
         let mut vector = vec![0.01_f32; self.info.dimension];
         for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
@@ -142,17 +148,17 @@ impl EmbeddingModel for WordModel {
         &self.info
     }
 
-    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
         let left = self.calls_left.load(Ordering::SeqCst);
         if left == 0 {
             return Err(EmbeddingError::Unavailable("unplugged".to_owned()));
         }
         self.calls_left.store(left - 1, Ordering::SeqCst);
         self.passages.fetch_add(texts.len(), Ordering::SeqCst);
-        Ok(texts.iter().map(|text| self.vector(text)).collect())
+        Ok(texts.iter().map(|text| self.embedded(text)).collect())
     }
 
-    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
-        Ok(self.vector(text))
+    async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
+        Ok(self.embedded(text))
     }
 }

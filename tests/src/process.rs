@@ -147,6 +147,12 @@ fn make_database(made: &Path) {
     let mut serve = dir.command("remembrancer").into_std();
     let serve = serve.args(["serve", "--bind", "127.0.0.1:0"]).stdout(Stdio::null());
     let mut serve = serve.spawn().expect("serve starts");
+    // Else `status` may be first to hold the folder, by a process that outlives `serve`.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !dir.path().join("run/embedded.sock").exists() {
+        assert!(Instant::now() < deadline, "serve did not hold the folder in time");
+        std::thread::sleep(Duration::from_millis(20));
+    }
     let mut status = dir.command("remembrancer").into_std();
     let status = status.arg("status").output().expect("status runs");
     let shown = String::from_utf8_lossy(&status.stdout).into_owned();

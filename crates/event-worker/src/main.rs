@@ -52,8 +52,10 @@ async fn run() -> anyhow::Result<()> {
         Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
     let engine =
         EngineSettings { concurrency: usize::from(settings.concurrency), ..EngineSettings::default() };
+    let searched = store.active_model().await.context("the database cannot be used")?;
+    let files =
+        settings.model.files_for(searched.as_ref().map(|model| &model.info)).map_err(anyhow::Error::msg)?;
     let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), engine));
-    let files = settings.model.files().map_err(anyhow::Error::msg)?;
     match tokio::task::spawn_blocking(move || files.load()).await? {
         Ok(model) => memory.adopt_model(Arc::new(model)).await?,
         Err(error) => {

@@ -20,6 +20,8 @@ closed_set! {
         ExtractConversation = "extract_conversation",
         /// Compute the vectors that a revision lacks.
         Embed = "embed",
+        /// Make the passages of a graph's observations.
+        IndexGraph = "index_graph",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Words as the lexical index sees them: stems by language, exact identifiers, CJK bigrams.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
@@ -47,30 +47,99 @@ pub fn lexeme_counts(text: &str) -> LexemeCounts {
     LexemeCounts { counts, length: length.max(1) }
 }
 
-/// The terms of a question. Each term lists the lexemes that stand for it; a passage matches a term by
-/// any of them.
-pub fn query_terms(query: &str) -> Vec<Vec<String>> {
-    let stemmers: Vec<Stemmer> = languages_of_query(query).into_iter().map(Stemmer::create).collect();
-    let mut terms: Vec<Vec<String>> = Vec::new();
-    let mut add = |mut alternatives: Vec<String>| {
-        alternatives.sort_unstable();
-        alternatives.dedup();
-        if !terms.contains(&alternatives) {
-            terms.push(alternatives);
-        }
-    };
-    for_each_token(query, &mut |token| match token {
-        Token::Word(word) => {
-            let mut alternatives: Vec<String> = stemmers.iter().map(|s| s.stem(&word).into_owned()).collect();
-            alternatives.push(word);
-            add(alternatives);
-        }
-        Token::Compound(lexeme) | Token::Bigram(lexeme) => add(vec![lexeme]),
-        Token::Ideograph(lexeme) if query.trim().chars().count() == 1 => add(vec![lexeme]),
-        Token::Ideograph(_) => {}
-    });
-    terms
+/// A question as it is looked for in texts.
+pub struct Query<'a> {
+    text: &'a str,
+    stemmers: Vec<Stemmer>,
+    terms: Vec<Vec<String>>,
 }
+
+impl<'a> Query<'a> {
+    pub fn new(text: &'a str) -> Self {
+        let stemmers: Vec<Stemmer> = languages_of_query(text).into_iter().map(Stemmer::create).collect();
+        let mut query = Self { text, stemmers, terms: Vec::new() };
+        let mut terms: Vec<Vec<String>> = Vec::new();
+        let mut add = |alternatives: Vec<String>| {
+            if !terms.contains(&alternatives) {
+                terms.push(alternatives);
+            }
+        };
+        for_each_token(text, &mut |token| match token {
+            Token::Word(word) => add(query.forms(word)),
+            Token::Compound(lexeme) | Token::Bigram(lexeme) => add(vec![lexeme]),
+            Token::Ideograph(lexeme) if text.trim().chars().count() == 1 => add(vec![lexeme]),
+            Token::Ideograph(_) => {}
+        });
+        query.terms = terms;
+        query
+    }
+
+    /// Each term lists the lexemes that stand for it; a passage matches a term by any of them.
+    pub fn terms(&self) -> &[Vec<String>] {
+        &self.terms
+    }
+
+    /// The words of the question one by one, in order.
+    pub fn words(&self) -> Vec<QueryWord> {
+        let words = self.text.unicode_word_indices().flat_map(|(at, word)| {
+            let parts = word.split(['.', '_', ':']);
+            parts.map(move |part| (at + (part.as_ptr() as usize - word.as_ptr() as usize), part))
+        });
+        words
+            .filter(|(_, part)| !part.is_empty())
+            .map(|(start, part)| {
+                let trimmed = part.trim_end_matches("'s").trim_end_matches("’s");
+                let bare = lexeme(trimmed);
+                let is_function_word = FUNCTION_WORDS.contains(&bare.as_str());
+                QueryWord { start, end: start + trimmed.len(), lexemes: self.forms(bare), is_function_word }
+            })
+            .collect()
+    }
+
+    /// How many of the terms a text has.
+    pub fn met_by(&self, text: &str) -> usize {
+        let mut lexemes: HashSet<String> = HashSet::new();
+        for_each_token(text, &mut |token| match token {
+            Token::Word(word) => lexemes.extend(self.forms(word)),
+            Token::Compound(lexeme) | Token::Bigram(lexeme) | Token::Ideograph(lexeme) => {
+                lexemes.insert(lexeme);
+            }
+        });
+        self.terms.iter().filter(|term| term.iter().any(|lexeme| lexemes.contains(lexeme))).count()
+    }
+
+    /// What may stand for a word in the index.
+    fn forms(&self, word: String) -> Vec<String> {
+        let mut forms: Vec<String> = self.stemmers.iter().map(|s| s.stem(&word).into_owned()).collect();
+        forms.push(word);
+        forms.sort_unstable();
+        forms.dedup();
+        forms
+    }
+}
+
+/// A word of a question and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct QueryWord {
+    /// In bytes, without the s of a genitive.
+    pub start: usize,
+    pub end: usize,
+    /// What may stand for it in the index.
+    pub lexemes: Vec<String>,
+    /// It holds sentences together and says nothing of what is looked for.
+    pub is_function_word: bool,
+}
+
+/// English only: a question in another language is weighed by what is common in its namespace.
+const FUNCTION_WORDS: [&str; 86] = [
+    "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can",
+    "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "he", "her", "hers", "him",
+    "his", "how", "i", "if", "in", "into", "is", "it", "its", "me", "might", "my", "of", "on", "or", "our",
+    "s", "she", "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there",
+    "these", "they", "this", "those", "to", "us", "was", "we", "were", "what", "when", "where", "which",
+    "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours", "t", "don't", "didn't",
+    "doesn't", "isn't",
+];
 
 enum Token {
     Word(String),
@@ -173,8 +242,11 @@ fn languages_of_query(query: &str) -> Vec<Algorithm> {
 /// The stemming algorithm of the text's language; `None` where it cannot be told.
 fn language_of(text: &str) -> Option<Algorithm> {
     let end = text.char_indices().nth(LANGUAGE_SAMPLE_CHARS).map_or(text.len(), |(at, _)| at);
+    if end < 40 && whatlang::detect_script(&text[..end]) == Some(Script::Latin) {
+        return None;
+    }
     let info = whatlang::detect(&text[..end])?;
-    if !info.is_reliable() || (info.script() == Script::Latin && end < 40) {
+    if !info.is_reliable() {
         return None;
     }
     Some(match info.lang() {
@@ -206,7 +278,7 @@ mod tests {
 
     fn meets(text: &str, query: &str) -> bool {
         let found = lexeme_counts(text);
-        query_terms(query).iter().all(|alternatives| {
+        Query::new(query).terms().iter().all(|alternatives| {
             alternatives.iter().any(|lexeme| found.counts.iter().any(|(l, _)| l == lexeme))
         })
     }
@@ -229,7 +301,7 @@ mod tests {
             assert!(
                 meets(text, query),
                 "{query} in {text}: {:?} {:?}",
-                query_terms(query),
+                Query::new(query).terms(),
                 lexeme_counts(text)
             );
         }
@@ -242,11 +314,21 @@ mod tests {
         for query in
             ["ERR-4021", "/etc/app.d/main.conf", "v2.1.0", "getUserName", "user name", "user_id", "main.conf"]
         {
-            assert!(meets(text, query), "{query}: {:?}", query_terms(query));
+            assert!(meets(text, query), "{query}: {:?}", Query::new(query).terms());
         }
-        let exact = query_terms("ERR-4021");
-        assert!(exact.contains(&vec!["err-4021".to_owned()]));
+        let exact = Query::new("ERR-4021");
+        assert!(exact.terms().contains(&vec!["err-4021".to_owned()]));
         assert!(!meets("ERR-4022", "ERR-4021"));
+    }
+
+    #[test]
+    fn the_words_of_a_question_stand_where_they_are_in_it() {
+        let query = "Where is Ann's es_config.yaml, “Größe” 東京?";
+        let words = Query::new(query).words();
+        let texts: Vec<&str> = words.iter().map(|word| &query[word.start..word.end]).collect();
+        assert_eq!(texts, ["Where", "is", "Ann", "es", "config", "yaml", "Größe", "東", "京"]);
+        assert!(words[0].is_function_word && words[1].is_function_word && !words[2].is_function_word);
+        assert!(words[2].lexemes.contains(&"ann".to_owned()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod graph_jsonl;
 pub mod id;
 pub mod job;
+pub mod late_interaction;
 pub mod lexicon;
 pub mod ports;
 pub mod recall;

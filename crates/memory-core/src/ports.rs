@@ -24,16 +24,34 @@ pub enum EmbeddingError {
     Failed(String),
 }
 
+/// What a model makes of a text.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Embedded {
+    /// Of unit length.
+    pub vector: Vec<f32>,
+    /// What it makes of each token, in the order of the text. Empty when the model does not give them.
+    pub tokens: Vec<TokenState>,
+}
+
+/// A token as the model sees it among the others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TokenState {
+    /// Where the token begins in the text, in bytes.
+    pub begin: usize,
+    /// Of unit length, and of the dimension of the model's vectors.
+    pub state: Vec<f32>,
+}
+
 /// Turns text into vectors of unit length. Text longer than the model's window is embedded in
 /// windows and averaged, so that no text is left out.
 #[async_trait]
 pub trait EmbeddingModel: Send + Sync {
     fn info(&self) -> &ModelInfo;
 
-    /// One vector for each text, in order.
-    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError>;
+    /// One for each text, in order.
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError>;
 
-    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError>;
+    async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError>;
 }
 
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of

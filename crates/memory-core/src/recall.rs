@@ -1,10 +1,6 @@
-//! Joining the search arms: BM25 weights and score fusion.
+//! Joining what the search arms and stages say of a passage: BM25 weights and score fusion.
 
 use std::collections::HashMap;
-use std::hash::Hash;
-
-/// The share of the vector arm in the fused score; the lexical arm has the rest. One place, measured.
-pub const VECTOR_WEIGHT: f32 = 0.5;
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
 const K1: f32 = 1.2;
@@ -30,13 +26,84 @@ pub fn bm25(stats: CorpusStats, idf: f32, frequency: f32, length: f32) -> f32 {
     idf * frequency * (K1 + 1.0) / (frequency + K1 * norm)
 }
 
+/// How much each arm counts in the joined score. One place; measured, see docs/benchmarks.md.
+const VECTOR_WEIGHT: f32 = 0.15;
+const LEXICAL_WEIGHT: f32 = 0.25;
+const LATE_WEIGHT: f32 = 0.6;
+/// Scores that lie closer together than this are not drawn apart by scaling: what is nearly equal stays so.
+const VECTOR_RANGE_MIN: f32 = 0.2;
+const LATE_RANGE_MIN: f32 = 0.15;
+/// Where the best evidence of an arm says nothing of the question, and where it answers it: in between the scores
+/// of all are lowered, so that a score tells something whatever else was found.
+const VECTOR_SURE: (f32, f32) = (0.1, 0.5);
+const LATE_SURE: (f32, f32) = (0.08, 0.4);
+/// What scores are lowered to at most.
+const UNSURE_FACTOR: f32 = 0.1;
+/// What the joined score of a passage is multiplied by for each arm that cannot say anything of it, as long as
+/// its vector is not computed.
+const UNKNOWN_FACTOR: f32 = 0.85;
+
+/// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
+const LENGTH_PENALTY: f32 = 0.04;
+/// What the best of a hit and its neighbours in the conversation adds to it.
+const NEIGHBOUR_WEIGHT: f32 = 0.3;
+/// How many turns away a neighbour may be.
+const NEIGHBOUR_REACH: i32 = 4;
+/// What a date that the question means adds, at most, and what recency and importance do.
+const TIME_WEIGHT: f32 = 0.05;
+const RECENCY_WEIGHT: f32 = 0.02;
+const IMPORTANCE_WEIGHT: f32 = 0.02;
+/// After so many days a text counts as half as recent.
+const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
+
+/// Which stages of a search run: all of them, unless one is left out to measure what it is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stages {
+    pub vector: bool,
+    pub lexical: bool,
+    pub late_interaction: bool,
+    /// Turns beside turns that answer count more.
+    pub neighbourhood: bool,
+    /// Dates that the question means count.
+    pub time: bool,
+    /// Recent and important texts count a little more.
+    pub priors: bool,
+}
+
+impl Default for Stages {
+    fn default() -> Self {
+        Self {
+            vector: true,
+            lexical: true,
+            late_interaction: true,
+            neighbourhood: true,
+            time: true,
+            priors: true,
+        }
+    }
+}
+
+/// What the arms say of a passage, each in its own measure; `None` where an arm cannot say anything.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence<K> {
+    pub key: K,
+    /// Cosine similarity of the vectors.
+    pub vector: Option<f32>,
+    /// BM25; a passage without any of the words has 0.
+    pub lexical: Option<f32>,
+    /// Late interaction.
+    pub late: Option<f32>,
+}
+
 /// Where one arm saw a hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArmPlace {
     /// From 1, best first.
     pub rank: usize,
-    /// The arm's own score: cosine similarity, BM25.
+    /// The arm's own score: cosine similarity, BM25, late interaction.
     pub score: f32,
+    /// What it adds to the joined score.
+    pub share: f32,
 }
 
 /// A hit of the joined search and where it comes from.
@@ -47,68 +114,276 @@ pub struct Fused<K> {
     pub score: f32,
     pub vector: Option<ArmPlace>,
     pub lexical: Option<ArmPlace>,
+    pub late: Option<ArmPlace>,
 }
 
-/// Joins two arms, each best first, by a convex sum of their scores scaled to 0…1 within the arm. An arm
-/// without hits gives its share to the other. Ties stand in the order of their keys, so the same question
-/// has the same answer. Source: Bruch et al. 2023, «An Analysis of Fusion Functions for Hybrid Retrieval».
-pub fn fuse_scores<K: Copy + Eq + Hash + Ord>(vector: &[(K, f32)], lexical: &[(K, f32)]) -> Vec<Fused<K>> {
-    let vector_weight = match (vector.is_empty(), lexical.is_empty()) {
-        (true, _) => 0.0,
-        (false, true) => 1.0,
-        (false, false) => VECTOR_WEIGHT,
+/// Joins the arms by a convex sum of their scores, each scaled to 0…1 over the passages; an arm that says nothing
+/// at all leaves its weight to the others. All are lowered by how little the best of them answers. Best first; ties stand in the order of their keys, so the same
+/// question has the same answer. Source: Bruch et al. 2023, «An Analysis of Fusion Functions for Hybrid
+/// Retrieval».
+pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>]) -> Vec<Fused<K>> {
+    let vector = Arm::new(VECTOR_WEIGHT, VECTOR_RANGE_MIN, evidence.iter().map(|e| e.vector));
+    // Without any of the words a passage has a BM25 of 0, whether such a one is among them or not.
+    let lexical = Arm::new(LEXICAL_WEIGHT, 0.0, evidence.iter().map(|e| e.lexical)).counted_from_zero();
+    let late = Arm::new(LATE_WEIGHT, LATE_RANGE_MIN, evidence.iter().map(|e| e.late));
+    let arms = [&vector, &lexical, &late];
+    let sure = match (late.max_if_any(), vector.max_if_any()) {
+        (Some(best), _) => sureness(best, LATE_SURE),
+        (None, Some(best)) => sureness(best, VECTOR_SURE),
+        // Words are met or not.
+        (None, None) => 1.0,
     };
-    let mut fused: HashMap<K, Fused<K>> = HashMap::new();
-    let blank = |key| Fused { key, score: 0.0, vector: None, lexical: None };
-    for (rank, (key, score, scaled)) in scaled(vector).enumerate() {
-        let hit = fused.entry(key).or_insert_with(|| blank(key));
-        hit.score += vector_weight * scaled;
-        hit.vector = Some(ArmPlace { rank: rank + 1, score });
-    }
-    for (rank, (key, score, scaled)) in scaled(lexical).enumerate() {
-        let hit = fused.entry(key).or_insert_with(|| blank(key));
-        hit.score += (1.0 - vector_weight) * scaled;
-        hit.lexical = Some(ArmPlace { rank: rank + 1, score });
-    }
-    let mut fused: Vec<Fused<K>> = fused.into_values().collect();
+    let mut fused: Vec<Fused<K>> = evidence
+        .iter()
+        .enumerate()
+        .map(|(n, evidence)| {
+            let known: f32 = arms.iter().filter(|arm| arm.scores[n].is_some()).map(|arm| arm.weight()).sum();
+            let unknown = arms.iter().filter(|arm| arm.weight() > 0.0 && arm.scores[n].is_none()).count();
+            // What the others would have said is taken from those that did, with a discount.
+            let scale = if known > 0.0 { sure * UNKNOWN_FACTOR.powi(unknown as i32) / known } else { 0.0 };
+            let [vector, lexical, late] = arms.map(|arm| arm.place(n, scale));
+            let score = [vector, lexical, late].iter().flatten().map(|place| place.share).sum();
+            // Without any of the words a passage was not found by them.
+            let lexical = lexical.filter(|place| place.score > 0.0);
+            Fused { key: evidence.key, score, vector, lexical, late }
+        })
+        .collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
     fused
 }
 
-/// Min-max scaling; equal scores are all 1.
-fn scaled<K: Copy>(hits: &[(K, f32)]) -> impl Iterator<Item = (K, f32, f32)> {
-    let max = hits.iter().map(|h| h.1).fold(f32::MIN, f32::max);
-    let min = hits.iter().map(|h| h.1).fold(f32::MAX, f32::min);
-    let range = max - min;
-    hits.iter().map(move |(key, score)| {
-        (*key, *score, if range > f32::EPSILON { (score - min) / range } else { 1.0 })
-    })
+fn sureness(best: f32, (nothing, all): (f32, f32)) -> f32 {
+    ((best - nothing) / (all - nothing)).clamp(UNSURE_FACTOR, 1.0)
+}
+
+/// The scores of one arm.
+struct Arm {
+    full_weight: f32,
+    scores: Vec<Option<f32>>,
+    ranks: Vec<usize>,
+    min: f32,
+    max: f32,
+}
+
+impl Arm {
+    fn new(full_weight: f32, range_min: f32, scores: impl Iterator<Item = Option<f32>>) -> Self {
+        let scores: Vec<Option<f32>> = scores.collect();
+        let mut order: Vec<usize> = (0..scores.len()).filter(|n| scores[*n].is_some()).collect();
+        order.sort_by(|a, b| scores[*b].unwrap_or(0.0).total_cmp(&scores[*a].unwrap_or(0.0)));
+        let mut ranks = vec![0; scores.len()];
+        for (rank, n) in order.iter().enumerate() {
+            ranks[*n] = rank + 1;
+        }
+        let known = || scores.iter().flatten().copied();
+        let (min, max) = (known().fold(f32::MAX, f32::min), known().fold(f32::MIN, f32::max));
+        let min = min.min(max - range_min);
+        Self { full_weight, scores, ranks, min, max }
+    }
+
+    fn counted_from_zero(mut self) -> Self {
+        self.min = self.min.min(0.0);
+        self
+    }
+
+    fn max_if_any(&self) -> Option<f32> {
+        self.scores.iter().any(Option::is_some).then_some(self.max)
+    }
+
+    /// None for an arm that has nothing to say, or the same of all.
+    fn weight(&self) -> f32 {
+        if self.scores.iter().all(Option::is_none) || (self.min >= 0.0 && self.max <= 0.0) {
+            0.0
+        } else {
+            self.full_weight
+        }
+    }
+
+    fn place(&self, n: usize, scale: f32) -> Option<ArmPlace> {
+        let score = self.scores[n]?;
+        let range = self.max - self.min;
+        let scaled = if range > f32::EPSILON { (score - self.min) / range } else { 1.0 };
+        Some(ArmPlace { rank: self.ranks[n], score, share: self.weight() * scaled * scale })
+    }
+}
+
+/// Where an artifact stands among those that were found, before its neighbours are looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing<'a> {
+    /// The joined score of its best passage.
+    pub score: f32,
+    /// How many passages it has.
+    pub passages: usize,
+    /// Conversation and number of the turn.
+    pub turn: Option<(&'a str, i32)>,
+    /// How well its date fits the question, 0 to 1, by how sure it is that the question means one.
+    pub time: f32,
+    pub age_days: f32,
+    /// 0 to 1.
+    pub importance: f32,
+}
+
+/// What an artifact's score is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ArtifactScore {
+    /// 0 to 1.
+    pub score: f32,
+    /// The share of its best passage, less what long texts lose.
+    pub passage: f32,
+    /// The share of itself or the best turn near it.
+    pub neighbourhood: f32,
+    pub time: f32,
+    pub priors: f32,
+}
+
+/// The scores of artifacts from those of their best passages. A text of many passages loses a little; each
+/// gets a share of the best of itself and the turns near it, so that what is talked about at length stands before
+/// a chance hit; dates, recency and importance move what is nearly equal.
+pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactScore> {
+    let own: Vec<f32> =
+        found.iter().map(|f| (f.score - LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).max(0.0)).collect();
+    let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
+    for (found, own) in found.iter().zip(&own) {
+        if let Some(turn) = found.turn {
+            let best = turns.entry(turn).or_default();
+            *best = best.max(*own);
+        }
+    }
+    let near = |(conversation, at): (&str, i32)| {
+        let places = at.saturating_sub(NEIGHBOUR_REACH)..=at.saturating_add(NEIGHBOUR_REACH);
+        places.filter_map(|place| turns.get(&(conversation, place))).copied().fold(0.0, f32::max)
+    };
+    let is_on = |is_on: bool, share: f32| if is_on { share } else { 0.0 };
+    let neighbour_weight = is_on(stages.neighbourhood, NEIGHBOUR_WEIGHT);
+    let time_weight = is_on(stages.time && found.iter().any(|f| f.time > 0.0), TIME_WEIGHT);
+    let prior_weight = is_on(stages.priors, RECENCY_WEIGHT + IMPORTANCE_WEIGHT);
+    let whole = 1.0 + time_weight + prior_weight;
+    found
+        .iter()
+        .zip(&own)
+        .map(|(found, own)| {
+            let best_near = found.turn.map_or(*own, near);
+            let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
+            let priors = RECENCY_WEIGHT * recency + IMPORTANCE_WEIGHT * found.importance;
+            let passage = own / (1.0 + neighbour_weight) / whole;
+            let neighbourhood = neighbour_weight * best_near / (1.0 + neighbour_weight) / whole;
+            let time = time_weight * found.time / whole;
+            let priors = is_on(stages.priors, priors) / whole;
+            ArtifactScore {
+                score: passage + neighbourhood + time + priors,
+                passage,
+                neighbourhood,
+                time,
+                priors,
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_hit_of_both_arms_stands_before_a_hit_of_one() {
-        let fused = fuse_scores(&[(1, 0.9), (2, 0.8), (3, 0.1)], &[(2, 7.0), (4, 1.0)]);
-        assert_eq!(fused[0].key, 2);
-        assert_eq!(fused[0].vector.unwrap().rank, 2);
-        assert_eq!(fused[0].lexical.unwrap().rank, 1);
+    fn evidence(key: i32, vector: Option<f32>, lexical: Option<f32>, late: Option<f32>) -> Evidence<i32> {
+        Evidence { key, vector, lexical, late }
+    }
+
+    fn keys(fused: &[Fused<i32>]) -> Vec<i32> {
+        fused.iter().map(|f| f.key).collect()
     }
 
     #[test]
-    fn an_arm_without_hits_takes_nothing_away() {
-        let fused = fuse_scores(&[(1, 0.9), (2, 0.5)], &[]);
+    fn a_hit_that_all_arms_like_stands_before_a_hit_of_one() {
+        let fused = fuse(&[
+            evidence(1, Some(0.9), Some(0.0), Some(0.3)),
+            evidence(2, Some(0.8), Some(7.0), Some(0.6)),
+            evidence(3, Some(0.1), Some(1.0), Some(0.2)),
+        ]);
+        assert_eq!(keys(&fused), [2, 1, 3]);
+        assert_eq!(fused[0].vector.unwrap().rank, 2);
+        assert_eq!(fused[0].lexical.unwrap().rank, 1);
+        let shares = [fused[0].vector, fused[0].lexical, fused[0].late].map(|place| place.unwrap().share);
+        assert!((shares.iter().sum::<f32>() - fused[0].score).abs() < 1e-6);
+        assert!(fused.iter().all(|f| (0.0..=1.0).contains(&f.score)));
+    }
+
+    #[test]
+    fn a_score_tells_whether_anything_answers() {
+        let found = |late: f32| {
+            fuse(&[evidence(1, Some(0.1), None, Some(late)), evidence(2, Some(0.0), None, Some(0.01))])
+        };
+        let (answer, chance) = (found(0.6)[0].score, found(0.12)[0].score);
+        assert!(answer > 0.99 && chance < 0.2, "{answer} {chance}");
+    }
+
+    #[test]
+    fn an_arm_that_says_nothing_takes_nothing_away() {
+        let fused = fuse(&[evidence(1, Some(0.9), None, None), evidence(2, Some(0.5), None, None)]);
         assert!((fused[0].score - 1.0).abs() < 1e-6);
-        assert!(fuse_scores::<u8>(&[], &[]).is_empty());
+        let fused = fuse(&[evidence(1, Some(0.5), Some(0.0), None), evidence(2, Some(0.9), Some(0.0), None)]);
+        assert!((fused[0].score - 1.0).abs() < 1e-6 && fused[0].key == 2, "no word was met: {fused:?}");
+        assert!(fuse::<u8>(&[]).is_empty());
+    }
+
+    #[test]
+    fn a_passage_without_a_vector_yet_is_judged_by_its_words() {
+        let fused = fuse(&[
+            evidence(1, Some(0.4), Some(2.0), Some(0.4)),
+            evidence(2, None, Some(9.0), None),
+            evidence(3, Some(0.9), Some(9.0), Some(0.9)),
+            evidence(4, Some(0.2), Some(0.0), Some(0.1)),
+        ]);
+        assert_eq!(keys(&fused), [3, 2, 1, 4]);
+    }
+
+    fn standing(score: f32, turn: Option<(&str, i32)>) -> Standing<'_> {
+        Standing { score, passages: 1, turn, time: 0.0, age_days: 0.0, importance: 0.5 }
+    }
+
+    #[test]
+    fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_back() {
+        let found = [
+            standing(0.8, Some(("a", 1))),
+            standing(0.7, Some(("a", 5))),
+            standing(0.75, Some(("a", 20))),
+            standing(0.75, Some(("b", 2))),
+            standing(0.8, None),
+        ];
+        let scores = score_artifacts(&found, Stages::default());
+        let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
+        assert!(score[1] > 0.7 && score[1] < score[0], "it is near a better one: {score:?}");
+        assert!((score[2] - score[3]).abs() < 1e-6, "too far, or another conversation: {score:?}");
+        assert!((score[0] - score[4]).abs() < 1e-6, "{score:?}");
+        let without =
+            score_artifacts(&found, Stages { neighbourhood: false, priors: false, ..Stages::default() });
+        assert!((without[1].score - 0.7).abs() < 1e-6, "{without:?}");
+    }
+
+    #[test]
+    fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
+        let alone = standing(0.8, None);
+        let better = [
+            Standing { passages: 20, ..alone.clone() },
+            Standing { age_days: 900.0, ..alone.clone() },
+            Standing { importance: 0.1, ..alone.clone() },
+        ];
+        for worse in better {
+            let scores = score_artifacts(&[alone.clone(), worse], Stages::default());
+            assert!(scores[0].score > scores[1].score && scores[1].score > 0.6, "{scores:?}");
+        }
+        let scores = score_artifacts(&[Standing { time: 1.0, ..alone.clone() }, alone], Stages::default());
+        assert!(scores[0].score > scores[1].score);
+        assert!(
+            (scores[0].passage + scores[0].neighbourhood + scores[0].time + scores[0].priors
+                - scores[0].score)
+                .abs()
+                < 1e-6
+        );
     }
 
     #[test]
     fn ties_stand_in_the_order_of_their_keys() {
-        let keys: Vec<i32> =
-            fuse_scores(&[(9, 1.0), (3, 1.0), (5, 1.0)], &[]).iter().map(|f| f.key).collect();
-        assert_eq!(keys, [3, 5, 9]);
+        let equal = |key| evidence(key, Some(1.0), None, None);
+        assert_eq!(keys(&fuse(&[equal(9), equal(3), equal(5)])), [3, 5, 9]);
     }
 
     #[test]

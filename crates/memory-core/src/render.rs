@@ -20,6 +20,15 @@ pub struct PreviousTurn {
     pub text: String,
 }
 
+/// A passage as the two indexes see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rendered {
+    /// For the words: title and date, the previous turn before the first passage, the speaker before the passage.
+    pub words: String,
+    /// For the model: title, speaker and passage. What another has said would blur what this one says.
+    pub embedded: String,
+}
+
 /// What surrounds the passages of one revision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Surroundings {
@@ -40,26 +49,27 @@ impl Surroundings {
         }
     }
 
-    /// The text that the indexes see: title and date, the previous turn before the first passage, the
-    /// speaker before the passage.
-    pub fn render(&self, passage: &str, is_first: bool) -> String {
-        let mut out = String::with_capacity(passage.len() + 96);
+    pub fn render(&self, passage: &str, is_first: bool) -> Rendered {
+        let mut words = String::with_capacity(passage.len() + 96);
         if let Some(title) = &self.title {
-            out.push_str(&cut(title, TITLE_MAX_CHARS));
-            out.push('\n');
+            words.push_str(&cut(title, TITLE_MAX_CHARS));
+            words.push('\n');
         }
+        let mut embedded = words.clone();
         if let Some(date) = self.date {
-            out.push_str(&date.strftime("%-d %B %Y").to_string());
-            out.push('\n');
+            words.push_str(&date.strftime("%-d %B %Y").to_string());
+            words.push('\n');
         }
         if is_first && let Some(previous) = &self.previous {
-            push_speaker(&mut out, previous.speaker.as_deref());
-            out.push_str(&cut(&previous.text, PREVIOUS_TURN_MAX_CHARS));
-            out.push('\n');
+            push_speaker(&mut words, previous.speaker.as_deref());
+            words.push_str(&cut(&previous.text, PREVIOUS_TURN_MAX_CHARS));
+            words.push('\n');
         }
-        push_speaker(&mut out, self.speaker.as_deref());
-        out.push_str(passage);
-        out
+        for text in [&mut words, &mut embedded] {
+            push_speaker(text, self.speaker.as_deref());
+            text.push_str(passage);
+        }
+        Rendered { words, embedded }
     }
 }
 
@@ -82,8 +92,11 @@ mod tests {
             date: Some("2023-05-07T10:00:00Z".parse().unwrap()),
             previous: Some(PreviousTurn { speaker: Some("Bob".into()), text: "Did it rain?".into() }),
         };
-        assert_eq!(around.render("Yes.", true), "7 May 2023\nBob: Did it rain?\nAnn: Yes.");
-        assert_eq!(around.render("And more.", false), "7 May 2023\nAnn: And more.");
-        assert_eq!(Surroundings::default().render("Plain.", true), "Plain.");
+        assert_eq!(around.render("Yes.", true).words, "7 May 2023\nBob: Did it rain?\nAnn: Yes.");
+        assert_eq!(around.render("And more.", false).words, "7 May 2023\nAnn: And more.");
+        assert_eq!(Surroundings::default().render("Plain.", true).words, "Plain.");
+        assert_eq!(around.render("Yes.", true).embedded, "Ann: Yes.");
+        let titled = Surroundings { title: Some("Plans".into()), ..Surroundings::default() };
+        assert_eq!(titled.render("Go.", false).embedded, "Plans\nGo.");
     }
 }

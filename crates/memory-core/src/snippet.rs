@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::lexicon::{lexeme_counts, query_terms};
+use crate::lexicon::Query;
 use crate::text::cut;
 
 /// The longest snippet, in characters.
@@ -10,19 +10,13 @@ pub const SNIPPET_MAX_CHARS: usize = 320;
 
 /// The whole passage where it is short; else the stretch of sentences that has the most of the query's
 /// words, `…` marking what was left out.
-pub fn snippet(passage: &str, query: Option<&str>) -> String {
+pub fn snippet(passage: &str, query: Option<&Query<'_>>) -> String {
     if passage.chars().count() <= SNIPPET_MAX_CHARS {
         return passage.to_owned();
     }
     let Some(query) = query else { return cut(passage, SNIPPET_MAX_CHARS) };
-    let terms = query_terms(query);
     let sentences: Vec<(usize, &str)> = passage.split_sentence_bound_indices().collect();
-    let matched = |text: &str| {
-        let counts = lexeme_counts(text).counts;
-        let has = |lexeme: &String| counts.binary_search_by(|(known, _)| known.cmp(lexeme)).is_ok();
-        terms.iter().filter(|alternatives| alternatives.iter().any(has)).count()
-    };
-    let scores: Vec<usize> = sentences.iter().map(|(_, text)| matched(text)).collect();
+    let scores: Vec<usize> = sentences.iter().map(|(_, text)| query.met_by(text)).collect();
     let mut best = (0, 0..1);
     for start in 0..sentences.len() {
         let (mut end, mut chars, mut score) = (start, 0, 0);
@@ -54,11 +48,11 @@ mod tests {
     fn a_snippet_shows_the_sentences_that_match() {
         let filler = "The weather was fine and nobody said a thing about it. ".repeat(8);
         let passage = format!("{filler}Alice promised the API design by Friday. {filler}");
-        let shown = snippet(&passage, Some("api design alice"));
+        let shown = snippet(&passage, Some(&Query::new("api design alice")));
         assert!(shown.contains("Alice promised"), "{shown}");
         assert!(shown.starts_with('…') && shown.ends_with('…'));
         assert!(shown.chars().count() <= SNIPPET_MAX_CHARS + 2);
-        assert_eq!(snippet("Short.", Some("x")), "Short.");
-        assert!(snippet(&"x".repeat(5000), Some("y")).chars().count() <= SNIPPET_MAX_CHARS + 2);
+        assert_eq!(snippet("Short.", Some(&Query::new("x"))), "Short.");
+        assert!(snippet(&"x".repeat(5000), Some(&Query::new("y"))).chars().count() <= SNIPPET_MAX_CHARS + 2);
     }
 }

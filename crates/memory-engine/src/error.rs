@@ -19,6 +19,18 @@ pub enum EngineError {
     /// What was to be read or written outside the database could not be.
     #[error("The transfer broke off: {0}. Nothing was changed; try again.")]
     Transfer(#[from] std::io::Error),
+    /// Another model was to take over, and failed on the way.
+    #[error(
+        "The model {model} failed: {reason}. {done} of {total} passages have its vectors and keep them; {now}. Run it again to go on."
+    )]
+    Reembedding {
+        model: String,
+        reason: String,
+        done: u64,
+        total: u64,
+        /// What is searched.
+        now: &'static str,
+    },
     /// A fault of ours: the log has the details.
     #[error("An internal error occurred. Nothing was changed; the server's log has the details.")]
     Internal(#[source] StoreError),

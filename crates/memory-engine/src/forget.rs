@@ -30,6 +30,16 @@ impl Memory {
         Ok(answer)
     }
 
+    /// Forgets all texts of a namespace, at once and without asking.
+    pub async fn forget_namespace(&self, ns: &Namespace) -> Result<(), EngineError> {
+        self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            forgetting::delete_all(&mut tx, ns).await?;
+            Ok(tx.commit().await?)
+        })
+        .await
+    }
+
     async fn try_forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
         let id = match id {
             AnyId::Artifact(id) => id,

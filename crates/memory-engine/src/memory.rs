@@ -5,11 +5,13 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use memory_core::authoring::AuthoringLimits;
 use memory_core::id::Namespace;
-use memory_core::ports::{EmbeddingModel, Extractor};
+use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, Extractor, ModelInfo};
 use memory_core::recall::CorpusStats;
-use memory_store::models::ActiveModel;
+use memory_store::models::{self, ActiveModel};
+use memory_store::survey::PassageCounts;
 use memory_store::{Store, StoreError, Topic};
 use tokio::sync::{Notify, watch};
 
@@ -64,6 +66,25 @@ pub enum ModelState {
     Failed(String),
 }
 
+/// A model that calls work with. Whoever works with it holds it until the results are written: so it can be told when
+/// the last one has ended.
+pub(crate) struct InUse(pub(crate) Arc<dyn EmbeddingModel>);
+
+#[async_trait]
+impl EmbeddingModel for InUse {
+    fn info(&self) -> &ModelInfo {
+        self.0.info()
+    }
+
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        self.0.embed_passages(texts).await
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
+        self.0.embed_query(text).await
+    }
+}
+
 /// A store and its models: the one object behind every tool, command and worker.
 pub struct Memory {
     pub(crate) store: Store,
@@ -93,8 +114,34 @@ impl Memory {
     /// Puts a loaded model to use, if its vectors and the stored ones belong together.
     pub async fn adopt_model(&self, model: Arc<dyn EmbeddingModel>) -> Result<(), StoreError> {
         let active = self.store.adopt_model(model.info()).await?;
-        self.model.send_replace(ModelState::Ready { model, active });
+        self.model.send_replace(ModelState::Ready { model: Arc::new(InUse(model)), active });
         Ok(())
+    }
+
+    pub(crate) fn model_sender(&self) -> &watch::Sender<ModelState> {
+        &self.model
+    }
+
+    /// Goes on without a model whose vectors another process has removed: texts then wait for their vectors instead of
+    /// being refused.
+    pub(crate) async fn leave_removed_model(&self) {
+        let Some((_, mine)) = self.ready_model() else { return };
+        let Ok(mut conn) = self.store.acquire().await else { return };
+        if !matches!(models::is_known(&mut conn, mine.model_id).await, Ok(false)) {
+            return;
+        }
+        let reason = format!(
+            "the vectors of {} were replaced by those of another model; start with that (--model-dir)",
+            mine.info.id
+        );
+        self.model.send_if_modified(|state| {
+            let is_mine = matches!(&*state, ModelState::Ready { active, .. } if *active == mine);
+            if is_mine {
+                tracing::warn!(reason, "going on without an embedding model");
+                *state = ModelState::Failed(reason);
+            }
+            is_mine
+        });
     }
 
     /// Goes on without a model: words are still searched, vectors wait.
@@ -145,11 +192,21 @@ impl Memory {
         self.store.close().await;
     }
 
-    pub(crate) async fn persist<T, F>(&self, verb: impl FnMut() -> F) -> Result<T, EngineError>
+    pub(crate) async fn persist<T, F>(&self, mut verb: impl FnMut() -> F) -> Result<T, EngineError>
     where
         F: Future<Output = Result<T, EngineError>>,
     {
-        persist(verb).await
+        persist(|| {
+            let call = verb();
+            async move {
+                let outcome = call.await;
+                if matches!(&outcome, Err(EngineError::Unavailable(StoreError::Conflict))) {
+                    self.leave_removed_model().await;
+                }
+                outcome
+            }
+        })
+        .await
     }
 }
 
@@ -194,7 +251,7 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
 pub(crate) struct Statistics {
     corpora: Mutex<HashMap<Namespace, (Instant, CorpusStats)>>,
     frequencies: Mutex<HashMap<Namespace, Frequencies>>,
-    passages: Mutex<HashMap<Namespace, (Instant, i64)>>,
+    passages: Mutex<HashMap<Namespace, (Instant, PassageCounts)>>,
 }
 
 /// In how many passages each lexeme stands, and when that was counted.
@@ -235,11 +292,16 @@ impl Statistics {
         of_namespace.extend(counted.into_iter().map(|(lexeme, df)| (lexeme, (now, df))));
     }
 
-    pub(crate) fn passages(&self, ns: &Namespace) -> Option<i64> {
+    pub(crate) fn passages(&self, ns: &Namespace) -> Option<PassageCounts> {
         locked(&self.passages).get(ns).filter(|(at, _)| at.elapsed() < PASSAGES_AGE).map(|(_, count)| *count)
     }
 
-    pub(crate) fn set_passages(&self, ns: &Namespace, count: i64) {
+    /// There are more of them now.
+    pub(crate) fn forget_passages(&self, ns: &Namespace) {
+        locked(&self.passages).remove(ns);
+    }
+
+    pub(crate) fn set_passages(&self, ns: &Namespace, count: PassageCounts) {
         locked(&self.passages).insert(ns.clone(), (Instant::now(), count));
     }
 }

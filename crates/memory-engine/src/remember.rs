@@ -1,13 +1,19 @@
 //! remember: a content, its passages and vectors, and its jobs, all or nothing.
 
+use std::sync::Arc;
+
 use memory_core::artifact::{Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
 use memory_core::job::JobKind;
+use memory_core::late_interaction::compress;
 use memory_core::lexicon::lexeme_counts;
-use memory_core::render::{PreviousTurn, Surroundings};
+use memory_core::ports::{EmbeddingError, EmbeddingModel};
+use memory_core::render::{PreviousTurn, Rendered, Surroundings};
 use memory_store::artifacts::{self, Entry, NewPassage, Standing};
-use memory_store::{Tx, jobs, passages};
+use memory_store::models::ActiveModel;
+use memory_store::passages::{self, PassageVector};
+use memory_store::{Tx, jobs};
 
 use crate::{EngineError, Memory};
 
@@ -38,7 +44,8 @@ struct Prepared {
     chunked: Chunked,
     surroundings: Surroundings,
     passages: Vec<NewPassage>,
-    model_id: Option<i16>,
+    /// What made their vectors; held until they are written.
+    made_by: Option<(Arc<dyn EmbeddingModel>, ActiveModel)>,
 }
 
 impl Memory {
@@ -108,16 +115,10 @@ impl Memory {
             queue_extract: queues_extraction,
             queue_embed: is_embedding_pending,
         };
-        let (revision_id, job_id) = artifacts::insert_revision(
-            &mut tx,
-            ns,
-            &artifact_id,
-            new,
-            prepared.passages,
-            prepared.model_id,
-            entry,
-        )
-        .await?;
+        let model_id = prepared.model_id();
+        let (revision_id, job_id) =
+            artifacts::insert_revision(&mut tx, ns, &artifact_id, new, prepared.passages, model_id, entry)
+                .await?;
         if let Some(standing) = &standing {
             artifacts::name_successor(&mut tx, ns, standing.revision_id, revision_id).await?;
         }
@@ -171,17 +172,17 @@ impl Memory {
         let lacks_extraction = !standing.was_extracted && job_id.is_none() && queues_extraction;
         if meta != standing.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&standing.meta, None);
-            let prepared =
+            let mut prepared =
                 if is_rendered_anew { Some(self.prepare(ns, &meta, chunked, previous).await) } else { None };
             let mut tx = self.store.begin().await?;
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;
             }
             artifacts::update_metadata(&mut tx, ns, standing.revision_id, &meta, &summary).await?;
-            if let Some(prepared) = prepared {
+            if let Some(prepared) = &mut prepared {
                 is_embedding_pending = prepared.lacks_vectors();
-                passages::replace(&mut tx, ns, standing.revision_id, prepared.passages, prepared.model_id)
-                    .await?;
+                let passages = std::mem::take(&mut prepared.passages);
+                passages::replace(&mut tx, ns, standing.revision_id, passages, prepared.model_id()).await?;
                 if let Some((conversation, turn)) = meta.turn() {
                     let own = PreviousTurn {
                         speaker: meta.speaker().map(str::to_owned),
@@ -223,24 +224,34 @@ impl Memory {
     ) -> Prepared {
         let surroundings = Surroundings::new(meta, previous);
         let rendered = rendered(chunked, &surroundings);
-        let mut vectors: Vec<Option<Vec<f32>>> = vec![None; rendered.len()];
-        let mut model_id = None;
+        let mut vectors = vec![None; rendered.len()];
+        let mut made_by = None;
         if let Some((model, active)) = self.ready_model().filter(|_| rendered.len() <= EMBEDDED_AT_ONCE_MAX) {
-            match model.embed_passages(rendered.clone()).await {
+            match embed(&*model, &rendered).await {
                 Ok(made) => {
                     vectors = made.into_iter().map(Some).collect();
-                    model_id = Some(active.model_id);
+                    made_by = Some((model, active));
                 }
                 Err(error) => tracing::warn!(%error, "vectors will be computed later"),
             }
         }
         let passages = passages_of(ns, chunked, &rendered, vectors);
-        Prepared { chunked: chunked.clone(), surroundings, passages, model_id }
+        Prepared { chunked: chunked.clone(), surroundings, passages, made_by }
     }
 }
 
+/// Vectors of rendered passages, and the states of their own tokens.
+pub(crate) async fn embed(
+    model: &dyn EmbeddingModel,
+    rendered: &[Rendered],
+) -> Result<Vec<PassageVector>, EmbeddingError> {
+    let texts = rendered.iter().map(|rendered| rendered.embedded.clone()).collect();
+    let embedded = model.embed_passages(texts).await?.into_iter();
+    Ok(embedded.map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector }).collect())
+}
+
 /// The passages as the indexes see them.
-pub(crate) fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<String> {
+pub(crate) fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<Rendered> {
     let passages = chunked.passages.iter().enumerate();
     passages.map(|(n, passage)| surroundings.render(&passage.text, n == 0)).collect()
 }
@@ -249,13 +260,13 @@ pub(crate) fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<St
 pub(crate) fn passages_of(
     ns: &Namespace,
     chunked: &Chunked,
-    rendered: &[String],
-    vectors: Vec<Option<Vec<f32>>>,
+    rendered: &[Rendered],
+    vectors: Vec<Option<PassageVector>>,
 ) -> Vec<NewPassage> {
     let parts = chunked.passages.iter().zip(rendered).zip(vectors);
     parts
         .map(|((passage, rendered), embedding)| {
-            let lexemes = lexeme_counts(rendered);
+            let lexemes = lexeme_counts(&rendered.words);
             NewPassage {
                 chunk_index: passage.chunk_index,
                 span: passage.span,
@@ -269,22 +280,25 @@ pub(crate) fn passages_of(
 }
 
 impl Prepared {
+    fn model_id(&self) -> Option<i16> {
+        self.made_by.as_ref().map(|(_, active)| active.model_id)
+    }
+
     fn lacks_vectors(&self) -> bool {
         self.passages.iter().any(|p| p.embedding.is_none())
     }
 
-    /// Another turn may have come between the rendering and the lock: then the first passage is rendered
-    /// again and its vector left to a job.
+    /// Another turn may have come between the rendering and the lock: then the words of the first passage are
+    /// counted again.
     fn correct_previous(&mut self, ns: &Namespace, previous: Option<PreviousTurn>) {
         if self.surroundings.previous == previous {
             return;
         }
         self.surroundings.previous = previous;
         if let (Some(passage), Some(cut)) = (self.passages.first_mut(), self.chunked.passages.first()) {
-            let lexemes = lexeme_counts(&self.surroundings.render(&cut.text, true));
+            let lexemes = lexeme_counts(&self.surroundings.render(&cut.text, true).words);
             passage.lex = passages::lex_literal(ns, &lexemes);
             passage.lex_length = lexemes.length;
-            passage.embedding = None;
         }
     }
 }
@@ -323,8 +337,7 @@ fn keep_what_was_not_given(
     }
 }
 
-/// Renders the turn after a place again, now that another text (or none) stands before it: its words at
-/// once, its vector by a job.
+/// Counts the words of the turn after a place again, now that another text (or none) stands before it.
 pub(crate) async fn render_following_turn(
     tx: &mut Tx,
     ns: &Namespace,
@@ -339,8 +352,7 @@ pub(crate) async fn render_following_turn(
         return Ok(None);
     };
     surroundings.previous = previous;
-    let lexemes = lexeme_counts(&surroundings.render(&turn.text, true));
-    passages::rewrite_lex(tx, ns, turn.revision_id, turn.passage_id, &lexemes).await?;
-    jobs::queue(tx, ns, JobKind::Embed, turn.revision_id).await?;
+    let lexemes = lexeme_counts(&surroundings.render(&turn.text, true).words);
+    passages::rewrite_lex(tx, ns, turn.passage_id, &lexemes).await?;
     Ok(Some(turn.revision_id))
 }

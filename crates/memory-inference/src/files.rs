@@ -2,12 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use memory_core::ports::EmbeddingError;
+use memory_core::ports::{EmbeddingError, ModelInfo};
 
-use crate::embedding::OnnxEmbedding;
+use crate::embedding::{ModelDescription, OnnxEmbedding};
 
 /// The model that setup makes, and the name of its folder.
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2-int8";
+/// The end of the name of a folder that is not whole yet.
+pub const PARTIAL: &str = "part";
 pub const ONNXRUNTIME: &str = "onnxruntime-1.31.1";
 #[cfg(target_os = "macos")]
 pub const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.dylib";
@@ -35,6 +37,19 @@ impl ModelSettings {
             .map_err(|error| format!("the data folder {} cannot be used: {error}", chosen.display()))
     }
 
+    /// The files of the model whose vectors are searched, as far as settings leave that open: a folder that is named
+    /// comes first, then the one among the models of the data folder that is it, then the one that setup made.
+    pub fn files_for(&self, searched: Option<&ModelInfo>) -> Result<ModelFiles, String> {
+        let mut files = self.files()?;
+        if self.model_dir.is_none()
+            && let Some(searched) = searched
+            && let Some(found) = find_model(&self.data_dir()?, searched)
+        {
+            files.model_dir = found;
+        }
+        Ok(files)
+    }
+
     pub fn files(&self) -> Result<ModelFiles, String> {
         let data_dir = self.data_dir()?;
         Ok(ModelFiles {
@@ -45,7 +60,7 @@ impl ModelSettings {
 }
 
 /// The files of a model that can be loaded.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelFiles {
     pub model_dir: PathBuf,
     pub onnxruntime_library: PathBuf,
@@ -67,7 +82,28 @@ pub fn onnxruntime_folder(data_dir: &Path) -> PathBuf {
 
 /// Where setup puts the model.
 pub fn model_folder(data_dir: &Path) -> PathBuf {
-    data_dir.join("models").join(DEFAULT_MODEL)
+    models_folder(data_dir).join(DEFAULT_MODEL)
+}
+
+/// Where models lie that are found without being named.
+pub fn models_folder(data_dir: &Path) -> PathBuf {
+    data_dir.join("models")
+}
+
+/// The model's folder in the data folder: by what its description says, whatever its name is.
+fn find_model(data_dir: &Path, model: &ModelInfo) -> Option<PathBuf> {
+    let folders = std::fs::read_dir(models_folder(data_dir)).ok()?.filter_map(Result::ok);
+    // What is still being copied or made has another name's end; of two with the same id the choice is always the same.
+    let mut folders: Vec<PathBuf> =
+        folders.map(|entry| entry.path()).filter(|path| !is_partial(path)).collect();
+    folders.sort();
+    folders.into_iter().find(|folder| {
+        ModelDescription::read(folder).is_ok_and(|it| it.id == model.id && it.dimension == model.dimension)
+    })
+}
+
+fn is_partial(folder: &Path) -> bool {
+    folder.extension().is_some_and(|end| end == PARTIAL)
 }
 
 fn default_data_dir() -> Result<PathBuf, String> {

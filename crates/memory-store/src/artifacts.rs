@@ -7,9 +7,9 @@ use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
 use memory_core::render::PreviousTurn;
 use memory_core::text::CharSpan;
-use pgvector::Vector;
 use sqlx::{FromRow, Row};
 
+use crate::passages::{PassageVector, VectorColumns};
 use crate::{Conn, StoreError, Tx};
 
 /// The revision that is latest at a place.
@@ -215,7 +215,7 @@ pub struct NewPassage {
     pub lex: String,
     pub lex_length: u32,
     /// Absent when the vector is to be computed later.
-    pub embedding: Option<Vec<f32>>,
+    pub embedding: Option<PassageVector>,
 }
 
 pub(crate) struct PassageColumns {
@@ -226,7 +226,7 @@ pub(crate) struct PassageColumns {
     pub(crate) lex: Vec<String>,
     pub(crate) lex_length: Vec<i32>,
     pub(crate) embedded_ordinals: Vec<i32>,
-    pub(crate) embeddings: Vec<Vector>,
+    pub(crate) vectors: VectorColumns,
 }
 
 impl PassageColumns {
@@ -239,7 +239,7 @@ impl PassageColumns {
             lex: Vec::new(),
             lex_length: Vec::new(),
             embedded_ordinals: Vec::new(),
-            embeddings: Vec::new(),
+            vectors: VectorColumns::default(),
         };
         for (ordinal, passage) in passages.into_iter().enumerate() {
             columns.chunk_index.push(passage.chunk_index.map(|i| i as i32));
@@ -250,7 +250,7 @@ impl PassageColumns {
             columns.lex_length.push(passage.lex_length as i32);
             if let Some(embedding) = passage.embedding {
                 columns.embedded_ordinals.push(ordinal as i32);
-                columns.embeddings.push(Vector::from(embedding));
+                columns.vectors.push(embedding);
             }
         }
         columns
@@ -307,11 +307,12 @@ pub async fn insert_revision(
         .bind(columns.lex_length)
         .bind(model_id)
         .bind(columns.embedded_ordinals)
-        .bind(columns.embeddings)
+        .bind(columns.vectors.vectors)
         .bind(entry.queue_extract)
         .bind(entry.queue_embed)
         .bind(entry.is_latest)
         .bind(entry.created_at.map(Timestamp::to_sqlx))
+        .bind(columns.vectors.states)
         .fetch_one(&mut **tx)
         .await?;
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))
@@ -320,24 +321,27 @@ pub async fn insert_revision(
 /// Takes the latest revision out of its place, so that a successor can stand there.
 pub async fn retire(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<(), StoreError> {
     let retired = sqlx::query(
-        "with retired as (
-             update artifact_revision set is_latest = false
-             where namespace = $1 and revision_id = $2 and is_latest
-             returning revision_id
-         ), passages as (
-             update passage set is_latest = false
-             where namespace = $1 and revision_id in (select revision_id from retired)
-         ), vectors as (
-             update passage_embedding set is_latest = false
-             where namespace = $1 and revision_id in (select revision_id from retired)
-         )
-         select revision_id from retired",
+        "update artifact_revision set is_latest = false where namespace = $1 and revision_id = $2 and is_latest",
     )
     .bind(ns.as_str())
     .bind(revision_id.0)
-    .fetch_optional(&mut **tx)
+    .execute(&mut **tx)
     .await?;
-    if retired.is_some() { Ok(()) } else { Err(StoreError::Conflict) }
+    if retired.rows_affected() == 0 {
+        return Err(StoreError::Conflict);
+    }
+    // A statement of its own: it sees the vectors that were written while the first waited for the revision.
+    sqlx::query(
+        "with passages as (
+             update passage set is_latest = false where namespace = $1 and revision_id = $2
+         )
+         update passage_embedding set is_latest = false where namespace = $1 and revision_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
 }
 
 /// Notes on a retired revision which one took its place.

@@ -43,7 +43,7 @@ pub struct EmbeddedPostgres {
     home: PathBuf,
     socket_dir: PathBuf,
     run_as: Option<(u32, u32)>,
-    more_options: &'static str,
+    more_options: String,
 }
 
 impl EmbeddedPostgres {
@@ -51,13 +51,13 @@ impl EmbeddedPostgres {
     pub fn new(bin: PathBuf, home: PathBuf) -> Self {
         let run_as = rustix::process::geteuid().is_root().then_some(NOBODY);
         let socket_dir = socket_dir(&home);
-        Self { bin, home, socket_dir, run_as, more_options: "" }
+        Self { bin, home, socket_dir, run_as, more_options: String::new() }
     }
 
     /// More `-c name=value` options of the server, such as a test that can lose its data wants.
     #[must_use]
-    pub fn with_options(mut self, options: &'static str) -> Self {
-        self.more_options = options;
+    pub fn with_options(mut self, options: impl Into<String>) -> Self {
+        self.more_options = options.into();
         self
     }
 
@@ -71,6 +71,12 @@ impl EmbeddedPostgres {
 
     fn data(&self) -> PathBuf {
         self.home.join("data")
+    }
+
+    /// The server's main process, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        file.lines().next()?.trim().parse().ok()
     }
 
     /// Starts the server unless it runs, and makes its database first if there is none.

@@ -101,6 +101,23 @@ pub async fn delete_artifact(
     Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
 }
 
+/// Deletes all that the namespace remembers; its knowledge graph stays.
+pub async fn delete_all(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 2))")
+        .bind(ns.as_str())
+        .execute(&mut **tx)
+        .await?;
+    // What hangs on an artifact goes with it, and what refers to an entity is gone before the entity.
+    for statement in [
+        "delete from artifact where namespace = $1",
+        "delete from event_jobs where namespace = $1",
+        "delete from entity where namespace = $1",
+    ] {
+        sqlx::query(statement).bind(ns.as_str()).execute(&mut **tx).await?;
+    }
+    Ok(())
+}
+
 /// Gives those of the entities whose name no text tells any more one of the names that are still told: the
 /// longest that is free, an address only where there is nothing else.
 async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<(), StoreError> {

@@ -15,6 +15,7 @@ use memory_core::job::{ErrorCode, JobKind, MAX_ATTEMPTS};
 use sqlx::Row;
 use uuid::Uuid;
 
+use crate::graph::Thread;
 use crate::{Conn, StoreError, Tx};
 
 /// A claimed job. Holding it is the only way to finish the job.
@@ -34,6 +35,8 @@ pub enum JobTarget {
     Extract(RevisionId),
     Embed(RevisionId),
     ExtractConversation(String),
+    /// A thread of the graph, by its row.
+    IndexGraph(i64),
 }
 
 /// Queues a job for a revision unless one of its kind is open; gives the new job's id.
@@ -80,6 +83,34 @@ pub async fn queue_conversation(
     Ok(())
 }
 
+/// Queues the indexing of a graph that this transaction has changed. Nobody claims the job before the change
+/// is committed, so none is missed.
+pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into event_jobs (namespace, kind, thread_id) values ($1, 'index_graph', $2)
+         on conflict (namespace, thread_id) where thread_id is not null and status = 'PENDING'
+         do update set run_at = event_jobs.run_at",
+    )
+    .bind(thread.ns.as_str())
+    .bind(thread.id)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// Queues what is left of an indexing job that has worked long enough.
+pub async fn queue_indexing_again(tx: &mut Tx, ns: &Namespace, thread_id: i64) -> Result<(), StoreError> {
+    sqlx::query(
+        "insert into event_jobs (namespace, kind, thread_id) values ($1, 'index_graph', $2)
+         on conflict do nothing",
+    )
+    .bind(ns.as_str())
+    .bind(thread_id)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
 /// Leases up to `limit` due jobs. A job whose last attempt lost its worker ends here as FAILED.
 pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<LeasedJob>, StoreError> {
     let rows = sqlx::query(include_str!("sql/claim_jobs.sql"))
@@ -93,10 +124,12 @@ pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<L
         let kind: String = row.try_get("kind")?;
         let revision_id: Option<i64> = row.try_get("revision_id")?;
         let conversation_id: Option<String> = row.try_get("conversation_id")?;
-        let target = match (JobKind::parse(&kind), revision_id, conversation_id) {
-            (Some(JobKind::Extract), Some(id), _) => JobTarget::Extract(RevisionId(id)),
-            (Some(JobKind::Embed), Some(id), _) => JobTarget::Embed(RevisionId(id)),
-            (Some(JobKind::ExtractConversation), _, Some(id)) => JobTarget::ExtractConversation(id),
+        let thread_id: Option<i64> = row.try_get("thread_id")?;
+        let target = match (JobKind::parse(&kind), revision_id, conversation_id, thread_id) {
+            (Some(JobKind::Extract), Some(id), ..) => JobTarget::Extract(RevisionId(id)),
+            (Some(JobKind::Embed), Some(id), ..) => JobTarget::Embed(RevisionId(id)),
+            (Some(JobKind::ExtractConversation), _, Some(id), _) => JobTarget::ExtractConversation(id),
+            (Some(JobKind::IndexGraph), .., Some(id)) => JobTarget::IndexGraph(id),
             _ => return Err(StoreError::Unsuitable(format!("a job has the unknown kind {kind}"))),
         };
         let namespace: String = row.try_get("namespace")?;
@@ -144,7 +177,7 @@ pub async fn renew(tx: &mut Tx, job: &LeasedJob, lease: Duration) -> Result<(), 
 }
 
 /// Makes the job due again after `delay`; an attempt is spent. When another waiting job already covers
-/// the same conversation, this one is done.
+/// the same conversation or graph, this one is done.
 pub async fn retry(
     conn: &mut Conn,
     job: &LeasedJob,
@@ -179,9 +212,10 @@ async fn put_back(
     held(
         &sqlx::query(
             "with covered as (
-                 select exists (select from event_jobs other
-                                join event_jobs mine using (namespace, conversation_id)
-                                where mine.namespace = $1 and mine.job_id = $2 and other.status = 'PENDING') as by_other
+                 select exists (select from event_jobs mine
+                                join event_jobs other on other.namespace = $1 and other.status = 'PENDING'
+                                    and (other.conversation_id = mine.conversation_id or other.thread_id = mine.thread_id)
+                                where mine.namespace = $1 and mine.job_id = $2) as by_other
              )
              update event_jobs
              set status = case when by_other then 'DONE' else 'PENDING' end,

@@ -5,18 +5,23 @@
 
 pub mod archive;
 pub mod artifacts;
+pub mod bulk;
 pub mod embedded;
 mod entities;
 pub mod events;
 pub mod expansion;
+pub mod facts;
 pub mod forgetting;
 pub mod graph;
 pub mod hydration;
 pub mod jobs;
 pub mod models;
+pub mod neighbours;
 pub mod passages;
+pub mod reembedding;
 pub mod search;
 pub mod survey;
+pub mod turns;
 
 mod error;
 mod pool;

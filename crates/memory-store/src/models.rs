@@ -1,6 +1,7 @@
 //! Which embedding models have vectors here, and which one is searched.
 
 use memory_core::ports::ModelInfo;
+use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use crate::{Conn, Store, StoreError};
@@ -16,19 +17,40 @@ pub async fn active(conn: &mut Conn) -> Result<Option<ActiveModel>, StoreError> 
     let row = sqlx::query("select model_id, name, dimension from embedding_model where is_active")
         .fetch_optional(conn)
         .await?;
-    row.map(|row| {
-        Ok(ActiveModel {
-            model_id: row.try_get("model_id")?,
-            info: ModelInfo {
-                id: row.try_get("name")?,
-                dimension: row.try_get::<i32, _>("dimension")? as usize,
-            },
-        })
+    row.as_ref().map(model_of).transpose()
+}
+
+pub(crate) fn model_of(row: &PgRow) -> Result<ActiveModel, StoreError> {
+    Ok(ActiveModel {
+        model_id: row.try_get("model_id")?,
+        info: ModelInfo { id: row.try_get("name")?, dimension: row.try_get::<i32, _>("dimension")? as usize },
     })
-    .transpose()
+}
+
+/// The models that are not searched and may still have vectors.
+pub async fn inactive(conn: &mut Conn) -> Result<Vec<ActiveModel>, StoreError> {
+    let rows = sqlx::query(
+        "select model_id, name, dimension from embedding_model where not is_active order by model_id",
+    )
+    .fetch_all(conn)
+    .await?;
+    rows.iter().map(model_of).collect()
+}
+
+/// Whether the model is still one whose vectors are stored.
+pub async fn is_known(conn: &mut Conn, model_id: i16) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar("select exists (select from embedding_model where model_id = $1)")
+        .bind(model_id)
+        .fetch_one(conn)
+        .await?)
 }
 
 impl Store {
+    /// The model that is searched, if one ever was.
+    pub async fn active_model(&self) -> Result<Option<ActiveModel>, StoreError> {
+        active(&mut *self.acquire().await?).await
+    }
+
     /// Makes the model the active one of a new store, or checks that it is the active one. Vectors of
     /// another model are never mixed with its own.
     pub async fn adopt_model(&self, model: &ModelInfo) -> Result<ActiveModel, StoreError> {
@@ -46,7 +68,8 @@ impl Store {
             if has_vectors {
                 return Err(StoreError::ModelMismatch(format!(
                     "the stored vectors were made by {} ({} dimensions), but the model at hand is {} ({} dimensions); \
-                     start with the model that the store was made with (--model-dir), or use another database",
+                     start with the model that the store was made with (--model-dir DIR), or have vectors made by another: \
+                     `remembrancer reembed --model-dir DIR`",
                     active.info.id, active.info.dimension, model.id, model.dimension
                 )));
             }

@@ -13,7 +13,7 @@ use crate::{Conn, StoreError, Tx};
 
 /// What each lexeme of a namespace is led by: 25 bits of a hash (FNV-1a) of its name in base 32. Two namespaces with the
 /// same key share nothing but posting lists; every query names its namespace as well.
-fn lexeme_key(ns: &Namespace) -> String {
+pub(crate) fn lexeme_key(ns: &Namespace) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let hash = ns.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -60,6 +60,28 @@ fn push_quoted(out: &mut String, key: &str, lexeme: &str) {
         out.push(c);
     }
     out.push('\'');
+}
+
+/// What a model made of a passage.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PassageVector {
+    pub vector: Vec<f32>,
+    /// The states of its tokens, compressed; empty when the model gives none.
+    pub states: Vec<u8>,
+}
+
+/// The same of several, as a statement takes them.
+#[derive(Debug, Default)]
+pub(crate) struct VectorColumns {
+    pub(crate) vectors: Vec<Vector>,
+    pub(crate) states: Vec<Vec<u8>>,
+}
+
+impl VectorColumns {
+    pub(crate) fn push(&mut self, made: PassageVector) {
+        self.vectors.push(Vector::from(made.vector));
+        self.states.push(made.states);
+    }
 }
 
 /// A passage whose vector is missing.
@@ -132,7 +154,7 @@ pub async fn insert_vectors(
     revision_id: RevisionId,
     model_id: i16,
     rendering: i32,
-    vectors: Vec<(PassageId, Vec<f32>)>,
+    vectors: Vec<(PassageId, PassageVector)>,
 ) -> Result<(), StoreError> {
     let current: Option<i32> = sqlx::query_scalar(
         "select rendering from artifact_revision where namespace = $1 and revision_id = $2 for update",
@@ -144,22 +166,30 @@ pub async fn insert_vectors(
     if current != Some(rendering) {
         return Err(StoreError::Conflict);
     }
-    let (ids, vectors): (Vec<i64>, Vec<Vector>) =
-        vectors.into_iter().map(|(id, vector)| (id.0, Vector::from(vector))).unzip();
-    sqlx::query(
-        "insert into passage_embedding (namespace, passage_id, model_id, revision_id, is_latest, embedding)
-         select p.namespace, p.passage_id, $3, p.revision_id, p.is_latest, v.embedding
-         from unnest($4::bigint[], $5::vector[]) v (passage_id, embedding)
-         join passage p on p.namespace = $1 and p.passage_id = v.passage_id and p.revision_id = $2
-         on conflict (namespace, passage_id, model_id) do update set embedding = excluded.embedding",
-    )
-    .bind(ns.as_str())
-    .bind(revision_id.0)
-    .bind(model_id)
-    .bind(ids)
-    .bind(vectors)
-    .execute(&mut **tx)
-    .await?;
+    write_vectors(tx, ns, model_id, vectors).await
+}
+
+/// Writes vectors of passages, as far as these are still there.
+pub async fn write_vectors(
+    tx: &mut Tx,
+    ns: &Namespace,
+    model_id: i16,
+    vectors: Vec<(PassageId, PassageVector)>,
+) -> Result<(), StoreError> {
+    let mut ids = Vec::with_capacity(vectors.len());
+    let mut columns = VectorColumns::default();
+    for (id, made) in vectors {
+        ids.push(id.0);
+        columns.push(made);
+    }
+    sqlx::query(include_str!("sql/write_vectors.sql"))
+        .bind(ns.as_str())
+        .bind(model_id)
+        .bind(ids)
+        .bind(columns.vectors)
+        .bind(columns.states)
+        .execute(&mut **tx)
+        .await?;
     Ok(())
 }
 
@@ -188,7 +218,8 @@ pub async fn replace(
         .bind(columns.lex_length)
         .bind(model_id)
         .bind(columns.embedded_ordinals)
-        .bind(columns.embeddings)
+        .bind(columns.vectors.vectors)
+        .bind(columns.vectors.states)
         .execute(&mut **tx)
         .await?;
     Ok(())
@@ -229,24 +260,17 @@ pub async fn following_turn(
     }))
 }
 
-/// Rewrites the lexical index of one passage and drops its vectors, which were made from the old rendering.
+/// Rewrites the lexical index of one passage.
 pub async fn rewrite_lex(
     tx: &mut Tx,
     ns: &Namespace,
-    revision_id: RevisionId,
     passage_id: PassageId,
     lexemes: &LexemeCounts,
 ) -> Result<(), StoreError> {
     sqlx::query(
-        "with revision as (
-             update artifact_revision set rendering = rendering + 1 where namespace = $1 and revision_id = $2
-         ), vectors as (
-             delete from passage_embedding where namespace = $1 and passage_id = $3
-         )
-         update passage set lex = $4::tsvector, lex_length = $5 where namespace = $1 and passage_id = $3",
+        "update passage set lex = $3::tsvector, lex_length = $4 where namespace = $1 and passage_id = $2",
     )
     .bind(ns.as_str())
-    .bind(revision_id.0)
     .bind(passage_id.0)
     .bind(lex_literal(ns, lexemes))
     .bind(lexemes.length as i32)

@@ -177,6 +177,11 @@ impl Store {
         Ok(Pooled(self.pool.acquire().await?))
     }
 
+    /// A connection that is never lent again: what is held by it ends with it.
+    pub(crate) async fn dedicated(&self) -> Result<Conn, StoreError> {
+        Ok(self.pool.acquire().await?.detach())
+    }
+
     /// A stream of hints that something of this topic has changed. It starts listening before it returns.
     pub async fn listen_for(&self, topic: Topic) -> Result<Hints, StoreError> {
         let mut listener = sqlx::postgres::PgListener::connect_with(&self.pool).await?;

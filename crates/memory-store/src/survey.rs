@@ -155,11 +155,31 @@ pub async fn job_status(
     .transpose()
 }
 
-/// How many passages the namespace has, counted up to `limit`.
-pub async fn passages_up_to(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result<i64, StoreError> {
-    Ok(sqlx::query_scalar("select count(*) from (select from passage where namespace = $1 limit $2) counted")
-        .bind(ns.as_str())
-        .bind(limit)
-        .fetch_one(conn)
-        .await?)
+/// How many passages a namespace has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PassageCounts {
+    pub of_revisions: i64,
+    pub of_observations: i64,
+}
+
+/// Each counted up to `limit`.
+pub async fn passages_up_to(
+    conn: &mut Conn,
+    ns: &Namespace,
+    limit: i64,
+) -> Result<PassageCounts, StoreError> {
+    let row = sqlx::query(
+        "select (select count(*) from (select from passage where namespace = $1 and revision_id is not null
+                                       limit $2) r) as of_revisions,
+                (select count(*) from (select from passage where namespace = $1 and observation is not null
+                                       limit $2) o) as of_observations",
+    )
+    .bind(ns.as_str())
+    .bind(limit)
+    .fetch_one(conn)
+    .await?;
+    Ok(PassageCounts {
+        of_revisions: row.try_get("of_revisions")?,
+        of_observations: row.try_get("of_observations")?,
+    })
 }

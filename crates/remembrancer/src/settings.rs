@@ -10,9 +10,11 @@ use memory_engine::EngineSettings;
 use memory_inference::files::ModelSettings;
 use memory_store::StoreSettings;
 
+use crate::commands::bench::BenchArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
+use crate::commands::reembed::ReembedArgs;
 use crate::commands::setup::SetupArgs;
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
 use crate::pieces::Pieces;
@@ -50,6 +52,10 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Remember every text file of a folder
     ImportFolder(ImportFolderArgs),
+    /// Change the embedding model, named by --model-dir, while everything goes on
+    Reembed(ReembedArgs),
+    /// Measure how well and how fast it is, on a database of its own
+    Bench(BenchArgs),
     /// Hold the database and the model for other processes of the data folder
     #[command(hide = true)]
     Instance,

@@ -7,7 +7,7 @@ use memory_core::graph::{GraphRelation, ObservationHandle, TextKey, Weights};
 use memory_core::id::Namespace;
 use memory_store::archive::{self, NewVersion};
 use memory_store::graph::{self, Ordered, Thread, new_handle};
-use memory_store::{StoreError, Tx};
+use memory_store::{StoreError, Tx, jobs};
 
 use super::import::misplaced;
 use super::{ArchiveImported, Tally};
@@ -137,6 +137,8 @@ impl GraphImport {
         let created = [self.threads, self.entity_tally, self.observation_tally, self.relation_tally];
         if created.iter().all(|tally| tally.created == 0) {
             archive::lower_version(tx, &self.thread).await?;
+        } else {
+            jobs::queue_indexing(tx, &self.thread).await?;
         }
         for (all, own) in [
             (&mut done.threads, self.threads),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use memory_core::Invalid;
 use memory_core::graph::grouped;
 use memory_store::graph::{self, InStep};
+use memory_store::jobs;
 
 use super::disk;
 use super::file::{State, Turns};
@@ -148,6 +149,7 @@ impl Turns {
                 ));
             }
             graph::note_in_step(&mut tx, &thread, InStep { version: before, sha256 }).await?;
+            jobs::queue_indexing(&mut tx, &thread).await?;
             tx.commit().await?;
             self.graphs.were_changed();
             return Ok(TakenIn { written: before, is_owed: true, notices });
@@ -157,6 +159,7 @@ impl Turns {
         let written = if replaced.has_changed { thread.version } else { before };
         if replaced.has_changed {
             graph::note_in_step(&mut tx, &thread, InStep { version: written, sha256 }).await?;
+            jobs::queue_indexing(&mut tx, &thread).await?;
             tx.commit().await?;
             self.graphs.were_changed();
         } else {

@@ -11,7 +11,7 @@ use memory_core::graph_jsonl::{GraphLine, parse_line, write_entity, write_relati
 use memory_core::id::Namespace;
 use memory_core::text::cut;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated, Thread};
-use memory_store::{Conn, StoreError, Tx};
+use memory_store::{Conn, StoreError, Tx, jobs};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 
 use super::write::first_of_each;
@@ -98,6 +98,7 @@ impl Memory {
         let thread = graph::lock_thread(&mut tx, ns, scope).await?;
         let imported = unite(&mut tx, &thread, from, total_bytes, report).await?;
         if imported.has_changed() {
+            jobs::queue_indexing(&mut tx, &thread).await?;
             tx.commit().await?;
             self.graph_was_changed();
         }

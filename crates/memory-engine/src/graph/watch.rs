@@ -11,7 +11,7 @@ use memory_core::Invalid;
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_store::graph::{self, Thread};
-use memory_store::{Hints, StoreError, Topic, Tx};
+use memory_store::{Hints, StoreError, Topic, Tx, jobs};
 use tokio::sync::{Notify, watch};
 
 use super::Changed;
@@ -109,17 +109,19 @@ impl Memory {
     /// Commits a change of a graph and tells who watches it. Every change ends here.
     pub(crate) async fn commit_change<T>(
         &self,
-        tx: Tx,
+        mut tx: Tx,
         thread: &Thread,
         answer: T,
     ) -> Result<Changed<T>, EngineError> {
+        jobs::queue_indexing(&mut tx, thread).await?;
         tx.commit().await?;
         self.graph_was_changed();
         Ok(Changed::to(thread, answer))
     }
 
-    /// Tells who watches that something was committed.
+    /// Tells who watches that something was committed, and who indexes it.
     pub(crate) fn graph_was_changed(&self) {
+        self.wake_worker();
         self.graphs.were_changed();
     }
 

@@ -1,26 +1,27 @@
 //! recall: search arms under filters, joined, read back, and expanded through events and entities.
 
+mod facts;
+mod neighbours;
 mod request;
-
-use std::collections::{HashMap, HashSet};
+mod search;
 
 use memory_core::chunk::count_tokens;
 use memory_core::event::StoredEvent;
 use memory_core::id::{AnyId, ArtifactId, EventId, Namespace, PassageId, RevisionId};
-use memory_core::recall::{ArmPlace, fuse_scores};
+use memory_core::lexicon::Query;
+use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
 use memory_store::expansion::{self, FoundEntity, RelatedEvent};
 use memory_store::hydration::{self, HydratedHit, Wanted};
-use memory_store::search::{self, Hit, Turn};
-use memory_store::survey;
+pub use memory_store::neighbours::Neighbour;
+use memory_store::turns::{self, Turn};
 
+pub use facts::{EntityLink, Fact};
 pub use request::{RecallDraft, RecallRequest, Target, cursor};
 
-use crate::error::vector_warning;
+use self::search::Chosen;
 use crate::{EngineError, Memory};
 
-/// How many passages each arm may bring in.
-const ARM_LIMIT: usize = 100;
 /// The most events shown with one hit of a search.
 const EVENTS_PER_HIT: i64 = 5;
 /// The most events shown with one artifact that was asked for by its id.
@@ -46,6 +47,8 @@ pub struct Recalled {
     /// The content goes on.
     pub is_cut: bool,
     pub explanation: Option<Explanation>,
+    /// What stands before and after it, in order.
+    pub neighbours: Vec<Neighbour>,
 }
 
 /// Where the arms saw a hit.
@@ -53,6 +56,8 @@ pub struct Recalled {
 pub struct Explanation {
     pub vector: Option<ArmPlace>,
     pub lexical: Option<ArmPlace>,
+    pub late: Option<ArmPlace>,
+    pub artifact: ArtifactScore,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -60,6 +65,9 @@ pub struct Recall {
     pub results: Vec<Recalled>,
     pub related: Vec<RelatedEvent>,
     pub entities: Vec<FoundEntity>,
+    /// For each entity the graph's that it may be.
+    pub links: Vec<Vec<EntityLink>>,
+    pub facts: Vec<Fact>,
     pub next_cursor: Option<String>,
     pub warnings: Vec<String>,
     pub conversation: Option<ConversationPage>,
@@ -72,20 +80,12 @@ pub struct ConversationPage {
     pub total_turns: i64,
 }
 
-/// A passage that stands for its artifact in an answer.
-struct Chosen {
-    passage_id: PassageId,
-    revision_id: RevisionId,
-    score: f32,
-    explanation: Explanation,
-}
-
 impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn recall(&self, ns: &Namespace, request: &RecallRequest) -> Result<Recall, EngineError> {
         self.persist(|| async {
             let mut answer = match &request.target {
-                Target::Query(query) => self.recall_query(ns, request, query).await?,
+                Target::Query(query) => Box::pin(self.recall_query(ns, request, query)).await?,
                 Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id).await?,
                 Target::Id(AnyId::Event(id)) => self.recall_event(ns, request, id).await?,
                 Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
@@ -106,7 +106,7 @@ impl Memory {
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
         let depth = request.offset + request.limit;
-        let chosen = self.search(ns, request, query, depth, &mut answer.warnings).await?;
+        let (asked, chosen) = self.search(ns, request, query, depth, &mut answer.warnings).await?;
         let page: Vec<&Chosen> = chosen.iter().skip(request.offset).take(request.limit).collect();
         if chosen.len() > depth && request::can_page_to(depth) {
             answer.next_cursor = Some(cursor(depth));
@@ -116,10 +116,24 @@ impl Memory {
         let revisions: Vec<RevisionId> = page.iter().map(|c| c.revision_id).collect();
         let hydrating = async {
             let mut conn = self.store.acquire().await?;
-            self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await
+            let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
+            let around = self.neighbours(&mut conn, ns, request, &hits).await?;
+            Ok::<_, EngineError>((hits, around))
         };
-        let (hits, expansion) = futures::try_join!(hydrating, self.expand(ns, request, &revisions))?;
+        // Facts stand on the first page.
+        let meeting_facts = async {
+            if request.offset > 0 {
+                return Ok(Vec::new());
+            }
+            self.facts_of_question(ns, request, &asked).await
+        };
+        let ((hits, mut around), expansion, of_question) =
+            futures::try_join!(hydrating, self.expand(ns, request, &revisions), meeting_facts)?;
         expansion.fill(&mut answer);
+        if request.offset == 0 {
+            (answer.facts, answer.links) = self.facts(ns, request, of_question, &mut answer.entities).await?;
+        }
+        let words = Query::new(query);
         answer.results = hits
             .into_iter()
             .filter_map(|mut hit| {
@@ -128,88 +142,17 @@ impl Memory {
                 let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
                 Some(Recalled {
                     score: chosen.score,
-                    snippet: snippet(&hit.passage, Some(query)),
+                    snippet: snippet(&hit.passage, Some(&words)),
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
                     is_cut,
                     explanation: request.explain.then_some(chosen.explanation),
                     event_id: None,
+                    neighbours: around.remove(&hit.passage_id).unwrap_or_default(),
                     hit,
                 })
             })
             .collect();
         Ok(answer)
-    }
-
-    /// One passage an artifact, best first: at least `depth + 1` of them where there are so many.
-    async fn search(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        query: &str,
-        depth: usize,
-        warnings: &mut Vec<String>,
-    ) -> Result<Vec<Chosen>, EngineError> {
-        let scope = {
-            let mut conn = self.store.acquire().await?;
-            let passages = match self.statistics.passages(ns) {
-                Some(count) => count,
-                None => {
-                    let count = survey::passages_up_to(&mut conn, ns, search::EXACT_MAX + 1).await?;
-                    self.statistics.set_passages(ns, count);
-                    count
-                }
-            };
-            search::scope(&mut conn, ns, request.filters.clone(), passages).await?
-        };
-        if scope.is_empty() {
-            return Ok(Vec::new());
-        }
-        let limit = ARM_LIMIT.max(depth * 2);
-        let vector_arm = async {
-            let Some((model, active)) = self.ready_model() else {
-                let error = memory_core::ports::EmbeddingError::Unavailable("not loaded".into());
-                return Ok((Vec::new(), Some(vector_warning(&error))));
-            };
-            match model.embed_query(query).await {
-                Ok(vector) => {
-                    let mut conn = self.store.acquire().await?;
-                    let hits = search::nearest(&mut conn, ns, &scope, &active, vector, limit as i64).await?;
-                    Ok::<_, EngineError>((hits, None))
-                }
-                Err(error) => Ok((Vec::new(), Some(vector_warning(&error)))),
-            }
-        };
-        let lexical_arm = async {
-            let mut conn = self.store.acquire().await?;
-            Ok::<_, EngineError>(self.words_arm(&mut conn, ns, &scope, query, limit).await?)
-        };
-        let ((vector, warning), lexical) = futures::try_join!(vector_arm, lexical_arm)?;
-        warnings.extend(warning);
-        let found: HashMap<PassageId, &Hit> =
-            vector.iter().chain(&lexical).map(|hit| (hit.passage_id, hit)).collect();
-        let pairs = |hits: &[Hit]| hits.iter().map(|h| (h.passage_id, h.score)).collect::<Vec<_>>();
-        let mut fused = fuse_scores(&pairs(&vector), &pairs(&lexical));
-        // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
-        let age = |key| found.get(&key).map(|hit: &&Hit| (hit.is_latest, hit.revision_id));
-        fused.sort_by(|a, b| {
-            b.score
-                .total_cmp(&a.score)
-                .then_with(|| age(b.key).cmp(&age(a.key)))
-                .then_with(|| a.key.cmp(&b.key))
-        });
-        let mut seen = HashSet::new();
-        Ok(fused
-            .into_iter()
-            .filter_map(|fused| {
-                let hit = found.get(&fused.key)?;
-                seen.insert(&hit.artifact_id).then_some(Chosen {
-                    passage_id: fused.key,
-                    revision_id: hit.revision_id,
-                    score: fused.score,
-                    explanation: Explanation { vector: fused.vector, lexical: fused.lexical },
-                })
-            })
-            .collect())
     }
 
     async fn recall_artifact(
@@ -238,6 +181,7 @@ impl Memory {
             is_cut,
             explanation: None,
             event_id: None,
+            neighbours: Vec::new(),
             hit,
         });
         let revision = answer.results[0].hit.revision_id;
@@ -268,6 +212,7 @@ impl Memory {
             is_cut: false,
             explanation: None,
             event_id: Some(id.clone()),
+            neighbours: Vec::new(),
             hit,
         });
         let revision = answer.results[0].hit.revision_id;
@@ -283,7 +228,7 @@ impl Memory {
     ) -> Result<Recall, EngineError> {
         let mut conn = self.store.acquire().await?;
         let (turns, total_turns) =
-            search::conversation(&mut conn, ns, id, request.offset as i64, request.limit as i64).await?;
+            turns::conversation(&mut conn, ns, id, request.offset as i64, request.limit as i64).await?;
         let end = request.offset + turns.len();
         Ok(Recall {
             next_cursor: (!turns.is_empty() && (end as i64) < total_turns).then(|| cursor(end)),
@@ -347,7 +292,7 @@ impl Expansion {
     }
 }
 
-/// Leaves out what the bound has no room for: results from the end, then related events, then entities.
+/// Leaves out what the bound has no room for: results from the end, then related events, facts and entities.
 /// The first result always stays.
 fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
     let mut left = max_tokens;
@@ -374,9 +319,22 @@ fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
                 + r.evidence.iter().map(|e| count_tokens(&e.quote) + 30).sum::<usize>(),
         )
     });
+    answer.facts.retain(|fact| take(cost_of_fact(fact)));
+    let mut links = std::mem::take(&mut answer.links).into_iter();
+    let mut kept_links = Vec::new();
     answer.entities.retain(|e| {
-        take(12 + count_tokens(&e.name) + e.aliases.iter().map(|a| count_tokens(a)).sum::<usize>())
+        let links = links.next().unwrap_or_default();
+        let fits = take(
+            12 + count_tokens(&e.name)
+                + e.aliases.iter().map(|a| count_tokens(a)).sum::<usize>()
+                + 25 * links.len(),
+        );
+        if fits {
+            kept_links.push(links);
+        }
+        fits
     });
+    answer.links = kept_links;
     if let Some(conversation) = &mut answer.conversation {
         let kept =
             conversation.turns.iter().take_while(|t| take(40 + count_tokens(&t.content))).count().max(1);
@@ -387,6 +345,17 @@ fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
     }
 }
 
+fn cost_of_fact(fact: &Fact) -> usize {
+    let stored = &fact.stored;
+    let relation = |r: &memory_core::graph::GraphRelation| {
+        15 + count_tokens(&r.from) + count_tokens(&r.to) + count_tokens(&r.relation_type)
+    };
+    30 + count_tokens(&stored.entity)
+        + count_tokens(&stored.entity_type)
+        + count_tokens(&stored.observation)
+        + stored.relations.iter().map(relation).sum::<usize>()
+}
+
 fn cost_of(result: &Recalled) -> usize {
     let event_cost = |event: &StoredEvent| {
         60 + count_tokens(&event.narrative)
@@ -395,5 +364,6 @@ fn cost_of(result: &Recalled) -> usize {
     RESULT_OVERHEAD_TOKENS
         + count_tokens(&result.snippet)
         + result.content.as_deref().map_or(0, count_tokens)
+        + result.neighbours.iter().map(|n| 40 + count_tokens(&n.text)).sum::<usize>()
         + result.hit.events.iter().map(event_cost).sum::<usize>()
 }

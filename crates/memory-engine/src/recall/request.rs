@@ -3,7 +3,9 @@
 use memory_core::Invalid;
 use memory_core::artifact::{CONTENT_MAX_CHARS, Context, field, list};
 use memory_core::event::Category;
+use memory_core::graph::GraphScope;
 use memory_core::id::AnyId;
+use memory_core::recall::Stages;
 use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_store::search::Filters;
 
@@ -12,6 +14,8 @@ const LIMIT_MAX: i64 = 50;
 const GRAPH_BUDGET_MAX: i64 = 100;
 /// The smallest and the largest bound on an answer, in tokens.
 const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
+/// How many turns or chunks may come with a hit, on either side.
+const NEIGHBOURS_MAX: i64 = 5;
 /// How many results deep paging goes.
 const DEPTH_MAX: usize = 500;
 
@@ -39,6 +43,10 @@ pub struct RecallDraft {
     pub detail: Option<String>,
     pub explain: Option<bool>,
     pub cursor: Option<String>,
+    /// Which graph's facts are wanted; all of the namespace's when left out.
+    pub thread: Option<GraphScope>,
+    pub neighbours: Option<i64>,
+    pub priors: Option<bool>,
 }
 
 /// What is looked for.
@@ -62,8 +70,14 @@ pub struct RecallRequest {
     pub max_tokens: Option<usize>,
     pub is_full: bool,
     pub explain: bool,
+    /// Which graph's facts are wanted; all of the namespace's when there is none.
+    pub thread: Option<GraphScope>,
+    /// How many turns or chunks before and after a hit come with it.
+    pub neighbours: usize,
     /// Where the page begins.
     pub offset: usize,
+    /// Everything that a client asks runs all stages.
+    pub stages: Stages,
 }
 
 impl RecallRequest {
@@ -140,7 +154,10 @@ impl RecallRequest {
             max_tokens,
             is_full,
             explain: draft.explain.unwrap_or(false),
+            thread: draft.thread,
+            neighbours: within("neighbours", draft.neighbours, 0, 0, NEIGHBOURS_MAX)? as usize,
             offset: draft.cursor.as_deref().map_or(Ok(0), |text| parse_cursor(text, offset_max))?,
+            stages: Stages { priors: draft.priors.unwrap_or(true), ..Stages::default() },
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod embed;
 mod extract;
+mod index_graph;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -218,6 +219,7 @@ impl Memory {
                 JobTarget::Extract(revision_id) => self.extract_revision(job, *revision_id).await,
                 JobTarget::ExtractConversation(id) => self.extract_conversation(job, id).await,
                 JobTarget::Embed(revision_id) => self.embed_revision(job, *revision_id).await,
+                JobTarget::IndexGraph(thread_id) => self.index_graph(job, *thread_id).await,
             }
         };
         let error = match tokio::time::timeout(self.settings.lease.saturating_sub(margin), work).await {
@@ -225,6 +227,9 @@ impl Memory {
             Ok(Err(error)) => error,
             Err(_) => JobError::Retry(ErrorCode::Internal, "it took longer than its lease".to_owned()),
         };
+        if matches!(error, JobError::Retry(..)) {
+            self.leave_removed_model().await;
+        }
         let put_back = self.persist(|| async { Ok(self.settle(job, error.clone()).await?) });
         if let Err(error) = put_back.await {
             // The lease runs out and the job is claimed again.

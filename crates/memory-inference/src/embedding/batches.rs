@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memory_core::ports::EmbeddingError;
+use memory_core::ports::{Embedded, EmbeddingError, TokenState};
 
 use super::windows::Window;
 
@@ -34,41 +34,46 @@ pub(super) fn group(places: &mut [Place], marks: usize, cap: usize) -> Vec<Range
     batches
 }
 
-/// Adds up the vectors of each text's windows, weighted by their tokens.
+/// Adds up the vectors of each text's windows, weighted by their tokens, and collects the tokens' states.
 #[derive(Debug)]
 pub(super) struct Sums {
-    sums: Vec<Vec<f32>>,
+    sums: Vec<(Vec<f32>, Vec<TokenState>)>,
 }
 
 impl Sums {
     pub(super) fn new(texts: usize, dimension: usize) -> Self {
-        Self { sums: vec![vec![0.0; dimension]; texts] }
+        Self { sums: vec![(vec![0.0; dimension], Vec::new()); texts] }
     }
 
-    /// `vector` is of unit length and of the dimension given at first.
-    pub(super) fn add(&mut self, place: &Place, vector: &[f32]) -> Result<(), EmbeddingError> {
-        let sum = &mut self.sums[place.text];
-        if vector.len() != sum.len() {
+    /// Its vector is of unit length and of the dimension given at first.
+    pub(super) fn add(&mut self, place: &Place, made: Embedded) -> Result<(), EmbeddingError> {
+        let (sum, tokens) = &mut self.sums[place.text];
+        if made.vector.len() != sum.len() {
             return Err(EmbeddingError::Failed(format!(
                 "the model gives {} numbers and its description says {}",
-                vector.len(),
+                made.vector.len(),
                 sum.len()
             )));
         }
         let weight = place.window.tokens.max(1) as f32;
-        for (sum, value) in sum.iter_mut().zip(vector) {
+        for (sum, value) in sum.iter_mut().zip(&made.vector) {
             *sum += weight * value;
         }
+        tokens.extend(made.tokens);
         Ok(())
     }
 
-    /// One vector of unit length a text.
-    pub(super) fn into_vectors(self) -> Result<Vec<Vec<f32>>, EmbeddingError> {
-        self.sums.into_iter().map(unit_length).collect()
+    /// One vector of unit length a text, and its tokens in order.
+    pub(super) fn into_embedded(self) -> Result<Vec<Embedded>, EmbeddingError> {
+        let embedded = self.sums.into_iter().map(|(sum, mut tokens)| {
+            tokens.sort_by_key(|token| token.begin);
+            Ok(Embedded { vector: unit_length(sum)?, tokens })
+        });
+        embedded.collect()
     }
 }
 
-fn unit_length(mut vector: Vec<f32>) -> Result<Vec<f32>, EmbeddingError> {
+pub(super) fn unit_length(mut vector: Vec<f32>) -> Result<Vec<f32>, EmbeddingError> {
     let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
     if !length.is_finite() || length < 1e-6 {
         return Err(EmbeddingError::Failed(format!("the model gave a vector of length {length}")));
@@ -110,17 +115,27 @@ mod tests {
     fn windows_weigh_as_many_tokens_as_they_have() {
         let mut sums = Sums::new(2, 2);
         let place = |text, tokens| Place { text, window: Window { bytes: 0..0, tokens } };
-        sums.add(&place(0, 30), &[1.0, 0.0]).unwrap();
-        sums.add(&place(0, 40), &[0.0, 1.0]).unwrap();
-        sums.add(&place(1, 0), &[0.0, -1.0]).unwrap();
-        assert!(sums.add(&place(1, 1), &[1.0]).is_err());
-        assert_eq!(sums.into_vectors().unwrap(), [vec![0.6, 0.8], vec![0.0, -1.0]]);
+        let made = |vector: &[f32], begin| Embedded {
+            vector: vector.to_vec(),
+            tokens: vec![TokenState { begin, state: vector.to_vec() }],
+        };
+        sums.add(&place(0, 30), made(&[1.0, 0.0], 90)).unwrap();
+        sums.add(&place(0, 40), made(&[0.0, 1.0], 0)).unwrap();
+        sums.add(&place(1, 0), made(&[0.0, -1.0], 0)).unwrap();
+        assert!(sums.add(&place(1, 1), made(&[1.0], 0)).is_err());
+        let embedded = sums.into_embedded().unwrap();
+        assert_eq!((&embedded[0].vector[..], &embedded[1].vector[..]), (&[0.6, 0.8][..], &[0.0, -1.0][..]));
+        assert_eq!(embedded[0].tokens.iter().map(|token| token.begin).collect::<Vec<_>>(), [0, 90]);
     }
 
     #[test]
     fn a_vector_that_is_no_vector_is_an_error() {
         let mut sums = Sums::new(1, 1);
-        sums.add(&Place { text: 0, window: Window { bytes: 0..0, tokens: 1 } }, &[f32::NAN]).unwrap();
-        assert!(sums.into_vectors().is_err());
+        sums.add(
+            &Place { text: 0, window: Window { bytes: 0..0, tokens: 1 } },
+            Embedded { vector: vec![f32::NAN], tokens: Vec::new() },
+        )
+        .unwrap();
+        assert!(sums.into_embedded().is_err());
     }
 }

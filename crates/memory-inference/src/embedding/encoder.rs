@@ -4,18 +4,21 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use fastembed::{
-    InitOptionsUserDefined, Pooling, QuantizationMode, TextEmbedding, TokenizerFiles,
+    InitOptionsUserDefined, OutputKey, QuantizationMode, TextEmbedding, TokenizerFiles,
     UserDefinedEmbeddingModel,
 };
-use memory_core::ports::EmbeddingError;
+use memory_core::ports::{Embedded, EmbeddingError, TokenState};
 use ort::environment::Environment;
 
-use super::batches::Place;
+use super::batches::{Place, unit_length};
 use super::description::{ModelDescription, read_file};
 use super::windows::{self, Token};
 use super::worker::{Encode, Lane};
 
 const ONNX_FILE: &str = "model_int8.onnx";
+
+/// What a sentence encoder calls the states of its tokens.
+const STATES: OutputKey = OutputKey::ByName("last_hidden_state");
 
 type Tokenize = Box<dyn Fn(&str) -> Result<Vec<Token>, EmbeddingError> + Send>;
 
@@ -54,7 +57,6 @@ impl Encoder {
             tokenizer_config_file: file("tokenizer_config.json")?,
         };
         let model = UserDefinedEmbeddingModel::new(file(ONNX_FILE)?, tokenizer)
-            .with_pooling(Pooling::Mean)
             // Not `Dynamic`, which forces all texts of a call into one batch.
             .with_quantization(QuantizationMode::None);
         let options = session_options(environment, threads).with_max_length(description.window_tokens);
@@ -103,19 +105,66 @@ impl Encode for Encoder {
         lane: Lane,
         texts: &[String],
         places: &[Place],
-    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    ) -> Result<Vec<Embedded>, EmbeddingError> {
         let prefix = &self.prefix(lane).text;
         let windows: Vec<Cow<'_, str>> = places
             .iter()
             .map(|place| &texts[place.text][place.window.bytes.clone()])
             .map(|window| if prefix.is_empty() { window.into() } else { format!("{prefix}{window}").into() })
             .collect();
-        let vectors = self.model.embed(&windows, Some(windows.len())).map_err(|error| failed(&error))?;
-        if vectors.len() == places.len() {
-            Ok(vectors)
-        } else {
-            Err(failed(&format!("{} vectors for {} texts", vectors.len(), places.len())))
+        let output = self.model.transform(&windows, Some(windows.len())).map_err(|error| failed(&error))?;
+        let [batch] = &output.into_raw()[..] else { return Err(failed(&"it ran more than once")) };
+        let states =
+            batch.select_output(&&[STATES, OutputKey::OnlyOne][..]).map_err(|error| failed(&error))?;
+        let (&[texts_run, row_tokens, dimension], Some(values)) = (states.shape(), states.as_slice()) else {
+            return Err(failed(&format!("it gives numbers of the shape {:?}", states.shape())));
+        };
+        if texts_run != places.len() || dimension != self.dimension {
+            return Err(failed(&format!("{texts_run} × {dimension} numbers for {} texts", places.len())));
         }
+        let mask = batch.attention_mask_array.as_slice().unwrap_or_default();
+        let rows = values.chunks_exact(row_tokens * dimension).zip(mask.chunks_exact(row_tokens));
+        rows.zip(places)
+            .map(|((values, mask), place)| self.embedded(lane, texts, place, values, mask))
+            .collect()
+    }
+}
+
+impl Encoder {
+    /// Vector and tokens of one window, from the states of its tokens, the model's own marks and padding included.
+    fn embedded(
+        &self,
+        lane: Lane,
+        texts: &[String],
+        place: &Place,
+        values: &[f32],
+        mask: &[i64],
+    ) -> Result<Embedded, EmbeddingError> {
+        let seen: Vec<&[f32]> = values
+            .chunks_exact(self.dimension)
+            .zip(mask)
+            .filter(|(_, is_seen)| **is_seen != 0)
+            .map(|(state, _)| state)
+            .collect();
+        let mut mean = vec![0.0_f32; self.dimension];
+        for state in &seen {
+            for (sum, value) in mean.iter_mut().zip(*state) {
+                *sum += value;
+            }
+        }
+        // One mark stands at the end; the others, and the prefix, before the text.
+        let before = self.marks.saturating_sub(1) + self.prefix(lane).tokens;
+        let end = seen.len().saturating_sub(1);
+        let own = seen.get(before..end).unwrap_or_default();
+        let window = &texts[place.text][place.window.bytes.clone()];
+        let begins = (self.tokenize)(window)?;
+        let tokens = own.iter().zip(begins).map(|(state, token)| {
+            Ok(TokenState {
+                begin: place.window.bytes.start + token.begin,
+                state: unit_length(state.to_vec())?,
+            })
+        });
+        Ok(Embedded { vector: unit_length(mean)?, tokens: tokens.collect::<Result<_, EmbeddingError>>()? })
     }
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use async_trait::async_trait;
-use memory_core::ports::{EmbeddingError, EmbeddingModel, ModelInfo};
+use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo};
 use tokio::sync::oneshot;
 
 pub use self::description::{MODEL_FILE, ModelDescription};
@@ -51,7 +51,7 @@ impl OnnxEmbedding {
         Ok(Self { info, lanes, thread: Some(thread) })
     }
 
-    async fn embed(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    async fn embed(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
@@ -67,13 +67,13 @@ impl EmbeddingModel for OnnxEmbedding {
         &self.info
     }
 
-    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
         self.embed(Lane::Passages, texts).await
     }
 
-    async fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbeddingError> {
-        let vectors = self.embed(Lane::Queries, vec![text.to_owned()]).await?;
-        vectors.into_iter().next().ok_or_else(|| EmbeddingError::Failed("no vector came back".to_owned()))
+    async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
+        let embedded = self.embed(Lane::Queries, vec![text.to_owned()]).await?;
+        embedded.into_iter().next().ok_or_else(|| EmbeddingError::Failed("no vector came back".to_owned()))
     }
 }
 

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
-use memory_core::ports::EmbeddingError;
+use memory_core::ports::{Embedded, EmbeddingError};
 use tokio::sync::oneshot;
 
 use super::batches::{Place, Sums, group};
@@ -25,13 +25,13 @@ pub(super) trait Encode: Send + 'static {
     /// Tokens that come to those of a window when it is run.
     fn added_tokens(&self, lane: Lane) -> usize;
 
-    /// One vector of unit length a place, in order, from one run of the model.
+    /// What it makes of each place, in order, from one run of the model. Tokens begin where they do in the text.
     fn run(
         &mut self,
         lane: Lane,
         texts: &[String],
         places: &[Place],
-    ) -> Result<Vec<Vec<f32>>, EmbeddingError>;
+    ) -> Result<Vec<Embedded>, EmbeddingError>;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(super) enum Lane {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) texts: Vec<String>,
-    pub(super) reply: oneshot::Sender<Result<Vec<Vec<f32>>, EmbeddingError>>,
+    pub(super) reply: oneshot::Sender<Result<Vec<Embedded>, EmbeddingError>>,
 }
 
 #[derive(Debug, Default)]
@@ -143,7 +143,7 @@ impl<E: Encode> Worker<E> {
         lane: Lane,
         texts: &[String],
         given_up: impl Fn() -> bool,
-    ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+    ) -> Result<Vec<Embedded>, EmbeddingError> {
         let mut places: Vec<Place> = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
             self.let_queries_pass(lane);
@@ -156,12 +156,12 @@ impl<E: Encode> Worker<E> {
                 return Err(EmbeddingError::Failed("no one waits for the vectors".to_owned()));
             }
             let batch = &places[batch];
-            let vectors = self.encoder.run(lane, texts, batch)?;
-            for (place, vector) in batch.iter().zip(&vectors) {
-                sums.add(place, vector)?;
+            let made = self.encoder.run(lane, texts, batch)?;
+            for (place, made) in batch.iter().zip(made) {
+                sums.add(place, made)?;
             }
         }
-        sums.into_vectors()
+        sums.into_embedded()
     }
 
     fn let_queries_pass(&mut self, lane: Lane) {
@@ -211,12 +211,12 @@ mod tests {
             _: Lane,
             texts: &[String],
             places: &[Place],
-        ) -> Result<Vec<Vec<f32>>, EmbeddingError> {
+        ) -> Result<Vec<Embedded>, EmbeddingError> {
             let text = &texts[places[0].text];
             self.ran.send(text.clone()).unwrap();
             self.leave.recv().unwrap();
             assert!(text != "panic", "as scripted");
-            Ok(vec![vec![1.0]])
+            Ok(vec![Embedded { vector: vec![1.0], tokens: Vec::new() }])
         }
     }
 
@@ -227,7 +227,7 @@ mod tests {
         handle: JoinHandle<()>,
     }
 
-    type Answer = oneshot::Receiver<Result<Vec<Vec<f32>>, EmbeddingError>>;
+    type Answer = oneshot::Receiver<Result<Vec<Embedded>, EmbeddingError>>;
 
     impl Thread {
         fn start() -> Self {
@@ -264,7 +264,7 @@ mod tests {
             thread.let_run();
             assert_eq!(thread.runs(), next);
         }
-        assert_eq!(query.blocking_recv().unwrap().unwrap(), [[1.0]]);
+        assert_eq!(query.blocking_recv().unwrap().unwrap()[0].vector, [1.0]);
         thread.let_run();
         assert_eq!(passages.blocking_recv().unwrap().unwrap().len(), 2);
     }

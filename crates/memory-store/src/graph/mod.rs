@@ -1,6 +1,7 @@
 //! The knowledge graph: threads and the lock on them; writing, reading and searching stand below.
 
 mod files;
+pub mod index;
 mod place;
 mod read;
 mod rows;

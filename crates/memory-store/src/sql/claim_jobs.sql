@@ -47,6 +47,6 @@ with recursive waiting as (
         attempts = case when j.attempts >= $3 then j.attempts else j.attempts + 1 end
     from taken
     where j.namespace = taken.namespace and j.job_id = taken.job_id
-    returning j.namespace, j.job_id, j.kind, j.revision_id, j.conversation_id, j.attempts, j.lease_token, j.status
+    returning j.namespace, j.job_id, j.kind, j.revision_id, j.conversation_id, j.thread_id, j.attempts, j.lease_token, j.status
 )
 select * from claimed where status = 'PROCESSING' order by job_id

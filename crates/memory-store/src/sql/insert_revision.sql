@@ -1,8 +1,10 @@
--- artifacts::insert_revision: a revision with its passages, their vectors and its jobs.
+-- artifacts::insert_revision: a revision with its passages, their vectors and tokens' states, and its jobs.
 with revision as (
     insert into artifact_revision (namespace, artifact_id, artifact_uid, context, source, source_id, author, role,
-        participants, date, title, tags, importance, conversation_id, turn_index, summary, is_latest, created_at)
-    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $28, coalesce($29, now()))
+        participants, date, title, tags, importance, conversation_id, turn_index, summary, is_latest, created_at,
+        passages)
+    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $28, coalesce($29, now()),
+        cardinality($20::text[]))
     returning revision_id
 ), passages as (
     insert into passage (namespace, revision_id, artifact_id, ordinal, chunk_index, start_char, end_char, text, lex,
@@ -18,6 +20,12 @@ with revision as (
     select $1, p.passage_id, $23::smallint, p.revision_id, $28, v.embedding
     from unnest($24::int[], $25::vector[]) v (ordinal, embedding)
     join passages p using (ordinal)
+), states as (
+    insert into passage_tokens (namespace, passage_id, model_id, states)
+    select $1, p.passage_id, $23::smallint, v.states
+    from unnest($24::int[], $30::bytea[]) v (ordinal, states)
+    join passages p using (ordinal)
+    where octet_length(v.states) > 0
 ), extract_job as (
     insert into event_jobs (namespace, kind, revision_id)
     select $1, 'extract', revision_id from revision where $26

@@ -1,6 +1,6 @@
 -- passages::replace: new passages for a revision, as its metadata now renders them.
 with revision as (
-    update artifact_revision set rendering = rendering + 1
+    update artifact_revision set rendering = rendering + 1, passages = cardinality($6::text[])
     where namespace = $1 and revision_id = $2
     returning artifact_id, is_latest
 ), passages as (
@@ -12,6 +12,12 @@ with revision as (
         unnest($3::int[], $4::int[], $5::int[], $6::text[], $7::text[], $8::int[])
             with ordinality u (chunk_index, start_char, end_char, text, lex, lex_length, ordinal)
     returning passage_id, ordinal, is_latest
+), states as (
+    insert into passage_tokens (namespace, passage_id, model_id, states)
+    select $1, p.passage_id, $9::smallint, v.states
+    from unnest($10::int[], $12::bytea[]) v (ordinal, states)
+    join passages p using (ordinal)
+    where octet_length(v.states) > 0
 )
 insert into passage_embedding (namespace, passage_id, model_id, revision_id, is_latest, embedding)
 select $1, p.passage_id, $9::smallint, $2, p.is_latest, v.embedding

@@ -1,9 +1,11 @@
 //! What a person types: each file is a command or a few of a kind.
 
+pub(crate) mod bench;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod import_folder;
 pub(crate) mod print;
+pub(crate) mod reembed;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod stdio;
@@ -13,7 +15,7 @@ use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// A bar on standard error while something is exported or imported; none where there is no terminal.
+/// A bar on standard error while something takes a while; none where there is no terminal.
 fn transfer_bar(unit: &str, is_hidden: bool) -> ProgressBar {
     let bar = ProgressBar::new(0);
     if is_hidden || !std::io::stderr().is_terminal() {

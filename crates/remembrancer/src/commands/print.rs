@@ -90,6 +90,19 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     for (n, result) in list(answer, "results").iter().enumerate() {
         push_result(&mut out, n + 1, result, style);
     }
+    let facts = list(answer, "facts");
+    if !facts.is_empty() {
+        let _ = writeln!(out, "{}", style.bold("Facts"));
+    }
+    for fact in facts {
+        let _ = writeln!(
+            out,
+            "  {}  {}  {}",
+            printable(text(fact, "entity")),
+            printable(text(fact, "observation")),
+            style.dim(&format!("({}, {})", printable(text(fact, "type")), printable(text(fact, "threadId"))))
+        );
+    }
     let related = list(answer, "related");
     if !related.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Related"));
@@ -128,7 +141,15 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
         result["title"].as_str().map(|t| format!("{}  ", style.bold(&printable(t)))).unwrap_or_default();
     let _ = writeln!(out, "{n}. {title}{}", style.dim(&about.join(" · ")));
     let body = result["content"].as_str().unwrap_or_else(|| text(result, "snippet"));
+    let neighbours = list(result, "neighbours");
+    let (before, after) = neighbours.split_at(neighbours.partition_point(|n| n["position"] == "before"));
+    for neighbour in before {
+        push_neighbour(out, neighbour, style);
+    }
     out.push_str(&indented(body, "   "));
+    for neighbour in after {
+        push_neighbour(out, neighbour, style);
+    }
     for event in list(result, "events") {
         let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
         let _ = writeln!(
@@ -139,6 +160,12 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
             style.dim(text(event, "id"))
         );
     }
+}
+
+fn push_neighbour(out: &mut String, neighbour: &Value, style: &Style) {
+    let who = neighbour["author"].as_str().or(neighbour["role"].as_str());
+    let who = who.map(|who| format!("{}: ", printable(who))).unwrap_or_default();
+    out.push_str(&style.dim(&indented(&format!("{who}{}", text(neighbour, "text")), "   ")));
 }
 
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {

@@ -94,6 +94,12 @@ pub(crate) struct RecallArgs {
     /// Show where each search arm ranked a result (with --json)
     #[arg(long)]
     explain: bool,
+    /// Show what stands before and after each result, 0 to 5 turns or passages
+    #[arg(long, value_name = "N")]
+    neighbours: Option<i64>,
+    /// Only facts of this thread of the graph
+    #[arg(long, value_name = "ID")]
+    thread: Option<String>,
     #[arg(long)]
     max_tokens: Option<i64>,
     #[arg(long)]
@@ -152,6 +158,7 @@ pub(crate) async fn recall(settings: &Settings, args: RecallArgs) -> anyhow::Res
         "min_importance": args.min_importance, "limit": args.limit, "expand": !args.no_expand,
         "include_superseded": args.include_superseded, "detail": args.full.then_some("full"),
         "explain": args.explain, "max_tokens": args.max_tokens, "cursor": args.cursor,
+        "neighbours": args.neighbours, "threadId": args.thread,
     }));
     show(settings, "recall", arguments, args.json, print::recalled).await
 }

@@ -107,7 +107,7 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// The files are on the disk before their folder has its name, also when the power fails.
-fn settle(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn settle(folder: &Path) -> anyhow::Result<()> {
     for entry in WalkDir::new(folder) {
         let entry = entry.with_context(|| format!("cannot read {}", folder.display()))?;
         File::open(entry.path())
@@ -117,7 +117,7 @@ fn settle(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn remove_folder(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn remove_folder(folder: &Path) -> anyhow::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot delete {}", folder.display()))
@@ -126,7 +126,7 @@ fn remove_folder(folder: &Path) -> anyhow::Result<()> {
     }
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(suffix);
     PathBuf::from(path)

@@ -4,7 +4,7 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use memory_core::event::{StoredEvent, StoredEvidence};
 use memory_core::recall::ArmPlace;
-use memory_engine::recall::{Recall, RecallDraft, RecallRequest, Recalled};
+use memory_engine::recall::{EntityLink, Fact, Neighbour, Recall, RecallDraft, RecallRequest, Recalled};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +48,13 @@ struct Input {
     explain: Option<bool>,
     /// next_cursor of the page before
     cursor: Option<String>,
+    /// Facts of this graph thread only
+    #[serde(rename = "threadId")]
+    thread_id: Option<String>,
+    /// Turns or passages shown before and after each hit, 0 to 5, default 0
+    neighbours: Option<i64>,
+    /// false: recency and importance count nothing (default true)
+    priors: Option<bool>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -107,6 +114,23 @@ struct ResultOut {
     events: Option<Vec<EventOut>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<ExplainOut>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    neighbours: Vec<NeighbourOut>,
+}
+
+/// What stands before or after a result
+#[derive(Debug, Serialize, JsonSchema)]
+struct NeighbourOut {
+    id: String,
+    /// before or after
+    position: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn_index: Option<i32>,
+    text: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -122,13 +146,22 @@ struct ExplainOut {
     vector: Option<PlaceOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lexical: Option<PlaceOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    late_interaction: Option<PlaceOut>,
+    /// What the score is the sum of
+    passage: f64,
+    neighbourhood: f64,
+    time: f64,
+    priors: f64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct PlaceOut {
     rank: usize,
-    /// Cosine similarity, or BM25
+    /// Cosine similarity, BM25, or mean best similarity of the question's tokens
     score: f64,
+    /// What it adds to the result's score
+    share: f64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -183,13 +216,42 @@ struct EntityOut {
     mention_count: i64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    graph: Vec<LinkOut>,
 }
 
-/// Knowledge-graph facts; none are stored yet.
+/// What the knowledge graph says
 #[derive(Debug, Serialize, JsonSchema)]
 struct FactOut {
     entity: String,
+    r#type: String,
     observation: String,
+    #[serde(rename = "threadId")]
+    thread_id: String,
+    /// How well it meets the query; absent where it is shown for its entity
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    relations: Vec<RelationOut>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct RelationOut {
+    from: String,
+    relation_type: String,
+    to: String,
+}
+
+/// A graph entity that this one may be
+#[derive(Debug, Serialize, JsonSchema)]
+struct LinkOut {
+    #[serde(rename = "threadId")]
+    thread_id: String,
+    name: String,
+    r#type: String,
+    status: &'static str,
+    score: f64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -238,7 +300,7 @@ impl From<StoredEvent> for EventOut {
 
 impl From<ArmPlace> for PlaceOut {
     fn from(place: ArmPlace) -> Self {
-        Self { rank: place.rank, score: decimal(place.score, 3) }
+        Self { rank: place.rank, score: decimal(place.score, 3), share: decimal(place.share, 3) }
     }
 }
 
@@ -269,9 +331,57 @@ fn result_out(recalled: Recalled) -> ResultOut {
         superseded: (!hit.is_latest).then_some(true),
         superseded_by: hit.superseded_by,
         events: (!hit.events.is_empty()).then(|| hit.events.into_iter().map(Into::into).collect()),
-        explain: recalled
-            .explanation
-            .map(|e| ExplainOut { vector: e.vector.map(Into::into), lexical: e.lexical.map(Into::into) }),
+        explain: recalled.explanation.map(|e| ExplainOut {
+            vector: e.vector.map(Into::into),
+            lexical: e.lexical.map(Into::into),
+            late_interaction: e.late.map(Into::into),
+            passage: decimal(e.artifact.passage, 3),
+            neighbourhood: decimal(e.artifact.neighbourhood, 3),
+            time: decimal(e.artifact.time, 3),
+            priors: decimal(e.artifact.priors, 3),
+        }),
+        neighbours: recalled.neighbours.into_iter().map(neighbour_out).collect(),
+    }
+}
+
+fn neighbour_out(neighbour: Neighbour) -> NeighbourOut {
+    let text = match (neighbour.is_cut, neighbour.is_before) {
+        (false, _) => neighbour.text,
+        // The end of what stands before is nearest; of a turn the beginning is shown.
+        (true, true) if neighbour.turn_index.is_none() => format!("…{}", neighbour.text),
+        (true, _) => format!("{}…", neighbour.text),
+    };
+    NeighbourOut {
+        id: neighbour.artifact_id,
+        position: if neighbour.is_before { "before" } else { "after" },
+        author: neighbour.author,
+        role: neighbour.role,
+        turn_index: neighbour.turn_index,
+        text,
+    }
+}
+
+fn fact_out(fact: Fact) -> FactOut {
+    let relations = fact.stored.relations.into_iter();
+    FactOut {
+        entity: fact.stored.entity,
+        r#type: fact.stored.entity_type,
+        observation: fact.stored.observation,
+        thread_id: fact.stored.thread,
+        score: fact.score.map(|score| decimal(score, 4)),
+        relations: relations
+            .map(|r| RelationOut { from: r.from, relation_type: r.relation_type, to: r.to })
+            .collect(),
+    }
+}
+
+fn link_out(link: EntityLink) -> LinkOut {
+    LinkOut {
+        thread_id: link.thread,
+        name: link.name,
+        r#type: link.entity_type,
+        status: "possibly_same",
+        score: decimal(link.score, 2),
     }
 }
 
@@ -297,14 +407,16 @@ fn output(recall: Recall) -> Output {
         entities: recall
             .entities
             .into_iter()
-            .map(|e| EntityOut {
+            .zip(recall.links.into_iter().chain(std::iter::repeat_with(Vec::new)))
+            .map(|(e, links)| EntityOut {
                 name: e.name,
                 r#type: e.entity_type,
                 mention_count: e.mention_count,
                 aliases: e.aliases,
+                graph: links.into_iter().map(link_out).collect(),
             })
             .collect(),
-        facts: Vec::new(),
+        facts: recall.facts.into_iter().map(fact_out).collect(),
         total_count,
         next_cursor: recall.next_cursor,
         warnings: (!recall.warnings.is_empty()).then_some(recall.warnings),
@@ -363,6 +475,9 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         detail: input.detail,
         explain: input.explain,
         cursor: input.cursor,
+        thread: input.thread_id.map(|id| call.graph.scope(Some(id))).transpose()?,
+        neighbours: input.neighbours,
+        priors: input.priors,
     })?;
     answer(&output(call.memory.recall(&call.namespace, &request).await?))
 }

@@ -1,0 +1,179 @@
+//! Making the vectors of one model: what lacks them is read, embedded and committed batch by batch.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use memory_core::id::{Namespace, PassageId};
+use memory_core::late_interaction::compress;
+use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
+use memory_store::models::ActiveModel;
+use memory_store::passages::{self, PassageVector};
+use memory_store::reembedding::{self, Lacking, Position};
+
+use crate::lines::{Progress, Report};
+use crate::{EngineError, Memory};
+
+/// How many passages are embedded and committed at a time.
+const BATCH: i64 = 64;
+/// So many passages may be beyond the model without its being broken, or one of so many.
+const FAILURES_MAX: u64 = 3;
+const FAILURES_MAX_SHARE: u64 = 100;
+
+/// Passages with what was made of them.
+type OfOneNamespace<'a> = (Vec<&'a Lacking>, Vec<(PassageId, PassageVector)>);
+
+/// Making the vectors of one model, and how far that is.
+pub(super) struct Work<'a> {
+    memory: &'a Memory,
+    model: Arc<dyn EmbeddingModel>,
+    target: ActiveModel,
+    report: Report<'a>,
+    pub(super) is_switched: bool,
+    pub(super) total: u64,
+    /// Passages that have their vector, those of earlier runs with them.
+    done: u64,
+    /// Of this run.
+    pub(super) embedded: u64,
+    /// Of the last pass.
+    pub(super) failed: u64,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        memory: &'a Memory,
+        model: Arc<dyn EmbeddingModel>,
+        target: ActiveModel,
+        report: Report<'a>,
+    ) -> Self {
+        Self { memory, model, target, report, is_switched: false, total: 0, done: 0, embedded: 0, failed: 0 }
+    }
+
+    async fn count(&mut self) -> Result<(), EngineError> {
+        let (memory, model_id) = (self.memory, self.target.model_id);
+        (self.total, self.done) = memory
+            .persist(|| async {
+                Ok(reembedding::coverage(&mut *memory.store.acquire().await?, model_id).await?)
+            })
+            .await?;
+        (self.report)(Progress { done: self.done, total: self.total });
+        Ok(())
+    }
+
+    /// Goes through all passages once; gives how many vectors were made.
+    pub(super) async fn pass(&mut self) -> Result<u64, EngineError> {
+        self.count().await?;
+        self.failed = 0;
+        let (memory, model_id) = (self.memory, self.target.model_id);
+        let before = self.embedded;
+        let mut position = Position::default();
+        loop {
+            let batch = memory
+                .persist(|| async {
+                    let mut conn = memory.store.acquire().await?;
+                    Ok(reembedding::lacking(&mut conn, model_id, &position, BATCH).await?)
+                })
+                .await?;
+            let Some(last) = batch.last() else { return Ok(self.embedded - before) };
+            position = (last.namespace.to_string(), last.passage_id.0);
+            let made = self.embed(&batch).await?;
+            self.write(&batch, made).await?;
+            (self.report)(Progress { done: self.done.min(self.total), total: self.total });
+            if self.is_broken() {
+                return Err(self.failure("it could not embed too many of the passages"));
+            }
+        }
+    }
+
+    /// What the model makes of each; `None` of what it fails on.
+    async fn embed(&mut self, batch: &[Lacking]) -> Result<Vec<Option<Embedded>>, EngineError> {
+        match self.ask(batch.iter().map(|passage| passage.text.clone()).collect()).await {
+            Ok(made) => return Ok(made.into_iter().map(Some).collect()),
+            Err(EmbeddingError::Unavailable(reason)) => return Err(self.failure(&reason)),
+            Err(EmbeddingError::Failed(reason)) => {
+                tracing::warn!(reason, "the model failed on a batch: one passage after the other");
+            }
+        }
+        let mut made = Vec::with_capacity(batch.len());
+        for passage in batch {
+            match self.ask(vec![passage.text.clone()]).await {
+                Ok(one) => made.extend(one.into_iter().map(Some)),
+                Err(EmbeddingError::Unavailable(reason)) => return Err(self.failure(&reason)),
+                Err(EmbeddingError::Failed(reason)) => {
+                    self.failed += 1;
+                    if self.failed == 1 {
+                        tracing::warn!(
+                            reason,
+                            passage = passage.passage_id.0,
+                            "the model failed on a passage"
+                        );
+                    }
+                    made.push(None);
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// A vector for each text, of the dimension that the model is said to have.
+    async fn ask(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        let wanted = texts.len();
+        let made = self.model.embed_passages(texts).await?;
+        let dimension = self.target.info.dimension;
+        if let Some(odd) = made.iter().find(|made| made.vector.len() != dimension) {
+            return Err(EmbeddingError::Unavailable(format!(
+                "its vectors have {} numbers, its description says {dimension}",
+                odd.vector.len()
+            )));
+        }
+        if made.len() != wanted {
+            return Err(EmbeddingError::Failed(format!("{} vectors for {wanted} texts", made.len())));
+        }
+        Ok(made)
+    }
+
+    async fn write(&mut self, batch: &[Lacking], made: Vec<Option<Embedded>>) -> Result<(), EngineError> {
+        let mut by_namespace: BTreeMap<&Namespace, OfOneNamespace> = BTreeMap::new();
+        let mut count = 0;
+        for (passage, made) in batch.iter().zip(made) {
+            let Some(made) = made else { continue };
+            let (of, vectors) = by_namespace.entry(&passage.namespace).or_default();
+            let vector = PassageVector { states: compress(&made.tokens), vector: made.vector };
+            of.push(passage);
+            vectors.push((passage.passage_id, vector));
+            count += 1;
+        }
+        let (memory, model_id) = (self.memory, self.target.model_id);
+        memory
+            .persist(|| async {
+                let mut tx = memory.store.begin().await?;
+                for (ns, (of, vectors)) in &by_namespace {
+                    reembedding::hold_revisions(&mut tx, ns, of).await?;
+                    passages::write_vectors(&mut tx, ns, model_id, vectors.clone()).await?;
+                }
+                Ok(tx.commit().await?)
+            })
+            .await?;
+        self.embedded += count;
+        self.done += count;
+        Ok(())
+    }
+
+    /// A few texts may be beyond a model. One that fails on many, or on all, must not be switched to.
+    fn is_broken(&self) -> bool {
+        self.failed > FAILURES_MAX.max(self.done / FAILURES_MAX_SHARE) || (self.failed > 0 && self.done == 0)
+    }
+
+    fn failure(&self, reason: &str) -> EngineError {
+        EngineError::Reembedding {
+            model: self.target.info.id.clone(),
+            reason: reason.to_owned(),
+            done: self.done,
+            total: self.total,
+            now: if self.is_switched {
+                "it is the one that is searched"
+            } else {
+                "the model before is still the one that is searched"
+            },
+        }
+    }
+}

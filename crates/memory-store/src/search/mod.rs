@@ -1,0 +1,212 @@
+//! The search: what it looks through, the words in it, and the nearest vectors.
+
+mod candidates;
+mod words;
+
+use jiff::Timestamp;
+use jiff_sqlx::ToSqlx;
+use memory_core::artifact::Context;
+use memory_core::event::Category;
+use memory_core::graph::GraphScope;
+use memory_core::id::Namespace;
+use sqlx::{Postgres, QueryBuilder, Row};
+
+pub use candidates::{Candidate, Owner, QueryVector, candidates};
+pub use words::{WordMatch, common_lexemes, corpus_stats, document_frequencies, with_words};
+
+use crate::{Conn, StoreError};
+
+/// Up to this many revisions or passages a search compares every vector; above it goes through the index.
+pub const EXACT_MAX: i64 = 10_000;
+
+/// What a hit's revision must be like. Everything that is set must hold.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filters {
+    pub context: Option<Context>,
+    pub source: Option<String>,
+    pub author: Option<String>,
+    pub conversation_id: Option<String>,
+    pub date_from: Option<Timestamp>,
+    pub date_to: Option<Timestamp>,
+    /// All of them.
+    pub tags: Vec<String>,
+    pub min_importance: Option<f32>,
+    /// At least one event of any of them.
+    pub categories: Vec<Category>,
+    pub include_superseded: bool,
+}
+
+impl Filters {
+    /// Whether anything is asked of a revision.
+    pub fn narrow(&self) -> bool {
+        *self != Self { include_superseded: self.include_superseded, ..Self::default() }
+    }
+}
+
+/// Writes the filters that are set as a condition on `artifact_revision r`. One that is not set is not
+/// there: plans are made once for all values, and could not skip it.
+fn push_filters(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, filters: &Filters) {
+    statement.push(" r.namespace = ").push_bind(ns.as_str().to_owned());
+    if !filters.include_superseded {
+        statement.push(" and r.is_latest");
+    }
+    let texts = [
+        (" and r.context = ", filters.context.map(|c| c.as_str().to_owned())),
+        (" and r.source = ", filters.source.clone()),
+        (" and r.author = ", filters.author.clone()),
+        (" and r.conversation_id = ", filters.conversation_id.clone()),
+    ];
+    for (condition, value) in texts {
+        if let Some(value) = value {
+            statement.push(condition).push_bind(value);
+        }
+    }
+    if let Some(from) = filters.date_from {
+        statement.push(" and coalesce(r.date, r.created_at) >= ").push_bind(from.to_sqlx());
+    }
+    if let Some(to) = filters.date_to {
+        statement.push(" and coalesce(r.date, r.created_at) <= ").push_bind(to.to_sqlx());
+    }
+    if !filters.tags.is_empty() {
+        statement.push(" and r.tags @> ").push_bind(filters.tags.clone());
+    }
+    if let Some(importance) = filters.min_importance {
+        statement.push(" and r.importance >= ").push_bind(importance);
+    }
+    if !filters.categories.is_empty() {
+        let names: Vec<&str> = filters.categories.iter().map(|c| c.as_str()).collect();
+        statement
+            .push(" and exists (select from semantic_event ev where ev.namespace = r.namespace")
+            .push(" and ev.revision_id = r.revision_id and ev.category = any(")
+            .push_bind(names)
+            .push("))");
+    }
+}
+
+/// Which passages a search may answer with.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    of: Of,
+    members: Members,
+    /// Every vector in the scope is compared.
+    exact: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Of {
+    Revisions(Filters),
+    /// The observations of the graph, all threads or one.
+    Observations(Option<GraphScope>),
+}
+
+/// Who is in the scope, where they are few.
+#[derive(Debug, Clone)]
+enum Members {
+    Unlisted,
+    Revisions(Vec<i64>),
+    Passages(Vec<i64>),
+}
+
+impl Scope {
+    /// Narrows a statement over `passage` or `passage_embedding` to the scope.
+    fn push_condition(&self, statement: &mut QueryBuilder<Postgres>, ns: &Namespace, table: &str) {
+        match (&self.members, &self.of) {
+            (Members::Revisions(ids), _) => {
+                statement.push(format!(" and {table}.revision_id = any(")).push_bind(ids.clone()).push(")");
+            }
+            (Members::Passages(ids), _) => {
+                statement.push(format!(" and {table}.passage_id = any(")).push_bind(ids.clone()).push(")");
+            }
+            (Members::Unlisted, Of::Revisions(filters)) => {
+                statement.push(format!(" and {table}.revision_id is not null"));
+                if !filters.include_superseded {
+                    statement.push(format!(" and {table}.is_latest"));
+                }
+                if filters.narrow() {
+                    statement.push(format!(
+                        " and exists (select from artifact_revision r where r.revision_id = {table}.revision_id and"
+                    ));
+                    push_filters(statement, ns, filters);
+                    statement.push(")");
+                }
+            }
+            (Members::Unlisted, Of::Observations(thread)) => {
+                statement.push(format!(" and {table}.revision_id is null"));
+                if let Some(thread) = thread {
+                    statement.push(format!(
+                        " and exists (select from passage q
+                                      join graph_observation o on o.namespace = q.namespace and o.handle = q.observation
+                                      join graph_thread t on t.namespace = o.namespace and t.thread_id = o.thread_id
+                                      where q.passage_id = {table}.passage_id and q.namespace = "
+                    ));
+                    statement.push_bind(ns.as_str().to_owned());
+                    statement.push(" and t.name = ").push_bind(thread.thread_name()).push(")");
+                }
+            }
+        }
+    }
+
+    /// Nothing can be found in it.
+    pub fn is_empty(&self) -> bool {
+        match &self.members {
+            Members::Revisions(ids) | Members::Passages(ids) => ids.is_empty(),
+            Members::Unlisted => false,
+        }
+    }
+}
+
+/// Finds out how large the scope of a search is. `namespace_passages` is a recent count of the passages of
+/// revisions.
+pub async fn scope(
+    conn: &mut Conn,
+    ns: &Namespace,
+    filters: Filters,
+    namespace_passages: i64,
+) -> Result<Scope, StoreError> {
+    let exact = namespace_passages <= EXACT_MAX;
+    if !filters.narrow() {
+        return Ok(Scope { of: Of::Revisions(filters), members: Members::Unlisted, exact });
+    }
+    let mut statement = QueryBuilder::new("select r.revision_id from artifact_revision r where");
+    push_filters(&mut statement, ns, &filters);
+    statement.push(" limit ").push_bind(EXACT_MAX + 1);
+    let rows = statement.build().fetch_all(conn).await?;
+    let of = Of::Revisions(filters);
+    if rows.len() as i64 > EXACT_MAX {
+        return Ok(Scope { of, members: Members::Unlisted, exact });
+    }
+    let revisions = rows.iter().map(|row| row.try_get("revision_id")).collect::<Result<Vec<i64>, _>>()?;
+    Ok(Scope { of, members: Members::Revisions(revisions), exact: true })
+}
+
+/// The same for the observations of one thread of the graph, or of all. `namespace_observations` is a recent
+/// count of their passages.
+pub async fn scope_of_observations(
+    conn: &mut Conn,
+    ns: &Namespace,
+    thread: Option<GraphScope>,
+    namespace_observations: i64,
+) -> Result<Scope, StoreError> {
+    let exact = namespace_observations <= EXACT_MAX;
+    let Some(scope) = thread else {
+        return Ok(Scope { of: Of::Observations(None), members: Members::Unlisted, exact });
+    };
+    let passages: Vec<i64> = sqlx::query_scalar(
+        "select p.passage_id
+         from graph_thread t
+         join graph_observation o on o.namespace = $1 and o.thread_id = t.thread_id and o.is_current
+         join passage p on p.namespace = $1 and p.observation = o.handle
+         where t.namespace = $1 and t.name = $2
+         limit $3",
+    )
+    .bind(ns.as_str())
+    .bind(scope.thread_name())
+    .bind(EXACT_MAX + 1)
+    .fetch_all(conn)
+    .await?;
+    let of = Of::Observations(Some(scope));
+    if passages.len() as i64 > EXACT_MAX {
+        return Ok(Scope { of, members: Members::Unlisted, exact });
+    }
+    Ok(Scope { of, members: Members::Passages(passages), exact: true })
+}
