@@ -49,6 +49,16 @@ async fn without_a_model_an_observation_is_found_by_its_words_and_its_entitys_na
     assert_eq!(said(&facts(&f, "rust").await), ["Is written in Rust"]);
     assert_eq!(said(&facts(&f, "apollo").await), ["Is written in Rust"]);
     assert!(facts(&f, "submarine").await.is_empty());
+    let gone = vec![about("Apollo", &["Is written in Rust"])];
+    f.memory.delete_observations(&f.ns, &GraphScope::default(), &gone).await.expect("it is deleted");
+    let new = vec![about("Apollo", &["Is written in Haskell"])];
+    f.memory
+        .add_observations(&f.ns, &GraphScope::default(), new, Weights::default())
+        .await
+        .expect("it is added");
+    f.drain().await;
+    assert_eq!(said(&facts(&f, "haskell").await), ["Is written in Haskell"], "it did not wait for the model");
+    assert!(facts(&f, "rust").await.is_empty());
 }
 
 #[tokio::test]

@@ -83,26 +83,18 @@ pub async fn queue_conversation(
     Ok(())
 }
 
-/// Queues the indexing of a graph that this transaction has changed. Nobody claims the job before the change
-/// is committed, so none is missed.
+/// Queues the indexing of a graph that this transaction has changed.
 pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreError> {
+    queue_indexing_of(tx, &thread.ns, thread.id).await
+}
+
+/// The same by the thread's row. Nobody claims the job before the transaction is committed, so nothing is
+/// missed; one that waits for a model does not keep the new words waiting.
+pub async fn queue_indexing_of(tx: &mut Tx, ns: &Namespace, thread_id: i64) -> Result<(), StoreError> {
     sqlx::query(
         "insert into event_jobs (namespace, kind, thread_id) values ($1, 'index_graph', $2)
          on conflict (namespace, thread_id) where thread_id is not null and status = 'PENDING'
-         do update set run_at = event_jobs.run_at",
-    )
-    .bind(thread.ns.as_str())
-    .bind(thread.id)
-    .execute(&mut **tx)
-    .await?;
-    Ok(())
-}
-
-/// Queues what is left of an indexing job that has worked long enough.
-pub async fn queue_indexing_again(tx: &mut Tx, ns: &Namespace, thread_id: i64) -> Result<(), StoreError> {
-    sqlx::query(
-        "insert into event_jobs (namespace, kind, thread_id) values ($1, 'index_graph', $2)
-         on conflict do nothing",
+         do update set run_at = least(event_jobs.run_at, now())",
     )
     .bind(ns.as_str())
     .bind(thread_id)

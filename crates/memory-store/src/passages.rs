@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::lexicon::LexemeCounts;
-use memory_core::render::{PreviousTurn, Surroundings};
+use memory_core::render::Surroundings;
 use pgvector::Vector;
 use sqlx::{FromRow, Row};
 
-use crate::artifacts::{MetadataRow, NewPassage, PassageColumns, previous_turn};
+use crate::artifacts::{MetadataRow, NewPassage, PassageColumns};
 use crate::{Conn, StoreError, Tx};
 
 /// What each lexeme of a namespace is led by: 25 bits of a hash (FNV-1a) of its name in base 32. Two namespaces with the
@@ -92,7 +92,7 @@ pub struct Unembedded {
     pub text: String,
 }
 
-/// The surroundings of a revision's passages as they are now, and the number of that state.
+/// What a model sees around a revision's passages, as it is now, without the turn before; and the number of that state.
 pub async fn surroundings(
     conn: &mut Conn,
     ns: &Namespace,
@@ -111,11 +111,7 @@ pub async fn surroundings(
     let Some(row) = row else { return Ok(None) };
     let rendering = row.try_get("rendering")?;
     let meta: memory_core::artifact::Metadata = MetadataRow::from_row(&row)?.into();
-    let previous: Option<PreviousTurn> = match meta.turn() {
-        Some((conversation, turn)) => previous_turn(conn, ns, conversation, turn).await?,
-        None => None,
-    };
-    Ok(Some((Surroundings::new(&meta, previous), rendering)))
+    Ok(Some((Surroundings::new(&meta, None), rendering)))
 }
 
 /// Up to `limit` passages of the revision that the model has no vector for, in order.

@@ -94,7 +94,7 @@ impl Memory {
         ns: &Namespace,
         request: &RecallRequest,
         of_question: Vec<(i64, f32)>,
-        entities: &mut [FoundEntity],
+        entities: &[FoundEntity],
     ) -> Result<(Vec<Fact>, Vec<Vec<EntityLink>>), EngineError> {
         let mut links = vec![Vec::new(); entities.len()];
         if self.passage_counts(ns).await?.of_observations == 0 || request.filters.narrow() {

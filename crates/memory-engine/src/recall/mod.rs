@@ -131,7 +131,7 @@ impl Memory {
             futures::try_join!(hydrating, self.expand(ns, request, &revisions), meeting_facts)?;
         expansion.fill(&mut answer);
         if request.offset == 0 {
-            (answer.facts, answer.links) = self.facts(ns, request, of_question, &mut answer.entities).await?;
+            (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
         let words = Query::new(query);
         answer.results = hits

@@ -20,10 +20,15 @@ const VECTORS_BATCH: i64 = 64;
 const WORKED_FOR: Duration = Duration::from_secs(20);
 
 impl Memory {
-    /// Words first, so that everything is found by them soon; then vectors.
+    /// What is no longer said goes first, also where there is no model; then words, so that everything is found by
+    /// them soon; then vectors.
     pub(super) async fn index_graph(&self, job: &LeasedJob, thread_id: i64) -> Result<(), JobError> {
         let began = Instant::now();
         let ns = &job.namespace;
+        let mut tx = self.store.begin().await?;
+        jobs::renew(&mut tx, job, self.settings.lease).await?;
+        index::delete_former(&mut tx, ns, thread_id).await?;
+        tx.commit().await?;
         loop {
             let batch = {
                 let mut conn = self.store.acquire().await?;
@@ -68,9 +73,8 @@ impl Memory {
             let mut tx = self.store.begin().await?;
             if is_over {
                 jobs::finish(&mut tx, job).await?;
-                index::delete_former(&mut tx, ns, thread_id).await?;
                 if !is_last {
-                    jobs::queue_indexing_again(&mut tx, ns, thread_id).await?;
+                    jobs::queue_indexing_of(&mut tx, ns, thread_id).await?;
                 }
             } else {
                 jobs::renew(&mut tx, job, self.settings.lease).await?;
