@@ -129,6 +129,8 @@ async fn what_cannot_be_measured_is_refused_with_a_reason() {
     let undated = write(data_dir.path(), "undated.json", &talks);
     let ran = data_dir.run(&["bench", "quality", &undated]).await;
     assert!(ran.refusal().contains("'some day'") && ran.refusal().contains("'garden'"), "{ran:?}");
+    let nothing = data_dir.run(&["bench", "extraction", "/nowhere"]).await;
+    assert!(nothing.refusal().contains("the folder /nowhere cannot be read"), "{nothing:?}");
 }
 
 #[tokio::test]
@@ -252,4 +254,53 @@ async fn a_running_server_is_measured_and_forgets_what_it_was_given() {
     assert_eq!(left, ["The spare key is in the blue box."]);
     let nobody = data_dir.run(&["bench", "latency", "--url", "https://localhost:1/mcp"]).await;
     assert!(nobody.refusal().contains("http://"), "{nobody:?}");
+}
+
+/// A document that holds a promise and a decision; the labels say promise only, by a day that is not the text's.
+fn labelled(folder: &Path, name: &str, quote: &str) {
+    let text = "Hi Bob,\n\nI will send the contract by 14 February 2025.\nWe decided to close the Ghent office.\n\nDana Whitfield\n";
+    let labels = json!({
+        "context": "email", "title": null, "author": "Dana Whitfield", "participants": [], "date": "2025-02-11T09:00:00Z",
+        "events": [{ "category": "Commitment", "quote": quote, "actors": [{ "name": "Dana Whitfield", "role": "owner" }],
+                     "due": "2025-02-13", "when": null, "optional": false }],
+        "entities": [{ "name": "Dana Whitfield", "type": "person", "aliases": [] }, { "name": "Bob", "type": "person", "aliases": [] }],
+    });
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::write(folder.join(format!("{name}.txt")), text).expect("a text is written");
+    write(folder, &format!("{name}.json"), &labels);
+}
+
+#[tokio::test]
+async fn extraction_is_measured_without_a_database_and_its_mistakes_are_listed() {
+    let data_dir = DataDir::new();
+    let (folder, out) = (data_dir.path().join("labelled"), data_dir.path().join("extraction.json"));
+    labelled(&folder, "mail-contract", "I will send the contract by 14 February 2025");
+    let (given, out) = (folder.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
+    let ran = data_dir.run(&["bench", "extraction", &given, "--json", &out, "--errors"]).await;
+    assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
+    let report = read(Path::new(&out));
+    let figures = &report["figures"];
+    let counts = |scored: &Value| ["right", "wrong", "met", "missed"].map(|count| scored[count].as_u64());
+    assert_eq!(counts(&figures["strict"]), [Some(1), Some(1), Some(1), Some(0)], "{figures}");
+    assert_eq!(figures["strict"]["precision"]["value"], 0.5, "{figures}");
+    assert_eq!((&figures["due"]["right"], &figures["due"]["of"]), (&json!(0), &json!(1)), "{figures}");
+    assert_eq!((&figures["owner"]["right"], &figures["owner"]["of"]), (&json!(1), &json!(1)), "{figures}");
+    assert_eq!(figures["negatives"]["documents"], 0);
+    assert!(report["extractor"].as_str().is_some_and(|name| name.starts_with("rules ")), "{report}");
+    assert_eq!(report["mistakes"][0]["wrong"][0]["category"], "Decision", "{report}");
+    for line in [
+        "mail-contract: 1 right, 1 wrong, 0 missed",
+        "  wrong   Decision",
+        "  due     2025-02-14, not 2025-02-13",
+    ] {
+        assert!(ran.stdout.contains(line), "{line}: {ran:?}");
+    }
+    assert!(!data_dir.path().join("postgres").exists(), "a database was made");
+
+    labelled(&folder, "mail-other", "I will send the invoice");
+    let ran = data_dir.run(&["bench", "extraction", &given]).await;
+    assert!(
+        ran.refusal().contains("mail-other.json: event 1") && ran.refusal().contains("does not stand"),
+        "{ran:?}"
+    );
 }

@@ -7,6 +7,7 @@ mod bench;
 mod chunks;
 mod conversation;
 mod extraction;
+mod extraction_quality;
 mod facts;
 mod filters;
 mod forget;

@@ -1,9 +1,11 @@
-//! How well and how fast a memory is: retrieval quality on annotated conversations, latency over its size.
+//! How well and how fast a memory is: retrieval quality on annotated conversations, latency over its size, and
+//! extraction on labelled documents.
 //!
 //! The pure parts (metrics, intervals, percentiles, generators) stand apart from the runs, which work on a
 //! [`Memory`](memory_engine::Memory) that the caller has opened.
 
 pub mod conversations;
+pub mod extraction;
 pub mod interval;
 pub mod machine;
 pub mod metrics;

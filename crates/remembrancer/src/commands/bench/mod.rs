@@ -1,6 +1,7 @@
 //! `bench`: measures the memory on databases of its own, never on what is remembered.
 
 mod database;
+mod extraction;
 mod latency;
 mod mcp;
 mod quality;
@@ -13,6 +14,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
+use self::extraction::ExtractionArgs;
 use self::latency::LatencyArgs;
 use self::quality::QualityArgs;
 use self::scale::ScaleArgs;
@@ -32,6 +34,8 @@ enum Bench {
     Scale(ScaleArgs),
     /// How long remember and recall take over HTTP
     Latency(LatencyArgs),
+    /// How exact and how complete extracted events and names are, on labelled documents
+    Extraction(ExtractionArgs),
 }
 
 pub(crate) async fn run(settings: &Settings, args: BenchArgs) -> anyhow::Result<ExitCode> {
@@ -39,6 +43,7 @@ pub(crate) async fn run(settings: &Settings, args: BenchArgs) -> anyhow::Result<
         Bench::Quality(args) => quality::run(settings, args).await?,
         Bench::Scale(args) => scale::run(settings, args).await?,
         Bench::Latency(args) => latency::run(settings, args).await?,
+        Bench::Extraction(args) => extraction::run(args).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,0 +1,67 @@
+//! `bench extraction`: are the events and names of labelled documents found, and nothing else? No database is needed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use memory_bench::extraction::{self, DocumentCounts, ExtractionReport, Figures, Gold, Mistakes};
+use memory_bench::machine::Machine;
+use memory_core::ports::Extractor;
+use memory_inference::extractor::RulesExtractor;
+use serde_json::json;
+
+use super::Outputs;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExtractionArgs {
+    /// A folder of labelled documents, NAME.txt with NAME.json each
+    folder: PathBuf,
+    /// What extracts
+    #[arg(long, value_enum, default_value = "rules")]
+    extractor: Which,
+    /// List what is wrong and what is missed, document by document
+    #[arg(long)]
+    errors: bool,
+    #[command(flatten)]
+    outputs: Outputs,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Which {
+    Rules,
+}
+
+impl Which {
+    fn extractor(self) -> Arc<dyn Extractor> {
+        match self {
+            Self::Rules => Arc::new(RulesExtractor::new()),
+        }
+    }
+}
+
+pub(super) async fn run(args: ExtractionArgs) -> anyhow::Result<()> {
+    args.outputs.check()?;
+    let gold = Gold::read(&args.folder)?.sound()?;
+    let extractor = args.extractor.extractor();
+    let judged = extraction::run(extractor.as_ref(), &gold.documents).await?;
+    let mistakes: Option<Vec<Mistakes>> = args.errors.then(|| judged.iter().map(Mistakes::of).collect());
+    for mistakes in mistakes.iter().flatten() {
+        print!("{}", mistakes.text());
+    }
+    let figures = Figures::of(&judged);
+    print!("{}", figures.table());
+    args.outputs.write(&ExtractionReport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        date: jiff::Timestamp::now().to_string(),
+        extractor: format!("{} {}", extractor.name(), extractor.version()),
+        machine: Machine::here(),
+        settings: json!({
+            "folder": args.folder.file_name().map(|name| name.to_string_lossy()),
+            "sha256": gold.sha256,
+            "interval": "95 % bootstrap over documents, 1000 resamples",
+        }),
+        figures,
+        documents: judged.iter().map(DocumentCounts::of).collect(),
+        mistakes,
+    })
+}

@@ -1,0 +1,88 @@
+//! What the rules extract of the labelled documents (`tests/gold`) does not get worse.
+
+use std::path::Path;
+
+use memory_bench::extraction::{self, Figures, Gold};
+use memory_inference::extractor::RulesExtractor;
+
+/// What a half must reach at least, the last one at most.
+struct Bounds {
+    half: &'static str,
+    /// Same place and category, as shares of 1.
+    event_f1: f64,
+    event_precision: f64,
+    people_f1: f64,
+    /// Over the documents in which nothing happens.
+    events_per_negative: f64,
+}
+
+const TUNING: Bounds =
+    Bounds { half: "tuning", event_f1: 0.0, event_precision: 0.0, people_f1: 0.0, events_per_negative: 1.0 };
+const HELD_ASIDE: Bounds = Bounds {
+    half: "held-aside",
+    event_f1: 0.0,
+    event_precision: 0.0,
+    people_f1: 0.0,
+    events_per_negative: 1.0,
+};
+
+/// Fewer documents, in both halves together, say too little.
+const DOCUMENTS_MIN: usize = 60;
+const NEGATIVES_MIN: usize = 15;
+
+fn half(name: &str) -> Gold {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("gold").join(name);
+    Gold::read(&folder).and_then(Gold::sound).unwrap_or_else(|e| panic!("{e:#}"))
+}
+
+async fn extraction_stays_within(bounds: Bounds) {
+    let gold = half(bounds.half);
+    let judged = extraction::run(&RulesExtractor::new(), &gold.documents).await.expect("it extracts");
+    let figures = Figures::of(&judged);
+    let value = |figure: Option<extraction::Figure>| figure.map_or(0.0, |figure| figure.value);
+    let people = figures.people().expect("people are counted");
+    for (what, reached, floor) in [
+        ("F1 of events", value(figures.strict.f1), bounds.event_f1),
+        ("precision of events", value(figures.strict.precision), bounds.event_precision),
+        ("F1 of people", value(people.f1), bounds.people_f1),
+    ] {
+        assert!(
+            reached >= floor,
+            "{}: {what} is {reached:.3}, below {floor}\n{}",
+            bounds.half,
+            figures.table()
+        );
+    }
+    let on_negatives = figures.negatives.events_per_document;
+    assert!(
+        on_negatives <= bounds.events_per_negative,
+        "{}: {on_negatives:.3} events a document in which nothing happens, more than {}\n{}",
+        bounds.half,
+        bounds.events_per_negative,
+        figures.table()
+    );
+    assert_eq!(figures.rejected, 0, "{}: evidence that does not stand in the text", bounds.half);
+}
+
+#[tokio::test]
+async fn extraction_is_as_good_as_it_was_on_the_documents_it_is_tuned_on() {
+    extraction_stays_within(TUNING).await;
+}
+
+#[tokio::test]
+async fn extraction_is_as_good_as_it_was_on_documents_held_aside() {
+    extraction_stays_within(HELD_ASIDE).await;
+}
+
+#[test]
+fn the_labelled_documents_are_enough_to_say_so_and_no_document_is_in_both_halves() {
+    let (tuning, aside) = (half(TUNING.half), half(HELD_ASIDE.half));
+    let all: Vec<_> = tuning.documents.iter().chain(&aside.documents).collect();
+    assert!(all.len() >= DOCUMENTS_MIN, "{} documents, wanted are {DOCUMENTS_MIN}", all.len());
+    let negatives = all.iter().filter(|document| document.is_negative()).count();
+    assert!(negatives >= NEGATIVES_MIN, "{negatives} negatives, wanted are {NEGATIVES_MIN}");
+    let mut texts: Vec<&str> = all.iter().map(|document| document.text()).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    assert_eq!(texts.len(), all.len(), "a document stands there twice");
+}
