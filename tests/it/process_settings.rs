@@ -6,8 +6,14 @@ use std::path::Path;
 use memory_tests::process::DataDir;
 
 /// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
-const WITHOUT_FLAG: [&str; 4] =
-    ["MEMORY_FILE_PATH", "REMEMBRANCER_TOKEN", "REMEMBRANCER_TOKEN_FILE", "RUST_LOG"];
+const WITHOUT_FLAG: [&str; 6] = [
+    "MEMORY_FILE_PATH",
+    "REMEMBRANCER_LLM_KEY",
+    "REMEMBRANCER_LLM_KEY_FILE",
+    "REMEMBRANCER_TOKEN",
+    "REMEMBRANCER_TOKEN_FILE",
+    "RUST_LOG",
+];
 
 /// Flag → environment name of every option that has one, from a help text.
 fn settings_of(help: &str) -> BTreeMap<String, String> {
@@ -85,6 +91,8 @@ async fn no_secret_is_a_flag_or_shown_by_help() {
     for command in ["serve", "stdio", "status"] {
         let mut help = data_dir.command("remembrancer");
         help.env("DATABASE_URL", "postgres://user:hunter2@host/db").env("REMEMBRANCER_TOKEN", "hunter2");
+        help.env("REMEMBRANCER_LLM_KEY", "hunter2")
+            .env("REMEMBRANCER_LLM_URL", "http://localhost/v1?key=hunter2");
         let help = memory_tests::process::Ran::of(help.args([command, "--help"])).await;
         assert!(!help.stdout.contains("hunter2"), "{help:?}");
         let flags: BTreeSet<&str> =

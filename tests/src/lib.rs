@@ -4,6 +4,9 @@
 //! The pieces come from `remembrancer setup` (the folder REMEMBRANCER_TEST_PIECES, else the default data
 //! folder). The server of the tests stays up between runs; it keeps its data without fsync.
 
+/// A chat server that does what a test says; the extractor's own tests use it as well.
+#[path = "../../crates/memory-inference/src/extractor/llm/tests/server.rs"]
+pub mod chat_server;
 pub mod process;
 
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use clap::Parser;
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::extractor::RulesExtractor;
+use memory_inference::extractor::ExtractorSettings;
 use memory_inference::files::ModelSettings;
 use memory_store::{Store, StoreSettings};
 use tokio::signal::unix::{SignalKind, signal};
@@ -22,6 +22,8 @@ struct Settings {
     model: ModelSettings,
     #[command(flatten)]
     store: StoreSettings,
+    #[command(flatten)]
+    extractor: ExtractorSettings,
     /// Jobs done at the same time
     #[arg(long, env = "REMEMBRANCER_WORKER_CONCURRENCY", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     concurrency: u16,
@@ -48,6 +50,8 @@ async fn run() -> anyhow::Result<()> {
             "DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed"
         );
     };
+    let extractor = settings.extractor.extractor().map_err(anyhow::Error::msg)?;
+    tracing::info!("{}", extractor.health().detail);
     let store =
         Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
     let engine =
@@ -55,7 +59,7 @@ async fn run() -> anyhow::Result<()> {
     let searched = store.active_model().await.context("the database cannot be used")?;
     let files =
         settings.model.files_for(searched.as_ref().map(|model| &model.info)).map_err(anyhow::Error::msg)?;
-    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), engine));
+    let memory = Arc::new(Memory::new(store, extractor, engine));
     match tokio::task::spawn_blocking(move || files.load()).await? {
         Ok(model) => memory.adopt_model(Arc::new(model)).await?,
         Err(error) => {

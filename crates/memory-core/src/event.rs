@@ -121,6 +121,8 @@ pub struct ExtractedEvent {
 pub struct Extraction {
     pub entities: Vec<ExtractedEntity>,
     pub events: Vec<ExtractedEvent>,
+    /// What the extractor itself took out because the source does not bear it out.
+    pub rejected: Rejected,
 }
 
 /// What was taken out of an extraction because it could not be proven.
@@ -135,7 +137,7 @@ impl Extraction {
     /// something, every event has evidence. The rest is removed and counted, never repaired by guessing.
     #[must_use]
     pub fn verified(mut self, segments: &[&str]) -> (Self, Rejected) {
-        let mut rejected = Rejected::default();
+        let mut rejected = self.rejected;
         let indexes: Vec<CharIndex> = segments.iter().map(|text| CharIndex::new(text)).collect();
         let stands = |segment: usize, span: CharSpan, quote: &str| {
             let text = segments.get(segment).zip(indexes.get(segment));
@@ -156,7 +158,8 @@ impl Extraction {
                 if event.confidence.is_finite() { event.confidence.clamp(0.0, 1.0) } else { 0.0 };
             !event.evidence.is_empty() && !event.narrative.trim().is_empty()
         });
-        rejected.events = before - self.events.len();
+        rejected.events += before - self.events.len();
+        self.rejected = rejected;
         (self, rejected)
     }
 }
@@ -213,9 +216,10 @@ mod tests {
         let extraction = Extraction {
             entities: vec![],
             events: vec![event("we décided", 3, 13), event("we decided", 3, 13), event("x", 90, 91)],
+            rejected: Rejected { events: 4, mentions: 0 },
         };
         let (kept, rejected) = extraction.verified(&["So we décided."]);
-        assert_eq!((kept.events.len(), rejected.events), (1, 2));
+        assert_eq!((kept.events.len(), rejected.events), (1, 2 + 4));
         assert_eq!(kept.events[0].subject, None);
         assert!(kept.events[0].confidence.abs() < f32::EPSILON);
     }

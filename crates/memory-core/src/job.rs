@@ -43,6 +43,7 @@ closed_set! {
         LlmBadOutput = "LLM_BAD_OUTPUT",
         LlmRefused = "LLM_REFUSED",
         LlmAuth = "LLM_AUTH",
+        LlmUnavailable = "LLM_UNAVAILABLE",
         EmbeddingUnavailable = "EMBEDDING_UNAVAILABLE",
         SourceMissing = "SOURCE_MISSING",
         WorkerLost = "WORKER_LOST",

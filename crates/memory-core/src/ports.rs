@@ -1,6 +1,8 @@
 //! The ports: what the engine asks of models. Each has at least two real implementations or will be
 //! given one by configuration; there is none over Postgres.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 
@@ -76,10 +78,40 @@ pub struct Segment {
     pub context_only: bool,
 }
 
-#[derive(Debug, Clone, thiserror::Error)]
+/// Why an extraction has no result, by what is to be done next. The texts never quote a source or an answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExtractError {
+    /// A fault of the extractor; another try may do.
     #[error("extraction failed: {0}")]
     Failed(String),
+    /// The model took longer than it may; another try may do.
+    #[error("the language model did not answer within {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// The server broke down over this request; another try may do.
+    #[error("{0}")]
+    ServerFailed(String),
+    /// The model's answer has not the form that was asked for, or nothing in it is true; another try may do.
+    #[error("the language model's answer cannot be used: {0}")]
+    BadOutput(String),
+    /// The model will not read this text, however often it is asked.
+    #[error("the language model refused: {0}")]
+    Refused(String),
+    /// It was asked too often. Nothing is wrong with the text.
+    #[error("the language model may be asked again in {} s", .retry_after.as_secs())]
+    RateLimited { retry_after: Duration },
+    /// It does not let us in. Nothing is wrong with the text.
+    #[error("{reason}")]
+    Unauthorized { reason: String, retry_after: Duration },
+    /// It cannot be asked just now. Nothing is wrong with the text.
+    #[error("{reason}")]
+    Unavailable { reason: String, retry_after: Duration },
+}
+
+/// How an extractor is, for people who look after it. Holds no secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExtractorHealth {
+    pub is_healthy: bool,
+    pub detail: String,
 }
 
 /// Finds semantic events and entities in a text.
@@ -92,4 +124,13 @@ pub trait Extractor: Send + Sync {
     fn version(&self) -> i32;
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError>;
+
+    /// The longest that one extraction may take, where that may be longer than a job's lease.
+    fn patience(&self) -> Option<Duration> {
+        None
+    }
+
+    fn health(&self) -> ExtractorHealth {
+        ExtractorHealth { is_healthy: true, detail: format!("{} version {}", self.name(), self.version()) }
+    }
 }

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use memory_core::id::{ArtifactId, Namespace};
+use memory_core::ports::ExtractorHealth;
 use memory_store::survey::{self, Counts, JobStatus, Queue};
 
 use crate::graph::FileHealth;
@@ -74,16 +75,16 @@ impl Memory {
                 },
             },
             self.model_service(),
-            Service {
-                name: "extractor",
-                is_healthy: true,
-                latency_ms: None,
-                detail: format!("{} version {}", self.extractor.name(), self.extractor.version()),
-            },
+            self.extractor_service(),
             worker_service(worker_seen),
         ];
         status.services.extend(file_service(&self.graph_files(ns)));
         status
+    }
+
+    fn extractor_service(&self) -> Service {
+        let ExtractorHealth { is_healthy, detail } = self.extractor.health();
+        Service { name: "extractor", is_healthy, latency_ms: None, detail }
     }
 
     fn model_service(&self) -> Service {

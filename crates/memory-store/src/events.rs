@@ -173,7 +173,7 @@ pub async fn restore_extraction(
         .execute(&mut **tx)
         .await?;
     let Some(source) = sources.first() else { return Ok(()) };
-    let Extraction { entities, events } = extraction;
+    let Extraction { entities, events, .. } = extraction;
     let key = |e: &ExtractedEntity| (e.entity_type.as_str(), normalised_name(&e.name));
     let mut named: Vec<((&str, String), &str)> = entities.iter().map(|e| (key(e), e.name.as_str())).collect();
     named.sort_unstable();

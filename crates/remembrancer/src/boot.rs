@@ -8,7 +8,6 @@ use memory_core::ports::EmbeddingError;
 use memory_engine::Memory;
 use memory_engine::worker::Worker;
 use memory_inference::embedding::OnnxEmbedding;
-use memory_inference::extractor::RulesExtractor;
 use memory_inference::files::ModelFiles;
 use memory_store::embedded::EmbeddedPostgres;
 use memory_store::{Store, StoreError};
@@ -80,6 +79,7 @@ pub(crate) async fn boot(
     stop: &CancellationToken,
     mismatch: Mismatch,
 ) -> anyhow::Result<Option<Booted>> {
+    let extractor = settings.extractor()?;
     let guess = Guess::of(settings)?;
     let opened = loop {
         match open_store(settings).await {
@@ -100,7 +100,7 @@ pub(crate) async fn boot(
         }
     };
     let (store, postgres) = opened;
-    let memory = Arc::new(Memory::new(store.clone(), Arc::new(RulesExtractor::new()), settings.engine()));
+    let memory = Arc::new(Memory::new(store.clone(), extractor, settings.engine()));
     if let Err(error) = adopt(settings, &store, &memory, guess, mismatch).await {
         announce.set(Readiness::Failed(format!("{error:#}")));
         if let Some(postgres) = &postgres {

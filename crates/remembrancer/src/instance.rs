@@ -163,6 +163,8 @@ impl Meeting {
             // By environment: the arguments of a process can be read by others.
             command.env("DATABASE_URL", url);
         }
+        // So may the address of a model.
+        command.envs(settings.extractor.environment());
         command
             .arg("instance")
             .stdin(Stdio::null())

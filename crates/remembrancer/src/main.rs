@@ -46,6 +46,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         commands::setup::run(args, &settings.pieces()?)?;
         return Ok(ExitCode::SUCCESS);
     }
+    // Told here, to whoever typed it, and not first in the log of a process in the background.
+    settings.extractor()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         match cli.command {

@@ -1,12 +1,15 @@
 //! Settings: flags with environment twins. Secrets come from the environment or a file, never from a flag.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
 use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
+use memory_core::ports::Extractor;
 use memory_engine::EngineSettings;
+use memory_inference::extractor::ExtractorSettings;
 use memory_inference::files::ModelSettings;
 use memory_store::StoreSettings;
 
@@ -76,6 +79,8 @@ pub(crate) struct Settings {
     pub(crate) observation_max_sentences: u32,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
+    #[command(flatten)]
+    pub(crate) extractor: ExtractorSettings,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -104,6 +109,11 @@ impl Settings {
             },
             ..EngineSettings::default()
         }
+    }
+
+    /// The extractor that is configured.
+    pub(crate) fn extractor(&self) -> anyhow::Result<Arc<dyn Extractor>> {
+        self.extractor.extractor().map_err(anyhow::Error::msg)
     }
 
     pub(crate) fn data_dir(&self) -> anyhow::Result<PathBuf> {

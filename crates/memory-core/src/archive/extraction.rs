@@ -147,7 +147,7 @@ impl ArchivedExtraction {
             })
         };
         let events = self.events.into_iter().map(event).collect::<Result<_, Invalid>>()?;
-        Ok(Extraction { entities, events })
+        Ok(Extraction { entities, events, ..Extraction::default() })
     }
 }
 

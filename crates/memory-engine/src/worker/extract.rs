@@ -1,13 +1,15 @@
 //! Extraction jobs: load, extract without a transaction, then finish and write together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memory_core::event::{Extraction, Rejected};
 use memory_core::id::RevisionId;
 use memory_core::job::ErrorCode;
-use memory_core::ports::{Segment, SourceText};
+use memory_core::ports::{ExtractError, Segment, SourceText};
 use memory_store::events::{self, ExtractorId, Source};
 use memory_store::jobs::{self, LeasedJob};
+use tokio_util::sync::CancellationToken;
 
 use super::JobError;
 use crate::Memory;
@@ -26,7 +28,7 @@ impl Memory {
         let source = events::source(&mut conn, &job.namespace, revision_id).await?.ok_or(JobError::Lost)?;
         drop(conn);
         let sources = [source];
-        let (extraction, rejected) = self.extract(&sources).await?;
+        let (extraction, rejected) = self.extract(job, &sources).await?;
         self.write(job, &sources, extraction, rejected, true).await
     }
 
@@ -55,7 +57,7 @@ impl Memory {
                 jobs::finish(&mut tx, job).await?;
                 return Ok(tx.commit().await?);
             }
-            let (extraction, rejected) = self.extract(&sources).await?;
+            let (extraction, rejected) = self.extract(job, &sources).await?;
             self.write(job, &sources, extraction, rejected, is_last).await?;
             if is_last {
                 return Ok(());
@@ -63,19 +65,31 @@ impl Memory {
         }
     }
 
-    /// Runs the extractor off the async threads; a panic of it is an error of the job.
-    async fn extract(&self, sources: &[Source]) -> Result<(Extraction, Rejected), JobError> {
+    /// Runs the extractor off the async threads, for as long as it takes: a language model may need longer than a lease,
+    /// which is renewed meanwhile. A panic is an error of the job.
+    async fn extract(&self, job: &LeasedJob, sources: &[Source]) -> Result<(Extraction, Rejected), JobError> {
         let extractor = Arc::clone(&self.extractor);
         let text = source_text(sources);
         let runtime = tokio::runtime::Handle::current();
-        let extracted = tokio::task::spawn_blocking(move || {
+        // An extraction that nobody waits for any more is broken off.
+        let stop = CancellationToken::new();
+        let _stopping = stop.clone().drop_guard();
+        let mut extracting = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
-                let extraction = extractor.extract(&text).await?;
+                let extraction = stop.run_until_cancelled(extractor.extract(&text)).await;
+                let extraction =
+                    extraction.ok_or_else(|| ExtractError::Failed("it was broken off".to_owned()))??;
                 let segments: Vec<&str> = text.segments.iter().map(|s| s.text.as_str()).collect();
                 Ok(extraction.verified(&segments))
             })
-        })
-        .await;
+        });
+        let renewal = (self.settings.lease / 3).max(Duration::from_millis(100));
+        let extracted = loop {
+            match tokio::time::timeout(renewal, &mut extracting).await {
+                Ok(extracted) => break extracted,
+                Err(_) => self.renew(job).await?,
+            }
+        };
         match extracted {
             Ok(Ok((extraction, rejected))) => {
                 if rejected != Rejected::default() {
@@ -87,12 +101,15 @@ impl Memory {
                 }
                 Ok((extraction, rejected))
             }
-            Ok(Err(error)) => {
-                let error: memory_core::ports::ExtractError = error;
-                Err(JobError::Retry(ErrorCode::Internal, error.to_string()))
-            }
+            Ok(Err(error)) => Err(job_error(&error)),
             Err(_) => Err(JobError::Retry(ErrorCode::Internal, "the extractor panicked".to_owned())),
         }
+    }
+
+    async fn renew(&self, job: &LeasedJob) -> Result<(), JobError> {
+        let mut tx = self.store.begin().await?;
+        jobs::renew(&mut tx, job, self.settings.lease).await?;
+        Ok(tx.commit().await?)
     }
 
     async fn write(
@@ -116,6 +133,23 @@ impl Memory {
         tx.commit().await?;
         tracing::debug!(events, "extracted");
         Ok(())
+    }
+}
+
+/// What becomes of a job whose text could not be read: only what the text may be to blame for spends an attempt.
+fn job_error(error: &ExtractError) -> JobError {
+    let reason = error.to_string();
+    match error {
+        ExtractError::Failed(_) => JobError::Retry(ErrorCode::Internal, reason),
+        ExtractError::Timeout(_) => JobError::Retry(ErrorCode::LlmTimeout, reason),
+        ExtractError::ServerFailed(_) => JobError::Retry(ErrorCode::LlmUnavailable, reason),
+        ExtractError::BadOutput(_) => JobError::Retry(ErrorCode::LlmBadOutput, reason),
+        ExtractError::Refused(_) => JobError::Fail(ErrorCode::LlmRefused, reason),
+        ExtractError::RateLimited { retry_after } => JobError::Wait(ErrorCode::LlmRateLimited, *retry_after),
+        ExtractError::Unauthorized { retry_after, .. } => JobError::Wait(ErrorCode::LlmAuth, *retry_after),
+        ExtractError::Unavailable { retry_after, .. } => {
+            JobError::Wait(ErrorCode::LlmUnavailable, *retry_after)
+        }
     }
 }
 

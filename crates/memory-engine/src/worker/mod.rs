@@ -34,6 +34,8 @@ const MODEL_WAIT: Duration = Duration::from_secs(30);
 pub(crate) enum JobError {
     /// Try again later; an attempt is spent.
     Retry(ErrorCode, String),
+    /// No other try would end otherwise.
+    Fail(ErrorCode, String),
     /// Not the job's fault: wait, spend nothing.
     Wait(ErrorCode, Duration),
     /// The job belongs to another worker now, or is gone with its artifact.
@@ -213,7 +215,6 @@ impl Memory {
 
     #[tracing::instrument(skip_all, fields(job = %job.job_id, ns = %job.namespace))]
     async fn do_job(&self, job: &LeasedJob) {
-        let margin = Duration::from_secs(LEASE_MARGIN_SECONDS).min(self.settings.lease / 2);
         let work = async {
             match &job.target {
                 JobTarget::Extract(revision_id) => self.extract_revision(job, *revision_id).await,
@@ -222,10 +223,10 @@ impl Memory {
                 JobTarget::IndexGraph(thread_id) => self.index_graph(job, *thread_id).await,
             }
         };
-        let error = match tokio::time::timeout(self.settings.lease.saturating_sub(margin), work).await {
+        let error = match tokio::time::timeout(self.time_for(job), work).await {
             Ok(Ok(())) => return,
             Ok(Err(error)) => error,
-            Err(_) => JobError::Retry(ErrorCode::Internal, "it took longer than its lease".to_owned()),
+            Err(_) => JobError::Retry(ErrorCode::Internal, "it took longer than it may".to_owned()),
         };
         if matches!(error, JobError::Retry(..)) {
             self.leave_removed_model().await;
@@ -234,6 +235,18 @@ impl Memory {
         if let Err(error) = put_back.await {
             // The lease runs out and the job is claimed again.
             tracing::warn!(error = %chain(&error), "a failed job could not be put back");
+        }
+    }
+
+    /// How long a job may take: less than its lease, or what the extractor asks for, since its lease is renewed then.
+    fn time_for(&self, job: &LeasedJob) -> Duration {
+        let margin = Duration::from_secs(LEASE_MARGIN_SECONDS).min(self.settings.lease / 2);
+        let within_lease = self.settings.lease.saturating_sub(margin);
+        match &job.target {
+            JobTarget::Extract(_) | JobTarget::ExtractConversation(_) => {
+                self.extractor.patience().unwrap_or_default().max(within_lease)
+            }
+            JobTarget::Embed(_) | JobTarget::IndexGraph(_) => within_lease,
         }
     }
 
@@ -246,6 +259,11 @@ impl Memory {
             JobError::Wait(code, delay) => {
                 let mut conn = self.store.acquire().await?;
                 jobs::snooze(&mut conn, job, code, delay).await
+            }
+            JobError::Fail(code, reason) => {
+                tracing::error!(%code, reason, "the job failed for good");
+                let mut conn = self.store.acquire().await?;
+                jobs::fail(&mut conn, job, code).await
             }
             JobError::Retry(code, reason) if job.attempts >= MAX_ATTEMPTS => {
                 tracing::error!(%code, reason, "the job failed for good");

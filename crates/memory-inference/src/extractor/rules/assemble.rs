@@ -25,7 +25,7 @@ pub(super) fn extraction(scenes: &[Scene<'_>], roster: &Roster, drafts: Vec<Draf
     drafts.truncate(limit.max(sure.min(limit * 2)));
     drafts.sort_by_key(|draft| draft.evidence.first().map(|(segment, bytes)| (*segment, bytes.start)));
     let events: Vec<ExtractedEvent> = drafts.into_iter().filter_map(|draft| event(scenes, draft)).collect();
-    Extraction { entities: entities(scenes, roster), events }
+    Extraction { entities: entities(scenes, roster), events, ..Extraction::default() }
 }
 
 /// Of events of one category on the same words the surest stays.
