@@ -61,22 +61,19 @@ impl Memory {
         if observations == 0 || request.filters.narrow() {
             return Ok(Vec::new());
         }
-        let (scope, found) = {
-            let mut conn = self.store.acquire().await?;
-            let thread = request.thread.clone();
-            let scope = search::scope_of_observations(&mut conn, ns, thread, observations).await?;
-            if scope.is_empty() {
-                return Ok(Vec::new());
-            }
-            let found = if request.stages.lexical {
-                asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
-            } else {
-                Vec::new()
-            };
-            (scope, found)
+        let mut conn = self.store.acquire().await?;
+        let thread = request.thread.clone();
+        let scope = search::scope_of_observations(&mut conn, ns, thread, observations).await?;
+        if scope.is_empty() {
+            return Ok(Vec::new());
+        }
+        let found = if request.stages.lexical {
+            asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
+        } else {
+            Vec::new()
         };
         let met: HashSet<PassageId> = found.iter().map(|(id, _)| *id).collect();
-        let scored = self.rank(ns, &scope, asked, found, request.stages, ARM_LIMIT).await?;
+        let scored = self.rank(&mut conn, ns, &scope, asked, found, request.stages, ARM_LIMIT).await?;
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering
             .filter_map(|Scored { candidate, fused }| match candidate.owner {

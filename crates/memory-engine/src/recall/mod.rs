@@ -22,8 +22,9 @@ pub use request::{RecallDraft, RecallRequest, Target, cursor};
 use self::search::Chosen;
 use crate::{EngineError, Memory};
 
-/// The most events shown with one hit of a search.
-const EVENTS_PER_HIT: i64 = 5;
+/// The most events shown with one hit of a search, and where the answer is to be full.
+const EVENTS_PER_HIT: i64 = 3;
+const EVENTS_PER_FULL_HIT: i64 = 10;
 /// The most events shown with one artifact that was asked for by its id.
 const EVENTS_PER_ARTIFACT: i64 = 200;
 const ENTITIES_MAX: i64 = 20;
@@ -106,16 +107,19 @@ impl Memory {
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
         let depth = request.offset + request.limit;
-        let (asked, chosen) = self.search(ns, request, query, depth, &mut answer.warnings).await?;
+        let (asked, chosen, mut conn) = self.search(ns, request, query, depth, &mut answer.warnings).await?;
         let page: Vec<&Chosen> = chosen.iter().skip(request.offset).take(request.limit).collect();
         if chosen.len() > depth && request::can_page_to(depth) {
             answer.next_cursor = Some(cursor(depth));
         }
         let ids: Vec<PassageId> = page.iter().map(|c| c.passage_id).collect();
-        let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
+        let events = match (request.include_events, request.is_full) {
+            (false, _) => 0,
+            (true, false) => EVENTS_PER_HIT,
+            (true, true) => EVENTS_PER_FULL_HIT,
+        };
         let revisions: Vec<RevisionId> = page.iter().map(|c| c.revision_id).collect();
-        let hydrating = async {
-            let mut conn = self.store.acquire().await?;
+        let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
             let around = self.neighbours(&mut conn, ns, request, &hits).await?;
             Ok::<_, EngineError>((hits, around))

@@ -11,6 +11,7 @@ use memory_core::time::question::{QuestionTime, question_window};
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Candidate, Owner, QueryVector, Scope};
 use memory_store::survey::{self, PassageCounts};
+use memory_store::{Conn, Pooled};
 
 use super::{Explanation, RecallRequest};
 use crate::error::vector_warning;
@@ -96,6 +97,7 @@ impl Memory {
     /// to its vector, and what is known of each joined to one score.
     pub(super) async fn rank(
         &self,
+        conn: &mut Conn,
         ns: &Namespace,
         scope: &Scope,
         asked: &Asked,
@@ -113,10 +115,7 @@ impl Memory {
         if given.is_empty() && vector.is_none() {
             return Ok(Vec::new());
         }
-        let candidates = {
-            let mut conn = self.store.acquire().await?;
-            search::candidates(&mut conn, ns, scope, &given, vector).await?
-        };
+        let candidates = search::candidates(conn, ns, scope, &given, vector).await?;
         let late = match &asked.embedded {
             Some((embedded, _)) if stages.late_interaction => {
                 let states: Vec<Option<&[u8]>> = candidates.iter().map(|c| c.states.as_deref()).collect();
@@ -143,7 +142,8 @@ impl Memory {
         Ok(scored.collect())
     }
 
-    /// One passage an artifact, best first: at least `depth + 1` of them where there are so many.
+    /// One passage an artifact, best first: at least `depth + 1` of them where there are so many. Gives the
+    /// connection that was searched on, for what is read next.
     pub(super) async fn search(
         &self,
         ns: &Namespace,
@@ -151,24 +151,36 @@ impl Memory {
         query: &str,
         depth: usize,
         warnings: &mut Vec<String>,
-    ) -> Result<(Asked, Vec<Chosen>), EngineError> {
+    ) -> Result<(Asked, Vec<Chosen>, Pooled), EngineError> {
         let passages = self.passage_counts(ns).await?.of_revisions;
-        let scope = {
-            let mut conn = self.store.acquire().await?;
-            search::scope(&mut conn, ns, request.filters.clone(), passages).await?
-        };
+        let scope = self.scope(ns, request, passages).await?;
         let limit = ARM_LIMIT.max(depth * 2);
         let stages = request.stages;
         let (asked, found) = self.ask(ns, &scope, query, stages, limit, warnings).await?;
+        // While the question was embedded no connection was held.
+        let mut conn = self.store.acquire().await?;
         if scope.is_empty() {
-            return Ok((asked, Vec::new()));
+            return Ok((asked, Vec::new(), conn));
         }
-        let mut scored = self.rank(ns, &scope, &asked, found, stages, limit).await?;
+        let mut scored = self.rank(&mut conn, ns, &scope, &asked, found, stages, limit).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
         });
-        Ok((asked, choose(&scored, query, stages)))
+        Ok((asked, choose(&scored, query, stages), conn))
+    }
+
+    async fn scope(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        passages: i64,
+    ) -> Result<Scope, EngineError> {
+        if !request.filters.narrow() {
+            return Ok(Scope::of_namespace(request.filters.clone(), passages));
+        }
+        let mut conn = self.store.acquire().await?;
+        Ok(search::scope(&mut conn, ns, request.filters.clone(), passages).await?)
     }
 }
 

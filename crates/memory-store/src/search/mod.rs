@@ -108,6 +108,16 @@ enum Members {
 }
 
 impl Scope {
+    /// All revisions of a namespace, under filters that ask nothing of a revision. `namespace_passages` is a
+    /// recent count of their passages.
+    pub fn of_namespace(filters: Filters, namespace_passages: i64) -> Self {
+        Self {
+            of: Of::Revisions(filters),
+            members: Members::Unlisted,
+            exact: namespace_passages <= EXACT_MAX,
+        }
+    }
+
     /// Narrows a statement over `passage` or `passage_embedding` to the scope.
     fn push_condition(&self, statement: &mut QueryBuilder<Postgres>, ns: &Namespace, table: &str) {
         match (&self.members, &self.of) {
@@ -163,9 +173,8 @@ pub async fn scope(
     filters: Filters,
     namespace_passages: i64,
 ) -> Result<Scope, StoreError> {
-    let exact = namespace_passages <= EXACT_MAX;
     if !filters.narrow() {
-        return Ok(Scope { of: Of::Revisions(filters), members: Members::Unlisted, exact });
+        return Ok(Scope::of_namespace(filters, namespace_passages));
     }
     let mut statement = QueryBuilder::new("select r.revision_id from artifact_revision r where");
     push_filters(&mut statement, ns, &filters);
@@ -173,6 +182,7 @@ pub async fn scope(
     let rows = statement.build().fetch_all(conn).await?;
     let of = Of::Revisions(filters);
     if rows.len() as i64 > EXACT_MAX {
+        let exact = namespace_passages <= EXACT_MAX;
         return Ok(Scope { of, members: Members::Unlisted, exact });
     }
     let revisions = rows.iter().map(|row| row.try_get("revision_id")).collect::<Result<Vec<i64>, _>>()?;

@@ -1,6 +1,7 @@
 -- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events.
--- Each entity brings at most its newest 100 events a kind (of the categories asked for, among its newest 10,000), so a hub
--- costs what any other entity costs; its weight is divided by ln(2 + how many events it has), counted up to 250. «offset 0»: see hydrate.sql.
+-- Each entity brings some of its newest events a kind, more than can be shown but at most 100 (of the categories asked for,
+-- among its newest 10,000), so a hub costs what any other entity costs; its weight is divided by ln(2 + how many events it has),
+-- counted up to 100. «offset 0»: see hydrate.sql.
 with seed_event as materialized (
     select e.event_id
     from unnest($2::bigint[]) s (revision_id)
@@ -21,9 +22,9 @@ with seed_event as materialized (
     select s.entity_id, 1 / ln(2 + actors.events + subjects.events) as weight
     from seed_entity s,
         lateral (select count(*)::float8 as events
-                 from (select from event_actor a where a.namespace = $1 and a.entity_id = s.entity_id limit 250) c) actors,
+                 from (select from event_actor a where a.namespace = $1 and a.entity_id = s.entity_id limit 100) c) actors,
         lateral (select count(*)::float8 as events
-                 from (select from event_subject a where a.namespace = $1 and a.entity_id = s.entity_id limit 250) c) subjects
+                 from (select from event_subject a where a.namespace = $1 and a.entity_id = s.entity_id limit 100) c) subjects
 ), candidate as materialized (
     select newest.event_id, w.entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
     from weighted w,
@@ -31,9 +32,9 @@ with seed_event as materialized (
                  from (select event_id, occurred_at, category from event_actor
                        where namespace = $1 and entity_id = w.entity_id
                        order by occurred_at desc, event_id
-                       limit case when cardinality($3::text[]) = 0 then 100 else 10000 end) a
+                       limit case when cardinality($3::text[]) = 0 then least(100, 10 + 2 * $5) else 10000 end) a
                  where cardinality($3::text[]) = 0 or a.category = any($3)
-                 order by a.occurred_at desc, a.event_id limit 100) newest
+                 order by a.occurred_at desc, a.event_id limit least(100, 10 + 2 * $5)) newest
     union all
     select newest.event_id, w.entity_id, false, w.weight, newest.occurred_at
     from weighted w,
@@ -41,9 +42,9 @@ with seed_event as materialized (
                  from (select event_id, occurred_at, category from event_subject
                        where namespace = $1 and entity_id = w.entity_id
                        order by occurred_at desc, event_id
-                       limit case when cardinality($3::text[]) = 0 then 100 else 10000 end) a
+                       limit case when cardinality($3::text[]) = 0 then least(100, 10 + 2 * $5) else 10000 end) a
                  where cardinality($3::text[]) = 0 or a.category = any($3)
-                 order by a.occurred_at desc, a.event_id limit 100) newest
+                 order by a.occurred_at desc, a.event_id limit least(100, 10 + 2 * $5)) newest
 ), ranked as materialized (
     select event_id, sum(weight) as score, max(occurred_at) as occurred_at,
         (array_agg(entity_id order by as_actor desc, weight desc, entity_id))[1] as by_entity,
