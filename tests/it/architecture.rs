@@ -60,6 +60,8 @@ fn each_gateway_has_one_home() {
     let homes = [
         ("sqlx", &["memory-store"][..]),
         ("pgvector", &["memory-store"]),
+        ("qdrant-client", &["memory-store"]),
+        ("tonic", &[]),
         ("fastembed", &["memory-inference"]),
         ("ort", &["memory-inference"]),
         ("axum", &["remembrancer"]),
@@ -84,7 +86,7 @@ fn each_gateway_has_one_home() {
 #[test]
 fn the_core_does_no_input_or_output() {
     let core = packages().into_iter().find(|p| p["name"] == "memory-core").expect("the core");
-    for forbidden in ["tokio", "sqlx", "reqwest", "axum", "rmcp"] {
+    for forbidden in ["tokio", "sqlx", "qdrant-client", "reqwest", "axum", "rmcp"] {
         assert!(dependencies(&core).all(|d| d["name"] != forbidden), "memory-core must not use {forbidden}");
     }
 }

@@ -6,8 +6,10 @@ use std::path::Path;
 use memory_tests::process::DataDir;
 
 /// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
-const WITHOUT_FLAG: [&str; 6] = [
+const WITHOUT_FLAG: [&str; 8] = [
     "MEMORY_FILE_PATH",
+    "QDRANT_API_KEY",
+    "QDRANT_API_KEY_FILE",
     "REMEMBRANCER_LLM_KEY",
     "REMEMBRANCER_LLM_KEY_FILE",
     "REMEMBRANCER_TOKEN",

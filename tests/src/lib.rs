@@ -8,6 +8,7 @@
 #[path = "../../crates/memory-inference/src/extractor/llm/tests/server.rs"]
 pub mod chat_server;
 pub mod process;
+pub mod qdrant;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

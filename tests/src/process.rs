@@ -63,6 +63,7 @@ impl DataDir {
         for (key, _) in std::env::vars_os() {
             let key = key.to_string_lossy().into_owned();
             if key.starts_with("REMEMBRANCER_")
+                || key.starts_with("QDRANT_")
                 || ["DATABASE_URL", "MEMORY_FILE_PATH", "RUST_LOG"].contains(&key.as_str())
             {
                 command.env_remove(key);

@@ -9,6 +9,8 @@ use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
 use memory_inference::extractor::ExtractorSettings;
 use memory_inference::files::ModelSettings;
+use memory_store::vector::qdrant::Qdrant;
+use memory_store::vector::{self, MirrorSettings, Times};
 use memory_store::{Store, StoreSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -22,6 +24,8 @@ struct Settings {
     model: ModelSettings,
     #[command(flatten)]
     store: StoreSettings,
+    #[command(flatten)]
+    mirror: MirrorSettings,
     #[command(flatten)]
     extractor: ExtractorSettings,
     /// Jobs done at the same time
@@ -50,6 +54,8 @@ async fn run() -> anyhow::Result<()> {
             "DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed"
         );
     };
+    let key = vector::api_key().map_err(anyhow::Error::msg)?;
+    let mirror = Qdrant::of(&settings.mirror, key, Times::default()).map_err(anyhow::Error::msg)?;
     let extractor = settings.extractor.extractor().map_err(anyhow::Error::msg)?;
     tracing::info!("{}", extractor.health().detail);
     let store =
@@ -59,7 +65,7 @@ async fn run() -> anyhow::Result<()> {
     let searched = store.active_model().await.context("the database cannot be used")?;
     let files =
         settings.model.files_for(searched.as_ref().map(|model| &model.info)).map_err(anyhow::Error::msg)?;
-    let memory = Arc::new(Memory::new(store, extractor, engine));
+    let memory = Arc::new(Memory::new(store, extractor, engine).with_mirror(mirror));
     match tokio::task::spawn_blocking(move || files.load()).await? {
         Ok(model) => memory.adopt_model(Arc::new(model)).await?,
         Err(error) => {

@@ -4,6 +4,7 @@ pub mod archive;
 pub mod forget;
 pub mod graph;
 pub mod lines;
+pub mod mirror;
 pub mod recall;
 pub mod reembed;
 pub mod remember;

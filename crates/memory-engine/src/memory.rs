@@ -17,6 +17,7 @@ use tokio::sync::{Notify, watch};
 
 use crate::EngineError;
 use crate::graph::{GraphFiles, WatchedGraphs};
+use crate::mirror::VectorMirror;
 
 /// How long a call is made again while the database is away, restarting for example.
 const RETRY_FOR: Duration = Duration::from_secs(8);
@@ -95,6 +96,7 @@ pub struct Memory {
     pub(crate) graphs: Arc<WatchedGraphs>,
     pub(crate) statistics: Statistics,
     pub(crate) graph_files: GraphFiles,
+    pub(crate) mirror: Option<VectorMirror>,
 }
 
 impl Memory {
@@ -108,6 +110,7 @@ impl Memory {
             graphs: Arc::default(),
             statistics: Statistics::default(),
             graph_files: GraphFiles::default(),
+            mirror: None,
         }
     }
 
@@ -163,6 +166,9 @@ impl Memory {
     /// Wakes the worker of this process, and [`jobs_were_queued`](Self::jobs_were_queued).
     pub(crate) fn wake_worker(&self) {
         self.jobs_queued.notify_one();
+        if let Some(mirror) = &self.mirror {
+            mirror.news.notify_one();
+        }
     }
 
     /// Waits until a job was committed by this process.

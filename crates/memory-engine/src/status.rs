@@ -7,6 +7,7 @@ use memory_core::ports::ExtractorHealth;
 use memory_store::survey::{self, Counts, JobStatus, Queue};
 
 use crate::graph::FileHealth;
+use crate::mirror::MirrorStatus;
 use crate::{EngineError, Memory, ModelState};
 
 /// A worker not seen for this long is not counted on, in seconds.
@@ -29,6 +30,8 @@ pub struct Status {
     pub queue: Option<Queue>,
     /// Set when an artifact was asked for and is there.
     pub job: Option<JobStatus>,
+    /// Set where the vectors are mirrored.
+    pub mirror: Option<MirrorStatus>,
 }
 
 impl Memory {
@@ -36,7 +39,7 @@ impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn status(&self, ns: &Namespace, artifact_id: Option<&ArtifactId>) -> Status {
         let started = Instant::now();
-        let mut status = Status { services: Vec::new(), counts: None, queue: None, job: None };
+        let mut status = Status { services: Vec::new(), counts: None, queue: None, job: None, mirror: None };
         let mut worker_seen = None;
         let asked = async {
             let mut conn = self.store.acquire().await?;
@@ -79,6 +82,10 @@ impl Memory {
             worker_service(worker_seen),
         ];
         status.services.extend(file_service(&self.graph_files(ns)));
+        if is_reachable {
+            status.mirror = self.mirror_status(ns).await;
+            status.services.extend(status.mirror.as_ref().map(mirror_service));
+        }
         status
     }
 
@@ -111,6 +118,23 @@ fn file_service(files: &[FileHealth]) -> Option<Service> {
     };
     let is_healthy = failures.is_empty();
     (!files.is_empty()).then_some(Service { name: "graph_file", is_healthy, latency_ms: None, detail })
+}
+
+fn mirror_service(mirror: &MirrorStatus) -> Service {
+    let at = &mirror.address;
+    let waiting = match (mirror.lag.waiting, mirror.lag.oldest_seconds) {
+        (0, _) | (_, None) => "nothing waits".to_owned(),
+        (1, Some(seconds)) => format!("1 passage has waited for {seconds:.0} s"),
+        (n, Some(seconds)) => format!("{n} passages wait, the oldest for {seconds:.0} s"),
+    };
+    let detail = match (&mirror.trouble, mirror.state) {
+        (Some(trouble), _) => format!("Qdrant at {at}: {trouble}; Postgres searches instead; {waiting}"),
+        (None, "searched") => format!("Qdrant at {at}: searched; {waiting}"),
+        (None, "filling") => format!("Qdrant at {at}: is being filled, Postgres searches; {waiting}"),
+        (None, _) => format!("Qdrant at {at}: not begun yet; start `event-worker` with QDRANT_URL"),
+    };
+    let is_healthy = mirror.trouble.is_none() && mirror.state != "none";
+    Service { name: "vector_mirror", is_healthy, latency_ms: None, detail }
 }
 
 fn worker_service(seen_seconds: Option<f64>) -> Service {

@@ -28,8 +28,8 @@ impl From<sqlx::Error> for StoreError {
         use sqlx::Error as E;
         if let E::Database(database) = &error {
             return match database.code().as_deref() {
-                // unique_violation, serialization_failure, deadlock_detected, foreign_key_violation
-                Some("23505" | "40001" | "40P01" | "23503") => Self::Conflict,
+                // unique_violation, serialization_failure, deadlock_detected, foreign_key_violation, lock_not_available
+                Some("23505" | "40001" | "40P01" | "23503" | "55P03") => Self::Conflict,
                 // disk_full
                 Some("53100") => Self::DiskFull(error),
                 // admin_shutdown, crash_shutdown, cannot_connect_now, too_many_connections

@@ -22,6 +22,7 @@ pub mod reembedding;
 pub mod search;
 pub mod survey;
 pub mod turns;
+pub mod vector;
 
 mod error;
 mod pool;

@@ -79,7 +79,10 @@ pub(crate) async fn boot(
     stop: &CancellationToken,
     mismatch: Mismatch,
 ) -> anyhow::Result<Option<Booted>> {
-    let extractor = settings.extractor()?;
+    // Whoever waits for the memory is told why there is none.
+    let told = |error: &anyhow::Error| announce.set(Readiness::Failed(format!("{error:#}")));
+    let mirror = settings.mirror_server().inspect_err(told)?;
+    let extractor = settings.extractor().inspect_err(told)?;
     let guess = Guess::of(settings)?;
     let opened = loop {
         match open_store(settings).await {
@@ -100,7 +103,8 @@ pub(crate) async fn boot(
         }
     };
     let (store, postgres) = opened;
-    let memory = Arc::new(Memory::new(store.clone(), extractor, settings.engine()));
+    let memory = Memory::new(store.clone(), extractor, settings.engine()).with_mirror(mirror);
+    let memory = Arc::new(memory);
     if let Err(error) = adopt(settings, &store, &memory, guess, mismatch).await {
         announce.set(Readiness::Failed(format!("{error:#}")));
         if let Some(postgres) = &postgres {
@@ -112,6 +116,9 @@ pub(crate) async fn boot(
     if postgres.is_some() {
         if let Err(error) = memory.expire_leases().await {
             tracing::warn!(%error, "jobs of an earlier process wait until their leases end");
+        }
+        if let Err(error) = memory.leave_mirror().await {
+            tracing::warn!(%error, "whether anything is still noted for a mirror is not known");
         }
         worker.beat().await;
     }

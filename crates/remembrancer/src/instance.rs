@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
+use crate::mirror::{self, MirrorTask};
 use crate::readiness;
 use crate::reembed::Reembedder;
 use crate::settings::Settings;
@@ -55,6 +56,8 @@ pub(crate) enum Hello {
     Export { namespace: String, wanted: Wanted },
     /// To take in what follows in frames; answered in frames.
     Import { namespace: String, wanted: Wanted },
+    /// Work on the mirror of the vectors; answered in frames.
+    Mirror(MirrorTask),
     /// Another model's vectors for all there is; answered in frames.
     Reembed { model_dir: PathBuf, keep_old: bool },
 }
@@ -163,6 +166,7 @@ impl Meeting {
             // By environment: the arguments of a process can be read by others.
             command.env("DATABASE_URL", url);
         }
+        command.envs(settings.mirror.environment());
         // So may the address of a model.
         command.envs(settings.extractor.environment());
         command
@@ -424,6 +428,10 @@ async fn attend(
         }
         Hello::Reembed { model_dir, keep_old } => {
             let working = reembedder.reembed(&mut read, &mut write, &toolbox, model_dir, keep_old);
+            stop.run_until_cancelled(working).await.transpose()?;
+        }
+        Hello::Mirror(task) => {
+            let working = mirror::attend(&mut read, &mut write, &toolbox, task);
             stop.run_until_cancelled(working).await.transpose()?;
         }
         Hello::Import { namespace, wanted } => {

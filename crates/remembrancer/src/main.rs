@@ -5,6 +5,7 @@ mod client;
 mod commands;
 mod http;
 mod instance;
+mod mirror;
 mod pieces;
 mod readiness;
 mod reembed;
@@ -62,6 +63,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Export(args) => commands::export::run(&settings, args).await,
             Command::Import(args) => commands::import::run(&settings, args).await,
             Command::Reembed(args) => commands::reembed::run(&settings, args).await,
+            Command::Reconcile(args) => commands::mirror::reconcile(&settings, args).await,
+            Command::Reindex(args) => commands::mirror::reindex(&settings, args).await,
             Command::Bench(args) => commands::bench::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
         }

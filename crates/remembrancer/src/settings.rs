@@ -12,11 +12,14 @@ use memory_engine::EngineSettings;
 use memory_inference::extractor::ExtractorSettings;
 use memory_inference::files::ModelSettings;
 use memory_store::StoreSettings;
+use memory_store::vector::qdrant::Qdrant;
+use memory_store::vector::{self, MirrorSettings, Times};
 
 use crate::commands::bench::BenchArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
+use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
 use crate::commands::reembed::ReembedArgs;
 use crate::commands::setup::SetupArgs;
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
@@ -57,6 +60,10 @@ pub(crate) enum Command {
     ImportFolder(ImportFolderArgs),
     /// Change the embedding model, named by --model-dir, while everything goes on
     Reembed(ReembedArgs),
+    /// Compare the vectors mirrored in Qdrant with Postgres, and mend them
+    Reconcile(ReconcileArgs),
+    /// Build a new collection in Qdrant while the old one is searched
+    Reindex(ReindexArgs),
     /// Measure how well and how fast it is, on a database of its own
     Bench(BenchArgs),
     /// Hold the database and the model for other processes of the data folder
@@ -79,6 +86,8 @@ pub(crate) struct Settings {
     pub(crate) observation_max_sentences: u32,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
+    #[command(flatten)]
+    pub(crate) mirror: MirrorSettings,
     #[command(flatten)]
     pub(crate) extractor: ExtractorSettings,
 }
@@ -109,6 +118,12 @@ impl Settings {
             },
             ..EngineSettings::default()
         }
+    }
+
+    /// The server that the vectors are mirrored to, if any.
+    pub(crate) fn mirror_server(&self) -> anyhow::Result<Option<Qdrant>> {
+        let key = vector::api_key().map_err(anyhow::Error::msg)?;
+        Qdrant::of(&self.mirror, key, Times::default()).map_err(anyhow::Error::msg)
     }
 
     /// The extractor that is configured.

@@ -77,7 +77,12 @@ fn named(name: &str, entity_type: EntityType, aliases: &[&str]) -> ExtractedEnti
 }
 
 fn judged(document: &Document, events: Vec<ExtractedEvent>, entities: Vec<ExtractedEntity>) -> Judged<'_> {
-    Judged::new(document, Extraction { entities, events, ..Extraction::default() }, 0, Duration::from_millis(2))
+    Judged::new(
+        document,
+        Extraction { entities, events, ..Extraction::default() },
+        0,
+        Duration::from_millis(2),
+    )
 }
 
 fn counts(right: usize, wrong: usize, met: usize, missed: usize) -> Counts {

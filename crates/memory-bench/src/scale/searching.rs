@@ -114,7 +114,13 @@ pub(super) async fn index_agreement(
     let (mut found, mut wanted) = (0, 0);
     for n in 0..COMPARED {
         let vector = model.embed_query(&world.question(u64::MAX - n, of.size)).await?.vector;
-        let query = QueryVector { model: active, vector, nearest: COMPARED_DEPTH, with_states: false };
+        let query = QueryVector {
+            model: active,
+            vector,
+            nearest: COMPARED_DEPTH,
+            with_states: false,
+            mirrored: None,
+        };
         let true_ones = search::candidates(&mut conn, &ns, &exact, &[], Some(query.clone())).await?;
         let ones = search::candidates(&mut conn, &ns, &indexed, &[], Some(query)).await?;
         let ones: HashSet<PassageId> = ones.iter().map(|hit| hit.passage_id).collect();

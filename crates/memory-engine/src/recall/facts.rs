@@ -11,7 +11,7 @@ use memory_store::facts::{self, StoredFact};
 use memory_store::search::{self, Owner};
 
 use super::RecallRequest;
-use super::search::{Asked, Scored};
+use super::search::{Asked, Found, Scored};
 use crate::{EngineError, Memory};
 
 /// The most facts of an answer.
@@ -73,6 +73,9 @@ impl Memory {
             Vec::new()
         };
         let met: HashSet<PassageId> = found.iter().map(|(id, _)| *id).collect();
+        // What it would warn of, the search of texts does.
+        let mirrored = self.mirrored(ns, &scope, asked, ARM_LIMIT, &mut Vec::new()).await?;
+        let found = Found { by_words: found, mirrored };
         let scored = self.rank(&mut conn, ns, &scope, asked, found, request.stages, ARM_LIMIT).await?;
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering

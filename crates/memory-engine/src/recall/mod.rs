@@ -1,6 +1,7 @@
 //! recall: search arms under filters, joined, read back, and expanded through events and entities.
 
 mod facts;
+mod mirrored;
 mod neighbours;
 mod request;
 mod search;

@@ -36,6 +36,13 @@ pub(super) struct Asked {
     pub(super) embedded: Option<(Embedded, ActiveModel)>,
 }
 
+/// What was found before all that is known of it is joined.
+pub(super) struct Found {
+    pub(super) by_words: Vec<(PassageId, f32)>,
+    /// Where the mirror was asked: among which passages the nearest are.
+    pub(super) mirrored: Option<Vec<i64>>,
+}
+
 /// A candidate with its joined score.
 pub(super) struct Scored {
     pub(super) candidate: Candidate,
@@ -101,15 +108,17 @@ impl Memory {
         ns: &Namespace,
         scope: &Scope,
         asked: &Asked,
-        found: Vec<(PassageId, f32)>,
+        found: Found,
         stages: Stages,
         limit: usize,
     ) -> Result<Vec<Scored>, EngineError> {
+        let Found { by_words: found, mirrored } = found;
         let vector = asked.embedded.as_ref().map(|(embedded, model)| QueryVector {
             model,
             vector: embedded.vector.clone(),
             nearest: limit,
             with_states: stages.late_interaction && !embedded.tokens.is_empty(),
+            mirrored,
         });
         let given: Vec<PassageId> = found.iter().map(|(id, _)| *id).collect();
         if given.is_empty() && vector.is_none() {
@@ -157,11 +166,13 @@ impl Memory {
         let limit = ARM_LIMIT.max(depth * 2);
         let stages = request.stages;
         let (asked, found) = self.ask(ns, &scope, query, stages, limit, warnings).await?;
+        let mirrored = self.mirrored(ns, &scope, &asked, limit, warnings).await?;
         // While the question was embedded no connection was held.
         let mut conn = self.store.acquire().await?;
         if scope.is_empty() {
             return Ok((asked, Vec::new(), conn));
         }
+        let found = Found { by_words: found, mirrored };
         let mut scored = self.rank(&mut conn, ns, &scope, &asked, found, stages, limit).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {

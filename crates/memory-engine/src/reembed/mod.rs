@@ -13,6 +13,7 @@ use memory_core::Invalid;
 use memory_core::ports::{EmbeddingModel, ModelInfo};
 use memory_store::models::{self, ActiveModel};
 use memory_store::reembedding::{self, DIMENSION_MAX, Position, Registered, Turn};
+use memory_store::vector::mirrors;
 use memory_store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -104,6 +105,7 @@ impl Memory {
                 Ok(reembedding::ensure_index(&mut *self.store.acquire().await?, &target).await?)
             })
             .await?;
+            self.persist(|| self.mirror_next_model(&target)).await?;
             for _ in 0..PASSES_MAX {
                 if work.pass().await? == 0 {
                     break;
@@ -201,7 +203,9 @@ impl Memory {
 
     async fn remove_model(&self, model: &ActiveModel) -> Result<(), EngineError> {
         self.persist(|| async {
-            Ok(reembedding::begin_removal(&mut *self.store.acquire().await?, model).await?)
+            let mut conn = self.store.acquire().await?;
+            mirrors::retire_model(&mut conn, model.model_id).await?;
+            Ok(reembedding::begin_removal(&mut conn, model).await?)
         })
         .await?;
         for _ in 0..REMOVALS_MAX {

@@ -69,6 +69,10 @@ impl Worker {
         let mut hints = None;
         let mut next_beat = Instant::now();
         let mut next_sweep = Instant::now() + SWEEP_INTERVAL;
+        let mirroring = tokio::spawn({
+            let (memory, stop) = (Arc::clone(&self.memory), stop.clone());
+            async move { memory.keep_mirror(&stop).await }
+        });
         while !stop.is_cancelled() {
             if Instant::now() >= next_beat {
                 self.beat().await;
@@ -96,6 +100,7 @@ impl Worker {
             }
         }
         self.drain(running, held).await;
+        let _ = mirroring.await;
     }
 
     async fn claim(&self, running: usize) -> Vec<LeasedJob> {

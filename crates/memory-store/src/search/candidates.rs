@@ -49,6 +49,8 @@ pub struct QueryVector<'a> {
     pub nearest: usize,
     /// Whether the states of tokens are read as well.
     pub with_states: bool,
+    /// Where another index was asked: among which passages the nearest are.
+    pub mirrored: Option<Vec<i64>>,
 }
 
 /// The passages given and those nearest to the query's vector, as far as they are in the scope.
@@ -118,6 +120,9 @@ fn push_nearest(
     scope: &Scope,
     query: &QueryVector<'_>,
 ) {
+    if let Some(passages) = &query.mirrored {
+        return push_nearest_among(statement, ns, scope, query, passages);
+    }
     // Only the model's number and dimension, both ours, are written into the statement: the partial index
     // is chosen by them.
     statement.push("near as materialized (select e.passage_id from passage_embedding e where e.namespace = ");
@@ -137,6 +142,28 @@ fn push_nearest(
             .push(")");
     }
     statement.push(format!(" limit {}), ", query.nearest));
+}
+
+/// What another index has found counts only as far as it is in the scope here and now, and is ordered by the vectors here.
+fn push_nearest_among(
+    statement: &mut QueryBuilder<Postgres>,
+    ns: &Namespace,
+    scope: &Scope,
+    query: &QueryVector<'_>,
+    passages: &[i64],
+) {
+    statement.push("near as materialized (select e.passage_id from unnest(");
+    statement.push_bind(passages.to_vec());
+    statement.push(
+        "::bigint[]) m (passage_id) cross join lateral (
+             select passage_id, revision_id, is_latest, embedding from passage_embedding
+             where passage_id = m.passage_id and namespace = ",
+    );
+    statement.push_bind(ns.as_str());
+    statement.push(format!(" and model_id = {} offset 0) e where true", query.model.model_id));
+    scope.push_condition(statement, ns, "e");
+    statement.push(" order by e.embedding <#> ").push_bind(Vector::from(query.vector.clone()));
+    statement.push(format!(", e.passage_id limit {}), ", query.nearest));
 }
 
 fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {

@@ -93,7 +93,7 @@ pub struct Scope {
 }
 
 #[derive(Debug, Clone)]
-enum Of {
+pub(crate) enum Of {
     Revisions(Filters),
     /// The observations of the graph, all threads or one.
     Observations(Option<GraphScope>),
@@ -116,6 +116,16 @@ impl Scope {
             members: Members::Unlisted,
             exact: namespace_passages <= EXACT_MAX,
         }
+    }
+
+    /// What it is a part of, whoever is in it.
+    pub(crate) fn of(&self) -> &Of {
+        &self.of
+    }
+
+    /// Every vector in it is compared.
+    pub fn is_small(&self) -> bool {
+        self.exact
     }
 
     /// Narrows a statement over `passage` or `passage_embedding` to the scope.

@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod import_folder;
+pub(crate) mod mirror;
 pub(crate) mod print;
 pub(crate) mod reembed;
 pub(crate) mod serve;

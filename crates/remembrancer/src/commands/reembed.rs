@@ -98,6 +98,7 @@ async fn by_ourselves(
     // They still search with the old vectors: those go in a later run.
     let switches = searched.is_none_or(|searched| searched.info != *model.info());
     let memory = Memory::new(store, Arc::new(RulesExtractor::new()), settings.engine());
+    let memory = memory.with_mirror(settings.mirror_server()?);
     let report = |at: Progress| {
         bar.set_length(at.total);
         bar.set_position(at.done);

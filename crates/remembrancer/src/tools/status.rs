@@ -29,6 +29,8 @@ struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     jobs: Option<JobsOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    vector_mirror: Option<MirrorOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     job_status: Option<JobStatusOut>,
 }
 
@@ -63,6 +65,22 @@ struct JobsOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_pending_seconds: Option<f64>,
     failures: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct MirrorOut {
+    /// none, filling (not searched yet) or searched
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    collection: Option<String>,
+    /// Passages whose change is not in the mirror yet
+    waiting: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lag_seconds: Option<f64>,
+    /// Points of the namespace by kind: content, chunk, observation
+    points: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error: Option<String>,
 }
 
 #[derive(Debug, Default, Serialize, JsonSchema)]
@@ -108,6 +126,7 @@ fn unready(readiness: &Readiness) -> serde_json::Value {
         counts: CountsOut::default(),
         pending_jobs: 0,
         jobs: None,
+        vector_mirror: None,
         job_status: None,
     };
     serde_json::to_value(&output).unwrap_or_default()
@@ -168,6 +187,14 @@ fn output(status: Status, asked: Option<String>) -> Output {
             pending_embeddings: q.pending_embeddings,
             oldest_pending_seconds: q.oldest_pending_seconds.map(|s| (s * 10.0).round() / 10.0),
             failures: q.failures.into_iter().collect(),
+        }),
+        vector_mirror: status.mirror.map(|mirror| MirrorOut {
+            state: mirror.state,
+            collection: mirror.collection,
+            waiting: mirror.lag.waiting,
+            lag_seconds: mirror.lag.oldest_seconds.map(|s| (s * 10.0).round() / 10.0),
+            points: mirror.kinds.into_iter().collect(),
+            last_error: mirror.trouble.or(mirror.lag.last_error),
         }),
         job_status: asked.map(|artifact_id| match job {
             None => JobStatusOut { artifact_id, status: "NOT_FOUND".into(), ..JobStatusOut::default() },

@@ -1,0 +1,260 @@
+//! Comparing the mirror with Postgres, both ways, in the memory of a page: a checksum over each stretch of points, then the
+//! points of those stretches that differ.
+
+use std::collections::{HashMap, HashSet};
+
+use memory_store::reembedding;
+use memory_store::vector::mirrors::{self, Mirror, MirrorState};
+use memory_store::vector::outbox;
+use memory_store::vector::points::{self, Checksum};
+use memory_store::vector::qdrant::Qdrant;
+
+use super::MirrorError;
+use crate::lines::{Progress, Report};
+use crate::{EngineError, Memory};
+
+/// How many points are looked at at a time.
+const PAGE: u32 = 5_000;
+/// How many differences are named.
+const NAMED_MAX: usize = 10;
+
+/// A collection compared with Postgres.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Compared {
+    pub collection: String,
+    /// Points that Postgres has.
+    pub points: u64,
+    /// Points that the collection lacks …
+    pub missing: u64,
+    /// … has and should not …
+    pub extra: u64,
+    /// … or has otherwise than they should be.
+    pub stale: u64,
+    /// Differences that are about to be made up for anyway.
+    pub waiting: u64,
+    /// Some passages that differ.
+    pub examples: Vec<i64>,
+}
+
+impl Compared {
+    pub fn differences(&self) -> u64 {
+        self.missing + self.extra + self.stale
+    }
+}
+
+/// What a reconciliation found, and left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reconciled {
+    pub found: Vec<Compared>,
+    /// After the repair; empty when nothing was repaired.
+    pub left: Vec<Compared>,
+    /// Collections of this database that it knows nothing of any more.
+    pub orphans: Vec<String>,
+    pub orphans_deleted: bool,
+}
+
+impl Memory {
+    /// Compares all that is searched in the mirror with Postgres. With `repair` differences are queued, made up for, and
+    /// looked for again.
+    #[tracing::instrument(skip_all)]
+    pub async fn reconcile(&self, repair: bool, report: Report<'_>) -> Result<Reconciled, EngineError> {
+        self.mirror()?;
+        let reconciled = async {
+            let found = self.compare_all(repair, report).await?;
+            let orphans = self.orphans().await?;
+            let mut left = Vec::new();
+            if repair {
+                for name in &orphans {
+                    self.mirror_server()?.delete_collection(name).await?;
+                }
+                if found.iter().any(|compared| compared.differences() > 0) {
+                    while self.mirror_round().await? > 0 {}
+                    left = self.compare_all(false, report).await?;
+                }
+            }
+            Ok(Reconciled { found, left, orphans_deleted: repair && !orphans.is_empty(), orphans })
+        };
+        reconciled.await.map_err(|error| self.mirror_failed(error))
+    }
+
+    fn mirror_server(&self) -> Result<&Qdrant, MirrorError> {
+        let server = self.mirror.as_ref().map(|mirror| &mirror.server);
+        server.ok_or_else(|| memory_store::StoreError::Unsuitable("there is no mirror".into()).into())
+    }
+
+    async fn compare_all(&self, repair: bool, report: Report<'_>) -> Result<Vec<Compared>, MirrorError> {
+        let known = mirrors::all(&mut *self.store.acquire().await?).await?;
+        let mut found = Vec::new();
+        for one in known.iter().filter(|one| one.state == MirrorState::Searched) {
+            found.push(self.compare(one, repair, report).await?);
+        }
+        Ok(found)
+    }
+
+    /// Collections with this database's names that it has no row of: it was set back to an earlier state.
+    async fn orphans(&self) -> Result<Vec<String>, MirrorError> {
+        let server = self.mirror_server()?;
+        let mut conn = self.store.acquire().await?;
+        let prefix = mirrors::own_prefix(&mut conn, &server.settings().qdrant_collection).await?;
+        // First what is there, then what is known: one that is being made is known before.
+        let there = server.collections().await?;
+        let known = mirrors::all(&mut conn).await?;
+        let is_orphan =
+            |name: &String| name.starts_with(&prefix) && !known.iter().any(|one| one.collection == *name);
+        Ok(there.names.into_iter().filter(is_orphan).collect())
+    }
+
+    /// Compares one collection with Postgres.
+    pub(super) async fn compare(
+        &self,
+        one: &Mirror,
+        repair: bool,
+        report: Report<'_>,
+    ) -> Result<Compared, MirrorError> {
+        let server = self.mirror_server()?;
+        let Some(model_id) = one.model_id else { return Ok(Compared::default()) };
+        let total = reembedding::coverage(&mut *self.store.acquire().await?, model_id).await?.1;
+        let mut comparison = Comparison {
+            memory: self,
+            server,
+            mirror: one,
+            model_id,
+            repair,
+            found: Compared { collection: one.collection.clone(), ..Compared::default() },
+        };
+        let (mut after, mut from) = (0, None);
+        loop {
+            let page = server.digests(&one.collection, from, PAGE).await?;
+            let up_to = page.next.map(|next| next.saturating_sub(1) as i64);
+            comparison.stretch(&page.points, after, up_to).await?;
+            report(Progress { done: comparison.found.points.min(total), total });
+            match (page.next, up_to) {
+                (Some(next), Some(up_to)) => (after, from) = (up_to, Some(next)),
+                _ => return Ok(comparison.found),
+            }
+        }
+    }
+}
+
+struct Comparison<'a> {
+    memory: &'a Memory,
+    server: &'a Qdrant,
+    mirror: &'a Mirror,
+    model_id: i16,
+    repair: bool,
+    found: Compared,
+}
+
+impl Comparison<'_> {
+    /// Compares the points after one passage up to another, or to the end. `theirs` are all of the collection in between.
+    async fn stretch(
+        &mut self,
+        theirs: &[(i64, Option<i64>)],
+        after: i64,
+        up_to: Option<i64>,
+    ) -> Result<(), MirrorError> {
+        let mut sum = Checksum::default();
+        for (id, digest) in theirs {
+            // One without a digest is not ours, and differs from all that are.
+            sum.add(*id, digest.unwrap_or(-1));
+        }
+        let ours = {
+            let mut conn = self.memory.store.acquire().await?;
+            points::checksum(&mut conn, self.model_id, after, up_to).await?
+        };
+        self.found.points += ours.count() as u64;
+        if ours == sum {
+            return Ok(());
+        }
+        let (mut after, mut theirs) = (after, theirs);
+        loop {
+            let ours = {
+                let mut conn = self.memory.store.acquire().await?;
+                points::digests(&mut conn, self.model_id, after, up_to, i64::from(PAGE)).await?
+            };
+            // Our page may end before theirs does.
+            let is_last = ours.len() < PAGE as usize;
+            let end = ours.last().map_or(after, |(id, _)| *id);
+            let split = if is_last { theirs.len() } else { theirs.partition_point(|(id, _)| *id <= end) };
+            let (here, rest) = theirs.split_at(split);
+            self.verify(differing(&ours, here)).await?;
+            if is_last {
+                return Ok(());
+            }
+            (after, theirs) = (end, rest);
+        }
+    }
+
+    /// Both sides go on meanwhile: what differs is looked at again in an order in which a change under way is seen as such. Ours
+    /// first, then what waits, then theirs: what changed before is theirs already, or waits.
+    async fn verify(&mut self, suspects: Vec<i64>) -> Result<(), MirrorError> {
+        for suspects in suspects.chunks(1_000) {
+            let (model_id, mirror_id) = (self.model_id, self.mirror.mirror_id);
+            let mut conn = self.memory.store.acquire().await?;
+            let before = points::digests_of(&mut conn, model_id, suspects).await?;
+            let waiting = outbox::waiting_among(&mut conn, mirror_id, suspects).await?;
+            drop(conn);
+            let theirs = self.server.digests_of(&self.mirror.collection, suspects).await?;
+            let mut conn = self.memory.store.acquire().await?;
+            let now: HashMap<i64, i64> =
+                points::digests_of(&mut conn, model_id, suspects).await?.into_iter().collect();
+            let before: HashMap<i64, i64> = before.into_iter().collect();
+            let waiting: HashSet<i64> = waiting.into_iter().collect();
+            let theirs: HashMap<i64, Option<i64>> = theirs.into_iter().collect();
+            let mut wrong = Vec::new();
+            for id in suspects {
+                if waiting.contains(id) || before.get(id) != now.get(id) {
+                    self.found.waiting += 1;
+                    continue;
+                }
+                let count = match (now.get(id), theirs.get(id)) {
+                    (Some(_), None) => &mut self.found.missing,
+                    (None, Some(_)) => &mut self.found.extra,
+                    (Some(ours), Some(theirs)) if *theirs != Some(*ours) => &mut self.found.stale,
+                    _ => continue,
+                };
+                *count += 1;
+                wrong.push(*id);
+                if self.found.examples.len() < NAMED_MAX {
+                    self.found.examples.push(*id);
+                }
+            }
+            if self.repair && !wrong.is_empty() {
+                outbox::queue(&mut conn, mirror_id, &wrong).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The passages that two lists in order say different things of.
+fn differing(ours: &[(i64, i64)], theirs: &[(i64, Option<i64>)]) -> Vec<i64> {
+    let (mut ours, mut theirs) = (ours.iter().peekable(), theirs.iter().peekable());
+    let mut found = Vec::new();
+    loop {
+        let id = match (ours.peek(), theirs.peek()) {
+            (None, None) => return found,
+            (Some((id, _)), None) | (None, Some((id, _))) => *id,
+            (Some((a, _)), Some((b, _))) => *a.min(b),
+        };
+        let mine = ours.next_if(|(at, _)| *at == id).map(|(_, digest)| *digest);
+        let its = theirs.next_if(|(at, _)| *at == id).map(|(_, digest)| *digest);
+        if its != mine.map(Some) {
+            found.push(id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_lists_differ_where_one_lacks_a_point_or_says_something_else() {
+        let ours = [(1, 10), (2, 20), (4, 40), (6, 60)];
+        let theirs = [(1, Some(10)), (3, Some(30)), (4, Some(41)), (6, None), (9, Some(9))];
+        assert_eq!(differing(&ours, &theirs), [2, 3, 4, 6, 9]);
+        assert!(differing(&ours, &ours.map(|(id, digest)| (id, Some(digest)))).is_empty());
+        assert!(differing(&[], &[]).is_empty());
+    }
+}

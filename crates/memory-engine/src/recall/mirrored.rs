@@ -1,0 +1,66 @@
+//! Asking the mirror for the nearest vectors. Its answer is a guess that Postgres judges: the passages it names are looked at
+//! here, and with them those that it has yet to hear of. So its lag hides nothing and its leftovers show nothing.
+
+use std::collections::BTreeSet;
+
+use memory_core::id::Namespace;
+use memory_store::search::{EXACT_MAX, Scope};
+use memory_store::vector::mirrors;
+use memory_store::vector::{IndexError, VectorIndex, Wanted};
+
+use super::search::Asked;
+use crate::{EngineError, Memory};
+
+/// What an answer says when Postgres searched in the place of the mirror.
+const FALLBACK: &str = "The vector store Qdrant is not available: Postgres searched the vectors instead.";
+const BEHIND: &str = "The vector store Qdrant is far behind: Postgres searched the vectors instead.";
+
+impl Memory {
+    /// The passages among which the nearest are; `None` where Postgres searches by itself.
+    pub(super) async fn mirrored(
+        &self,
+        ns: &Namespace,
+        scope: &Scope,
+        asked: &Asked,
+        limit: usize,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Vec<i64>>, EngineError> {
+        let Some(mirror) = self.mirror.as_ref().filter(|mirror| mirror.server.serves(scope.is_small()))
+        else {
+            return Ok(None);
+        };
+        let Some((embedded, model)) = &asked.embedded else { return Ok(None) };
+        // What waits is read before the search: what does not wait any more is there by then.
+        let searchable = {
+            let mut conn = self.store.acquire().await?;
+            mirrors::searchable(&mut conn, ns, model.model_id, EXACT_MAX).await?
+        };
+        let Some(searchable) = searchable else { return Ok(None) };
+        let Some(waiting) = searchable.waiting else {
+            warn(warnings, BEHIND);
+            return Ok(None);
+        };
+        let wanted = Wanted { ns, scope, model, vector: &embedded.vector, limit };
+        match mirror.server.searching(searchable.collection).nearest(wanted).await {
+            Ok(near) => {
+                let found = near.into_iter().map(|near| near.passage_id.0);
+                Ok(Some(found.chain(waiting).collect::<BTreeSet<i64>>().into_iter().collect()))
+            }
+            Err(error) => {
+                // That it does not answer was said when it was noticed.
+                if !matches!(error, IndexError::Unavailable(_) | IndexError::Busy(_)) {
+                    tracing::warn!(%error, "the mirror could not be searched");
+                }
+                warn(warnings, FALLBACK);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// Says it once an answer.
+fn warn(warnings: &mut Vec<String>, warning: &str) {
+    if !warnings.iter().any(|said| said == warning) {
+        warnings.push(warning.to_owned());
+    }
+}
