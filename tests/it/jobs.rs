@@ -78,7 +78,7 @@ async fn a_claim_takes_no_more_than_asked_for_and_the_oldest_first() {
     let (f, store) = with_jobs(5).await;
     execute(&f, "update event_jobs set run_at = now() - job_id * interval '1 s'").await;
     let claimed: Vec<i64> = claim(&store, MINUTE, 2).await.iter().map(|job| job.job_id.0).collect();
-    assert_eq!(claimed, [4, 5]);
+    assert_eq!(claimed, [5, 4]);
     assert_eq!(f.count("select count(*) from event_jobs where status = 'PROCESSING'").await, 2);
 }
 

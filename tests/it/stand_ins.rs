@@ -16,7 +16,10 @@ use memory_core::text::CharSpan;
 
 type Answer = dyn Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync;
 
-struct Scripted(Box<Answer>);
+struct Scripted {
+    answer: Box<Answer>,
+    version: i32,
+}
 
 #[async_trait]
 impl Extractor for Scripted {
@@ -25,11 +28,11 @@ impl Extractor for Scripted {
     }
 
     fn version(&self) -> i32 {
-        1
+        self.version
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        (self.0)(source)
+        (self.answer)(source)
     }
 }
 
@@ -37,7 +40,15 @@ impl Extractor for Scripted {
 pub(crate) fn scripted(
     answer: impl Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync + 'static,
 ) -> Arc<dyn Extractor> {
-    Arc::new(Scripted(Box::new(answer)))
+    scripted_version(1, answer)
+}
+
+/// The same of a version.
+pub(crate) fn scripted_version(
+    version: i32,
+    answer: impl Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync + 'static,
+) -> Arc<dyn Extractor> {
+    Arc::new(Scripted { answer: Box::new(answer), version })
 }
 
 /// An extractor that reads lines such as `Decision by Ann and Bob on Apollo` and `Ann alias ann@x.org`.

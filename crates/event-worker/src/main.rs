@@ -2,9 +2,11 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Parser;
+use memory_core::job::LEASE_SECONDS;
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
 use memory_inference::extractor::ExtractorSettings;
@@ -31,6 +33,9 @@ struct Settings {
     /// Jobs done at the same time
     #[arg(long, env = "REMEMBRANCER_WORKER_CONCURRENCY", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     concurrency: u16,
+    /// How long a job belongs to this worker; no job may take longer, and a killed worker's jobs wait as long
+    #[arg(long, env = "REMEMBRANCER_WORKER_LEASE_SECONDS", default_value_t = LEASE_SECONDS, value_parser = clap::value_parser!(u64).range(2..=3600))]
+    lease_seconds: u64,
 }
 
 #[tokio::main]
@@ -60,8 +65,11 @@ async fn run() -> anyhow::Result<()> {
     tracing::info!("{}", extractor.health().detail);
     let store =
         Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
-    let engine =
-        EngineSettings { concurrency: usize::from(settings.concurrency), ..EngineSettings::default() };
+    let engine = EngineSettings {
+        concurrency: usize::from(settings.concurrency),
+        lease: Duration::from_secs(settings.lease_seconds),
+        ..EngineSettings::default()
+    };
     let searched = store.active_model().await.context("the database cannot be used")?;
     let files =
         settings.model.files_for(searched.as_ref().map(|model| &model.info)).map_err(anyhow::Error::msg)?;

@@ -5,6 +5,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
+use crate::text::cut;
 
 /// The longest namespace name, in characters.
 pub const NAMESPACE_MAX_CHARS: usize = 64;
@@ -148,6 +149,19 @@ pub struct PassageId(pub i64);
 /// Row identity of a job, shown as `job_<number>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(pub i64);
+
+impl JobId {
+    /// Reads `job_12`, or `12`.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let number = text.trim().strip_prefix("job_").unwrap_or(text.trim()).parse().ok().filter(|n| *n > 0);
+        number.map(Self).ok_or_else(|| {
+            Invalid::new(format!(
+                "Invalid job id '{}'. Use job_ and a number, such as job_12.",
+                cut(text, 60)
+            ))
+        })
+    }
+}
 
 impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

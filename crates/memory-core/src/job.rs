@@ -1,4 +1,4 @@
-//! Background work: kinds, states and the closed list of ways in which it fails.
+//! Background work: kinds, states, lanes and the closed list of ways in which it fails.
 
 use std::time::Duration;
 
@@ -52,6 +52,41 @@ closed_set! {
     }
 }
 
+closed_set! {
+    /// Who waits for a job. What is small goes before what is bulk, and each lane has a share of a worker's turns.
+    Lane {
+        /// Something short that someone has just written.
+        Small = "small",
+        /// A long text.
+        Large = "large",
+        /// One of many, such as of an import, that nobody waits for.
+        Bulk = "bulk",
+    }
+}
+
+impl Lane {
+    pub fn number(self) -> i16 {
+        self as i16
+    }
+
+    pub fn of_number(number: i16) -> Option<Self> {
+        Self::ALL.iter().copied().find(|lane| lane.number() == number)
+    }
+}
+
+/// Whose turn it is, over and over. A lane in which nothing is due gives its turn to the first that has something.
+const TURNS: [Lane; 8] =
+    [Lane::Small, Lane::Small, Lane::Large, Lane::Small, Lane::Small, Lane::Bulk, Lane::Small, Lane::Large];
+/// The same after bulk has waited for an hour.
+const TURNS_AGED: [Lane; 8] =
+    [Lane::Small, Lane::Bulk, Lane::Small, Lane::Bulk, Lane::Large, Lane::Bulk, Lane::Small, Lane::Bulk];
+
+/// The lanes of `count` turns of a worker that has had `taken` of them.
+pub fn lanes_of_turns(taken: usize, count: usize, has_bulk_aged: bool) -> Vec<Lane> {
+    let turns = if has_bulk_aged { TURNS_AGED } else { TURNS };
+    turns.into_iter().cycle().skip(taken % turns.len()).take(count).collect()
+}
+
 /// The longest wait before the next attempt: 2 s doubling with each attempt, at most 5 minutes. The
 /// wait itself is drawn evenly between zero and this («full jitter», Brooker 2015).
 pub fn backoff_ceiling(attempts: i32) -> Duration {
@@ -62,6 +97,18 @@ pub fn backoff_ceiling(attempts: i32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_lane_has_its_share_of_turns_whenever_one_begins_to_count() {
+        let shares = |taken, has_bulk_aged| {
+            let turns = lanes_of_turns(taken, 8, has_bulk_aged);
+            Lane::ALL.iter().map(|lane| turns.iter().filter(|turn| *turn == lane).count()).collect::<Vec<_>>()
+        };
+        for taken in 0..20 {
+            assert_eq!(shares(taken, false), [5, 2, 1]);
+            assert_eq!(shares(taken, true), [3, 1, 4]);
+        }
+    }
 
     #[test]
     fn backoff_doubles_up_to_five_minutes() {

@@ -5,6 +5,7 @@ pub mod forget;
 pub mod graph;
 pub mod lines;
 pub mod mirror;
+pub mod operate;
 pub mod recall;
 pub mod reembed;
 pub mod remember;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::artifact::{Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
-use memory_core::job::JobKind;
+use memory_core::job::{JobKind, Lane};
 use memory_core::late_interaction::compress;
 use memory_core::lexicon::lexeme_counts;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
@@ -50,8 +50,22 @@ struct Prepared {
 
 impl Memory {
     /// Stores a text at its place. The same text at the same place changes nothing but what is said about it.
-    #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn remember(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
+        self.remember_for(ns, draft, Lane::Small).await
+    }
+
+    /// The same for one of many texts that nobody waits for: their jobs let others go before.
+    pub async fn remember_in_bulk(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
+        self.remember_for(ns, draft, Lane::Bulk).await
+    }
+
+    #[tracing::instrument(name = "remember", skip_all, fields(%ns))]
+    async fn remember_for(
+        &self,
+        ns: &Namespace,
+        draft: Draft,
+        lane: Lane,
+    ) -> Result<Remembered, EngineError> {
         let given_context = draft.context.is_some();
         let given_importance = draft.importance.is_some();
         let new = NewArtifact::new(draft)?;
@@ -62,6 +76,7 @@ impl Memory {
         })
         .await
         .map_err(|_| memory_core::Invalid::new("The text could not be divided into chunks."))?;
+        let lane = if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { lane.max(Lane::Large) } else { lane };
         self.persist(|| async {
             let mut conn = self.store.acquire().await?;
             let uid = new.meta.uid(&new.hash);
@@ -77,9 +92,9 @@ impl Memory {
                 Some(standing) if standing.hash == new.hash => {
                     let mut meta = new.meta.clone();
                     keep_what_was_not_given(&mut meta, &standing.meta, given_context, given_importance);
-                    self.keep_standing(ns, &new, meta, standing, &chunked, previous).await
+                    self.keep_standing(ns, &new, meta, standing, &chunked, previous, lane).await
                 }
-                standing => self.put_in_place(ns, &new, standing, &chunked, previous).await,
+                standing => self.put_in_place(ns, &new, standing, &chunked, previous, lane).await,
             }
         })
         .await
@@ -93,6 +108,7 @@ impl Memory {
         standing: Option<Standing>,
         chunked: &Chunked,
         previous: Option<PreviousTurn>,
+        lane: Lane,
     ) -> Result<Remembered, EngineError> {
         let mut prepared = self.prepare(ns, &new.meta, chunked, previous).await;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
@@ -114,6 +130,7 @@ impl Memory {
             created_at: None,
             queue_extract: queues_extraction,
             queue_embed: is_embedding_pending,
+            lane,
         };
         let model_id = prepared.model_id();
         let (revision_id, job_id) =
@@ -133,6 +150,7 @@ impl Memory {
                 &mut tx,
                 ns,
                 conversation,
+                lane,
                 settings.conversation_pause.as_secs_f64(),
                 settings.conversation_patience.as_secs_f64(),
             )
@@ -162,6 +180,7 @@ impl Memory {
         standing: Standing,
         chunked: &Chunked,
         previous: Option<PreviousTurn>,
+        lane: Lane,
     ) -> Result<Remembered, EngineError> {
         let mut job_id = standing.open_job;
         let mut is_embedding_pending = standing.lacks_vectors;
@@ -192,10 +211,10 @@ impl Memory {
                 }
             }
             if lacks_extraction {
-                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, standing.revision_id).await?;
+                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, standing.revision_id, lane).await?;
             }
             if is_embedding_pending {
-                jobs::queue(&mut tx, ns, JobKind::Embed, standing.revision_id).await?;
+                jobs::queue(&mut tx, ns, JobKind::Embed, standing.revision_id, lane).await?;
             }
             tx.commit().await?;
             self.wake_worker();

@@ -11,7 +11,7 @@ use crate::mirror::MirrorStatus;
 use crate::{EngineError, Memory, ModelState};
 
 /// A worker not seen for this long is not counted on, in seconds.
-const WORKER_SILENT_SECONDS: f64 = 60.0;
+pub(crate) const WORKER_SILENT_SECONDS: f64 = 60.0;
 
 /// One part of the system.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,6 +5,7 @@ use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::{ArtifactUid, Context, Metadata, NewArtifact, Role};
 use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
+use memory_core::job::Lane;
 use memory_core::render::PreviousTurn;
 use memory_core::text::CharSpan;
 use sqlx::{FromRow, Row};
@@ -267,6 +268,7 @@ pub struct Entry {
     /// Which jobs are queued with it.
     pub queue_extract: bool,
     pub queue_embed: bool,
+    pub lane: Lane,
 }
 
 /// Stores a revision with its passages, their vectors and its jobs, in one statement. The place of a latest
@@ -313,6 +315,7 @@ pub async fn insert_revision(
         .bind(entry.is_latest)
         .bind(entry.created_at.map(Timestamp::to_sqlx))
         .bind(columns.vectors.states)
+        .bind(entry.lane.number())
         .fetch_one(&mut **tx)
         .await?;
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))

@@ -135,7 +135,8 @@ pub async fn replace_extraction(
     let counts: Vec<i32> = targets.iter().map(|id| event_counts.get(id).copied().unwrap_or(0)).collect();
     sqlx::query(
         "update artifact_revision r
-         set extractor = $3, extractor_version = $4, extracted_at = now(), event_count = u.events, rejected_count = u.rejected
+         set extractor = $3, extractor_version = $4, extracted_at = now(), event_count = u.events, rejected_count = u.rejected,
+             is_extraction_stale = false
          from unnest($2::bigint[], $5::int[], $6::int[]) u (revision_id, events, rejected)
          where r.namespace = $1 and r.revision_id = u.revision_id",
     )

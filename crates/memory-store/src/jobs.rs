@@ -7,16 +7,26 @@
 //!    └── retry/release ┘  │  └── fail, or a lease lost too often ──▶ FAILED
 //!                         └── lease expired: claimable again
 //! ```
+//!
+//! Who goes first is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs stands
+//! in `jobs/control.rs`.
+
+mod claim;
+mod control;
 
 use std::time::Duration;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{ErrorCode, JobKind, MAX_ATTEMPTS};
-use sqlx::Row;
+use memory_core::job::{ErrorCode, JobKind, Lane};
 use uuid::Uuid;
 
 use crate::graph::Thread;
 use crate::{Conn, StoreError, Tx};
+
+pub use claim::{Turns, claim, claim_in_turn, lost_leases};
+pub use control::{
+    Cancelled, JobFilter, JobRow, Retried, cancel, list, retry_all_failed, retry_failed, still_open,
+};
 
 /// A claimed job. Holding it is the only way to finish the job.
 #[derive(Debug, Clone)]
@@ -26,6 +36,8 @@ pub struct LeasedJob {
     pub target: JobTarget,
     /// How often it was claimed, this time included.
     pub attempts: i32,
+    /// It has lost its worker twice: it is to be done alone.
+    pub is_suspect: bool,
     lease_token: Uuid,
 }
 
@@ -45,15 +57,17 @@ pub async fn queue(
     ns: &Namespace,
     kind: JobKind,
     revision_id: RevisionId,
+    lane: Lane,
 ) -> Result<Option<JobId>, StoreError> {
     let id: Option<i64> = sqlx::query_scalar(
-        "insert into event_jobs (namespace, kind, revision_id) values ($1, $2, $3)
+        "insert into event_jobs (namespace, kind, revision_id, lane) values ($1, $2, $3, $4)
          on conflict do nothing
          returning job_id",
     )
     .bind(ns.as_str())
     .bind(kind.as_str())
     .bind(revision_id.0)
+    .bind(lane.number())
     .fetch_optional(&mut **tx)
     .await?;
     Ok(id.map(JobId))
@@ -65,75 +79,52 @@ pub async fn queue_conversation(
     tx: &mut Tx,
     ns: &Namespace,
     conversation_id: &str,
+    lane: Lane,
     delay_seconds: f64,
     at_most_seconds: f64,
-) -> Result<(), StoreError> {
-    sqlx::query(
-        "insert into event_jobs (namespace, kind, conversation_id, run_at)
-         values ($1, 'extract_conversation', $2, now() + make_interval(secs => $3))
+) -> Result<JobId, StoreError> {
+    let id: i64 = sqlx::query_scalar(
+        "insert into event_jobs (namespace, kind, conversation_id, lane, run_at)
+         values ($1, 'extract_conversation', $2, $5, now() + make_interval(secs => $3))
          on conflict (namespace, conversation_id) where conversation_id is not null and status = 'PENDING'
-         do update set run_at = least(excluded.run_at, event_jobs.created_at + make_interval(secs => $4))",
+         do update set run_at = least(excluded.run_at, event_jobs.created_at + make_interval(secs => $4)),
+             lane = least(excluded.lane, event_jobs.lane)
+         returning job_id",
     )
     .bind(ns.as_str())
     .bind(conversation_id)
     .bind(delay_seconds)
     .bind(at_most_seconds)
-    .execute(&mut **tx)
+    .bind(lane.number())
+    .fetch_one(&mut **tx)
     .await?;
-    Ok(())
+    Ok(JobId(id))
 }
 
 /// Queues the indexing of a graph that this transaction has changed.
 pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreError> {
-    queue_indexing_of(tx, &thread.ns, thread.id).await
+    queue_indexing_of(tx, &thread.ns, thread.id, Lane::Small).await
 }
 
 /// The same by the thread's row. Nobody claims the job before the transaction is committed, so nothing is
 /// missed; one that waits for a model does not keep the new words waiting.
-pub async fn queue_indexing_of(tx: &mut Tx, ns: &Namespace, thread_id: i64) -> Result<(), StoreError> {
+pub async fn queue_indexing_of(
+    tx: &mut Tx,
+    ns: &Namespace,
+    thread_id: i64,
+    lane: Lane,
+) -> Result<(), StoreError> {
     sqlx::query(
-        "insert into event_jobs (namespace, kind, thread_id) values ($1, 'index_graph', $2)
+        "insert into event_jobs (namespace, kind, thread_id, lane) values ($1, 'index_graph', $2, $3)
          on conflict (namespace, thread_id) where thread_id is not null and status = 'PENDING'
-         do update set run_at = least(event_jobs.run_at, now())",
+         do update set run_at = least(event_jobs.run_at, now()), lane = least(excluded.lane, event_jobs.lane)",
     )
     .bind(ns.as_str())
     .bind(thread_id)
+    .bind(lane.number())
     .execute(&mut **tx)
     .await?;
     Ok(())
-}
-
-/// Leases up to `limit` due jobs. A job whose last attempt lost its worker ends here as FAILED.
-pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<LeasedJob>, StoreError> {
-    let rows = sqlx::query(include_str!("sql/claim_jobs.sql"))
-        .bind(limit)
-        .bind(lease.as_secs_f64())
-        .bind(MAX_ATTEMPTS)
-        .fetch_all(conn)
-        .await?;
-    let mut jobs = Vec::with_capacity(rows.len());
-    for row in rows {
-        let kind: String = row.try_get("kind")?;
-        let revision_id: Option<i64> = row.try_get("revision_id")?;
-        let conversation_id: Option<String> = row.try_get("conversation_id")?;
-        let thread_id: Option<i64> = row.try_get("thread_id")?;
-        let target = match (JobKind::parse(&kind), revision_id, conversation_id, thread_id) {
-            (Some(JobKind::Extract), Some(id), ..) => JobTarget::Extract(RevisionId(id)),
-            (Some(JobKind::Embed), Some(id), ..) => JobTarget::Embed(RevisionId(id)),
-            (Some(JobKind::ExtractConversation), _, Some(id), _) => JobTarget::ExtractConversation(id),
-            (Some(JobKind::IndexGraph), .., Some(id)) => JobTarget::IndexGraph(id),
-            _ => return Err(StoreError::Unsuitable(format!("a job has the unknown kind {kind}"))),
-        };
-        let namespace: String = row.try_get("namespace")?;
-        jobs.push(LeasedJob {
-            namespace: Namespace::new(&namespace).map_err(|e| StoreError::Unsuitable(e.0))?,
-            job_id: JobId(row.try_get("job_id")?),
-            target,
-            attempts: row.try_get("attempts")?,
-            lease_token: row.try_get("lease_token")?,
-        });
-    }
-    Ok(jobs)
 }
 
 /// Ends the job. Call it first in the transaction that writes its results: a lost lease then writes nothing.
@@ -204,10 +195,14 @@ async fn put_back(
     held(
         &sqlx::query(
             "with covered as (
-                 select exists (select from event_jobs mine
-                                join event_jobs other on other.namespace = $1 and other.status = 'PENDING'
-                                    and (other.conversation_id = mine.conversation_id or other.thread_id = mine.thread_id)
-                                where mine.namespace = $1 and mine.job_id = $2) as by_other
+                 select exists (select from event_jobs other
+                                where other.namespace = $1 and other.status = 'PENDING'
+                                  and other.conversation_id = mine.conversation_id)
+                     or exists (select from event_jobs other
+                                where other.namespace = $1 and other.status = 'PENDING'
+                                  and other.thread_id = mine.thread_id) as by_other
+                 from event_jobs mine
+                 where mine.namespace = $1 and mine.job_id = $2
              )
              update event_jobs
              set status = case when by_other then 'DONE' else 'PENDING' end,
@@ -269,16 +264,20 @@ pub async fn any_open(conn: &mut Conn) -> Result<bool, StoreError> {
     .await?)
 }
 
-/// Deletes what ended more than `days` ago, a bounded number at a time; gives how many.
+/// How many jobs are swept at a time, so that no statement takes long.
+pub const SWEPT_AT_ONCE: u64 = 5000;
+
+/// Deletes what ended more than `days` ago, at most [`SWEPT_AT_ONCE`]; gives how many.
 pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
     Ok(sqlx::query(
         "delete from event_jobs
          where (namespace, job_id) in (
              select namespace, job_id from event_jobs
              where status in ('DONE', 'FAILED') and finished_at < now() - make_interval(days => $1)
-             limit 10000)",
+             limit $2)",
     )
     .bind(days)
+    .bind(SWEPT_AT_ONCE as i64)
     .execute(conn)
     .await?
     .rows_affected())

@@ -19,6 +19,7 @@ pub mod models;
 pub mod neighbours;
 pub mod passages;
 pub mod reembedding;
+pub mod reextraction;
 pub mod search;
 pub mod survey;
 pub mod turns;

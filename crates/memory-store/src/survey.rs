@@ -57,16 +57,23 @@ pub struct Queue {
     pub failures: Vec<(String, i64)>,
 }
 
+/// Every count is of an index alone, so that a status costs little however long the queue.
 pub async fn queue(conn: &mut Conn, ns: &Namespace) -> Result<Queue, StoreError> {
     let row = sqlx::query(
-        "select count(*) filter (where status = 'PENDING') as pending,
-                count(*) filter (where status = 'PROCESSING') as processing,
-                count(*) filter (where status = 'DONE') as done,
-                count(*) filter (where status = 'FAILED') as failed,
-                count(*) filter (where status = 'PENDING' and kind = 'embed') as pending_embeddings,
-                extract(epoch from now() - min(created_at) filter (where status = 'PENDING'))::float8 as oldest_seconds
-         from event_jobs
-         where namespace = $1",
+        "with waiting as (
+             select count(*) as jobs, count(*) filter (where kind = 'embed') as embeddings, min(job_id) as oldest
+             from event_jobs
+             where lane = any('{0,1,2}') and namespace = $1 and status = 'PENDING'
+         ), counted as materialized (
+             select (select count(*) from event_jobs where namespace = $1) as jobs,
+                    (select count(*) from event_jobs where namespace = $1 and status = 'PROCESSING') as processing,
+                    (select count(*) from event_jobs where namespace = $1 and status = 'FAILED') as failed
+         )
+         select w.jobs as pending, w.embeddings as pending_embeddings, c.processing, c.failed,
+                c.jobs - w.jobs - c.processing - c.failed as done,
+                (select extract(epoch from now() - j.created_at)::float8 from event_jobs j
+                 where j.namespace = $1 and j.job_id = w.oldest) as oldest_seconds
+         from waiting w, counted c",
     )
     .bind(ns.as_str())
     .fetch_one(&mut *conn)

@@ -34,10 +34,19 @@ impl Answer {
 impl Client {
     /// Connects to the process that holds the data folder; starts one when there is none.
     pub(crate) async fn connect(settings: &Settings) -> anyhow::Result<Self> {
+        Self::connect_as(settings, false).await
+    }
+
+    /// The same for who brings so many texts that their jobs should let others go before.
+    pub(crate) async fn connect_in_bulk(settings: &Settings) -> anyhow::Result<Self> {
+        Self::connect_as(settings, true).await
+    }
+
+    async fn connect_as(settings: &Settings, in_bulk: bool) -> anyhow::Result<Self> {
         let namespace = settings.namespace()?.to_string();
         let stream = Meeting::of(settings)?.connect_or_start(settings).await?;
         let (read, mut write) = stream.into_split();
-        let hello = Hello::Mcp { namespace, tools: ToolSettings::default(), graph_file: None };
+        let hello = Hello::Mcp { namespace, tools: ToolSettings::default(), graph_file: None, in_bulk };
         send_line(&mut write, &hello).await?;
         Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
     }

@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
 use crate::mirror::{self, MirrorTask};
+use crate::operate::{self, Operation};
 use crate::readiness;
 use crate::reembed::Reembedder;
 use crate::settings::Settings;
@@ -49,6 +50,9 @@ pub(crate) enum Hello {
         /// The file that the graph of this connection is kept in, absolute.
         #[serde(default)]
         graph_file: Option<PathBuf>,
+        /// Nobody waits for what is made of texts that come this way: others' jobs go before.
+        #[serde(default)]
+        in_bulk: bool,
     },
     /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
     Listen(ListenOptions),
@@ -60,6 +64,8 @@ pub(crate) enum Hello {
     Mirror(MirrorTask),
     /// Another model's vectors for all there is; answered in frames.
     Reembed { model_dir: PathBuf, keep_old: bool },
+    /// Something that operators do, in one namespace or in all; answered in frames.
+    Operate { namespace: Option<String>, operation: Operation },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -397,10 +403,10 @@ async fn attend(
     let mut line = String::new();
     (&mut read).take(64 * 1024).read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
-        Hello::Mcp { namespace, tools, graph_file } => {
+        Hello::Mcp { namespace, tools, graph_file, in_bulk } => {
             let namespace = Namespace::new(&namespace)?;
             let graph = GraphHome::open(graph_file, tools.read_only, &toolbox, &namespace).await;
-            let connection = Connection::new(toolbox, namespace, graph, &tools);
+            let connection = Connection::new(toolbox, namespace, graph, &tools).in_bulk(in_bulk);
             let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(http::BODY_MAX_BYTES);
             let running = connection.serve_with_ct(lines, stop).await?;
             running.waiting().await?;
@@ -432,6 +438,11 @@ async fn attend(
         }
         Hello::Mirror(task) => {
             let working = mirror::attend(&mut read, &mut write, &toolbox, task);
+            stop.run_until_cancelled(working).await.transpose()?;
+        }
+        Hello::Operate { namespace, operation } => {
+            let namespace = namespace.as_deref().map(Namespace::new).transpose()?;
+            let working = operate::attend(&mut read, &mut write, &toolbox, namespace.as_ref(), operation);
             stop.run_until_cancelled(working).await.transpose()?;
         }
         Hello::Import { namespace, wanted } => {

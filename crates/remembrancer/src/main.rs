@@ -6,6 +6,7 @@ mod commands;
 mod http;
 mod instance;
 mod mirror;
+mod operate;
 mod pieces;
 mod readiness;
 mod reembed;
@@ -65,6 +66,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Reembed(args) => commands::reembed::run(&settings, args).await,
             Command::Reconcile(args) => commands::mirror::reconcile(&settings, args).await,
             Command::Reindex(args) => commands::mirror::reindex(&settings, args).await,
+            Command::Reextract(args) => commands::reextract::run(&settings, args).await,
+            Command::Jobs(args) => commands::jobs::run(&settings, args).await,
             Command::Bench(args) => commands::bench::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
         }

@@ -19,8 +19,10 @@ use crate::commands::bench::BenchArgs;
 use crate::commands::export::ExportArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
+use crate::commands::jobs::JobsArgs;
 use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
 use crate::commands::reembed::ReembedArgs;
+use crate::commands::reextract::ReextractArgs;
 use crate::commands::setup::SetupArgs;
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
 use crate::pieces::Pieces;
@@ -64,6 +66,10 @@ pub(crate) enum Command {
     Reconcile(ReconcileArgs),
     /// Build a new collection in Qdrant while the old one is searched
     Reindex(ReindexArgs),
+    /// Extract events and entities again, behind what others wait for, while everything goes on
+    Reextract(ReextractArgs),
+    /// Look at background jobs, try failed ones again, cancel
+    Jobs(JobsArgs),
     /// Measure how well and how fast it is, on a database of its own
     Bench(BenchArgs),
     /// Hold the database and the model for other processes of the data folder

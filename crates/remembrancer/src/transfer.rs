@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use crate::tools::Toolbox;
 
 /// The longest frame, in bytes.
-const FRAME_MAX_BYTES: usize = 256 * 1024;
+pub(crate) const FRAME_MAX_BYTES: usize = 256 * 1024;
 /// How often an import is tried that other writers get in the way of.
 const ATTEMPTS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(500);

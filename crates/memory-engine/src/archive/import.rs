@@ -11,6 +11,7 @@ use memory_core::archive::{
 use memory_core::artifact::NewArtifact;
 use memory_core::chunk::chunk_text;
 use memory_core::id::{ContentHash, Namespace, RevisionId};
+use memory_core::job::Lane;
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_store::archive;
 use memory_store::artifacts::{self, Entry};
@@ -246,6 +247,7 @@ impl<'a> Import<'a> {
             created_at: Some(created_at),
             queue_extract: turn.is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
             queue_embed: true,
+            lane: Lane::Bulk,
         };
         let (id, _) =
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;
@@ -306,6 +308,7 @@ impl<'a> Import<'a> {
                 tx,
                 self.ns,
                 conversation,
+                Lane::Bulk,
                 settings.conversation_pause.as_secs_f64(),
                 settings.conversation_patience.as_secs_f64(),
             )

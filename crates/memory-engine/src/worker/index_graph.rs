@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use memory_core::job::ErrorCode;
+use memory_core::job::{ErrorCode, Lane};
 use memory_core::late_interaction::compress;
 use memory_core::lexicon::lexeme_counts;
 use memory_core::ports::EmbeddingError;
@@ -74,7 +74,7 @@ impl Memory {
             if is_over {
                 jobs::finish(&mut tx, job).await?;
                 if !is_last {
-                    jobs::queue_indexing_of(&mut tx, ns, thread_id).await?;
+                    jobs::queue_indexing_of(&mut tx, ns, thread_id, Lane::Bulk).await?;
                 }
             } else {
                 jobs::renew(&mut tx, job, self.settings.lease).await?;

@@ -4,15 +4,16 @@ mod embed;
 mod extract;
 mod index_graph;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::id::JobId;
 use memory_core::job::{ErrorCode, LEASE_MARGIN_SECONDS, MAX_ATTEMPTS, backoff_ceiling};
-use memory_store::jobs::{self, JobTarget, LeasedJob};
+use memory_store::jobs::{self, JobTarget, LeasedJob, Turns};
 use memory_store::{Hints, StoreError, Topic};
 use rand::RngExt;
-use tokio::task::JoinSet;
+use tokio::task::{self, AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +22,10 @@ use crate::{EngineError, Memory};
 
 /// How often a worker says that it is alive.
 const BEAT_INTERVAL: Duration = Duration::from_secs(15);
-/// How often ended jobs are swept, and for how long they are kept.
+/// How often it is asked whether the jobs under way still belong to the worker.
+const LEASES_INTERVAL: Duration = Duration::from_secs(1);
+/// How long until ended jobs are swept, how often from then on, and for how long they are kept.
+const FIRST_SWEEP: Duration = Duration::from_secs(60);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 const ENDED_JOBS_KEPT_DAYS: i32 = 14;
 /// How long a stopping worker lets its jobs finish before it gives them back.
@@ -57,6 +61,54 @@ pub struct Worker {
     worker_id: uuid::Uuid,
 }
 
+/// What a worker has under way.
+#[derive(Default)]
+struct Hands {
+    running: JoinSet<()>,
+    held: HashMap<task::Id, (LeasedJob, AbortHandle)>,
+}
+
+impl Hands {
+    fn take(&mut self, memory: &Arc<Memory>, job: LeasedJob) {
+        let (memory, mine) = (Arc::clone(memory), job.clone());
+        let handle = self.running.spawn(async move { memory.do_job(&mine).await });
+        self.held.insert(handle.id(), (job, handle));
+    }
+
+    /// How many more jobs it may have: none beside one that is to be done alone.
+    fn free(&self, concurrency: usize) -> usize {
+        let is_alone = self.held.values().any(|(job, _)| job.is_suspect);
+        if is_alone { 0 } else { concurrency.saturating_sub(self.held.len()) }
+    }
+
+    /// Waits for a job to end; `None` when there is none.
+    async fn ended(&mut self) -> Option<()> {
+        let ended = self.running.join_next_with_id().await?;
+        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+        self.held.remove(&id);
+        Some(())
+    }
+
+    fn jobs(&self) -> Vec<LeasedJob> {
+        self.held.values().map(|(job, _)| job.clone()).collect()
+    }
+
+    /// Stops waiting for these jobs; what they write is rolled back.
+    fn drop_jobs(&self, lost: &[JobId]) {
+        for (job, handle) in self.held.values().filter(|(job, _)| lost.contains(&job.job_id)) {
+            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job was taken away; nothing is written");
+            handle.abort();
+        }
+    }
+}
+
+/// When things that a worker does besides jobs are due.
+struct Due {
+    beat: Instant,
+    sweep: Instant,
+    leases: Instant,
+}
+
 impl Worker {
     pub fn new(memory: Arc<Memory>) -> Self {
         Self { memory, worker_id: uuid::Uuid::new_v4() }
@@ -64,71 +116,88 @@ impl Worker {
 
     /// Works until told to stop; then finishes what it can in three seconds and gives the rest back.
     pub async fn run(&self, stop: CancellationToken) {
-        let mut running = JoinSet::new();
-        let mut held: Vec<LeasedJob> = Vec::new();
+        let mut hands = Hands::default();
+        let mut turns = Turns::default();
         let mut hints = None;
-        let mut next_beat = Instant::now();
-        let mut next_sweep = Instant::now() + SWEEP_INTERVAL;
         let mirroring = tokio::spawn({
             let (memory, stop) = (Arc::clone(&self.memory), stop.clone());
             async move { memory.keep_mirror(&stop).await }
         });
+        let mut is_cut_off = false;
+        let now = Instant::now();
+        let mut due = Due { beat: now, sweep: now + FIRST_SWEEP, leases: now + LEASES_INTERVAL };
         while !stop.is_cancelled() {
-            if Instant::now() >= next_beat {
-                self.beat().await;
-                next_beat = Instant::now() + BEAT_INTERVAL;
-            }
-            if Instant::now() >= next_sweep {
-                self.sweep().await;
-                next_sweep = Instant::now() + SWEEP_INTERVAL;
-            }
+            self.see_to(&mut due, &hands).await;
             if hints.is_none() {
                 hints = self.memory.store.listen_for(Topic::Jobs).await.ok();
             }
-            let claimed = self.claim(running.len()).await;
+            let claimed = self.claim(&hands, &mut turns).await;
+            self.tell_whether_cut_off(claimed.as_ref().err(), &mut is_cut_off);
+            let claimed = claimed.unwrap_or_default();
             let has_more = !claimed.is_empty();
             for job in claimed {
-                let memory = Arc::clone(&self.memory);
-                held.push(job.clone());
-                running.spawn(async move {
-                    memory.do_job(&job).await;
-                    job.job_id
-                });
+                hands.take(&self.memory, job);
             }
-            if let Some(done) = self.rest(&mut running, &mut hints, has_more, &stop).await {
-                held.retain(|job| job.job_id != done);
-            }
+            self.rest(&mut hands, &mut hints, &mut due, has_more, &stop).await;
         }
-        self.drain(running, held).await;
+        self.drain(hands).await;
         let _ = mirroring.await;
     }
 
-    async fn claim(&self, running: usize) -> Vec<LeasedJob> {
-        let free = self.memory.settings.concurrency.saturating_sub(running);
-        if free == 0 {
-            return Vec::new();
+    async fn see_to(&self, due: &mut Due, hands: &Hands) {
+        let now = Instant::now();
+        if now >= due.beat {
+            due.beat = now + BEAT_INTERVAL;
+            self.beat().await;
         }
-        let claimed = async {
-            let mut conn = self.memory.store.acquire().await?;
-            jobs::claim(&mut conn, self.memory.settings.lease, free as i64).await
-        };
-        claimed.await.unwrap_or_else(|error| {
-            tracing::warn!(error = %chain(&error), "no jobs could be claimed");
-            Vec::new()
-        })
+        if now >= due.sweep {
+            due.sweep = now + SWEEP_INTERVAL;
+            self.sweep().await;
+        }
+        if now >= due.leases && !hands.held.is_empty() {
+            due.leases = now + LEASES_INTERVAL;
+            let asked = async {
+                let mut conn = self.memory.store.acquire().await?;
+                jobs::lost_leases(&mut conn, &hands.jobs()).await
+            };
+            // Who cannot ask goes on: without its lease nothing is written anyway.
+            hands.drop_jobs(&asked.await.unwrap_or_default());
+        }
+    }
+
+    async fn claim(&self, hands: &Hands, turns: &mut Turns) -> Result<Vec<LeasedJob>, StoreError> {
+        let settings = &self.memory.settings;
+        let free = hands.free(settings.concurrency);
+        if free == 0 {
+            return Ok(Vec::new());
+        }
+        let mut conn = self.memory.store.acquire().await?;
+        jobs::claim_in_turn(&mut conn, turns, settings.lease, free, hands.held.is_empty()).await
+    }
+
+    /// Once when it begins and once when it ends, however often it is tried between.
+    fn tell_whether_cut_off(&self, error: Option<&StoreError>, is_cut_off: &mut bool) {
+        match error {
+            Some(error) if !*is_cut_off => {
+                tracing::warn!(error = %chain(error), "no jobs can be claimed; trying on");
+            }
+            None if *is_cut_off => tracing::info!("jobs can be claimed again"),
+            _ => {}
+        }
+        *is_cut_off = error.is_some();
     }
 
     /// Waits for something to change: a job that ends, a hint, the poll interval, or the order to stop.
     async fn rest(
         &self,
-        running: &mut JoinSet<JobId>,
+        hands: &mut Hands,
         hints: &mut Option<Hints>,
+        due: &mut Due,
         has_more: bool,
         stop: &CancellationToken,
-    ) -> Option<JobId> {
-        let has_free_hands = running.len() < self.memory.settings.concurrency;
-        if has_more && has_free_hands {
-            return None;
+    ) {
+        if has_more && hands.free(self.memory.settings.concurrency) > 0 {
+            return;
         }
         let hint = async {
             match hints {
@@ -138,28 +207,28 @@ impl Worker {
         };
         tokio::select! {
             () = stop.cancelled() => {}
-            Some(done) = running.join_next() => return done.ok(),
-            () = self.memory.jobs_were_queued(), if has_free_hands => {}
-            heard = hint, if has_free_hands => if heard.is_err() { *hints = None },
+            Some(()) = hands.ended() => {}
+            () = self.memory.jobs_were_queued() => due.leases = Instant::now(),
+            heard = hint => {
+                due.leases = Instant::now();
+                if heard.is_err() {
+                    *hints = None;
+                }
+            }
             () = tokio::time::sleep(self.memory.settings.poll_interval) => {}
         }
-        None
     }
 
-    async fn drain(&self, mut running: JoinSet<JobId>, mut held: Vec<LeasedJob>) {
-        let finished = tokio::time::timeout(DRAIN_TIMEOUT, async {
-            while let Some(done) = running.join_next().await {
-                held.retain(|job| !done.as_ref().is_ok_and(|id| *id == job.job_id));
-            }
-        });
+    async fn drain(&self, mut hands: Hands) {
+        let finished = tokio::time::timeout(DRAIN_TIMEOUT, async { while hands.ended().await.is_some() {} });
         if finished.await.is_err() {
             // A task that is dropped rolls its transaction back.
-            running.shutdown().await;
+            hands.running.shutdown().await;
         }
         let Ok(mut conn) = self.memory.store.acquire().await else { return };
-        for job in &held {
+        for job in hands.jobs() {
             // Fails for a job that has ended after all, and that is right.
-            let _ = jobs::release(&mut conn, job).await;
+            let _ = jobs::release(&mut conn, &job).await;
         }
         let _ = jobs::sign_off(&mut conn, self.worker_id).await;
     }
@@ -178,7 +247,14 @@ impl Worker {
     async fn sweep(&self) {
         let swept = async {
             let mut conn = self.memory.store.acquire().await?;
-            jobs::sweep(&mut conn, ENDED_JOBS_KEPT_DAYS).await
+            let mut swept = 0;
+            loop {
+                let now = jobs::sweep(&mut conn, ENDED_JOBS_KEPT_DAYS).await?;
+                swept += now;
+                if now < jobs::SWEPT_AT_ONCE {
+                    return Ok::<u64, StoreError>(swept);
+                }
+            }
         };
         match swept.await {
             Ok(0) => {}
@@ -236,10 +312,18 @@ impl Memory {
         if matches!(error, JobError::Retry(..)) {
             self.leave_removed_model().await;
         }
-        let put_back = self.persist(|| async { Ok(self.settle(job, error.clone()).await?) });
-        if let Err(error) = put_back.await {
-            // The lease runs out and the job is claimed again.
-            tracing::warn!(error = %chain(&error), "a failed job could not be put back");
+        // While the database is away there is nothing else to do; after the lease the job is claimed again anyway.
+        let put_back = async {
+            while let Err(error) = self.persist(|| async { Ok(self.settle(job, error.clone()).await?) }).await
+            {
+                tracing::debug!(error = %chain(&error), "a failed job could not be put back");
+                tokio::time::sleep(self.settings.poll_interval).await;
+            }
+        };
+        if tokio::time::timeout(self.settings.lease, put_back).await.is_err() {
+            tracing::warn!(
+                "a failed job could not be put back; it is claimed again when its lease has ended"
+            );
         }
     }
 

@@ -27,12 +27,12 @@ with revision as (
     join passages p using (ordinal)
     where octet_length(v.states) > 0
 ), extract_job as (
-    insert into event_jobs (namespace, kind, revision_id)
-    select $1, 'extract', revision_id from revision where $26
+    insert into event_jobs (namespace, kind, revision_id, lane)
+    select $1, 'extract', revision_id, $31 from revision where $26
     returning job_id
 ), embed_job as (
-    insert into event_jobs (namespace, kind, revision_id)
-    select $1, 'embed', revision_id from revision where $27
+    insert into event_jobs (namespace, kind, revision_id, lane)
+    select $1, 'embed', revision_id, $31 from revision where $27
 )
 select r.revision_id, j.job_id as extract_job
 from revision r

@@ -1,7 +1,7 @@
 -- events::unread_window: the first unread turns of a conversation, with some turns before them.
 with turn as materialized (
     select r.revision_id, r.turn_index,
-        r.extracted_at is null and not exists (
+        (r.extracted_at is null or r.is_extraction_stale) and not exists (
             select from event_jobs j
             where j.namespace = $1 and j.revision_id = r.revision_id and j.kind = 'extract') as unread
     from artifact_revision r

@@ -63,7 +63,7 @@ pub(crate) async fn run(settings: &Settings, args: ImportFolderArgs) -> anyhow::
         bail!("{} is not a folder; remember a single file with `remembrancer remember FILE`", root.display());
     }
     let files = text_files(&root);
-    let client = Arc::new(Client::connect(settings).await?);
+    let client = Arc::new(Client::connect_in_bulk(settings).await?);
     let bar = progress_bar(files.len() as u64);
     let mut signals = Signals::new()?;
     let args = Arc::new(args);

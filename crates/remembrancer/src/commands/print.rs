@@ -20,11 +20,11 @@ impl Style {
         if self.is_coloured { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
-    fn bold(&self, text: &str) -> String {
+    pub(super) fn bold(&self, text: &str) -> String {
         self.paint("1", text)
     }
 
-    fn dim(&self, text: &str) -> String {
+    pub(super) fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 }

@@ -19,7 +19,7 @@ pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Res
     let mut signals = Signals::new()?;
     let stream = Meeting::of(settings)?.connect_or_start(settings).await?;
     let (read, mut write) = stream.into_split();
-    send_line(&mut write, &Hello::Mcp { namespace, tools, graph_file }).await?;
+    send_line(&mut write, &Hello::Mcp { namespace, tools, graph_file, in_bulk: false }).await?;
     // Both directions may have a line for the host; each is written whole.
     let stdout = Mutex::new(tokio::io::stdout());
     let to_server = async {

@@ -27,6 +27,7 @@ pub(crate) struct Connection {
     toolbox: Arc<Toolbox>,
     namespace: Namespace,
     graph: GraphHome,
+    in_bulk: bool,
     offer: Offer,
     instructions: String,
     subscription: resource::Subscription,
@@ -45,10 +46,17 @@ impl Connection {
             toolbox,
             namespace,
             graph,
+            in_bulk: false,
             offer,
             instructions,
             subscription: resource::Subscription::default(),
         }
+    }
+
+    /// Whether nobody waits for what is made of the texts that come this way.
+    pub(crate) fn in_bulk(mut self, in_bulk: bool) -> Self {
+        self.in_bulk = in_bulk;
+        self
     }
 
     /// The namespace of this request: an HTTP request may name it in its address.
@@ -160,7 +168,7 @@ impl ServerHandler for Connection {
         let namespace = self.namespace_of(&context)?;
         let arguments = request.arguments.unwrap_or_default();
         let graph = self.graph_of(&namespace);
-        let result = self.toolbox.call(&request.name, arguments, namespace, graph).await;
+        let result = self.toolbox.call(&request.name, arguments, namespace, graph, self.in_bulk).await;
         result.map(Into::into).ok_or_else(refused)
     }
 

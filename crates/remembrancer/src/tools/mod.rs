@@ -57,6 +57,8 @@ pub(crate) struct Call {
     pub(crate) memory: Arc<Memory>,
     pub(crate) namespace: Namespace,
     pub(crate) graph: GraphHome,
+    /// Nobody waits for what is made of what this call brings.
+    pub(crate) in_bulk: bool,
 }
 
 /// A tool's answer: its JSON, and the text beside it where that is another.
@@ -171,6 +173,7 @@ impl Toolbox {
         mut given: JsonObject,
         namespace: Namespace,
         graph: GraphHome,
+        in_bulk: bool,
     ) -> Option<CallToolResult> {
         let registered = self.tools.iter().find(|registered| registered.tool.name == name)?;
         schema::repair(&registered.tool.input_schema, &mut given);
@@ -183,7 +186,7 @@ impl Toolbox {
                 });
             }
         };
-        let call = (registered.run)(Call { memory, namespace, graph }, given);
+        let call = (registered.run)(Call { memory, namespace, graph, in_bulk }, given);
         // A task of its own: when the client goes away, what was accepted is still written.
         let task = tokio::spawn(AssertUnwindSafe(tokio::time::timeout(TOOL_TIMEOUT, call)).catch_unwind());
         Some(match task.await {

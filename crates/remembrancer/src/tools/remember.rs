@@ -86,7 +86,11 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         role: input.role.filter(|r| !r.trim().is_empty()),
         tags: input.tags.unwrap_or_default(),
     };
-    let remembered = call.memory.remember(&call.namespace, draft).await?;
+    let remembered = if call.in_bulk {
+        call.memory.remember_in_bulk(&call.namespace, draft).await?
+    } else {
+        call.memory.remember(&call.namespace, draft).await?
+    };
     answer(&Output {
         id: remembered.id.0,
         summary: remembered.summary,

@@ -1,0 +1,193 @@
+//! What operators do: look at jobs, try failed ones again, cancel, have texts extracted again.
+
+use std::collections::BTreeSet;
+
+use memory_core::id::{JobId, Namespace, RevisionId};
+use memory_core::job::{JobState, Lane};
+use memory_store::events::ExtractorId;
+use memory_store::jobs::{self, Cancelled, JobFilter, JobRow, Retried};
+use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
+use memory_store::survey;
+
+use crate::lines::{Progress, Report};
+use crate::remember::SHORT_TURN_TOKENS;
+use crate::status::WORKER_SILENT_SECONDS;
+use crate::{EngineError, Memory};
+
+/// How many jobs are queued in one transaction.
+const BATCH: i64 = 1000;
+
+/// What was queued to be extracted again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Requeued {
+    /// Who will read it, with its version.
+    pub extractor: String,
+    /// Texts that have a job of their own.
+    pub texts: u64,
+    /// Short turns, read with their conversations.
+    pub turns: u64,
+    pub conversations: u64,
+    /// What waited before.
+    pub waiting: u64,
+    /// What is being extracted at this moment; it is left alone.
+    pub running: u64,
+    pub jobs: Vec<JobId>,
+}
+
+impl Requeued {
+    fn add(&mut self, batch: &QueuedBatch) {
+        self.texts += batch.jobs.len() as u64;
+        self.turns += batch.turns as u64;
+        self.waiting += batch.waiting as u64;
+        self.running += batch.running as u64;
+        self.jobs.extend(&batch.jobs);
+    }
+}
+
+impl Memory {
+    /// The newest jobs that are meant, newest first.
+    pub async fn list_jobs(&self, filter: &JobFilter, limit: i64) -> Result<Vec<JobRow>, EngineError> {
+        self.persist(|| async { Ok(jobs::list(&mut *self.store.acquire().await?, filter, limit).await?) })
+            .await
+    }
+
+    /// Tries a failed job again, of one namespace or of any.
+    pub async fn retry_job(&self, ns: Option<&Namespace>, id: JobId) -> Result<Retried, EngineError> {
+        let retried = self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            let retried = jobs::retry_failed(&mut tx, ns, id).await?;
+            tx.commit().await?;
+            Ok(retried)
+        });
+        let retried = retried.await?;
+        self.tell_workers().await;
+        Ok(retried)
+    }
+
+    /// Tries all failed jobs again that are meant; gives how many.
+    pub async fn retry_failed_jobs(&self, filter: &JobFilter) -> Result<u64, EngineError> {
+        let mut all = 0;
+        let mut last = None;
+        loop {
+            let retried = self.persist(|| async {
+                let mut tx = self.store.begin().await?;
+                let retried = jobs::retry_all_failed(&mut tx, filter, last.as_ref(), BATCH).await?;
+                tx.commit().await?;
+                Ok(retried)
+            });
+            let mut retried = retried.await?;
+            all += retried.len() as u64;
+            last = retried.pop();
+            if last.is_none() {
+                return Ok(all);
+            }
+            self.tell_workers().await;
+        }
+    }
+
+    /// Cancels an open job, of one namespace or of any. Who does it notices soon, and writes nothing.
+    pub async fn cancel_job(&self, ns: Option<&Namespace>, id: JobId) -> Result<Cancelled, EngineError> {
+        let cancelled = self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            let cancelled = jobs::cancel(&mut tx, ns, id).await?;
+            tx.commit().await?;
+            Ok(cancelled)
+        });
+        let cancelled = cancelled.await?;
+        self.tell_workers().await;
+        Ok(cancelled)
+    }
+
+    /// Every namespace that holds texts.
+    pub async fn namespaces(&self) -> Result<Vec<Namespace>, EngineError> {
+        self.persist(|| async { Ok(reextraction::namespaces(&mut *self.store.acquire().await?).await?) })
+            .await
+    }
+
+    /// Queues texts to be read again by the present extractor, behind what others wait for. What was found in them
+    /// stays until then. What waits already or is being read is left alone.
+    pub async fn requeue_extraction(
+        &self,
+        ns: &Namespace,
+        selection: &Selection,
+        report: Report<'_>,
+    ) -> Result<Requeued, EngineError> {
+        let present = ExtractorId { name: self.extractor.name(), version: self.extractor.version() };
+        let total = reextraction::revisions(&mut *self.store.acquire().await?, ns).await? as u64;
+        let mut requeued = Requeued {
+            extractor: format!("{} version {}", present.name, present.version),
+            ..Requeued::default()
+        };
+        let mut conversations = BTreeSet::new();
+        let mut after = RevisionId(0);
+        loop {
+            let queued = self.persist(|| async {
+                let mut tx = self.store.begin().await?;
+                let batch = BatchOf { after, limit: BATCH, short_turn_tokens: SHORT_TURN_TOKENS as i64 };
+                let batch = reextraction::queue_batch(&mut tx, ns, selection, present, batch).await?;
+                let mut passes = Vec::new();
+                for conversation in &batch.conversations {
+                    passes.push(
+                        jobs::queue_conversation(&mut tx, ns, conversation, Lane::Bulk, 0.0, 0.0).await?,
+                    );
+                }
+                tx.commit().await?;
+                Ok((batch, passes))
+            });
+            let (batch, passes) = queued.await?;
+            self.tell_workers().await;
+            requeued.add(&batch);
+            requeued.jobs.extend(passes);
+            conversations.extend(batch.conversations);
+            requeued.conversations = conversations.len() as u64;
+            let Some(last) = batch.last else { break };
+            after = last;
+            report(Progress { done: requeued.texts + requeued.turns, total });
+        }
+        requeued.jobs.sort_unstable();
+        requeued.jobs.dedup();
+        Ok(requeued)
+    }
+
+    /// Waits until these jobs have ended; gives those that failed.
+    pub async fn wait_for_jobs(
+        &self,
+        ns: &Namespace,
+        ids: &[JobId],
+        report: Report<'_>,
+    ) -> Result<Vec<JobRow>, EngineError> {
+        let mut open = ids.to_vec();
+        loop {
+            let asked = self.persist(|| async {
+                Ok(jobs::still_open(&mut *self.store.acquire().await?, ns, &open).await?)
+            });
+            open = asked.await?;
+            report(Progress { done: (ids.len() - open.len()) as u64, total: ids.len() as u64 });
+            if open.is_empty() {
+                break;
+            }
+            tokio::time::sleep(self.settings.poll_interval).await;
+        }
+        let filter = JobFilter {
+            namespace: Some(ns.clone()),
+            state: Some(JobState::Failed),
+            ids: Some(ids.to_vec()),
+            ..JobFilter::default()
+        };
+        self.list_jobs(&filter, ids.len() as i64).await
+    }
+
+    /// Whether any worker has been seen lately.
+    pub async fn has_worker(&self) -> Result<bool, EngineError> {
+        let seen = survey::worker_last_seen_seconds(&mut *self.store.acquire().await?).await?;
+        Ok(seen.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
+    }
+
+    /// Wakes the workers of this process and of others. They poll: a lost hint costs a second.
+    async fn tell_workers(&self) {
+        self.wake_worker();
+        if let Err(error) = self.store.hint(memory_store::Topic::Jobs).await {
+            tracing::debug!(%error, "a hint was lost; workers poll");
+        }
+    }
+}

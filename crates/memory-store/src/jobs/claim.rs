@@ -1,0 +1,109 @@
+//! Which jobs a worker gets: by lane, namespace and age, each for the length of a lease.
+
+use std::time::Duration;
+
+use memory_core::id::{JobId, Namespace, RevisionId};
+use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS, lanes_of_turns};
+use sqlx::Row;
+use uuid::Uuid;
+
+use super::{JobTarget, LeasedJob};
+use crate::{Conn, StoreError};
+
+/// How many jobs are claimed at once at most.
+const CLAIM_MAX: usize = 64;
+
+/// Whose turn it is with one claimer: of the lanes, and in each lane of the namespaces.
+#[derive(Debug, Clone, Default)]
+pub struct Turns {
+    taken: usize,
+    last_served: [String; Lane::ALL.len()],
+}
+
+/// Leases up to `limit` due jobs for a claimer that has nothing else in hand and comes for the first time.
+pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<LeasedJob>, StoreError> {
+    let limit = usize::try_from(limit).unwrap_or_default();
+    claim_in_turn(conn, &mut Turns::default(), lease, limit, true).await
+}
+
+/// Leases up to `limit` due jobs, best first. A job that has lost its worker in its last attempt ends here as FAILED; one
+/// that was lost twice is given alone, to a claimer that `is_free` of other jobs.
+pub async fn claim_in_turn(
+    conn: &mut Conn,
+    turns: &mut Turns,
+    lease: Duration,
+    limit: usize,
+    is_free: bool,
+) -> Result<Vec<LeasedJob>, StoreError> {
+    let limit = limit.min(CLAIM_MAX);
+    let lanes = |has_bulk_aged| -> Vec<i16> {
+        lanes_of_turns(turns.taken, limit, has_bulk_aged).into_iter().map(Lane::number).collect()
+    };
+    let rows = sqlx::query(include_str!("../sql/claim_jobs.sql"))
+        .bind(limit as i64)
+        .bind(lease.as_secs_f64())
+        .bind(MAX_ATTEMPTS)
+        .bind(is_free)
+        .bind(lanes(false))
+        .bind(lanes(true))
+        .bind(&turns.last_served[..])
+        .fetch_all(conn)
+        .await?;
+    let mut jobs = Vec::with_capacity(rows.len());
+    for row in rows {
+        let job = leased(&row)?;
+        // In the order of the turns: the last one of a lane is where it goes on.
+        if let Some(lane) = row.try_get::<Option<i16>, _>("lane")? {
+            turns.taken += 1;
+            if let Some(last_served) = turns.last_served.get_mut(lane as usize) {
+                job.namespace.as_str().clone_into(last_served);
+            }
+        }
+        jobs.push(job);
+    }
+    Ok(jobs)
+}
+
+fn leased(row: &sqlx::postgres::PgRow) -> Result<LeasedJob, StoreError> {
+    let kind: String = row.try_get("kind")?;
+    let revision_id: Option<i64> = row.try_get("revision_id")?;
+    let conversation_id: Option<String> = row.try_get("conversation_id")?;
+    let thread_id: Option<i64> = row.try_get("thread_id")?;
+    let target = match (JobKind::parse(&kind), revision_id, conversation_id, thread_id) {
+        (Some(JobKind::Extract), Some(id), ..) => JobTarget::Extract(RevisionId(id)),
+        (Some(JobKind::Embed), Some(id), ..) => JobTarget::Embed(RevisionId(id)),
+        (Some(JobKind::ExtractConversation), _, Some(id), _) => JobTarget::ExtractConversation(id),
+        (Some(JobKind::IndexGraph), .., Some(id)) => JobTarget::IndexGraph(id),
+        _ => return Err(StoreError::Unsuitable(format!("a job has the unknown kind {kind}"))),
+    };
+    let namespace: String = row.try_get("namespace")?;
+    let attempts = row.try_get("attempts")?;
+    Ok(LeasedJob {
+        namespace: Namespace::new(&namespace).map_err(|e| StoreError::Unsuitable(e.0))?,
+        job_id: JobId(row.try_get("job_id")?),
+        target,
+        attempts,
+        is_suspect: attempts > 2 && row.try_get::<Option<i16>, _>("lane")?.is_none(),
+        lease_token: row.try_get("lease_token")?,
+    })
+}
+
+/// Which of these jobs their holder has lost: taken over by another, cancelled, or gone with their target. Those that it has
+/// itself just ended or put back are not among them.
+pub async fn lost_leases(conn: &mut Conn, held: &[LeasedJob]) -> Result<Vec<JobId>, StoreError> {
+    let namespaces: Vec<&str> = held.iter().map(|job| job.namespace.as_str()).collect();
+    let ids: Vec<i64> = held.iter().map(|job| job.job_id.0).collect();
+    let tokens: Vec<Uuid> = held.iter().map(|job| job.lease_token).collect();
+    let lost: Vec<i64> = sqlx::query_scalar(
+        "select h.job_id
+         from unnest($1::text[], $2::bigint[], $3::uuid[]) h (namespace, job_id, lease_token)
+         left join event_jobs j on j.namespace = h.namespace and j.job_id = h.job_id
+         where j.job_id is null or j.status = 'FAILED' or j.lease_token <> h.lease_token",
+    )
+    .bind(namespaces)
+    .bind(ids)
+    .bind(tokens)
+    .fetch_all(conn)
+    .await?;
+    Ok(lost.into_iter().map(JobId).collect())
+}

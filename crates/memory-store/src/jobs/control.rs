@@ -1,0 +1,246 @@
+//! What operators do with jobs: look at them, try failed ones again, cancel.
+
+use jiff::Timestamp;
+use jiff_sqlx::Timestamp as SqlTimestamp;
+use memory_core::id::{JobId, Namespace};
+use memory_core::job::{ErrorCode, JobKind, JobState, Lane};
+use sqlx::Row;
+
+use crate::{Conn, StoreError, Tx};
+
+/// A job as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobRow {
+    pub namespace: String,
+    pub job_id: JobId,
+    pub kind: String,
+    pub lane: Option<Lane>,
+    pub state: String,
+    pub attempts: i32,
+    pub last_error_code: Option<String>,
+    pub created_at: Timestamp,
+    /// When it is or was due.
+    pub run_at: Timestamp,
+    pub leased_until: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    /// Its target: a text, a conversation, or a thread of the graph.
+    pub artifact_id: Option<String>,
+    pub revision_id: Option<i64>,
+    pub char_count: Option<i32>,
+    pub conversation_id: Option<String>,
+    pub thread: Option<String>,
+}
+
+/// Which jobs are meant; what is not said does not narrow it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JobFilter {
+    pub namespace: Option<Namespace>,
+    pub state: Option<JobState>,
+    pub kind: Option<JobKind>,
+    pub code: Option<ErrorCode>,
+    pub ids: Option<Vec<JobId>>,
+}
+
+impl JobFilter {
+    fn ids(&self) -> Option<Vec<i64>> {
+        self.ids.as_ref().map(|ids| ids.iter().map(|id| id.0).collect())
+    }
+}
+
+/// The newest jobs that are meant, newest first.
+pub async fn list(conn: &mut Conn, filter: &JobFilter, limit: i64) -> Result<Vec<JobRow>, StoreError> {
+    let rows = sqlx::query(
+        "select j.namespace, j.job_id, j.kind, j.lane, j.status, j.attempts, j.last_error_code, j.created_at, j.run_at,
+                j.leased_until, j.finished_at, r.artifact_id, j.revision_id, a.char_count, j.conversation_id,
+                t.name as thread
+         from (
+             select * from event_jobs
+             where ($1::text is null or namespace = $1) and ($2::text is null or status = $2)
+               and ($3::text is null or kind = $3) and ($4::text is null or last_error_code = $4)
+               and ($5::bigint[] is null or job_id = any($5))
+             order by job_id desc
+             limit $6
+         ) j
+         left join artifact_revision r on r.namespace = j.namespace and r.revision_id = j.revision_id
+         left join artifact a on a.namespace = r.namespace and a.artifact_id = r.artifact_id
+         left join graph_thread t on t.namespace = j.namespace and t.thread_id = j.thread_id
+         order by j.job_id desc",
+    )
+    .bind(filter.namespace.as_ref().map(Namespace::as_str))
+    .bind(filter.state.map(JobState::as_str))
+    .bind(filter.kind.map(JobKind::as_str))
+    .bind(filter.code.map(ErrorCode::as_str))
+    .bind(filter.ids())
+    .bind(limit)
+    .fetch_all(conn)
+    .await?;
+    rows.iter().map(job_row).collect()
+}
+
+fn job_row(row: &sqlx::postgres::PgRow) -> Result<JobRow, StoreError> {
+    let time = |column: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.try_get::<Option<SqlTimestamp>, _>(column)?.map(SqlTimestamp::to_jiff))
+    };
+    Ok(JobRow {
+        namespace: row.try_get("namespace")?,
+        job_id: JobId(row.try_get("job_id")?),
+        kind: row.try_get("kind")?,
+        lane: Lane::of_number(row.try_get("lane")?),
+        state: row.try_get("status")?,
+        attempts: row.try_get("attempts")?,
+        last_error_code: row.try_get("last_error_code")?,
+        created_at: row.try_get::<SqlTimestamp, _>("created_at")?.to_jiff(),
+        run_at: row.try_get::<SqlTimestamp, _>("run_at")?.to_jiff(),
+        leased_until: time("leased_until")?,
+        finished_at: time("finished_at")?,
+        artifact_id: row.try_get("artifact_id")?,
+        revision_id: row.try_get("revision_id")?,
+        char_count: row.try_get("char_count")?,
+        conversation_id: row.try_get("conversation_id")?,
+        thread: row.try_get("thread")?,
+    })
+}
+
+/// What became of the wish to try a job again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Retried {
+    /// It waits, with all its attempts before it.
+    Queued,
+    /// Another job for the same waits or is being done.
+    Covered,
+    /// It has not failed, but is in this state.
+    NotFailed(String),
+    NotFound,
+}
+
+/// Tries a failed job again.
+pub async fn retry_failed(tx: &mut Tx, ns: Option<&Namespace>, id: JobId) -> Result<Retried, StoreError> {
+    let row: Option<(String, String)> = sqlx::query_as(
+        "select namespace, status from event_jobs where ($1::text is null or namespace = $1) and job_id = $2 for update",
+    )
+    .bind(ns.map(Namespace::as_str))
+    .bind(id.0)
+    .fetch_optional(&mut **tx)
+    .await?;
+    let Some((namespace, state)) = row else { return Ok(Retried::NotFound) };
+    if state != JobState::Failed.as_str() {
+        return Ok(Retried::NotFailed(state));
+    }
+    let queued = sqlx::query(
+        "update event_jobs j
+         set status = 'PENDING', attempts = 0, run_at = now(), last_error_code = null, finished_at = null
+         where j.namespace = $1 and j.job_id = $2
+           and not exists (select from event_jobs o
+                           where o.namespace = $1 and o.revision_id = j.revision_id and o.kind = j.kind
+                             and o.status in ('PENDING', 'PROCESSING'))
+           and not exists (select from event_jobs o
+                           where o.namespace = $1 and o.conversation_id = j.conversation_id and o.status = 'PENDING')
+           and not exists (select from event_jobs o
+                           where o.namespace = $1 and o.thread_id = j.thread_id and o.status = 'PENDING')",
+    )
+    .bind(namespace)
+    .bind(id.0)
+    .execute(&mut **tx)
+    .await?;
+    Ok(if queued.rows_affected() == 1 { Retried::Queued } else { Retried::Covered })
+}
+
+/// Tries failed jobs again, up to `limit`: of each target the last one, unless another job has come for it since. As
+/// they are many they go with the bulk. They come in order, from after `begin` on, so that one that soon fails again does not
+/// come twice.
+pub async fn retry_all_failed(
+    tx: &mut Tx,
+    filter: &JobFilter,
+    begin: Option<&(String, JobId)>,
+    limit: i64,
+) -> Result<Vec<(String, JobId)>, StoreError> {
+    let rows: Vec<(String, i64)> = sqlx::query_as(
+        "with again as materialized (
+             select f.namespace, f.job_id from event_jobs f
+             where f.status = 'FAILED' and ($1::text is null or f.namespace = $1)
+               and ($2::text is null or f.kind = $2) and ($3::text is null or f.last_error_code = $3)
+               and ($5::text is null or (f.namespace, f.job_id) > ($5, $6))
+               and not exists (select from event_jobs o
+                               where o.namespace = f.namespace and o.revision_id = f.revision_id and o.kind = f.kind
+                                 and (o.job_id > f.job_id or o.status in ('PENDING', 'PROCESSING')))
+               and not exists (select from event_jobs o
+                               where o.namespace = f.namespace and o.conversation_id = f.conversation_id
+                                 and (o.job_id > f.job_id or o.status = 'PENDING'))
+               and not exists (select from event_jobs o
+                               where o.namespace = f.namespace and o.thread_id = f.thread_id
+                                 and (o.job_id > f.job_id or o.status = 'PENDING'))
+             order by f.namespace, f.job_id
+             limit $4
+             for update skip locked
+         ), queued as (
+             update event_jobs j
+             set status = 'PENDING', attempts = 0, run_at = now(), last_error_code = null, finished_at = null, lane = 2
+             from again
+             where j.namespace = again.namespace and j.job_id = again.job_id
+         )
+         select namespace, job_id from again order by namespace, job_id",
+    )
+    .bind(filter.namespace.as_ref().map(Namespace::as_str))
+    .bind(filter.kind.map(JobKind::as_str))
+    .bind(filter.code.map(ErrorCode::as_str))
+    .bind(limit)
+    .bind(begin.map(|(namespace, _)| namespace))
+    .bind(begin.map(|(_, id)| id.0))
+    .fetch_all(&mut **tx)
+    .await?;
+    Ok(rows.into_iter().map(|(namespace, id)| (namespace, JobId(id))).collect())
+}
+
+/// What became of the wish to cancel a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cancelled {
+    /// It was waiting.
+    Waiting,
+    /// It was being done: who does it has lost its lease and will write nothing.
+    Running,
+    /// It had ended before, in this state.
+    Ended(String),
+    NotFound,
+}
+
+/// Ends a job that is open as FAILED/CANCELLED.
+pub async fn cancel(tx: &mut Tx, ns: Option<&Namespace>, id: JobId) -> Result<Cancelled, StoreError> {
+    let row: Option<(String, String)> = sqlx::query_as(
+        "select namespace, status from event_jobs where ($1::text is null or namespace = $1) and job_id = $2 for update",
+    )
+    .bind(ns.map(Namespace::as_str))
+    .bind(id.0)
+    .fetch_optional(&mut **tx)
+    .await?;
+    let Some((namespace, state)) = row else { return Ok(Cancelled::NotFound) };
+    let cancelled = match JobState::parse(&state) {
+        Some(JobState::Pending) => Cancelled::Waiting,
+        Some(JobState::Processing) => Cancelled::Running,
+        _ => return Ok(Cancelled::Ended(state)),
+    };
+    sqlx::query(
+        "update event_jobs
+         set status = 'FAILED', last_error_code = $3, finished_at = now(), lease_token = null, leased_until = null
+         where namespace = $1 and job_id = $2",
+    )
+    .bind(namespace)
+    .bind(id.0)
+    .bind(ErrorCode::Cancelled.as_str())
+    .execute(&mut **tx)
+    .await?;
+    Ok(cancelled)
+}
+
+/// Which of these jobs wait or are being done.
+pub async fn still_open(conn: &mut Conn, ns: &Namespace, ids: &[JobId]) -> Result<Vec<JobId>, StoreError> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let open: Vec<i64> = sqlx::query_scalar(
+        "select job_id from event_jobs
+         where namespace = $1 and job_id = any($2) and status in ('PENDING', 'PROCESSING')",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .fetch_all(conn)
+    .await?;
+    Ok(open.into_iter().map(JobId).collect())
+}

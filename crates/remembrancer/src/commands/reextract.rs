@@ -1,0 +1,108 @@
+//! `reextract`: have texts read again, by another extractor or a newer version, while servers and hosts go on.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::Args;
+use memory_core::artifact::Context;
+use memory_engine::lines::Progress;
+use serde_json::Value;
+
+use super::jobs::{Scope, ask};
+use super::transfer_bar;
+use crate::instance::Signals;
+use crate::operate::Operation;
+use crate::settings::Settings;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReextractArgs {
+    /// Also what the present extractor has read in its present version
+    #[arg(long)]
+    all: bool,
+    /// Only what was read by a version before this one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
+    older_than_version: Option<i32>,
+    /// Only what was read by the extractor of this name, such as rules
+    #[arg(long, value_name = "NAME")]
+    extractor: Option<String>,
+    /// Only texts of this kind, as in remember
+    #[arg(long)]
+    context: Option<String>,
+    /// Wait until it is done
+    #[arg(long)]
+    wait: bool,
+    #[command(flatten)]
+    scope: Scope,
+}
+
+pub(crate) async fn run(settings: &Settings, args: ReextractArgs) -> anyhow::Result<ExitCode> {
+    if let Some(context) = args.context.as_deref().filter(|context| Context::parse(context).is_none()) {
+        bail!("Invalid context '{context}'. Must be one of: {}", Context::names());
+    }
+    let operation = Operation::Reextract {
+        all: args.all,
+        older_than_version: args.older_than_version,
+        extractor: args.extractor,
+        context: args.context,
+        waits: args.wait,
+    };
+    let mut signals = Signals::new()?;
+    let bar = transfer_bar(if args.wait { "jobs" } else { "texts" }, false);
+    let report = |at: Progress| {
+        bar.set_length(at.total);
+        bar.set_position(at.done);
+    };
+    let summary = tokio::select! {
+        summary = ask(settings, &args.scope, operation, &report) => summary,
+        () = signals.any() => Err(anyhow::anyhow!("stopped; what was queued is extracted all the same")),
+    };
+    bar.finish_and_clear();
+    let summary = summary?;
+    if args.scope.json {
+        println!("{}", serde_json::to_string_pretty(&summary)?);
+    } else {
+        print!("{}", sentences(&summary));
+    }
+    let has_failed = summary["failed_count"].as_u64() > Some(0);
+    Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn sentences(summary: &Value) -> String {
+    let count = |name: &str| summary[name].as_u64().unwrap_or(0);
+    let extractor = summary["extractor"].as_str().unwrap_or_default();
+    let (texts, turns) = (count("texts"), count("turns"));
+    let mut out = String::new();
+    let _ = match (texts, turns) {
+        (0, 0) => writeln!(out, "Nothing was queued for {extractor}."),
+        (texts, 0) => writeln!(out, "{texts} texts are extracted again by {extractor}."),
+        (texts, turns) => writeln!(
+            out,
+            "{texts} texts and {turns} turns of {} conversations are extracted again by {extractor}.",
+            count("conversations")
+        ),
+    };
+    if count("waiting") > 0 {
+        let _ = writeln!(out, "{} waited before.", count("waiting"));
+    }
+    if count("running") > 0 {
+        let _ = writeln!(
+            out,
+            "{} are being extracted at this moment and were left alone. If their worker is of an older version, run this \
+             again when they have ended.",
+            count("running")
+        );
+    }
+    if summary["waited"] == true {
+        let _ = writeln!(out, "All jobs have ended, {} of them as FAILED.", count("failed_count"));
+        for job in summary["failed"].as_array().into_iter().flatten() {
+            let name = |key: &str| job[key].as_str().unwrap_or_default();
+            let _ = writeln!(out, "  {}  {}", name("id"), name("last_error_code"));
+        }
+    } else if texts + turns > 0 && summary["has_worker"] == false {
+        let _ = writeln!(out, "No worker has been seen lately: start `event-worker`.");
+    } else if texts + turns > 0 {
+        let _ = writeln!(out, "`remembrancer status` shows how many are left.");
+    }
+    out
+}

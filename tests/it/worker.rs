@@ -1,0 +1,166 @@
+//! The worker itself: how many jobs it has, how long one may take, how it hears of new ones.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use memory_core::job::{ErrorCode, backoff_ceiling};
+use memory_engine::worker::Worker;
+use memory_engine::{EngineSettings, Memory};
+use memory_store::{Store, Topic, jobs};
+use memory_tests::{Fixture, at_once};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::shorthand::{light, only_job, rows, store};
+use crate::stand_ins::{line_reader, read_lines, scripted};
+
+/// Runs a worker until it holds.
+async fn work_until(memory: Memory, mut holds: impl AsyncFnMut() -> bool) {
+    let stop = CancellationToken::new();
+    let worker = Worker::new(Arc::new(memory));
+    let working = tokio::spawn({
+        let stop = stop.clone();
+        async move { worker.run(stop).await }
+    });
+    let held = tokio::time::timeout(Duration::from_secs(30), async {
+        while !holds().await {
+            tokio::task::yield_now().await;
+        }
+    });
+    let held = held.await;
+    stop.cancel();
+    working.await.expect("the worker ends");
+    held.expect("it came true in time");
+}
+
+async fn memory(
+    store: Store,
+    extractor: Arc<dyn memory_core::ports::Extractor>,
+    settings: EngineSettings,
+) -> Memory {
+    let memory = Memory::new(store, extractor, settings);
+    memory.lacks_model("not needed".to_owned());
+    memory
+}
+
+#[tokio::test]
+async fn a_worker_takes_no_more_jobs_than_it_has_hands() {
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (now_here, most_here) = (Arc::clone(&now), Arc::clone(&most));
+    let extractor = scripted(move |source| {
+        most_here.fetch_max(now_here.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(5));
+        now_here.fetch_sub(1, Ordering::SeqCst);
+        Ok(read_lines(source))
+    });
+    let f = light(line_reader()).await;
+    for n in 0..40 {
+        f.remember(&format!("Note {n}.\nDecision by Ann")).await;
+    }
+    let settings = EngineSettings { concurrency: 3, ..at_once() };
+    let mut leased = 0;
+    work_until(memory(store(&f).await, extractor, settings).await, async || {
+        leased = leased.max(f.count("select count(*) from event_jobs where status = 'PROCESSING'").await);
+        f.count("select count(*) from event_jobs where status = 'DONE'").await == 40
+    })
+    .await;
+    assert_eq!(most.load(Ordering::SeqCst), 3);
+    assert!(leased <= 3, "{leased} jobs were taken by three hands");
+}
+
+#[tokio::test]
+async fn a_job_is_broken_off_before_its_lease_ends() {
+    let (release, gate) = std::sync::mpsc::channel::<()>();
+    let gate = std::sync::Mutex::new(gate);
+    let extractor = scripted(move |source| {
+        let _ = gate.lock().expect("it is held by nobody else").recv();
+        Ok(read_lines(source))
+    });
+    let f = light(line_reader()).await;
+    f.remember("Decision by Ann").await;
+    let settings = EngineSettings { lease: Duration::from_secs(4), concurrency: 1, ..at_once() };
+    let mut left = None;
+    work_until(memory(store(&f).await, extractor, settings).await, async || {
+        let running = "select extract(epoch from leased_until - now())::float8::text from event_jobs where status = 'PROCESSING'";
+        left = rows(&f, running).await.pop().or(left.take());
+        only_job(&f).await.2.is_some()
+    })
+    .await;
+    drop(release);
+    assert_eq!(only_job(&f).await, ("PENDING".to_owned(), 1, Some("INTERNAL".to_owned())));
+    let left: f64 = left.expect("it was under way").parse().expect("seconds");
+    assert!(left > 1.0, "{left} s of the lease were left");
+}
+
+#[tokio::test]
+async fn waits_between_attempts_are_drawn_anew_from_zero_to_a_doubling_ceiling() {
+    let f = light(scripted(|_| Err(memory_core::ports::ExtractError::Failed("unwilling".to_owned())))).await;
+    for n in 0..40 {
+        f.remember(&format!("Note {n}")).await;
+    }
+    f.drain().await;
+    let waits = "select extract(epoch from run_at - now())::float8::text from event_jobs where attempts = 1 order by 1";
+    let waits: Vec<f64> = rows(&f, waits).await.iter().map(|wait| wait.parse().expect("seconds")).collect();
+    let ceiling = backoff_ceiling(1).as_secs_f64();
+    assert!(waits.iter().all(|wait| *wait <= ceiling), "{waits:?}");
+    let (early, late) = (waits.iter().filter(|w| **w < 0.5 * ceiling).count(), waits.len());
+    assert!((1..late).contains(&early), "{waits:?}");
+}
+
+#[tokio::test]
+async fn hints_come_after_the_commit_and_several_as_one() {
+    let f = light(line_reader()).await;
+    let mut hints = store(&f).await.listen_for(Topic::Jobs).await.expect("it listens");
+    let mut forwarding = JoinSet::new();
+    let memory = Arc::clone(&f.memory);
+    forwarding.spawn(async move { memory.forward_hints().await });
+    for n in 0..50 {
+        f.remember(&format!("Note {n}.\nDecision by Ann")).await;
+    }
+    let mut heard = 0;
+    let hinted = async |hints: &mut memory_store::Hints| {
+        tokio::time::timeout(Duration::from_millis(700), hints.next()).await.is_ok()
+    };
+    while hinted(&mut hints).await {
+        heard += 1;
+    }
+    assert!((1..30).contains(&heard), "{heard} hints of 50 texts");
+    assert_eq!(f.count("select count(*) from event_jobs").await, 50);
+}
+
+#[tokio::test]
+async fn a_worker_hears_of_a_job_of_another_process_before_it_polls() {
+    let f = light(line_reader()).await;
+    let mut forwarding = JoinSet::new();
+    let server = Arc::clone(&f.memory);
+    forwarding.spawn(async move { server.forward_hints().await });
+    let seldom = EngineSettings { poll_interval: Duration::from_mins(5), ..at_once() };
+    let other: Memory = memory(store(&f).await, line_reader(), seldom).await;
+    let mut is_remembered = false;
+    work_until(other, async || {
+        if !is_remembered && f.count("select count(*) from event_worker").await == 1 {
+            is_remembered = true;
+            f.remember("Decision by Ann").await;
+        }
+        is_remembered && f.count("select count(*) from event_jobs where status = 'DONE'").await == 1
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_databases_clock_alone_says_when_a_lease_has_ended() {
+    let f: Fixture = light(line_reader()).await;
+    f.remember("Decision by Ann").await;
+    let store = store(&f).await;
+    let mut conn = store.acquire().await.expect("a connection");
+    // A lease is as long as it was wanted from the database's now, whatever this process takes for the time.
+    let held = jobs::claim(&mut conn, Duration::from_secs(100), 1).await.expect("it is claimed").remove(0);
+    let left = "select round(extract(epoch from leased_until - now()))::bigint from event_jobs";
+    assert!((98..=100).contains(&f.count(left).await));
+    jobs::snooze(&mut conn, &held, ErrorCode::LlmRateLimited, Duration::from_secs(50))
+        .await
+        .expect("it waits");
+    let wait = "select round(extract(epoch from run_at - now()))::bigint from event_jobs";
+    assert!((48..=50).contains(&f.count(wait).await));
+}
