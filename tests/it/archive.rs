@@ -16,7 +16,7 @@ use crate::graph_shorthand::{about, entity, relation, thread};
 use crate::shorthand::{forget, light, long_text, note, ns, page, rows};
 use crate::stand_ins::line_reader;
 
-async fn exported_as(memory: &Memory, ns: &Namespace, with_events: bool) -> String {
+pub(crate) async fn exported_as(memory: &Memory, ns: &Namespace, with_events: bool) -> String {
     let mut out = Vec::new();
     memory.export_archive(ns, with_events, &mut out, &unreported).await.expect("it is exported");
     String::from_utf8(out).expect("UTF-8")
@@ -30,7 +30,7 @@ async fn try_import(f: &Fixture, archive: &str) -> Result<ArchiveImported, Engin
     f.memory.import_archive(&f.ns, archive.as_bytes(), archive.len() as u64, &unreported).await
 }
 
-async fn import(f: &Fixture, archive: &str) -> ArchiveImported {
+pub(crate) async fn import(f: &Fixture, archive: &str) -> ArchiveImported {
     try_import(f, archive).await.expect("it is imported")
 }
 

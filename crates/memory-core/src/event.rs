@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::commitment::{CommitmentState, Ending};
 use crate::entity::EntityType;
 use crate::text::{CharIndex, CharSpan};
 
@@ -174,9 +175,27 @@ pub struct StoredEvent {
     pub event_time: Option<Timestamp>,
     pub due_time: Option<Timestamp>,
     pub confidence: f32,
+    /// Of a commitment: what ended it.
+    #[serde(default)]
+    pub ended: Option<EndedBy>,
     pub subjects: Vec<String>,
     pub actors: Vec<StoredActor>,
     pub evidence: Vec<StoredEvidence>,
+}
+
+/// The event that ended a commitment, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndedBy {
+    pub event_id: String,
+    /// The name of an [`Ending`](crate::commitment::Ending).
+    pub kind: String,
+}
+
+impl EndedBy {
+    /// What has become of a commitment.
+    pub fn state_of(ended: Option<&Self>, due: Option<Timestamp>, now: Timestamp) -> CommitmentState {
+        CommitmentState::of(ended.and_then(|ended| Ending::parse(&ended.kind)), due, now)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

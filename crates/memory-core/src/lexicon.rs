@@ -144,6 +144,16 @@ pub struct QueryWord {
     pub is_function_word: bool,
 }
 
+/// Whether a word in lower case holds sentences together and says nothing of what they are about.
+pub fn is_function_word(word: &str) -> bool {
+    FUNCTION_WORDS.contains(&word)
+}
+
+/// The English stem of a word in lower case.
+pub fn english_stem(word: &str) -> String {
+    Stemmer::create(Algorithm::English).stem(word).into_owned()
+}
+
 /// English only: a question in another language is weighed by what is common in its namespace.
 const FUNCTION_WORDS: [&str; 86] = [
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by", "can",

@@ -6,6 +6,7 @@ pub mod archive;
 pub mod artifact;
 pub mod authoring;
 pub mod chunk;
+pub mod commitment;
 pub mod entity;
 pub mod event;
 pub mod graph;

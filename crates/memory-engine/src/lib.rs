@@ -1,6 +1,7 @@
 //! What the system does: remember, recall, forget, status and the event worker, on a store and models.
 
 pub mod archive;
+pub mod entities;
 pub mod forget;
 pub mod graph;
 pub mod lines;

@@ -5,16 +5,18 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::Metadata;
+use memory_core::commitment::Matter;
 use memory_core::entity::normalised_name;
-use memory_core::event::{ExtractedEntity, Extraction, Rejected};
+use memory_core::event::{ActorRole, Category, ExtractedEntity, Extraction, Rejected};
 use memory_core::id::{ArtifactId, EventId, Namespace, RevisionId};
 use sqlx::{FromRow, Row};
 
 use crate::artifacts::MetadataRow;
 use crate::entities::{
-    NameTold, delete_orphans, entities_by_name, entities_of_revisions, insert_mentions, insert_names,
-    names_told, upsert_entities,
+    NameTold, NewEntity, ToldBefore, delete_orphans, entities_by_key, entities_of_revisions, insert_mentions,
+    insert_names, names_told, resolve_entities,
 };
+use crate::lifecycle::link_new;
 use crate::{Conn, StoreError, Tx};
 
 /// A revision as the extractor reads it.
@@ -107,17 +109,9 @@ pub async fn replace_extraction(
     let targets: Vec<i64> =
         sources.iter().zip(&written).filter(|(_, w)| **w).map(|(s, _)| s.revision_id.0).collect();
     let before = entities_of_revisions(tx, ns, &targets).await?;
-    sqlx::query(
-        "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
-              mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
-         delete from entity_alias where namespace = $1 and revision_id = any($2)",
-    )
-    .bind(ns.as_str())
-    .bind(&targets)
-    .execute(&mut **tx)
-    .await?;
+    let told = take_back(tx, ns, &targets, sources).await?;
     let prepared = Prepared::new(extraction, sources, &written, &alive);
-    let ids = upsert_entities(tx, ns, &prepared.entities).await?;
+    let ids = resolve_entities(tx, ns, sources, &prepared.entities, &told).await?;
     insert_mentions(tx, ns, sources, &prepared.entities, &ids, &written).await?;
     let told: Vec<NameTold> = prepared
         .entities
@@ -152,6 +146,37 @@ pub async fn replace_extraction(
     Ok(prepared.events.len())
 }
 
+/// Deletes what was found in the revisions before, and gives the names that they, and the other sources, told and of
+/// whom: the same names there mean the same again.
+async fn take_back(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revisions: &[i64],
+    sources: &[Source],
+) -> Result<Vec<ToldBefore>, StoreError> {
+    let mut told: Vec<(String, i64)> = sqlx::query_as(
+        "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
+              mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
+         delete from entity_alias where namespace = $1 and revision_id = any($2)
+         returning normalised, entity_id",
+    )
+    .bind(ns.as_str())
+    .bind(revisions)
+    .fetch_all(&mut **tx)
+    .await?;
+    let others: Vec<i64> =
+        sources.iter().map(|s| s.revision_id.0).filter(|id| !revisions.contains(id)).collect();
+    if !others.is_empty() {
+        let rows = sqlx::query_as(
+            "select distinct normalised, entity_id from entity_alias where namespace = $1 and revision_id = any($2)",
+        );
+        told.extend(rows.bind(ns.as_str()).bind(others).fetch_all(&mut **tx).await? as Vec<(String, i64)>);
+    }
+    told.sort_unstable();
+    told.dedup();
+    Ok(told.into_iter().map(|(normalised, entity_id)| ToldBefore { normalised, entity_id }).collect())
+}
+
 /// When an extraction was made, and how much of it was rejected then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Made {
@@ -160,13 +185,14 @@ pub struct Made {
 }
 
 /// Writes what was found in the first of the sources at another time, with evidence in the others as well, and
-/// takes away the job that would find it again.
+/// takes away the job that would find it again. The distinguishers are those of the entities, in their order.
 pub async fn restore_extraction(
     tx: &mut Tx,
     ns: &Namespace,
     extractor: ExtractorId<'_>,
     sources: &[Source],
     extraction: Extraction,
+    distinguishers: &[String],
     made: Made,
 ) -> Result<(), StoreError> {
     sqlx::query("select pg_advisory_xact_lock_shared(hashtextextended($1, 2))")
@@ -175,16 +201,19 @@ pub async fn restore_extraction(
         .await?;
     let Some(source) = sources.first() else { return Ok(()) };
     let Extraction { entities, events, .. } = extraction;
-    let key = |e: &ExtractedEntity| (e.entity_type.as_str(), normalised_name(&e.name));
-    let mut named: Vec<((&str, String), &str)> = entities.iter().map(|e| (key(e), e.name.as_str())).collect();
-    named.sort_unstable();
-    named.dedup_by(|a, b| a.0 == b.0);
-    let by_name = entities_by_name(tx, ns, &named).await?;
-    let id_of = |e: &ExtractedEntity| {
-        let (entity_type, name) = key(e);
-        by_name.get(&(entity_type.to_owned(), name)).copied().ok_or(StoreError::Conflict)
+    let distinguisher = |at: usize| distinguishers.get(at).cloned().unwrap_or_default();
+    let named = entities.iter().enumerate().map(|(at, e)| NewEntity {
+        entity_type: e.entity_type.as_str(),
+        normalised: normalised_name(&e.name),
+        distinguisher: distinguisher(at),
+        name: &e.name,
+    });
+    let by_key = entities_by_key(tx, ns, named.collect()).await?;
+    let id_of = |(at, e): (usize, &ExtractedEntity)| {
+        let key = (e.entity_type.as_str().to_owned(), normalised_name(&e.name), distinguisher(at));
+        by_key.get(&key).copied().ok_or(StoreError::Conflict)
     };
-    let ids = entities.iter().map(id_of).collect::<Result<Vec<i64>, _>>()?;
+    let ids = entities.iter().enumerate().map(id_of).collect::<Result<Vec<i64>, _>>()?;
     let written: Vec<bool> = (0..sources.len()).map(|n| n == 0).collect();
     insert_mentions(tx, ns, sources, &entities, &ids, &written).await?;
     let told = entities.iter().zip(&ids).flat_map(|(entity, id)| {
@@ -276,7 +305,7 @@ impl Prepared {
     }
 }
 
-/// Writes events, evidence and links; gives the number of events of each revision.
+/// Writes events, evidence, links to entities, and which promises are ended; gives the number of events of each revision.
 async fn insert_events(
     tx: &mut Tx,
     ns: &Namespace,
@@ -322,11 +351,29 @@ async fn insert_events(
         if let Some(subject) = event.subject {
             rows.subjects.push((ids[subject], id.0.clone(), occurred_at.to_sqlx(), event.category.as_str()));
         }
-        rows.event(id, *count, source, event);
+        rows.event(id, *count, source, event, matter_of(event, &prepared.entities, ids));
         *count += 1;
     }
+    let owners = rows.owners_of_promises_and_endings();
+    let (written, revisions) = (rows.event_id.clone(), rows.revision_id.clone());
     rows.insert(tx, ns, extractor).await?;
+    link_new(tx, ns, &owners, &written, &revisions).await?;
     Ok(counts)
+}
+
+/// What a promise, or what may end one, is about.
+fn matter_of(
+    event: &memory_core::event::ExtractedEvent,
+    entities: &[ExtractedEntity],
+    ids: &[i64],
+) -> Option<Matter> {
+    let actors: Vec<String> = event.actors.iter().map(|actor| entities[actor.entity].name.clone()).collect();
+    let subjects: Vec<i64> = event.subject.iter().map(|subject| ids[*subject]).collect();
+    is_promise_or_ending(event.category).then(|| Matter::of(&event.narrative, &actors, &subjects))
+}
+
+fn is_promise_or_ending(category: Category) -> bool {
+    matches!(category, Category::Commitment | Category::Execution | Category::Change)
 }
 
 /// Columns of the rows to insert, a statement a table.
@@ -341,6 +388,7 @@ struct EventRows {
     event_time: Vec<Option<SqlTimestamp>>,
     due_time: Vec<Option<SqlTimestamp>>,
     confidence: Vec<f32>,
+    matter: Vec<Option<String>>,
     evidence: Vec<(String, i32, i64, String, i32, i32, String)>,
     actors: Vec<(i64, String, &'static str, SqlTimestamp, &'static str)>,
     subjects: Vec<(i64, String, SqlTimestamp, &'static str)>,
@@ -353,7 +401,10 @@ impl EventRows {
         ordinal: i32,
         source: &Source,
         event: &memory_core::event::ExtractedEvent,
+        matter: Option<Matter>,
     ) {
+        // No array of arrays: what is unnested is one level deep.
+        self.matter.push(matter.map(|matter| matter.tags().join("\n")));
         self.event_id.push(id.0);
         self.revision_id.push(source.revision_id.0);
         self.artifact_id.push(source.artifact_id.0.clone());
@@ -383,13 +434,27 @@ impl EventRows {
         ));
     }
 
+    /// Whose promises may have been made or ended.
+    fn owners_of_promises_and_endings(&self) -> Vec<i64> {
+        let of_owner = self.actors.iter().filter(|(.., role, _, category)| {
+            let category = Category::parse(category);
+            *role == ActorRole::Owner.as_str() && category.is_some_and(is_promise_or_ending)
+        });
+        let mut owners: Vec<i64> = of_owner.map(|(owner, ..)| *owner).collect();
+        owners.sort_unstable();
+        owners.dedup();
+        owners
+    }
+
     async fn insert(self, tx: &mut Tx, ns: &Namespace, extractor: ExtractorId<'_>) -> Result<(), StoreError> {
         sqlx::query(
             "insert into semantic_event (namespace, event_id, revision_id, artifact_id, ordinal, category, narrative,
-                 event_time, due_time, confidence, extractor, extractor_version)
-             select $1, u.*, $2, $3
+                 event_time, due_time, confidence, matter, extractor, extractor_version)
+             select $1, u.event_id, u.revision_id, u.artifact_id, u.ordinal, u.category, u.narrative, u.event_time, u.due_time,
+                 u.confidence, string_to_array(u.matter, e'\n'), $2, $3
              from unnest($4::text[], $5::bigint[], $6::text[], $7::int[], $8::text[], $9::text[], $10::timestamptz[],
-                 $11::timestamptz[], $12::real[]) u",
+                 $11::timestamptz[], $12::real[], $13::text[])
+                 u (event_id, revision_id, artifact_id, ordinal, category, narrative, event_time, due_time, confidence, matter)",
         )
         .bind(ns.as_str())
         .bind(extractor.name)
@@ -403,6 +468,7 @@ impl EventRows {
         .bind(self.event_time)
         .bind(self.due_time)
         .bind(self.confidence)
+        .bind(self.matter)
         .execute(&mut **tx)
         .await?;
         sqlx::query(

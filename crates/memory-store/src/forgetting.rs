@@ -3,7 +3,7 @@
 use memory_core::id::{ArtifactId, EventId, Namespace};
 use sqlx::Row;
 
-use crate::entities::{delete_orphans, entities_of_revisions};
+use crate::entities::{delete_orphans, entities_of_revisions, insert_keys};
 use crate::{Conn, StoreError, Tx};
 
 /// How much went with an artifact.
@@ -121,7 +121,7 @@ pub async fn delete_all(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
 /// Gives those of the entities whose name no text tells any more one of the names that are still told: the
 /// longest that is free, an address only where there is nothing else.
 async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<(), StoreError> {
-    sqlx::query(
+    let renamed: Vec<(i64, String, String)> = sqlx::query_as(
         "with nameless as (
              select t.entity_id, t.entity_type from entity t
              where t.namespace = $1 and t.entity_id = any($2)
@@ -138,13 +138,22 @@ async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Resul
          )
          update entity t set name = c.alias, normalised = c.normalised
          from chosen c
-         where t.namespace = $1 and t.entity_id = c.entity_id",
+         where t.namespace = $1 and t.entity_id = c.entity_id
+         returning t.entity_id, t.entity_type, t.name",
     )
     .bind(ns.as_str())
     .bind(entities)
-    .execute(&mut **tx)
+    .fetch_all(&mut **tx)
     .await?;
-    Ok(())
+    if renamed.is_empty() {
+        return Ok(());
+    }
+    sqlx::query("delete from entity_key where namespace = $1 and entity_id = any($2)")
+        .bind(ns.as_str())
+        .bind(renamed.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
+        .execute(&mut **tx)
+        .await?;
+    insert_keys(tx, ns, &renamed).await
 }
 
 /// The artifact an event was extracted from.

@@ -24,7 +24,7 @@ pub async fn counts(conn: &mut Conn, ns: &Namespace) -> Result<Counts, StoreErro
         "select (select count(*) from artifact where namespace = $1) as artifacts,
                 (select count(*) from chunk where namespace = $1) as chunks,
                 (select count(*) from semantic_event where namespace = $1) as events,
-                (select count(*) from entity where namespace = $1) as entities,
+                (select count(*) from entity where namespace = $1 and canonical_id is null) as entities,
                 (select coalesce(sum(entities), 0)::bigint from graph_thread where namespace = $1) as graph_entities,
                 (select count(*) from graph_relation where namespace = $1) as graph_relations,
                 (select count(*) from graph_observation where namespace = $1 and is_current) as graph_observations",

@@ -28,6 +28,7 @@ use crate::reembed::Reembedder;
 use crate::settings::Settings;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
 use crate::transfer::{self, Wanted};
+use crate::who::{self, Asked};
 
 /// A process that was started for others ends after this long without any of them.
 const IDLE_LIMIT: Duration = Duration::from_secs(600);
@@ -62,6 +63,8 @@ pub(crate) enum Hello {
     Import { namespace: String, wanted: Wanted },
     /// Work on the mirror of the vectors; answered in frames.
     Mirror(MirrorTask),
+    /// To see or decide who is who; answered in frames.
+    Entities { namespace: String, asked: Asked },
     /// Another model's vectors for all there is; answered in frames.
     Reembed { model_dir: PathBuf, keep_old: bool },
     /// Something that operators do, in one namespace or in all; answered in frames.
@@ -431,6 +434,11 @@ async fn attend(
             let namespace = Namespace::new(&namespace)?;
             let sending = transfer::send_export(&mut write, &toolbox, &namespace, &wanted);
             stop.run_until_cancelled(sending).await.transpose()?;
+        }
+        Hello::Entities { namespace, asked } => {
+            let namespace = Namespace::new(&namespace)?;
+            let answering = who::answer(&mut write, &toolbox, &namespace, &asked);
+            stop.run_until_cancelled(answering).await.transpose()?;
         }
         Hello::Reembed { model_dir, keep_old } => {
             let working = reembedder.reembed(&mut read, &mut write, &toolbox, model_dir, keep_old);

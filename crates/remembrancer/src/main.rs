@@ -13,6 +13,7 @@ mod reembed;
 mod settings;
 mod tools;
 mod transfer;
+mod who;
 
 use std::process::ExitCode;
 
@@ -61,6 +62,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Recall(args) => commands::verbs::recall(&settings, args).await,
             Command::Forget(args) => commands::verbs::forget(&settings, args).await,
             Command::Status(args) => commands::verbs::status(&settings, args).await,
+            Command::Entities(args) => commands::entities::run(&settings, args).await,
             Command::Export(args) => commands::export::run(&settings, args).await,
             Command::Import(args) => commands::import::run(&settings, args).await,
             Command::Reembed(args) => commands::reembed::run(&settings, args).await,

@@ -16,6 +16,7 @@ use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 
 use crate::commands::bench::BenchArgs;
+use crate::commands::entities::EntitiesCommand;
 use crate::commands::export::ExportArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
@@ -54,6 +55,9 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Show what runs, what is stored and what waits
     Status(StatusArgs),
+    /// Show who and what the texts name, and say which are the same
+    #[command(subcommand)]
+    Entities(EntitiesCommand),
     /// Write a knowledge graph as lines of JSON
     Export(ExportArgs),
     /// Take in what export, or a graph server, wrote

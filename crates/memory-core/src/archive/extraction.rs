@@ -36,6 +36,9 @@ pub struct ArchivedExtraction {
 pub struct ArchivedName {
     pub name: String,
     pub entity_type: String,
+    /// What tells it from others of that name, where there are several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub distinguisher: String,
     /// The names that this revision tells it by.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
@@ -90,6 +93,11 @@ impl ArchivedExtraction {
             }
         }
         revisions
+    }
+
+    /// Those of the entities, in their order.
+    pub fn distinguishers(&self) -> Vec<String> {
+        self.entities.iter().map(|named| named.distinguisher.clone()).collect()
     }
 
     /// With the contents of [`revisions`](Self::revisions), in that order.
@@ -169,6 +177,7 @@ mod tests {
             entities: vec![ArchivedName {
                 name: "Zoë".into(),
                 entity_type: "person".into(),
+                distinguisher: String::new(),
                 aliases: vec!["Zoë".into()],
                 mentions: vec![(0, 3)],
             }],

@@ -27,6 +27,9 @@ pub struct MergeCandidate {
 /// Longer names are only compared for equal forms, since edit distance takes quadratic time.
 const MAX_COMPARED_CHARS: usize = 100;
 
+/// The reason of names that one slip of the pen tells apart.
+pub(crate) const SLIP: &str = "spelt almost the same";
+
 const DIFFERENT_TYPES: f64 = 0.85;
 const UNKNOWN_TYPE: f64 = 0.95;
 const MIN_SCORE: f64 = 0.6;
@@ -99,6 +102,11 @@ pub fn closest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, l
     found.into_iter().take(limit).map(|(_, other)| other).collect()
 }
 
+/// How alike two names of things of one type are, from 0.6 to 1, and the reason.
+pub(crate) fn alike(a: &str, b: &str, kind: &str) -> Option<(f64, &'static str)> {
+    likeness(&Form::of(a, kind), &Form::of(b, kind), false)
+}
+
 /// How alike two names are, and the reason; `None` below [`MIN_SCORE`].
 fn likeness(a: &Form<'_>, b: &Form<'_>, is_first_name: bool) -> Option<(f64, &'static str)> {
     let types = match (a.kind == b.kind, a.kind.is_empty() || b.kind.is_empty()) {
@@ -169,7 +177,7 @@ fn near_form(a: &Form<'_>, b: &Form<'_>) -> Option<(f64, &'static str)> {
         return None;
     }
     if is_slip(a, b) {
-        return Some((0.95 * strsim::jaro_winkler(&a.joined, &b.joined), "spelt almost the same"));
+        return Some((0.95 * strsim::jaro_winkler(&a.joined, &b.joined), SLIP));
     }
     (a.kind == b.kind && (shortens(a, b) || shortens(b, a)))
         .then_some((0.82, "one is a short form of the other"))

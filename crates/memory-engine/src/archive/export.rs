@@ -129,6 +129,7 @@ async fn export_extractions(
         let entities = row.entities.iter().map(|named| ArchivedName {
             name: named.name.clone(),
             entity_type: named.entity_type.clone(),
+            distinguisher: named.distinguisher.clone(),
             aliases: named.aliases.clone(),
             mentions: named.mentions.clone(),
         });

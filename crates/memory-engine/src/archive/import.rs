@@ -169,10 +169,12 @@ impl<'a> Import<'a> {
         }
         let made = Made { at: line.extracted_at, rejected: line.rejected };
         let (name, version) = (line.extractor.clone(), line.extractor_version);
+        let distinguishers = line.distinguishers();
         let contents: Vec<&str> = sources.iter().map(|source| source.content.as_str()).collect();
         let extraction = line.with_contents(&contents).map_err(|error| misplaced(number, &error.0))?;
         let extractor = ExtractorId { name: &name, version };
-        events::restore_extraction(tx, self.ns, extractor, &sources, extraction, made).await?;
+        events::restore_extraction(tx, self.ns, extractor, &sources, extraction, &distinguishers, made)
+            .await?;
         Ok(())
     }
 

@@ -233,6 +233,7 @@ mod tests {
             entity_type: entity_type.into(),
             mention_count: 1,
             aliases: aliases.iter().map(ToString::to_string).collect(),
+            possibly_same: Vec::new(),
         }
     }
 

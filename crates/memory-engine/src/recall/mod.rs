@@ -7,12 +7,14 @@ mod request;
 mod search;
 
 use memory_core::chunk::count_tokens;
+use memory_core::entity::names_in_question;
 use memory_core::event::StoredEvent;
 use memory_core::id::{AnyId, ArtifactId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::lexicon::Query;
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
-use memory_store::expansion::{self, FoundEntity, RelatedEvent};
+use memory_store::expansion;
+pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
 use memory_store::hydration::{self, HydratedHit, Wanted};
 pub use memory_store::neighbours::Neighbour;
 use memory_store::turns::{self, Turn};
@@ -29,6 +31,8 @@ const EVENTS_PER_FULL_HIT: i64 = 10;
 /// The most events shown with one artifact that was asked for by its id.
 const EVENTS_PER_ARTIFACT: i64 = 200;
 const ENTITIES_MAX: i64 = 20;
+/// The most entities that a question is taken to name.
+const NAMED_MAX: i64 = 8;
 /// How much of a content one answer holds, in characters; the rest is paged.
 const CONTENT_PAGE_CHARS: usize = 20_000;
 /// How much of each hit's content a full answer holds, in characters.
@@ -108,7 +112,9 @@ impl Memory {
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
         let depth = request.offset + request.limit;
-        let (asked, chosen, mut conn) = self.search(ns, request, query, depth, &mut answer.warnings).await?;
+        let searching = self.search(ns, request, query, depth, &mut answer.warnings);
+        let ((asked, chosen, mut conn), named) =
+            futures::try_join!(searching, self.named(ns, request, query))?;
         let page: Vec<&Chosen> = chosen.iter().skip(request.offset).take(request.limit).collect();
         if chosen.len() > depth && request::can_page_to(depth) {
             answer.next_cursor = Some(cursor(depth));
@@ -133,7 +139,7 @@ impl Memory {
             self.facts_of_question(ns, request, &asked).await
         };
         let ((hits, mut around), expansion, of_question) =
-            futures::try_join!(hydrating, self.expand(ns, request, &revisions), meeting_facts)?;
+            futures::try_join!(hydrating, self.expand(ns, request, &revisions, &named), meeting_facts)?;
         expansion.fill(&mut answer);
         if request.offset == 0 {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
@@ -190,7 +196,7 @@ impl Memory {
             hit,
         });
         let revision = answer.results[0].hit.revision_id;
-        self.expand(ns, request, &[revision]).await?.fill(&mut answer);
+        self.expand(ns, request, &[revision], &[]).await?.fill(&mut answer);
         Ok(answer)
     }
 
@@ -221,7 +227,7 @@ impl Memory {
             hit,
         });
         let revision = answer.results[0].hit.revision_id;
-        self.expand(ns, request, &[revision]).await?.fill(&mut answer);
+        self.expand(ns, request, &[revision], &[]).await?.fill(&mut answer);
         Ok(answer)
     }
 
@@ -256,29 +262,49 @@ impl Memory {
             .await?)
     }
 
-    /// What hangs together with the results. Seeds are the events of all of them.
+    /// The entities that the question names, under whatever name. A filter on texts would not hold for what they
+    /// bring in.
+    async fn named(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        query: &str,
+    ) -> Result<Vec<i64>, EngineError> {
+        let is_wanted = request.include_entities || request.expand;
+        if !is_wanted || request.offset > 0 || request.filters.narrow() {
+            return Ok(Vec::new());
+        }
+        let names = names_in_question(query);
+        let mut conn = self.store.acquire().await?;
+        Ok(expansion::entities_called(&mut conn, ns, &names, NAMED_MAX).await?)
+    }
+
+    /// What hangs together with the results, and with the entities that the question names. Seeds are the events of
+    /// all of them.
     async fn expand(
         &self,
         ns: &Namespace,
         request: &RecallRequest,
         revisions: &[RevisionId],
+        named: &[i64],
     ) -> Result<Expansion, EngineError> {
+        let is_empty = revisions.is_empty() && named.is_empty();
         let categories: Vec<&str> = request.filters.categories.iter().map(|c| c.as_str()).collect();
         let related = async {
-            if revisions.is_empty() || !request.expand || request.graph_budget == 0 {
+            if is_empty || !request.expand || request.graph_budget == 0 {
                 return Ok(Vec::new());
             }
             let mut conn = self.store.acquire().await?;
             let superseded = request.filters.include_superseded;
-            expansion::related_events(&mut conn, ns, revisions, &categories, superseded, request.graph_budget)
-                .await
+            let budget = request.graph_budget;
+            expansion::related_events(&mut conn, ns, revisions, named, &categories, superseded, budget).await
         };
         let entities = async {
-            if revisions.is_empty() || !request.include_entities {
+            if is_empty || !request.include_entities {
                 return Ok(Vec::new());
             }
             let mut conn = self.store.acquire().await?;
-            expansion::entities_of(&mut conn, ns, revisions, ENTITIES_MAX).await
+            expansion::entities_of(&mut conn, ns, revisions, named, ENTITIES_MAX).await
         };
         let (related, entities) = futures::try_join!(related, entities)?;
         Ok(Expansion { related, entities })
@@ -332,7 +358,7 @@ fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
         let fits = take(
             12 + count_tokens(&e.name)
                 + e.aliases.iter().map(|a| count_tokens(a)).sum::<usize>()
-                + 25 * links.len(),
+                + 25 * (links.len() + e.possibly_same.len()),
         );
         if fits {
             kept_links.push(links);

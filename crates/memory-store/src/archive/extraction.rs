@@ -29,6 +29,7 @@ pub struct NameRow {
     pub id: i64,
     pub name: String,
     pub entity_type: String,
+    pub distinguisher: String,
     pub aliases: Vec<String>,
     pub mentions: Vec<(usize, usize)>,
 }

@@ -1,7 +1,7 @@
 -- archive::extractions: of each revision that was read, who and what it names, and its events.
 select r.revision_id, r.extractor, r.extractor_version, r.extracted_at, coalesce(r.rejected_count, 0) as rejected,
     (select coalesce(json_agg(json_build_object(
-            'id', t.entity_id, 'name', t.name, 'entity_type', t.entity_type,
+            'id', t.entity_id, 'name', t.name, 'entity_type', t.entity_type, 'distinguisher', t.distinguisher,
             'aliases', array(
                 select a.alias from entity_alias a
                 where a.namespace = $1 and a.entity_id = t.entity_id and a.revision_id = r.revision_id
@@ -10,7 +10,7 @@ select r.revision_id, r.extractor, r.extractor_version, r.extracted_at, coalesce
                 select json_build_array(m.start_char, m.end_char) from entity_mention m
                 where m.namespace = $1 and m.entity_id = t.entity_id and m.revision_id = r.revision_id
                 order by m.start_char, m.end_char)
-        ) order by t.entity_type collate "C", t.normalised collate "C"), '[]'::json)
+        ) order by t.entity_type collate "C", t.normalised collate "C", t.distinguisher collate "C"), '[]'::json)
      from (
         select m.entity_id from entity_mention m where m.namespace = $1 and m.revision_id = r.revision_id
         union

@@ -1,29 +1,63 @@
--- expansion::entities_of: who and what the revisions are about. «offset 0»: see hydrate.sql.
+-- expansion::entities_of: who and what the revisions are about, after those that the question names ($4). Entities that
+-- count as one are one. «offset 0»: see hydrate.sql.
 with told as materialized (
     select s.revision_id, e.event_id
     from unnest($2::bigint[]) s (revision_id)
     cross join lateral (select event_id from semantic_event where namespace = $1 and revision_id = s.revision_id offset 0) e
+), linked as materialized (
+    select m.entity_id, s.revision_id
+    from unnest($2::bigint[]) s (revision_id)
+    cross join lateral (select entity_id from entity_mention where namespace = $1 and revision_id = s.revision_id offset 0) m
+    union
+    select a.entity_id, t.revision_id from told t
+    cross join lateral (select entity_id from event_actor where namespace = $1 and event_id = t.event_id offset 0) a
+    union
+    select a.entity_id, t.revision_id from told t
+    cross join lateral (select entity_id from event_subject where namespace = $1 and event_id = t.event_id offset 0) a
+    union
+    select named, null from unnest($4::bigint[]) named
 ), found as materialized (
-    select entity_id, count(distinct revision_id) as revisions
-    from (
-        select m.entity_id, s.revision_id
-        from unnest($2::bigint[]) s (revision_id)
-        cross join lateral (select entity_id from entity_mention where namespace = $1 and revision_id = s.revision_id offset 0) m
-        union all
-        select a.entity_id, t.revision_id from told t
-        cross join lateral (select entity_id from event_actor where namespace = $1 and event_id = t.event_id offset 0) a
-        union all
-        select a.entity_id, t.revision_id from told t
-        cross join lateral (select entity_id from event_subject where namespace = $1 and event_id = t.event_id offset 0) a
-    ) linked
-    group by entity_id
-    order by revisions desc, entity_id
+    select coalesce(t.canonical_id, t.entity_id) as entity_id, count(distinct l.revision_id) as revisions,
+        bool_or(l.revision_id is null) as is_named
+    from linked l
+    cross join lateral (select entity_id, canonical_id from entity where namespace = $1 and entity_id = l.entity_id offset 0) t
+    group by 1
+    order by is_named desc, revisions desc, entity_id
     limit $3
+), member as materialized (
+    select f.entity_id as root, f.entity_id from found f
+    union all
+    select f.entity_id, m.entity_id from found f
+    cross join lateral (select entity_id from entity where namespace = $1 and canonical_id = f.entity_id offset 0) m
 )
-select t.name, t.entity_type, mentions.number as mention_count,
-    array(select min(a.alias) from entity_alias a
-          where a.namespace = $1 and a.entity_id = found.entity_id and a.normalised <> t.normalised group by a.normalised order by 1) as aliases
+select t.entity_id, t.name, t.entity_type, mentions.number as mention_count,
+    array(select min(a.alias) from member m
+          join entity_alias a on a.namespace = $1 and a.entity_id = m.entity_id
+          where m.root = found.entity_id and a.normalised <> t.normalised group by a.normalised order by 1) as aliases,
+    (select coalesce(json_agg(json_build_object('id', s.root, 'name', r.name, 'score', s.score)
+                              order by s.score desc, s.root), '[]'::json)
+     from (select coalesce(o.canonical_id, o.entity_id) as root, max(p.score) as score
+           from member m
+           cross join lateral (
+               (select high_id as other, score from entity_candidate
+                where namespace = $1 and low_id = m.entity_id and state = 'open'
+                order by score desc limit 4)
+               union all
+               (select low_id, score from entity_candidate
+                where namespace = $1 and high_id = m.entity_id and state = 'open'
+                order by score desc limit 4)
+           ) p
+           cross join lateral (select entity_id, canonical_id from entity where namespace = $1 and entity_id = p.other offset 0) o
+           where m.root = found.entity_id and coalesce(o.canonical_id, o.entity_id) <> found.entity_id
+           group by 1
+           order by score desc, root
+           limit 4) s
+     cross join lateral (select name from entity where namespace = $1 and entity_id = s.root offset 0) r) as possibly_same
 from found
 cross join lateral (select * from entity where namespace = $1 and entity_id = found.entity_id offset 0) t
-cross join lateral (select count(*) as number from entity_mention where namespace = $1 and entity_id = found.entity_id) mentions
-order by found.revisions desc, mention_count desc, t.name, t.entity_type
+cross join lateral (
+    select count(*) as number from member m
+    join entity_mention e on e.namespace = $1 and e.entity_id = m.entity_id
+    where m.root = found.entity_id
+) mentions
+order by found.is_named desc, found.revisions desc, mention_count desc, t.name, t.entity_type

@@ -1,4 +1,5 @@
--- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events.
+-- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events, and of
+-- those that the question names ($6): how common these are counts nothing. Entities that count as one are one.
 -- Each entity brings some of its newest events a kind, more than can be shown but at most 100 (of the categories asked for,
 -- among its newest 10,000), so a hub costs what any other entity costs; its weight is divided by ln(2 + how many events it has),
 -- counted up to 100. «offset 0»: see hydrate.sql.
@@ -6,27 +7,45 @@ with seed_event as materialized (
     select e.event_id
     from unnest($2::bigint[]) s (revision_id)
     cross join lateral (select event_id from semantic_event where namespace = $1 and revision_id = s.revision_id offset 0) e
-), seed_entity as materialized (
-    select entity_id, count(*) as links
-    from (
-        select a.entity_id from seed_event s
-        cross join lateral (select entity_id from event_actor where namespace = $1 and event_id = s.event_id offset 0) a
+), linked as materialized (
+    select a.entity_id, count(*) as links
+    from seed_event s
+    cross join lateral (
+        select entity_id from event_actor where namespace = $1 and event_id = s.event_id
         union all
-        select a.entity_id from seed_event s
-        cross join lateral (select entity_id from event_subject where namespace = $1 and event_id = s.event_id offset 0) a
-    ) linked
-    group by entity_id
-    order by links desc, entity_id
+        select entity_id from event_subject where namespace = $1 and event_id = s.event_id
+        offset 0
+    ) a
+    group by a.entity_id
+), seed_entity as materialized (
+    select coalesce(t.canonical_id, t.entity_id) as entity_id, sum(l.links) as links, bool_or(l.is_named) as is_named
+    from (select entity_id, links, false as is_named from linked
+          union all
+          select named, 0, true from unnest($6::bigint[]) named) l
+    cross join lateral (select entity_id, canonical_id from entity where namespace = $1 and entity_id = l.entity_id offset 0) t
+    group by 1
+    order by is_named desc, links desc, entity_id
     limit 40
+), member as materialized (
+    select s.entity_id as root, s.entity_id from seed_entity s
+    union all
+    select s.entity_id, m.entity_id from seed_entity s
+    cross join lateral (select entity_id from entity where namespace = $1 and canonical_id = s.entity_id order by entity_id limit 8) m
+), counted as materialized (
+    select m.root, sum(actors.events + subjects.events) as events
+    from member m,
+        lateral (select count(*)::float8 as events
+                 from (select from event_actor a where a.namespace = $1 and a.entity_id = m.entity_id limit 100) c) actors,
+        lateral (select count(*)::float8 as events
+                 from (select from event_subject a where a.namespace = $1 and a.entity_id = m.entity_id limit 100) c) subjects
+    group by m.root
 ), weighted as materialized (
-    select s.entity_id, 1 / ln(2 + actors.events + subjects.events) as weight
-    from seed_entity s,
-        lateral (select count(*)::float8 as events
-                 from (select from event_actor a where a.namespace = $1 and a.entity_id = s.entity_id limit 100) c) actors,
-        lateral (select count(*)::float8 as events
-                 from (select from event_subject a where a.namespace = $1 and a.entity_id = s.entity_id limit 100) c) subjects
+    select m.entity_id, m.root, case when s.is_named then 1 else 1 / ln(2 + c.events) end as weight
+    from member m
+    join seed_entity s on s.entity_id = m.root
+    join counted c on c.root = m.root
 ), candidate as materialized (
-    select newest.event_id, w.entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
+    select newest.event_id, w.root as entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
     from weighted w,
         lateral (select a.event_id, a.occurred_at
                  from (select event_id, occurred_at, category from event_actor
@@ -36,7 +55,7 @@ with seed_event as materialized (
                  where cardinality($3::text[]) = 0 or a.category = any($3)
                  order by a.occurred_at desc, a.event_id limit least(100, 10 + 2 * $5)) newest
     union all
-    select newest.event_id, w.entity_id, false, w.weight, newest.occurred_at
+    select newest.event_id, w.root, false, w.weight, newest.occurred_at
     from weighted w,
         lateral (select a.event_id, a.occurred_at
                  from (select event_id, occurred_at, category from event_subject
@@ -59,6 +78,14 @@ select json_build_object(
     'reason', case when c.as_actor then 'same_actor:' else 'same_subject:' end
         || (select t.name from entity t where t.namespace = $1 and t.entity_id = c.by_entity),
     'event_time', e.event_time, 'due_time', e.due_time,
+    'ended', case when e.category = 'Commitment' then (
+        select json_build_object('event_id', l.closing_id, 'kind', l.kind)
+        from event_link l
+        cross join lateral (select revision_id from semantic_event where namespace = $1 and event_id = l.closing_id offset 0) x
+        cross join lateral (select is_latest from artifact_revision where namespace = $1 and revision_id = x.revision_id offset 0) o
+        where l.namespace = $1 and l.commitment_id = e.event_id and o.is_latest
+        order by l.kind = 'fulfils' desc, l.occurred_at, l.closing_id
+        limit 1) end,
     'evidence', array(
         select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
             'artifact_id', v.artifact_id)

@@ -1,6 +1,7 @@
 //! What a person types: each file is a command or a few of a kind.
 
 pub(crate) mod bench;
+pub(crate) mod entities;
 pub(crate) mod export;
 pub(crate) mod import;
 pub(crate) mod import_folder;

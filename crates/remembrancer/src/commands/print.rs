@@ -110,8 +110,9 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     for event in related {
         let _ = writeln!(
             out,
-            "  {}  {}  {}",
+            "  {}{}  {}  {}",
             text(event, "category"),
+            fate(event),
             printable(text(event, "summary")),
             style.dim(&format!("({}, {})", printable(text(event, "reason")), text(event, "artifact_id")))
         );
@@ -130,6 +131,15 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
         out.push_str("Nothing found.\n");
     }
     out
+}
+
+/// «(done)» behind a commitment that is no longer just open.
+fn fate(event: &Value) -> String {
+    event["state"]
+        .as_str()
+        .filter(|state| *state != "open")
+        .map(|state| format!(" ({state})"))
+        .unwrap_or_default()
 }
 
 fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
@@ -154,8 +164,9 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
         let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
         let _ = writeln!(
             out,
-            "   • {}  {}{due}  {}",
+            "   • {}{}  {}{due}  {}",
             text(event, "category"),
+            fate(event),
             printable(text(event, "summary")),
             style.dim(text(event, "id"))
         );

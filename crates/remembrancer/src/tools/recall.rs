@@ -2,9 +2,13 @@
 
 use futures::FutureExt;
 use jiff::Timestamp;
-use memory_core::event::{StoredEvent, StoredEvidence};
+use memory_core::commitment::CommitmentState;
+use memory_core::event::{Category, EndedBy, StoredEvent, StoredEvidence};
 use memory_core::recall::ArmPlace;
-use memory_engine::recall::{EntityLink, Fact, Neighbour, Recall, RecallDraft, RecallRequest, Recalled};
+use memory_engine::recall::{
+    EntityLink, Fact, FoundEntity, MaybeSame, Neighbour, Recall, RecallDraft, RecallRequest, Recalled,
+    RelatedEvent,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -173,6 +177,14 @@ struct EventOut {
     event_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due_time: Option<String>,
+    /// Of a commitment: open, done, cancelled or overdue
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// The event that says it is done
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fulfilled_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled_by: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     actors: Vec<ActorOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,6 +219,14 @@ struct RelatedOut {
     event_time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due_time: Option<String>,
+    /// Of a commitment: open, done, cancelled or overdue
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// The event that says it is done
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fulfilled_by: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled_by: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -218,6 +238,18 @@ struct EntityOut {
     aliases: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     graph: Vec<LinkOut>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    possibly_same: Vec<MaybeSameOut>,
+}
+
+/// Another entity that may be this one
+#[derive(Debug, Serialize, JsonSchema)]
+struct MaybeSameOut {
+    name: String,
+    r#type: String,
+    status: &'static str,
+    score: f64,
+    needs_review: bool,
 }
 
 /// What the knowledge graph says
@@ -282,9 +314,36 @@ impl From<StoredEvidence> for EvidenceOut {
     }
 }
 
+/// What has become of a commitment, with the event that ended it.
+#[derive(Default)]
+struct Fate {
+    state: Option<&'static str>,
+    fulfilled_by: Option<String>,
+    cancelled_by: Option<String>,
+}
+
+impl Fate {
+    fn of(category: &str, ended: Option<EndedBy>, due: Option<Timestamp>) -> Self {
+        if Category::parse(category) != Some(Category::Commitment) {
+            return Self::default();
+        }
+        let state = EndedBy::state_of(ended.as_ref(), due, Timestamp::now());
+        let by = |wanted| ended.as_ref().filter(|_| state == wanted).map(|ended| ended.event_id.clone());
+        Self {
+            state: Some(state.as_str()),
+            fulfilled_by: by(CommitmentState::Done),
+            cancelled_by: by(CommitmentState::Cancelled),
+        }
+    }
+}
+
 impl From<StoredEvent> for EventOut {
     fn from(event: StoredEvent) -> Self {
+        let fate = Fate::of(&event.category, event.ended, event.due_time);
         Self {
+            state: fate.state,
+            fulfilled_by: fate.fulfilled_by,
+            cancelled_by: fate.cancelled_by,
             id: event.id,
             category: event.category,
             summary: event.narrative,
@@ -385,36 +444,52 @@ fn link_out(link: EntityLink) -> LinkOut {
     }
 }
 
+fn entity_out(entity: FoundEntity, links: Vec<EntityLink>) -> EntityOut {
+    let maybe_same = |other: MaybeSame| MaybeSameOut {
+        name: other.name,
+        r#type: entity.entity_type.clone(),
+        status: "possibly_same",
+        score: decimal(other.score, 2),
+        needs_review: true,
+    };
+    EntityOut {
+        possibly_same: entity.possibly_same.into_iter().map(maybe_same).collect(),
+        name: entity.name,
+        r#type: entity.entity_type,
+        mention_count: entity.mention_count,
+        aliases: entity.aliases,
+        graph: links.into_iter().map(link_out).collect(),
+    }
+}
+
+fn related_out(event: RelatedEvent) -> RelatedOut {
+    let fate = Fate::of(&event.category, event.ended, event.due_time);
+    RelatedOut {
+        id: event.id,
+        category: event.category,
+        reason: event.reason,
+        summary: event.narrative,
+        evidence: event.evidence.into_iter().map(Into::into).collect(),
+        artifact_id: event.artifact_id,
+        event_time: rfc3339(event.event_time),
+        due_time: rfc3339(event.due_time),
+        state: fate.state,
+        fulfilled_by: fate.fulfilled_by,
+        cancelled_by: fate.cancelled_by,
+    }
+}
+
 fn output(recall: Recall) -> Output {
     let total_count = recall.results.len() + recall.related.len();
     let conversation = recall.conversation;
     Output {
         results: recall.results.into_iter().map(result_out).collect(),
-        related: recall
-            .related
-            .into_iter()
-            .map(|r| RelatedOut {
-                id: r.id,
-                category: r.category,
-                reason: r.reason,
-                summary: r.narrative,
-                evidence: r.evidence.into_iter().map(Into::into).collect(),
-                artifact_id: r.artifact_id,
-                event_time: rfc3339(r.event_time),
-                due_time: rfc3339(r.due_time),
-            })
-            .collect(),
+        related: recall.related.into_iter().map(related_out).collect(),
         entities: recall
             .entities
             .into_iter()
             .zip(recall.links.into_iter().chain(std::iter::repeat_with(Vec::new)))
-            .map(|(e, links)| EntityOut {
-                name: e.name,
-                r#type: e.entity_type,
-                mention_count: e.mention_count,
-                aliases: e.aliases,
-                graph: links.into_iter().map(link_out).collect(),
-            })
+            .map(|(entity, links)| entity_out(entity, links))
             .collect(),
         facts: recall.facts.into_iter().map(fact_out).collect(),
         total_count,

@@ -1,0 +1,593 @@
+//! What ends a promise: an event of the same owner about the same matter, told in other words.
+//!
+//! Two events are about one matter when the words that carry meaning are mostly the same, rare ones among the owner's
+//! promises counting more, or when they name the same ticket. An event ends the promise that it fits clearly better than
+//! any other; promises that say the same end together.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::Timestamp;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::event::{Category, closed_set};
+use crate::lexicon::{english_stem, is_function_word};
+
+/// From this likeness on two events are about one matter.
+const ALIKE: f32 = 0.5;
+/// By so much the best must lead the next that says something else.
+const MARGIN: f32 = 0.1;
+/// Promises as alike as this say the same.
+const RETOLD: f32 = 0.75;
+/// What a ticket in common says, and what a shared subject and the same verb add.
+const SAME_TICKET: f32 = 0.9;
+const SAME_SUBJECT: f32 = 0.1;
+const SAME_VERB: f32 = 0.05;
+/// What «done» in answer to the only promise says.
+const ANSWERED: f32 = 0.6;
+/// The most promises that one event ends.
+const ENDED_MAX: usize = 4;
+
+closed_set! {
+    /// How an event ends a promise.
+    Ending { Fulfils = "fulfils", Cancels = "cancels" }
+}
+
+closed_set! {
+    /// What has become of a promise.
+    CommitmentState {
+        Open = "open",
+        Done = "done",
+        Cancelled = "cancelled",
+        /// Open, and it was due before now.
+        Overdue = "overdue",
+    }
+}
+
+impl CommitmentState {
+    pub fn of(ended: Option<Ending>, due: Option<Timestamp>, now: Timestamp) -> Self {
+        match ended {
+            Some(Ending::Fulfils) => Self::Done,
+            Some(Ending::Cancels) => Self::Cancelled,
+            None if due.is_some_and(|due| due < now) => Self::Overdue,
+            None => Self::Open,
+        }
+    }
+}
+
+/// What an event is about, as far as its words tell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matter {
+    /// Stems that carry meaning.
+    words: BTreeSet<String>,
+    /// Stems of what is done with any matter: send, finish, review.
+    verbs: BTreeSet<String>,
+    numbers: BTreeSet<String>,
+    tickets: BTreeSet<String>,
+    subjects: BTreeSet<i64>,
+}
+
+impl Matter {
+    /// The names of those who act are left out: they tell nothing of the matter.
+    pub fn of(narrative: &str, actors: &[String], subjects: &[i64]) -> Self {
+        let mut matter = Self {
+            words: BTreeSet::new(),
+            verbs: BTreeSet::new(),
+            numbers: BTreeSet::new(),
+            tickets: BTreeSet::new(),
+            subjects: subjects.iter().copied().collect(),
+        };
+        let names: BTreeSet<String> =
+            actors.iter().flat_map(|name| name.unicode_words()).map(str::to_lowercase).collect();
+        let runs: Vec<&str> = narrative.split_whitespace().collect();
+        for (at, run) in runs.iter().enumerate() {
+            let bare = run.trim_matches(|c: char| !c.is_alphanumeric() && c != '#');
+            if is_ticket(bare) {
+                matter.tickets.insert(bare.to_lowercase());
+                continue;
+            }
+            if is_date(bare) {
+                continue;
+            }
+            let beside_month = [at.checked_sub(1), Some(at + 1)]
+                .into_iter()
+                .flatten()
+                .filter_map(|near| runs.get(near))
+                .any(|near| is_month(near));
+            for word in bare.unicode_words() {
+                matter.take(word, &names, beside_month);
+            }
+        }
+        matter
+    }
+
+    fn take(&mut self, word: &str, names: &BTreeSet<String>, beside_month: bool) {
+        let lower = word.to_lowercase();
+        let lower = lower.strip_suffix("'s").or(lower.strip_suffix("’s")).unwrap_or(&lower);
+        if names.contains(lower) || is_function_word(lower) || says_nothing(lower) {
+            return;
+        }
+        if lower.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ':') {
+            if !beside_month {
+                self.numbers.insert(lower.to_owned());
+            }
+            return;
+        }
+        let stem = root_of(lower);
+        if VERBS.contains(&stem.as_str()) {
+            self.verbs.insert(stem);
+        } else {
+            self.words.insert(stem);
+        }
+    }
+
+    /// As it is stored: each of its parts with a letter for what it is.
+    pub fn tags(&self) -> Vec<String> {
+        let texts = [('w', &self.words), ('v', &self.verbs), ('n', &self.numbers), ('t', &self.tickets)];
+        let tags =
+            texts.into_iter().flat_map(|(kind, parts)| parts.iter().map(move |part| format!("{kind}{part}")));
+        tags.chain(self.subjects.iter().map(|subject| format!("s{subject}"))).collect()
+    }
+
+    /// As [`tags`](Self::tags) gave it.
+    pub fn from_tags(tags: &[String]) -> Self {
+        let of = |kind: char| tags.iter().filter_map(move |tag| tag.strip_prefix(kind));
+        let texts = |kind: char| of(kind).map(str::to_owned).collect();
+        Self {
+            words: texts('w'),
+            verbs: texts('v'),
+            numbers: texts('n'),
+            tickets: texts('t'),
+            subjects: of('s').filter_map(|subject| subject.parse().ok()).collect(),
+        }
+    }
+
+    /// What was promised is that something ends: a cancellation fulfils it.
+    pub fn is_to_cancel(&self) -> bool {
+        ["cancel", "drop", "scrap", "abandon"].iter().any(|verb| self.verbs.contains(*verb))
+    }
+
+    /// It says that something was done and not what.
+    fn is_bare(&self) -> bool {
+        self.words.is_empty() && self.tickets.is_empty() && self.subjects.is_empty()
+    }
+}
+
+/// How an event of this category, told so, ends a promise; `None` where it ends nothing.
+pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
+    const CANCELLED: [&str; 9] = [
+        "cancel",
+        "canceled",
+        "cancelled",
+        "dropped",
+        "scrapped",
+        "abandoned",
+        "withdrew",
+        "withdrawn",
+        "aborted",
+    ];
+    /// What is under way, or was not done after all.
+    const UNDONE: [&str; 24] = [
+        "not",
+        "never",
+        "cannot",
+        "didn't",
+        "hasn't",
+        "haven't",
+        "isn't",
+        "wasn't",
+        "couldn't",
+        "started",
+        "starts",
+        "began",
+        "begun",
+        "beginning",
+        "continues",
+        "continued",
+        "progress",
+        "almost",
+        "nearly",
+        "partly",
+        "partially",
+        "halfway",
+        "working",
+        "half",
+    ];
+    let lower = narrative.to_lowercase().replace('’', "'");
+    let words: Vec<&str> = lower.unicode_words().collect();
+    let says = |list: &[&str]| words.iter().any(|word| list.contains(word));
+    let called_off = words.iter().any(|word| word.starts_with("call")) && words.contains(&"off");
+    let no_longer = words.windows(2).any(|pair| pair == ["no", "longer"]);
+    let cancels = says(&CANCELLED) || called_off || no_longer;
+    match category {
+        Category::Execution | Category::Change if cancels => Some(Ending::Cancels),
+        Category::Execution if !says(&UNDONE) => Some(Ending::Fulfils),
+        _ => None,
+    }
+}
+
+/// How rare words are among an owner's promises.
+#[derive(Debug, Clone, Default)]
+pub struct Rarity {
+    promises: f32,
+    having: HashMap<String, f32>,
+}
+
+impl Rarity {
+    pub fn of<'a>(promises: impl Iterator<Item = &'a Matter>) -> Self {
+        let mut rarity = Self::default();
+        for matter in promises {
+            rarity.promises += 1.0;
+            for word in &matter.words {
+                *rarity.having.entry(word.clone()).or_default() += 1.0;
+            }
+        }
+        rarity
+    }
+
+    fn weight(&self, word: &str) -> f32 {
+        let having = self.having.get(word).copied().unwrap_or(0.0).max(1.0);
+        (1.0 + (self.promises + 1.0) / having).ln()
+    }
+
+    fn weight_of(&self, words: &BTreeSet<String>) -> f32 {
+        words.iter().map(|word| self.weight(word)).sum()
+    }
+}
+
+/// How much two events are about one matter, 0 to 1.
+pub fn likeness(a: &Matter, b: &Matter, rarity: &Rarity) -> f32 {
+    let differ = |x: &BTreeSet<String>, y: &BTreeSet<String>| {
+        !x.is_empty() && !y.is_empty() && x.intersection(y).next().is_none()
+    };
+    if differ(&a.tickets, &b.tickets) || differ(&a.numbers, &b.numbers) {
+        return 0.0;
+    }
+    if a.tickets.intersection(&b.tickets).next().is_some() {
+        return SAME_TICKET;
+    }
+    let shared: f32 = a.words.intersection(&b.words).map(|word| rarity.weight(word)).sum();
+    if shared <= 0.0 {
+        return 0.0;
+    }
+    let mut score = 2.0 * shared / (rarity.weight_of(&a.words) + rarity.weight_of(&b.words));
+    if a.subjects.intersection(&b.subjects).next().is_some() {
+        score += SAME_SUBJECT;
+    }
+    if a.verbs.intersection(&b.verbs).next().is_some() {
+        score += SAME_VERB;
+    }
+    score.min(1.0)
+}
+
+/// A promise that an event may end.
+#[derive(Debug, Clone, Copy)]
+pub struct Promise<'a> {
+    pub matter: &'a Matter,
+    /// It was made in the same conversation or document, not long before.
+    pub is_near: bool,
+}
+
+/// Which of the promises an event ends, by their indexes, with how sure that is.
+pub fn ended(event: &Matter, promises: &[Promise<'_>], rarity: &Rarity) -> Vec<(usize, f32)> {
+    if event.is_bare() {
+        return answered(event, promises);
+    }
+    let mut ranked: Vec<(usize, f32)> = promises
+        .iter()
+        .enumerate()
+        .map(|(at, promise)| (at, likeness(event, promise.matter, rarity)))
+        .filter(|(_, score)| *score >= ALIKE - MARGIN)
+        .collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    let Some((best, score)) = ranked.first().copied().filter(|(_, score)| *score >= ALIKE) else {
+        return Vec::new();
+    };
+    let says_the_same = |at: usize| likeness(promises[at].matter, promises[best].matter, rarity) >= RETOLD;
+    let is_clear = ranked.iter().skip(1).all(|(at, next)| score - next >= MARGIN || says_the_same(*at));
+    if !is_clear {
+        return Vec::new();
+    }
+    ranked
+        .into_iter()
+        .filter(|(at, score)| *at == best || (*score >= ALIKE && says_the_same(*at)))
+        .take(ENDED_MAX)
+        .collect()
+}
+
+/// «Done» ends the only promise that stands near, or the only one of the verb that it says.
+fn answered(event: &Matter, promises: &[Promise<'_>]) -> Vec<(usize, f32)> {
+    let near: Vec<usize> = (0..promises.len()).filter(|at| promises[*at].is_near).collect();
+    let same_verb = |at: &&usize| promises[**at].matter.verbs.intersection(&event.verbs).next().is_some();
+    let of_verb: Vec<usize> = near.iter().filter(same_verb).copied().collect();
+    match (near.as_slice(), of_verb.as_slice()) {
+        ([only], _) | (_, [only]) => vec![(*only, ANSWERED)],
+        _ => Vec::new(),
+    }
+}
+
+/// Stems of verbs that are done with any matter.
+const VERBS: [&str; 47] = [
+    "send",
+    "ship",
+    "deliv",
+    "finish",
+    "complet",
+    "do",
+    "done",
+    "make",
+    "prepar",
+    "provid",
+    "write",
+    "review",
+    "updat",
+    "creat",
+    "work",
+    "get",
+    "put",
+    "submit",
+    "share",
+    "publish",
+    "post",
+    "upload",
+    "handl",
+    "resolv",
+    "close",
+    "implement",
+    "merg",
+    "deploy",
+    "take",
+    "bring",
+    "give",
+    "check",
+    "present",
+    "build",
+    "fix",
+    "add",
+    "set",
+    "sign",
+    "run",
+    "draft",
+    "confirm",
+    "readi",
+    "wrap",
+    "cancel",
+    "drop",
+    "scrap",
+    "abandon",
+];
+
+/// The stem of a word, of irregular verbs that of their present.
+fn root_of(word: &str) -> String {
+    const IRREGULAR: [(&str, &str); 14] = [
+        ("sent", "send"),
+        ("wrote", "write"),
+        ("written", "write"),
+        ("made", "make"),
+        ("did", "do"),
+        ("took", "take"),
+        ("taken", "take"),
+        ("brought", "bring"),
+        ("gave", "give"),
+        ("given", "give"),
+        ("built", "build"),
+        ("got", "get"),
+        ("ran", "run"),
+        ("drew", "draw"),
+    ];
+    match IRREGULAR.iter().find(|(past, _)| *past == word) {
+        Some((_, present)) => (*present).to_owned(),
+        None => english_stem(word),
+    }
+}
+
+/// When something is due, how sure it is, and what promises are made with.
+fn says_nothing(word: &str) -> bool {
+    const WORDS: [&str; 58] = [
+        "shall",
+        "must",
+        "may",
+        "agreed",
+        "agrees",
+        "promised",
+        "promises",
+        "committed",
+        "commits",
+        "going",
+        "need",
+        "needs",
+        "want",
+        "wants",
+        "today",
+        "tomorrow",
+        "yesterday",
+        "tonight",
+        "morning",
+        "afternoon",
+        "evening",
+        "noon",
+        "week",
+        "weeks",
+        "day",
+        "days",
+        "month",
+        "months",
+        "quarter",
+        "year",
+        "end",
+        "eod",
+        "next",
+        "last",
+        "monday",
+        "tuesday",
+        "wednesday",
+        "thursday",
+        "friday",
+        "saturday",
+        "sunday",
+        "ago",
+        "soon",
+        "later",
+        "already",
+        "now",
+        "just",
+        "also",
+        "finally",
+        "successfully",
+        "before",
+        "after",
+        "until",
+        "within",
+        "again",
+        "all",
+        "has",
+        "ready",
+    ];
+    WORDS.contains(&word) || is_month(word)
+}
+
+fn is_month(word: &str) -> bool {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let bare = word.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
+    MONTHS.iter().any(|month| *month == bare || (bare.len() == 3 && month.starts_with(&bare)))
+}
+
+/// `2026-03-21`, `3/21`, `21.03.2026`.
+fn is_date(run: &str) -> bool {
+    let parts: Vec<&str> = run.split(['-', '/', '.', 'T']).collect();
+    let digits =
+        |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == ':' || c == 'Z');
+    parts.len() >= 2
+        && parts.iter().all(digits)
+        && (parts.len() == 3 || run.contains('/') || run.contains('T'))
+}
+
+/// `APO-12` or `#42`.
+fn is_ticket(run: &str) -> bool {
+    let numbered = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    if let Some(number) = run.strip_prefix('#') {
+        return numbered(number);
+    }
+    run.split_once('-').is_some_and(|(project, number)| {
+        let letters = project.chars().next().is_some_and(|c| c.is_ascii_uppercase());
+        let plain = project.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+        letters && plain && project.len() >= 2 && numbered(number)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matter(narrative: &str) -> Matter {
+        Matter::of(narrative, &["Alice Chen".to_owned()], &[])
+    }
+
+    fn ends(event: &str, promises: &[&str]) -> Vec<usize> {
+        let matters: Vec<Matter> = promises.iter().map(|promise| matter(promise)).collect();
+        let rarity = Rarity::of(matters.iter());
+        let promises: Vec<Promise<'_>> =
+            matters.iter().map(|matter| Promise { matter, is_near: true }).collect();
+        ended(&matter(event), &promises, &rarity).into_iter().map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn an_event_in_other_words_ends_the_promise_of_its_matter() {
+        for (event, promise) in [
+            ("Alice Chen sent the API design to Bob.", "Alice Chen will send the API design by Friday."),
+            ("Alice shipped the onboarding guide yesterday.", "Alice will write the onboarding guide."),
+            (
+                "Alice finished the migration of the database.",
+                "Alice agreed to migrate the database by May 15.",
+            ),
+            ("Alice closed APO-12.", "Alice will look into APO-12, the slow login."),
+            ("Alice delivered the report.", "Alice will prepare the budget report for the board."),
+        ] {
+            assert_eq!(ends(event, &[promise]), [0], "{event}");
+        }
+    }
+
+    #[test]
+    fn a_matter_is_read_as_it_was_stored() {
+        let told = "Alice will ship release 2 of the client, APO-12.";
+        let matter = Matter::of(told, &["Alice".to_owned()], &[7, 9]);
+        assert!(matter.tags().iter().any(|tag| tag == "tapo-12") && !matter.is_bare());
+        assert_eq!(Matter::from_tags(&matter.tags()), matter);
+    }
+
+    #[test]
+    fn an_event_about_something_else_ends_nothing() {
+        for (event, promise) in [
+            ("Alice sent the invoice.", "Alice will send the API design."),
+            ("Alice reviewed the schema.", "Alice will review the draft."),
+            ("Alice fixed the login bug of the report page.", "Alice will send the report."),
+            ("Alice closed APO-13.", "Alice will fix APO-12."),
+            ("Alice shipped release 3 of the client.", "Alice will ship release 2 of the client."),
+        ] {
+            assert_eq!(ends(event, &[promise]), [0_usize; 0], "{event}");
+        }
+    }
+
+    #[test]
+    fn between_promises_only_a_clear_lead_decides() {
+        let reports = ["Alice will write the security report.", "Alice will write the budget report."];
+        assert_eq!(ends("Alice wrote the report.", &reports), [0_usize; 0]);
+        assert_eq!(ends("Alice wrote the budget report.", &reports), [1]);
+        let retold =
+            ["Alice will write the budget report.", "Alice agreed to write the budget report by May."];
+        assert_eq!(
+            ends("Alice finished the budget report.", &retold),
+            [0, 1],
+            "a promise that is told twice"
+        );
+    }
+
+    #[test]
+    fn done_ends_the_only_promise_that_stands_near() {
+        let one = ["Alice will send the API design."];
+        for event in ["Alice Chen is done.", "Done.", "Alice shipped it.", "Alice did it."] {
+            assert_eq!(ends(event, &one), [0], "{event}");
+        }
+        let two = ["Alice will send the API design.", "Alice will review the budget."];
+        assert_eq!(ends("Done.", &two), [0_usize; 0]);
+        assert_eq!(ends("Alice sent it.", &two), [0]);
+        let far = matter("Alice will send the API design.");
+        let promise = Promise { matter: &far, is_near: false };
+        assert!(ended(&matter("Done."), &[promise], &Rarity::default()).is_empty());
+    }
+
+    #[test]
+    fn what_is_cancelled_or_under_way_is_told_from_what_is_done() {
+        use Category::{Change, Decision, Execution};
+        assert_eq!(ending(Execution, "Alice sent it."), Some(Ending::Fulfils));
+        assert_eq!(ending(Change, "Alice cancelled the workshop."), Some(Ending::Cancels));
+        assert_eq!(ending(Change, "Alice called the workshop off."), Some(Ending::Cancels));
+        assert_eq!(ending(Change, "The workshop was called off by Alice."), Some(Ending::Cancels));
+        assert_eq!(ending(Change, "Alice moved the workshop."), None);
+        assert_eq!(ending(Execution, "Alice started the migration."), None);
+        assert_eq!(ending(Execution, "Alice has not sent it."), None);
+        assert_eq!(ending(Decision, "They dropped it."), None);
+    }
+
+    #[test]
+    fn a_promise_is_overdue_only_while_it_is_open() {
+        let now: Timestamp = "2026-03-20T00:00:00Z".parse().unwrap();
+        let due: Timestamp = "2026-03-19T00:00:00Z".parse().unwrap();
+        assert_eq!(CommitmentState::of(None, Some(due), now), CommitmentState::Overdue);
+        assert_eq!(CommitmentState::of(None, None, now), CommitmentState::Open);
+        assert_eq!(CommitmentState::of(Some(Ending::Fulfils), Some(due), now), CommitmentState::Done);
+        assert_eq!(CommitmentState::of(Some(Ending::Cancels), Some(due), now), CommitmentState::Cancelled);
+    }
+}

@@ -1,0 +1,192 @@
+//! Who is who: what an operator sees of the extracted entities, and says about them. Every decision can be taken back.
+
+use memory_core::Invalid;
+use memory_core::id::Namespace;
+use memory_store::entities::review::{self, EntityRow};
+pub use memory_store::entities::review::{
+    DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, PossiblySame,
+};
+use memory_store::{Tx, lifecycle};
+
+use crate::{EngineError, Memory};
+
+/// Two entities by name, as a decision about them is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decided {
+    pub first: (i64, String),
+    pub second: (i64, String),
+}
+
+impl Memory {
+    /// Entities that stand by themselves, those mentioned most first, and how many there are without the limit.
+    pub async fn list_known(
+        &self,
+        ns: &Namespace,
+        filter: &EntityFilter,
+    ) -> Result<(Vec<ListedEntity>, i64), EngineError> {
+        let mut conn = self.store.acquire().await?;
+        Ok(review::list(&mut conn, ns, filter).await?)
+    }
+
+    /// Pairs of entities that may be one and that nobody has decided on, likeliest first.
+    pub async fn list_doubtful(
+        &self,
+        ns: &Namespace,
+        filter: &EntityFilter,
+    ) -> Result<(Vec<DoubtfulPair>, i64), EngineError> {
+        let mut conn = self.store.acquire().await?;
+        Ok(review::pairs(&mut conn, ns, filter).await?)
+    }
+
+    /// From now on `other` counts as `keep`. People with different e-mail addresses are only merged where the caller
+    /// insists.
+    #[tracing::instrument(skip_all, fields(%ns, keep, other))]
+    pub async fn merge_known(
+        &self,
+        ns: &Namespace,
+        keep: i64,
+        other: i64,
+        insists: bool,
+    ) -> Result<Decided, EngineError> {
+        self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            let (first, second) = two(&mut tx, ns, keep, other).await?;
+            for (row, name) in [(&first, "keep"), (&second, "merge")] {
+                if let Some(root) = row.canonical_id {
+                    return Err(Invalid::new(format!(
+                        "Entity {} counts as entity {root} already: {name} {root} instead, or split {} first.",
+                        told(row),
+                        row.entity_id
+                    ))
+                    .into());
+                }
+            }
+            if first.entity_type != second.entity_type {
+                return Err(Invalid::new(format!(
+                    "{} is of type {}, {} of type {}: entities of different types are never merged.",
+                    told(&first),
+                    first.entity_type,
+                    told(&second),
+                    second.entity_type
+                ))
+                .into());
+            }
+            let tells_apart = !first.addresses.is_empty()
+                && !second.addresses.is_empty()
+                && !first.addresses.iter().any(|address| second.addresses.contains(address));
+            if tells_apart && !insists {
+                return Err(Invalid::new(format!(
+                    "{} has the address {}, {} has {}. If one person has both, merge them with --different-addresses.",
+                    told(&first),
+                    first.addresses.join(", "),
+                    told(&second),
+                    second.addresses.join(", ")
+                ))
+                .into());
+            }
+            let joined = review::merge(&mut tx, ns, keep, other).await?;
+            review::mark_merged(&mut tx, ns, keep, other).await?;
+            lifecycle::link_merged(&mut tx, ns, keep, &joined).await?;
+            tx.commit().await?;
+            Ok(decided(first, second))
+        })
+        .await
+    }
+
+    /// The entity stands by itself again, as before it was merged. Gives it and what it counted as.
+    #[tracing::instrument(skip_all, fields(%ns, id))]
+    pub async fn split_known(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
+        self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            review::lock(&mut tx, ns).await?;
+            let row = one(&mut tx, ns, id).await?;
+            let Some(parent) = row.merged_into else {
+                let hint = match row.absorbed.as_slice() {
+                    [] => "It was not merged into another.".to_owned(),
+                    [only] => format!("Entity {only} was merged into it: split {only}."),
+                    several => {
+                        let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
+                        format!("Entities {} were merged into it: split one of these.", ids.join(", "))
+                    }
+                };
+                return Err(Invalid::new(format!("Entity {} stands by itself. {hint}", told(&row))).into());
+            };
+            let into = one(&mut tx, ns, parent).await?;
+            let root = row.canonical_id.unwrap_or(parent);
+            review::split(&mut tx, ns, id).await?;
+            review::unmark_merged(&mut tx, ns, id, parent).await?;
+            lifecycle::unlink_split(&mut tx, ns, &[id, root]).await?;
+            tx.commit().await?;
+            Ok(decided(row, into))
+        })
+        .await
+    }
+
+    /// Somebody says that two entities are not the same: the pair is neither shown as doubtful nor weighed again.
+    #[tracing::instrument(skip_all, fields(%ns, a, b))]
+    pub async fn reject_same(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
+        self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            let (first, second) = two(&mut tx, ns, a, b).await?;
+            let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
+            if root(&first) == root(&second) {
+                return Err(Invalid::new(format!(
+                    "{} and {} were merged: split {} first.",
+                    told(&first),
+                    told(&second),
+                    if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
+                ))
+                .into());
+            }
+            review::mark_rejected(&mut tx, ns, a, b).await?;
+            tx.commit().await?;
+            Ok(decided(first, second))
+        })
+        .await
+    }
+
+    /// Takes [`reject_same`](Self::reject_same) back.
+    #[tracing::instrument(skip_all, fields(%ns, a, b))]
+    pub async fn reopen_same(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
+        self.persist(|| async {
+            let mut tx = self.store.begin().await?;
+            let (first, second) = two(&mut tx, ns, a, b).await?;
+            if !review::unmark_rejected(&mut tx, ns, a, b).await? {
+                return Err(Invalid::new(format!(
+                    "Nobody has rejected {} and {}.",
+                    told(&first),
+                    told(&second)
+                ))
+                .into());
+            }
+            tx.commit().await?;
+            Ok(decided(first, second))
+        })
+        .await
+    }
+}
+
+fn decided(first: EntityRow, second: EntityRow) -> Decided {
+    Decided { first: (first.entity_id, first.name), second: (second.entity_id, second.name) }
+}
+
+fn told(row: &EntityRow) -> String {
+    format!("{} «{}»", row.entity_id, memory_core::text::cut(&row.name, 80))
+}
+
+async fn one(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<EntityRow, EngineError> {
+    review::entity(tx, ns, id).await?.ok_or_else(|| {
+        Invalid::new(format!(
+            "There is no entity {id} in the namespace '{ns}'. `remembrancer entities list` shows those that are there."
+        ))
+        .into()
+    })
+}
+
+async fn two(tx: &mut Tx, ns: &Namespace, a: i64, b: i64) -> Result<(EntityRow, EntityRow), EngineError> {
+    if a == b {
+        return Err(Invalid::new(format!("{a} was given twice: name two entities.")).into());
+    }
+    review::lock(tx, ns).await?;
+    Ok((one(tx, ns, a).await?, one(tx, ns, b).await?))
+}

@@ -1,0 +1,18 @@
+-- lifecycle::unlink_split: links of the promises of $2, and of what counts as these, whose owners do not count as one.
+with member as materialized (
+    select entity_id from entity where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
+)
+delete from event_link l
+where l.namespace = $1
+    and l.commitment_id in (
+        select a.event_id from member m
+        join event_actor a on a.namespace = $1 and a.entity_id = m.entity_id
+        where a.role = 'owner' and a.category = 'Commitment')
+    and not exists (
+        select
+        from event_actor a
+        join entity p on p.namespace = $1 and p.entity_id = a.entity_id
+        join event_actor b on b.namespace = $1 and b.event_id = l.closing_id and b.role = 'owner'
+        join entity q on q.namespace = $1 and q.entity_id = b.entity_id
+        where a.namespace = $1 and a.event_id = l.commitment_id and a.role = 'owner'
+            and coalesce(p.canonical_id, p.entity_id) = coalesce(q.canonical_id, q.entity_id))

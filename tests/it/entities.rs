@@ -1,0 +1,467 @@
+//! Who is who: names are taken for entities where the texts bear it out, and nothing is merged in silence.
+
+use memory_core::artifact::Draft;
+use memory_core::entity::EntityType;
+use memory_core::job::JobKind;
+use memory_core::ports::Extractor;
+use memory_engine::entities::EntityFilter;
+use memory_engine::recall::RecallDraft;
+use memory_store::jobs;
+use memory_tests::{Fixture, turn};
+use std::sync::Arc;
+
+use crate::shorthand::{by_id, execute, forget, light, light_sibling, note, ns, query, rows, store};
+use crate::stand_ins::{line_reader, read_lines, scripted};
+
+/// Everything that a merge or a decision could touch.
+pub(crate) const ALL: &str = "select 'entity ' || concat_ws('|', entity_id, name, normalised, entity_type, distinguisher, merged_into, canonical_id) from entity
+    union all select 'alias ' || concat_ws('|', entity_id, alias, revision_id) from entity_alias
+    union all select 'mention ' || concat_ws('|', entity_id, revision_id, start_char, end_char, surface) from entity_mention
+    union all select 'actor ' || concat_ws('|', entity_id, event_id, role, occurred_at) from event_actor
+    union all select 'subject ' || concat_ws('|', entity_id, event_id, occurred_at) from event_subject
+    union all select 'key ' || concat_ws('|', entity_id, key) from entity_key
+    union all select 'pair ' || concat_ws('|', low_id, high_id, score, reasons, state, former_state, created_at) from entity_candidate
+    union all select 'link ' || concat_ws('|', commitment_id, closing_id, kind, score, occurred_at) from event_link
+    order by 1";
+
+async fn names(f: &Fixture) -> Vec<String> {
+    rows(f, "select name from entity order by name, distinguisher").await
+}
+
+async fn pairs(f: &Fixture) -> Vec<String> {
+    rows(
+        f,
+        "select concat_ws(' ', least(a.name, b.name), '/', greatest(a.name, b.name), state, needs_review)
+         from entity_candidate c join entity a on a.entity_id = c.low_id join entity b on b.entity_id = c.high_id
+         order by 1",
+    )
+    .await
+}
+
+/// Who acts in the only event of this narrative.
+async fn actor_of(f: &Fixture, narrative: &str) -> String {
+    sqlx::query_scalar(
+        "select t.name || coalesce(' ' || nullif(t.distinguisher, ''), '') from semantic_event e
+         join event_actor using (namespace, event_id) join entity t using (namespace, entity_id)
+         where e.narrative = $1",
+    )
+    .bind(narrative)
+    .fetch_one(&mut f.sql().await)
+    .await
+    .expect("one actor")
+}
+
+async fn id_of(f: &Fixture, name: &str) -> i64 {
+    sqlx::query_scalar("select entity_id from entity where name = $1 order by entity_id limit 1")
+        .bind(name)
+        .fetch_one(&mut f.sql().await)
+        .await
+        .expect("an entity of that name")
+}
+
+async fn told(texts: &[&str]) -> Fixture {
+    let f = light(line_reader()).await;
+    tell(&f, texts).await;
+    f
+}
+
+/// One after the other.
+async fn tell(f: &Fixture, texts: &[&str]) {
+    for text in texts {
+        f.remember(text).await;
+        f.drain().await;
+    }
+}
+
+async fn extract_again(f: &Fixture, narrative: &'static str) {
+    let revision: i64 = sqlx::query_scalar("select revision_id from semantic_event where narrative = $1")
+        .bind(narrative)
+        .fetch_one(&mut f.sql().await)
+        .await
+        .expect("an event");
+    let mut tx = store(f).await.begin().await.unwrap();
+    jobs::queue(&mut tx, &f.ns, JobKind::Extract, memory_core::id::RevisionId(revision)).await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(f.drain().await, 1);
+}
+
+#[tokio::test]
+async fn a_first_name_alone_is_an_entity_of_its_own_that_may_be_the_full_name() {
+    let f = told(&["Decision by Alice Chen", "Zebra.\nFeedback by Alice"]).await;
+    assert_eq!(names(&f).await, ["Alice", "Alice Chen"]);
+    assert_eq!(pairs(&f).await, ["Alice / Alice Chen open t"]);
+    let answer = f.recall_as(query("zebra")).await;
+    let alice = answer.entities.iter().find(|entity| entity.name == "Alice").expect("she is there");
+    assert_eq!(alice.possibly_same[0].name, "Alice Chen");
+    assert!(alice.possibly_same[0].score > 0.4 && alice.possibly_same[0].score < 0.75);
+}
+
+#[tokio::test]
+async fn it_does_not_matter_which_of_two_doubtful_names_came_first() {
+    let f = told(&["Feedback by Alice", "Decision by Alice Chen"]).await;
+    assert_eq!(pairs(&f).await, ["Alice / Alice Chen open t"]);
+}
+
+#[tokio::test]
+async fn a_first_name_in_the_same_text_or_conversation_is_the_full_name() {
+    let f = told(&["Decision by Alice Chen\nFeedback by Alice"]).await;
+    assert_eq!(names(&f).await, ["Alice Chen"]);
+    let f = light(line_reader()).await;
+    for (index, text) in [(0, "Decision by Alice Chen"), (30, "Feedback by Alice")] {
+        f.remember_as(turn("chat", index, "Bob", text)).await;
+        f.drain().await;
+    }
+    f.remember_as(turn("another chat", 0, "Bob", "Change by Alice")).await;
+    f.drain().await;
+    assert_eq!(actor_of(&f, "Feedback by Alice").await, "Alice Chen");
+    assert_eq!(actor_of(&f, "Change by Alice").await, "Alice", "nothing there speaks for her");
+}
+
+#[tokio::test]
+async fn what_both_are_mentioned_with_decides_and_only_by_a_margin() {
+    for apollo in ["Project Apollo", "Zoe", "Zoe Park"] {
+        let f = light(typed_reader()).await;
+        let on = |text: &str, what: &str| format!("{text} on {what}");
+        tell(
+            &f,
+            &[
+                &on("Decision by Alice Chen", apollo),
+                "Decision by Alice Wong on Project Borealis",
+                &on("Feedback by Alice", apollo),
+            ],
+        )
+        .await;
+        assert_eq!(actor_of(&f, &on("Feedback by Alice", apollo)).await, "Alice Chen");
+        let f = light(typed_reader()).await;
+        tell(
+            &f,
+            &[
+                &on("Decision by Alice Chen", apollo),
+                &on("Decision by Alice Wong", apollo),
+                &on("Feedback by Alice", apollo),
+            ],
+        )
+        .await;
+        assert_eq!(actor_of(&f, &on("Feedback by Alice", apollo)).await, "Alice");
+        assert_eq!(pairs(&f).await, ["Alice / Alice Chen open t", "Alice / Alice Wong open t"]);
+    }
+}
+
+#[tokio::test]
+async fn who_takes_part_is_meant_by_a_first_name() {
+    let f =
+        told(&["Decision by Alice Chen\nAlice Chen alias alice@a.example", "Decision by Alice Wong"]).await;
+    for (participant, text) in
+        [("Alice Wong", "Feedback by Alice"), ("A. <alice@a.example>", "Change by Alice")]
+    {
+        f.remember_as(Draft { participants: vec![participant.into()], ..note(text) }).await;
+        f.drain().await;
+    }
+    assert_eq!(actor_of(&f, "Feedback by Alice").await, "Alice Wong");
+    assert_eq!(actor_of(&f, "Change by Alice").await, "Alice Chen");
+}
+
+#[tokio::test]
+async fn two_addresses_are_two_people_of_one_name_and_an_unclear_third_is_neither() {
+    let f = told(&[
+        "Alice Chen alias alice@a.example\nDecision by Alice Chen",
+        "Alice Chen alias alice@b.example\nChange by Alice Chen",
+        "Feedback by Alice Chen",
+        "A. Chen alias alice@b.example\nExecution by A. Chen",
+    ])
+    .await;
+    assert_eq!(actor_of(&f, "Decision by Alice Chen").await, "Alice Chen");
+    assert_eq!(actor_of(&f, "Change by Alice Chen").await, "Alice Chen alice@b.example");
+    assert_eq!(actor_of(&f, "Execution by A. Chen").await, "Alice Chen alice@b.example");
+    assert_eq!(actor_of(&f, "Feedback by Alice Chen").await, "Alice Chen ?");
+    assert_eq!(names(&f).await.len(), 3);
+    assert_eq!(pairs(&f).await, ["Alice Chen / Alice Chen open t", "Alice Chen / Alice Chen open t"]);
+}
+
+#[tokio::test]
+async fn a_name_without_an_address_gets_the_first_one_and_no_other() {
+    let f = told(&[
+        "Decision by Alice Chen",
+        "Alice Chen alias alice@a.example\nChange by Alice Chen",
+        "Alice Chen alias alice@b.example\nFeedback by Alice Chen",
+    ])
+    .await;
+    assert_eq!(names(&f).await.len(), 2);
+    assert_eq!(actor_of(&f, "Change by Alice Chen").await, "Alice Chen");
+    assert_eq!(actor_of(&f, "Feedback by Alice Chen").await, "Alice Chen alice@b.example");
+}
+
+#[tokio::test]
+async fn a_handle_or_a_full_name_that_one_person_goes_by_is_theirs() {
+    let f = told(&[
+        "Alice Chen alias @achen\nAlice Chen alias Alice B. Chen\nDecision by Alice Chen",
+        "Bob alias @achen\nFeedback by Bob",
+        "Change by Alice B. Chen",
+    ])
+    .await;
+    assert_eq!(names(&f).await, ["Alice Chen"]);
+}
+
+/// Names that begin with «Project» or «Team» are of that type.
+fn typed_reader() -> Arc<dyn Extractor> {
+    scripted(|source| {
+        let mut found = read_lines(source);
+        for entity in &mut found.entities {
+            match entity.name.split(' ').next() {
+                Some("Project") => entity.entity_type = EntityType::Project,
+                Some("Acme" | "Alice's") => entity.entity_type = EntityType::Org,
+                _ => {}
+            }
+            if let Some(name) = entity.name.strip_prefix("Project ") {
+                entity.name = name.to_owned();
+            }
+        }
+        Ok(found)
+    })
+}
+
+#[tokio::test]
+async fn entities_of_different_types_are_never_one() {
+    let f = light(typed_reader()).await;
+    tell(&f, &["Decision by Apollo Smith", "Decision by Ann on Project Apollo", "Feedback by Apollo"]).await;
+    assert_eq!(names(&f).await, ["Ann", "Apollo", "Apollo", "Apollo Smith"]);
+    assert_eq!(pairs(&f).await, ["Apollo / Apollo Smith open t"], "only people are weighed for a person");
+    let project: i64 = f.count("select entity_id from entity where entity_type = 'project'").await;
+    let refused = f.memory.merge_known(&f.ns, id_of(&f, "Ann").await, project, true).await.unwrap_err();
+    assert!(refused.to_string().contains("of different types are never merged"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_company_with_its_legal_form_may_be_the_one_without() {
+    let f = light(typed_reader()).await;
+    tell(&f, &["Decision by Ann on Acme Inc.", "Feedback by Bob on Acme"]).await;
+    assert_eq!(pairs(&f).await, ["Acme / Acme Inc. open t"]);
+}
+
+#[tokio::test]
+async fn extracting_again_keeps_who_was_meant() {
+    let f = light(typed_reader()).await;
+    tell(&f, &["Decision by Alice Chen on Project Apollo", "Feedback by Alice on Project Apollo"]).await;
+    assert_eq!(actor_of(&f, "Feedback by Alice on Project Apollo").await, "Alice Chen");
+    tell(&f, &["Change by Alice Wong on Project Apollo"]).await;
+    let before = rows(&f, ALL).await;
+    extract_again(&f, "Feedback by Alice on Project Apollo").await;
+    assert_eq!(rows(&f, ALL).await, before, "though it would be doubtful now");
+}
+
+#[tokio::test]
+async fn a_merge_that_is_split_again_leaves_everything_as_it_was() {
+    let f = told(&[
+        "Zebra.\nDecision by Alice Chen on Apollo",
+        "Walrus.\nAlice alias @al\nFeedback by Alice",
+        "Ostrich.\nAli alias ali@x.org\nChange by Ali",
+    ])
+    .await;
+    let before = rows(&f, ALL).await;
+    let (full, short, third) =
+        (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await, id_of(&f, "Ali").await);
+    f.memory.merge_known(&f.ns, short, third, false).await.unwrap();
+    f.memory.merge_known(&f.ns, full, short, false).await.unwrap();
+    let answer = f.recall_as(RecallDraft { limit: Some(1), ..query("zebra") }).await;
+    let alice = &answer.entities[0];
+    assert_eq!((alice.name.as_str(), alice.mention_count), ("Alice Chen", 7));
+    assert_eq!(alice.aliases, ["@al", "Ali", "Alice", "ali@x.org"]);
+    assert!(alice.possibly_same.is_empty(), "{alice:?}");
+    let mut related: Vec<_> =
+        answer.related.iter().map(|r| (r.reason.as_str(), r.narrative.as_str())).collect();
+    related.sort_unstable();
+    assert_eq!(
+        related,
+        [("same_actor:Alice Chen", "Change by Ali"), ("same_actor:Alice Chen", "Feedback by Alice")]
+    );
+    let walrus = f.recall_as(RecallDraft { limit: Some(1), ..query("walrus") }).await;
+    assert_eq!(walrus.results[0].hit.events[0].actors[0].name, "Alice Chen");
+    assert_eq!(f.count("select count(*) from entity where canonical_id is null").await, 2);
+
+    f.memory.split_known(&f.ns, short).await.unwrap();
+    assert_eq!(f.count("select count(*) from entity where canonical_id is null").await, 3);
+    f.memory.split_known(&f.ns, third).await.unwrap();
+    assert_eq!(rows(&f, ALL).await, before);
+}
+
+#[tokio::test]
+async fn what_is_merged_stays_merged_when_it_is_told_again() {
+    let f = told(&["Decision by Alice Chen", "Feedback by Alice"]).await;
+    let (full, short) = (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await);
+    f.memory.merge_known(&f.ns, full, short, false).await.unwrap();
+    extract_again(&f, "Feedback by Alice").await;
+    tell(&f, &["Zebra.\nChange by Alice"]).await;
+    let answer = f.recall_as(RecallDraft { limit: Some(1), ..query("zebra") }).await;
+    assert_eq!(answer.entities[0].name, "Alice Chen");
+    assert_eq!(pairs(&f).await, ["Alice / Alice Chen merged f"]);
+}
+
+#[tokio::test]
+async fn a_rejected_pair_is_not_doubtful_again_until_that_is_taken_back() {
+    let f = light(typed_reader()).await;
+    tell(&f, &["Decision by Alice Chen on Project Apollo", "Feedback by Alice"]).await;
+    let (full, short) = (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await);
+    let before = rows(&f, ALL).await;
+    f.memory.reject_same(&f.ns, full, short).await.unwrap();
+    tell(&f, &["Zebra.\nChange by Alice on Project Apollo"]).await;
+    assert_eq!(
+        actor_of(&f, "Change by Alice on Project Apollo").await,
+        "Alice",
+        "somebody has said that she is not"
+    );
+    assert_eq!(pairs(&f).await, ["Alice / Alice Chen rejected f"]);
+    assert!(f.recall_as(query("zebra")).await.entities.iter().all(|e| e.possibly_same.is_empty()));
+    let zebra = f.recall_as(query("zebra")).await.results.remove(0).hit.artifact_id;
+    forget(&f, &zebra).await;
+    f.memory.reopen_same(&f.ns, short, full).await.unwrap();
+    assert_eq!(rows(&f, ALL).await, before);
+    let nothing = f.memory.reopen_same(&f.ns, short, full).await.unwrap_err();
+    assert!(nothing.to_string().contains("Nobody has rejected"), "{nothing}");
+}
+
+#[tokio::test]
+async fn a_decision_that_cannot_be_is_refused_with_what_to_do_instead() {
+    let f = told(&[
+        "Alice Chen alias alice@a.example\nDecision by Alice Chen",
+        "Alice Chen alias alice@b.example\nChange by Alice Chen",
+        "Feedback by Bob",
+    ])
+    .await;
+    let a: i64 =
+        f.count("select entity_id from entity where name = 'Alice Chen' and distinguisher = ''").await;
+    let b: i64 = f.count("select entity_id from entity where distinguisher = 'alice@b.example'").await;
+    let bob = id_of(&f, "Bob").await;
+    let addresses = f.memory.merge_known(&f.ns, a, b, false).await.unwrap_err().to_string();
+    assert!(
+        addresses.contains("alice@a.example") && addresses.contains("--different-addresses"),
+        "{addresses}"
+    );
+    f.memory.merge_known(&f.ns, a, b, true).await.unwrap();
+    let again = f.memory.merge_known(&f.ns, bob, b, false).await.unwrap_err().to_string();
+    assert!(again.contains(&format!("counts as entity {a} already")), "{again}");
+    let root = f.memory.split_known(&f.ns, a).await.unwrap_err().to_string();
+    assert!(root.contains(&format!("Entity {b} was merged into it: split {b}")), "{root}");
+    let merged = f.memory.reject_same(&f.ns, a, b).await.unwrap_err().to_string();
+    assert!(merged.contains(&format!("split {b} first")), "{merged}");
+    let none = f.memory.split_known(&f.ns, 999).await.unwrap_err().to_string();
+    assert!(none.contains("no entity 999 in the namespace 'default'"), "{none}");
+    let twice = f.memory.merge_known(&f.ns, bob, bob, false).await.unwrap_err().to_string();
+    assert!(twice.contains("given twice"), "{twice}");
+    f.memory.split_known(&ns("other"), b).await.expect_err("another namespace has none");
+}
+
+#[tokio::test]
+async fn what_counts_as_a_forgotten_entity_stands_for_the_rest() {
+    let f = told(&["Decision by Alice Chen", "Zebra.\nFeedback by Alice", "Walrus.\nChange by Ali"]).await;
+    let (full, short, third) =
+        (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await, id_of(&f, "Ali").await);
+    f.memory.merge_known(&f.ns, full, short, false).await.unwrap();
+    f.memory.merge_known(&f.ns, full, third, false).await.unwrap();
+    let first = f.recall_as(query("decision")).await;
+    let first = first.results.iter().find(|r| r.snippet.contains("Chen")).expect("it is there");
+    forget(&f, &first.hit.artifact_id).await;
+    assert_eq!(names(&f).await, ["Ali", "Alice"], "her name was only in the forgotten text");
+    let answer = f.recall_as(RecallDraft { limit: Some(1), ..query("walrus") }).await;
+    assert_eq!(answer.entities[0].name, "Alice");
+    assert_eq!(answer.entities[0].mention_count, 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn twenty_workers_at_once_make_no_entity_twice() {
+    let f = light(line_reader()).await;
+    let kinds = [
+        "Alice Chen alias alice@a.example\nDecision by Alice Chen",
+        "A. Chen alias alice@a.example\nDecision by A. Chen",
+        "Alice Chen alias alice@b.example\nDecision by Alice Chen",
+        "Decision by Bob Stone and Carol",
+        "Decision by Carol and Bob Stone",
+    ];
+    for n in 0..200 {
+        f.remember(&format!("Note {n}.\n{}", kinds[n % kinds.len()])).await;
+    }
+    let memory = light_sibling(&f, line_reader()).await;
+    let workers = (0..20).map(|_| {
+        let memory = Arc::clone(&memory);
+        tokio::spawn(async move { memory.drain_jobs().await.expect("jobs are done") })
+    });
+    let done: usize = futures::future::join_all(workers).await.into_iter().map(|done| done.unwrap()).sum();
+    assert_eq!(done, 200);
+    assert_eq!(f.count("select max(attempts)::bigint from event_jobs").await, 1);
+    let twice = "select count(*) from (select from entity group by entity_type, normalised, distinguisher having count(*) > 1) twice";
+    assert_eq!(f.count(twice).await, 0);
+    let held = "select string_agg(distinct entity_id::text, ',') from entity_alias where position('@' in normalised) > 1 group by normalised order by 1";
+    let holders = rows(&f, held).await;
+    assert_eq!(holders.len(), 2);
+    assert!(holders[0] != holders[1] && holders.iter().all(|ids| !ids.contains(',')), "{holders:?}");
+    assert_eq!(f.count("select count(*) from entity").await, 4, "{:?}", names(&f).await);
+}
+
+#[tokio::test]
+async fn a_question_may_call_an_entity_by_any_of_its_names() {
+    let f = told(&[
+        "Alice Chen alias AC\nAlice Chen alias alice@a.example\nThe roster.\nDecision by Bob",
+        "Commitment by Alice Chen on Apollo",
+    ])
+    .await;
+    for n in 0..12 {
+        tell(&f, &[&format!("What was promised in week {n} is written here.\nFeedback by Dora{n}")]).await;
+    }
+    for name in ["AC", "alice@a.example", "Alice Chen"] {
+        let asked =
+            RecallDraft { limit: Some(1), ..query(&format!("what was promised in week 3 by {name}?")) };
+        let answer = f.recall_as(asked).await;
+        assert_eq!(answer.entities[0].name, "Alice Chen", "{name}");
+        let first = &answer.related[0];
+        assert_eq!(first.narrative, "Commitment by Alice Chen on Apollo", "{name}");
+        assert_eq!(first.reason, "same_actor:Alice Chen");
+    }
+    let filtered = RecallDraft { author: Some("Ann".into()), ..query("what was promised by AC?") };
+    let answer = f.recall_as(filtered).await;
+    assert!(answer.related.is_empty() && answer.entities.is_empty(), "filters hold");
+    let other = memory_engine::recall::RecallRequest::new(query("AC")).expect("a request");
+    assert!(f.memory.recall(&ns("other"), &other).await.expect("an answer").entities.is_empty());
+}
+
+#[tokio::test]
+async fn entities_are_listed_with_what_they_are_called_and_may_be() {
+    let f =
+        told(&["Alice Chen alias AC\nDecision by Alice Chen", "Feedback by Alice", "Change by Bob"]).await;
+    let filter =
+        |like: Option<&str>| EntityFilter { entity_type: None, like: like.map(str::to_owned), limit: 2 };
+    let (listed, total) = f.memory.list_known(&f.ns, &filter(None)).await.unwrap();
+    assert_eq!((listed.len(), total), (2, 3));
+    let (called, _) = f.memory.list_known(&f.ns, &filter(Some("AC"))).await.unwrap();
+    assert_eq!((called[0].name.as_str(), &called[0].aliases[..]), ("Alice Chen", &["AC".to_owned()][..]));
+    assert_eq!(called[0].possibly_same[0].name, "Alice");
+    let (pairs, total) = f.memory.list_doubtful(&f.ns, &filter(None)).await.unwrap();
+    assert_eq!(total, 1);
+    assert_eq!(pairs[0].reasons[0], "a first name");
+    let of_type = EntityFilter { entity_type: Some(EntityType::Org), like: None, limit: 9 };
+    assert_eq!(f.memory.list_known(&f.ns, &of_type).await.unwrap(), (vec![], 0));
+    assert_eq!(f.memory.list_doubtful(&ns("other"), &filter(None)).await.unwrap(), (vec![], 0));
+}
+
+#[tokio::test]
+async fn entities_of_an_older_database_are_found_by_their_keys() {
+    let f = told(&["Decision by Alice Chen"]).await;
+    execute(&f, "delete from entity_key where key like 'w:%'").await;
+    tell(&f, &["Feedback by Alice"]).await;
+    assert!(pairs(&f).await.is_empty(), "by nothing else");
+    let id = f.recall_as(query("decision")).await.results.remove(0).hit.artifact_id;
+    assert_eq!(f.recall_as(by_id(&id.0)).await.entities[0].possibly_same, []);
+}
+
+#[tokio::test]
+async fn people_of_one_name_come_out_of_an_archive_as_they_went_in() {
+    let f = told(&[
+        "Alice Chen alias alice@a.example\nDecision by Alice Chen",
+        "Alice Chen alias alice@b.example\nChange by Alice Chen",
+    ])
+    .await;
+    let archive = crate::archive::exported_as(&f.memory, &f.ns, true).await;
+    let g = light(line_reader()).await;
+    crate::archive::import(&g, &archive).await;
+    let people = "select t.name || ' ' || distinguisher || ' ' || e.narrative from semantic_event e
+                  join event_actor using (namespace, event_id) join entity t using (namespace, entity_id) order by 1";
+    assert_eq!(rows(&g, people).await, rows(&f, people).await);
+}
