@@ -215,7 +215,9 @@ impl Parser {
 
     fn at_opener(&self, at: usize, depth: u8) -> Option<Part> {
         match self.tokens.word(at) {
-            "today" | "tonight" | "tomorrow" | "yesterday" => self.named_day(at),
+            "today" | "tonight" | "tomorrow" | "tmrw" | "tmr" | "tomoz" | "yesterday" | "yday" => {
+                self.named_day(at)
+            }
             "in" | "within" => self.counted_ahead(at),
             "half" => self.counted(at, depth),
             "early" | "earlier" | "mid" | "middle" | "late" | "later" => self.third_of_period(at, depth),
@@ -239,8 +241,8 @@ impl Parser {
             return Some(Part::moments(at..at + 1, from, to, Granularity::PartOfDay).relative());
         }
         let days = match word {
-            "tomorrow" => 1,
-            "yesterday" => -1,
+            "tomorrow" | "tmrw" | "tmr" | "tomoz" => 1,
+            "yesterday" | "yday" => -1,
             _ => 0,
         };
         Some(Part::day(at..at + 1, plus_days(today, days)?).relative())

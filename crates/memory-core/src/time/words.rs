@@ -130,10 +130,10 @@ fn relative_tag(word: &str) -> Option<Tag> {
         "fourth" => Tag::Ordinal(4),
         "fifth" => Tag::Ordinal(5),
         "final" => Tag::Ordinal(0),
-        "today" | "tonight" | "tomorrow" | "yesterday" | "early" | "earlier" | "mid" | "middle" | "late"
-        | "later" | "end" | "start" | "beginning" | "eod" | "eow" | "eom" | "eoq" | "eoy" | "cob"
-        | "close" | "in" | "within" | "half" | "the" | "noon" | "midday" | "midnight" | "q" | "h"
-        | "recently" | "lately" => Tag::Opener,
+        "today" | "tonight" | "tomorrow" | "tmrw" | "tmr" | "tomoz" | "yesterday" | "yday" | "early"
+        | "earlier" | "mid" | "middle" | "late" | "later" | "end" | "start" | "beginning" | "eod" | "eow"
+        | "eom" | "eoq" | "eoy" | "cob" | "close" | "in" | "within" | "half" | "the" | "noon" | "midday"
+        | "midnight" | "q" | "h" | "recently" | "lately" => Tag::Opener,
         _ => return None,
     })
 }

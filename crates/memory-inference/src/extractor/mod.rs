@@ -5,5 +5,8 @@ mod rules;
 mod settings;
 
 pub use llm::{Key, LlmExtractor, LlmOptions};
-pub use rules::RulesExtractor;
+pub use rules::{
+    CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, RulesExtractor, SCALE, clauses_of,
+    in_their_text,
+};
 pub use settings::ExtractorSettings;

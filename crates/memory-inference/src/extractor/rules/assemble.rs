@@ -3,16 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use memory_core::event::{Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
+use memory_core::event::{Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
 
 use super::draft::Draft;
 use super::people::Roster;
 use super::scene::Scene;
 
-/// No more events than this for each thousand characters begun; fairly sure ones twice as many, because lists of tasks
-/// are dense.
-const EVENTS_PER_1000_CHARS: usize = 8;
-const SURE: f32 = 0.64;
+/// No more events than this for each thousand characters begun: lists of tasks are dense.
+const EVENTS_PER_1000_CHARS: usize = 16;
 const EVENTS_MAX: usize = 2_000;
 
 pub(super) fn extraction(scenes: &[Scene<'_>], roster: &Roster, drafts: Vec<Draft>) -> Extraction {
@@ -21,8 +19,7 @@ pub(super) fn extraction(scenes: &[Scene<'_>], roster: &Roster, drafts: Vec<Draf
         scenes.iter().filter(|scene| !scene.context_only).map(|scene| scene.text.raw.len()).sum();
     let limit = (chars.div_ceil(1000) * EVENTS_PER_1000_CHARS).min(EVENTS_MAX);
     drafts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
-    let sure = drafts.iter().take_while(|draft| draft.confidence >= SURE).count();
-    drafts.truncate(limit.max(sure.min(limit * 2)));
+    drafts.truncate(limit);
     drafts.sort_by_key(|draft| draft.evidence.first().map(|(segment, bytes)| (*segment, bytes.start)));
     let events: Vec<ExtractedEvent> = drafts.into_iter().filter_map(|draft| event(scenes, draft)).collect();
     Extraction { entities: entities(scenes, roster), events, ..Extraction::default() }
@@ -52,21 +49,16 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
         }
     }
     // A request that was agreed to is told by the agreement.
-    let told: BTreeMap<(Category, usize, usize), usize> = kept
+    let told: BTreeMap<(usize, usize), usize> = kept
         .iter()
-        .flat_map(|draft| {
-            draft
-                .evidence
-                .iter()
-                .skip(1)
-                .map(|(segment, bytes)| ((draft.category, *segment, bytes.start), bytes.end))
-        })
+        .filter(|draft| draft.evidence.len() > 1)
+        .flat_map(|draft| draft.evidence.iter())
+        .map(|(segment, bytes)| ((*segment, bytes.start), bytes.end))
         .collect();
     kept.retain(|draft| {
         let (segment, bytes) = &draft.evidence[0];
-        let earlier =
-            told.range((draft.category, *segment, 0)..(draft.category, *segment, bytes.end)).next_back();
-        earlier.is_none_or(|(_, end)| *end <= bytes.start)
+        let earlier = told.range((*segment, 0)..(*segment, bytes.end)).next_back();
+        draft.evidence.len() > 1 || earlier.is_none_or(|(_, end)| *end <= bytes.start)
     });
     kept
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
+use super::requests::is_joke;
 use super::scene::Scene;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +50,19 @@ pub(super) struct Clause<'s, 'a> {
     pub(super) focus: Option<usize>,
     /// The clause opens an item or a turn, where a subject is often left out.
     pub(super) opens: bool,
+    /// It is an entry of a list or of a labelled line, where verbs are left out.
+    pub(super) item: bool,
+    /// It is said in a turn of a conversation or under its writer's name.
+    pub(super) spoken: bool,
 }
+
+/// People outside of those who write, by what they are.
+const PUBLIC: &str = " customers customer users user client clients testers students student pupils readers participant stakeholders guests \
+    guest patients patient visitors visitor parents parent staff nurses nurse doctors technicians technician merchants merchant traders \
+    buyers buyer tenants tenant neighbours neighbors residents resident farmers farmer reviewers reviewer members drivers driver women \
+    men people children kids families family audience viewers players player volunteers volunteer employees workers teachers teacher \
+    shoppers diners passengers passenger trainees attendees judges testers inspectors inspector agent landlord pilots donors donor \
+    crew colleagues everyone villagers shopkeepers carers ";
 
 impl Clause<'_, '_> {
     pub(super) fn word(&self, at: usize) -> &str {
@@ -68,6 +81,10 @@ impl Clause<'_, '_> {
             was: false,
             hedged: false,
         };
+        if self.word(at) == "ill" {
+            lead.subject = Subject::Me;
+            return lead;
+        }
         let mut before = at;
         while before > self.tokens.start {
             let word = self.word(before - 1);
@@ -141,21 +158,24 @@ impl Clause<'_, '_> {
             | "procurement" | "hr" | "qa" | "engineering" | "marketing" | "compliance" => {
                 Subject::Group(None)
             }
-            "customers" | "customer" | "users" | "client" | "clients" | "testers" | "students"
-            | "readers" | "participant" | "stakeholders" | "user" => Subject::Public,
+            word if PUBLIC.contains(&format!(" {word} ")) => Subject::Public,
             "who" => {
                 self.subject(if self.word(last.saturating_sub(1)) == "," { last - 1 } else { last }, from)
             }
-            ")" => self.before_aside(last, "(", from),
+            ")" => match self.before_aside(last, "(", from) {
+                Subject::Thing => self.public_aside(last, from),
+                found => found,
+            },
             "," => match self.before_aside(last, ",", from) {
                 Subject::Thing => Subject::Nobody,
                 found => found,
             },
             // «Alice finished the draft and sent it»: the clause's own subject goes on.
             "and" | "then" | "&" => self.first_subject(from),
-            "-" | "–" | "—" | ":" | "*" | "[" | "so" | "also" | "yes" | "ok" | "okay" | "!" | "\"" | "✅" => {
-                Subject::Nobody
-            }
+            "-" | "–" | "—" | ":" | "*" | "[" | "so" | "also" | "yes" | "ok" | "okay" | "!" | "\"" | "✅"
+            | "um" | "uh" | "right" | "well" | "anyway" | "btw" | "fyi" | "fwiw" | "plus" | "ah" | "oh"
+            | "hm" | "hmm" | "actually" | "basically" | "yesterday" | "today" | "finally" | "meanwhile"
+            | "done" | "update" | "#" | "(" => Subject::Nobody,
             _ => Subject::Thing,
         }
     }
@@ -189,6 +209,27 @@ impl Clause<'_, '_> {
         let opening = (floor..at).rev().find(|back| self.word(*back) == open);
         match opening.filter(|opening| *opening > self.tokens.start) {
             Some(opening) if self.scene.person(opening - 1).is_some() => self.subject(opening, from),
+            // «Our QA, Ebba Nyström, spent …», «The agent (Ms Raatikainen) thinks …».
+            Some(opening) => match self.scene.person(opening + 1) {
+                Some(spot) if spot.tokens.end <= at => {
+                    *from = opening;
+                    Subject::People(vec![spot.entity])
+                }
+                _ => Subject::Thing,
+            },
+            _ => Subject::Thing,
+        }
+    }
+
+    /// «two guests (table 4) complained».
+    fn public_aside(&self, at: usize, from: &mut usize) -> Subject {
+        let floor = self.tokens.start.max(at.saturating_sub(10));
+        let opening = (floor..at).rev().find(|back| self.word(*back) == "(");
+        match opening.filter(|opening| *opening > self.tokens.start) {
+            Some(opening) if PUBLIC.contains(&format!(" {} ", self.word(opening - 1))) => {
+                *from = opening - 1;
+                Subject::Public
+            }
             _ => Subject::Thing,
         }
     }
@@ -215,6 +256,12 @@ impl Clause<'_, '_> {
     pub(super) fn is_supposed(&self, at: usize) -> bool {
         let start = self.sentence.start;
         let opening = self.word(start);
+        let next = self.word(start + 1);
+        if (opening == "sure" && next == ",")
+            || (opening == "great" && next == "," && self.word(start + 2) == "another")
+        {
+            return true;
+        }
         if matches!(
             opening,
             "if" | "unless"
@@ -237,6 +284,9 @@ impl Clause<'_, '_> {
         {
             return true;
         }
+        if self.sentence.clone().any(|near| is_joke(self.word(near))) {
+            return true;
+        }
         (start..at).any(|back| match self.word(back) {
             "if" | "whether" | "unless" | "wonder" | "wondering" | "wish" | "imagine" | "pretend"
             | "maybe" | "perhaps" | "hypothetically" | "would" | "supposedly" | "unlikely"
@@ -246,6 +296,11 @@ impl Clause<'_, '_> {
             "in" => self.word(back + 1) == "case",
             _ => false,
         })
+    }
+
+    /// Whether what stands at a token is said as a fact.
+    pub(super) fn is_told(&self, at: usize) -> bool {
+        !self.is_question() && !self.is_quoted(at) && !self.is_supposed(at)
     }
 
     /// Whether a token stands between quotation marks.

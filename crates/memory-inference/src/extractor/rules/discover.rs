@@ -6,6 +6,7 @@ use super::names;
 use super::people::Sightings;
 use super::sections::Section;
 use super::things::is_company_ending;
+use super::verbs;
 use super::words::{Kind, Text};
 use super::zones::{Block, Form};
 
@@ -131,6 +132,13 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
         match text.kind(at) {
             Some(Kind::Email) => seen.see_email(text.raw_word(at)),
             Some(Kind::Handle) => seen.see_handle(text.raw_word(at)),
+            Some(Kind::Word) if is_handle_name(text, at) => seen.see_handle(text.raw_word(at)),
+            Some(Kind::Word) if titled(text, at).is_some() => {
+                let name = titled(text, at).unwrap_or(at..at + 1);
+                seen.see_titled(&text.raw[text.bytes(&name)]);
+                at = name.end;
+                continue;
+            }
             Some(Kind::Word) if text.is_capitalised(at) => {
                 if let Some(length) = full_name(text, at) {
                     let bytes = text.bytes(&(at..at + length));
@@ -155,6 +163,97 @@ pub(super) fn spaced(text: &Text<'_>, at: usize) -> bool {
     }
 }
 
+/// The name after «Mr», «Dr.», «Cllr»: up to three words with a capital, particles between them.
+fn titled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    if !names::is_title(text.word(at)) || !text.is_capitalised(at) {
+        return None;
+    }
+    let mut start = at + 1;
+    if text.word(start) == "." {
+        start += 1;
+    } else if !spaced(text, at) {
+        return None;
+    }
+    // «Dear Prof. Dr. Weiss».
+    if names::is_title(text.word(start)) {
+        return None;
+    }
+    let mut end = start;
+    while end < start + 5 {
+        let initial = text.is_capitalised(end) && text.raw_word(end).chars().count() == 1;
+        let part = text.is_capitalised(end)
+            && (initial || names::could_be_part(text.raw_word(end)))
+            && (end == start
+                || names::is_first_name(&text.raw_word(start).to_lowercase())
+                || !names::is_no_name(text.word(end)));
+        let particle = is_particle(text.word(end)) && text.is_capitalised(end + 1)
+            || (is_particle(text.word(end)) && is_particle(text.word(end + 1)));
+        let dot = text.word(end) == "." && end > start && text.raw_word(end - 1).chars().count() == 1;
+        if !(part || particle || dot) || (end > start && !dot && !spaced(text, end - 1)) {
+            break;
+        }
+        end += 1;
+    }
+    (end > start).then_some(start..end)
+}
+
+/// «mo.haddad benchmarks …», «s.raghunathan: …»: a person as programs show one.
+fn is_handle_name(text: &Text<'_>, at: usize) -> bool {
+    let word = text.raw_word(at);
+    let Some((first, last)) = word.split_once(['.', '_']) else { return false };
+    let plain =
+        |part: &str, least: usize| part.len() >= least && part.chars().all(|c| c.is_ascii_lowercase());
+    let file = matches!(
+        last,
+        "com"
+            | "org"
+            | "net"
+            | "example"
+            | "html"
+            | "json"
+            | "yaml"
+            | "toml"
+            | "txt"
+            | "log"
+            | "csv"
+            | "pdf"
+            | "docx"
+            | "xlsx"
+    );
+    let next = text.word(at + 1);
+    plain(first, 1)
+        && plain(last, 4)
+        && !file
+        && (next == ":" || verbs::is_finite(next) || verbs::of(next).is_some() || names::is_first_name(first))
+}
+
+fn is_particle(word: &str) -> bool {
+    matches!(
+        word,
+        "de" | "van"
+            | "von"
+            | "da"
+            | "di"
+            | "del"
+            | "bin"
+            | "al"
+            | "der"
+            | "den"
+            | "la"
+            | "ten"
+            | "dos"
+            | "el"
+            | "ó"
+            | "ní"
+            | "mac"
+            | "zu"
+            | "af"
+            | "y"
+            | "le"
+            | "du"
+    )
+}
+
 /// Tokens of a full name at `at`: first name, perhaps an initial or a particle, last name.
 fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     let first = text.raw_word(at).to_lowercase();
@@ -163,9 +262,12 @@ fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     }
     let initial =
         text.raw_word(at + 1).chars().count() == 1 && text.is_capitalised(at + 1) && text.word(at + 2) == ".";
-    let particle =
-        text.is_any(at + 1, &["de", "van", "von", "da", "di", "del", "bin", "al", "van der", "la"]);
-    let last = at + if initial { 3 } else { 1 + usize::from(particle) };
+    let raw_particle = |at: usize| {
+        is_particle(&text.raw_word(at).to_lowercase())
+            && (text.is_capitalised(at + 1) || is_particle(text.word(at + 1)))
+    };
+    let particles = (1..3).take_while(|offset| raw_particle(at + offset)).count();
+    let last = at + if initial { 3 } else { 1 + particles };
     let known = names::is_first_name(&first) || names::is_wordy_name(&first);
     let last_word = text.raw_word(last);
     if !text.is_capitalised(last) || !names::could_be_part(last_word) || !(spaced(text, last - 1)) {
@@ -179,7 +281,16 @@ fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     if is_org_ending(after) || (spaced(text, last) && after.starts_with(char::is_uppercase) && !known) {
         return None;
     }
-    (known || acts_like_a_person(text, last)).then_some(last + 1 - at)
+    if !(known || acts_like_a_person(text, last)) {
+        return None;
+    }
+    // «Carmen García López».
+    let third = known
+        && spaced(text, last)
+        && names::could_be_part(after)
+        && !names::is_no_name(&after.to_lowercase())
+        && text.word(last + 1) != "and";
+    Some(last + 1 + usize::from(third) - at)
 }
 
 fn is_single_name(text: &Text<'_>, at: usize) -> bool {

@@ -14,12 +14,20 @@ use super::scene::Scene;
 use super::sections::Section;
 use super::sentences::{clauses, sentences};
 use super::zones::{Block, Form};
-use super::{items, requests};
+use super::{items, requests, verbs};
 
 /// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
-const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
+pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
 /// Below this nothing is an event.
 pub(super) const CONFIDENCE_MIN: f32 = 0.5;
+
+/// How sure an event of prose must be. Below these the labelled documents have more that is wrong than right.
+fn wanted(category: Category) -> f32 {
+    match category {
+        Category::Execution | Category::Feedback | Category::QualityRisk => 0.58,
+        _ => CONFIDENCE_MIN,
+    }
+}
 
 /// Reads one segment.
 pub(super) struct EventReader<'s, 'a> {
@@ -64,6 +72,25 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn read_promised(&mut self, block: &Block, list: &mut items::List) {
+        let sentences = sentences(&self.scene.text, &block.bytes);
+        let done = block.section == Section::Prior(Category::Execution);
+        if matches!(block.form, Form::Prose) && (sentences.len() > 1 || done) {
+            let scene = self.scene;
+            // «merged the patch, paired with Obi»: each is done by itself.
+            let parts = sentences.into_iter().flat_map(|sentence| match done {
+                true => clauses(&scene.text, &sentence, |at| scene.begins_statement(at)),
+                false => vec![sentence],
+            });
+            for sentence in parts {
+                let bytes = self.scene.text.bytes(&sentence);
+                self.read_promise(&Block { bytes, ..block.clone() }, list);
+            }
+        } else {
+            self.read_promise(block, list);
+        }
+    }
+
+    fn read_promise(&mut self, block: &Block, list: &mut items::List) {
         match items::promised(self, block, list) {
             items::Promised::Nothing => {}
             items::Promised::Event(draft, rest) => {
@@ -85,14 +112,24 @@ impl<'s, 'a> EventReader<'s, 'a> {
     fn read_prose(&mut self, block: &Block, bytes: &Range<usize>, strictness: f32) {
         let speaker = self.speaker_of(block);
         let text = &self.scene.text;
-        for (number, sentence) in sentences(text, bytes).into_iter().enumerate() {
+        for sentence in sentences(text, bytes) {
             let mut told: Vec<(Range<usize>, Hit)> = Vec::new();
             let scene = self.scene;
             for (part, tokens) in
                 clauses(text, &sentence, |at| scene.begins_statement(at)).into_iter().enumerate()
             {
-                let opens = part == 0 && (number == 0 || block.speaker.is_some()) && opens_item(block, scene);
-                let clause = Clause { scene, tokens, sentence: sentence.clone(), focus: self.focus, opens };
+                let first = text.word(tokens.start);
+                let done = verbs::of(first).is_some_and(|verb| verb.past) || first == "will";
+                let opens = part == 0 || done;
+                let clause = Clause {
+                    scene,
+                    tokens,
+                    sentence: sentence.clone(),
+                    focus: self.focus,
+                    opens,
+                    item: is_listed(block),
+                    spoken: block.speaker.is_some(),
+                };
                 if let Some(draft) = requests::request(self, &clause, speaker) {
                     self.drafts.push(draft);
                 } else if let Some(hit) =
@@ -129,10 +166,16 @@ impl<'s, 'a> EventReader<'s, 'a> {
         let bytes = text.bytes(&tokens);
         let mut actors = draft::actors(self.scene, hit, &tokens, speaker);
         // A status line without a subject is its author's.
-        if hit.lead.subject == Subject::Nobody && hit.category == Category::Execution {
-            actors.extend(
-                speaker.filter(|_| actors.is_empty()).map(|entity| Actor { entity, role: ActorRole::Owner }),
-            );
+        let deed = matches!(hit.category, Category::Execution | Category::Commitment | Category::Decision);
+        let unsaid = match hit.lead.subject {
+            Subject::Nobody => deed,
+            // «New cert is installed», said by the one who did it; «we decided».
+            Subject::Thing => hit.category == Category::Execution && block.speaker.is_some(),
+            Subject::We => matches!(hit.category, Category::Execution | Category::Decision),
+            _ => false,
+        };
+        if unsaid && !actors.iter().any(|actor| actor.role == ActorRole::Owner) {
+            actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
         }
         let words = &text.raw[bytes.clone()];
         let reference = self.scene.reference;
@@ -150,7 +193,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
         let unnamed = matches!(hit.lead.subject, Subject::Me) && speaker.is_none();
         let dated = if due_time.is_some() { 0.08 } else { 0.0 };
         let confidence = hit.confidence + dated - if unnamed { 0.1 } else { 0.0 } - self.doubt(hit, block);
-        if confidence < CONFIDENCE_MIN {
+        if confidence < wanted(hit.category) {
             return;
         }
         let event_time =
@@ -192,12 +235,11 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 }
 
-/// Whether a subject may be left out here: in items, turns and labelled lines.
-fn opens_item(block: &Block, scene: &Scene<'_>) -> bool {
+/// An entry of a list, a labelled line or what a section promises.
+pub(super) fn is_listed(block: &Block) -> bool {
     matches!(block.form, Form::Item { .. })
         || block.labelled
-        || block.speaker.is_some()
-        || scene.speaker.is_some()
+        || matches!(block.section, Section::Prior(_) | Section::Planned)
 }
 
 /// Without marks at the beginning, such as bullets and quotation marks.

@@ -1,5 +1,7 @@
 //! Items: list entries and table rows whose section says what they are.
 
+mod rows;
+
 use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
@@ -12,6 +14,7 @@ use super::narrative;
 use super::owners::{self, Owned};
 use super::sections::Section;
 use super::sentences::sentences;
+use super::verbs;
 use super::words::floor_boundary;
 use super::zones::{Block, Form};
 
@@ -50,7 +53,7 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
         list.section = Some(block.section);
     }
     if let Form::Row { cells, heads } = &block.form {
-        return row(reader, block, cells, heads);
+        return rows::row(reader, block, cells, heads);
     }
     let scene = reader.scene;
     let Some(first) = sentences(&scene.text, &block.bytes).into_iter().next() else {
@@ -64,7 +67,8 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
     };
     let all = scene.text.tokens_in(&block.bytes);
     let owner_tokens = all.start..all.end.min(all.start + ITEM_MAX_TOKENS);
-    let mut owned = owners::owned(scene, &owner_tokens);
+    let speaker = reader.speaker_of(block);
+    let mut owned = owners::owned(scene, &owner_tokens, speaker);
     owned.task.end = owned.task.end.min(first.end).max(owned.task.start);
     if let Some(indent) = indent {
         if owned.task.is_empty() && !owned.people.is_empty() {
@@ -82,10 +86,21 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
     if is_empty_talk(reader, &tokens) {
         return Promised::Nothing;
     }
-    let clause = Clause { scene, tokens: tokens.clone(), sentence: first, focus: None, opens: true };
+    let clause = Clause {
+        scene,
+        tokens: tokens.clone(),
+        sentence: first,
+        focus: None,
+        opens: true,
+        item: true,
+        spoken: block.speaker.is_some(),
+    };
     let hit = hits::best(&clause).filter(|hit| hit.confidence >= 0.6);
     let done = checked == Some(true) || says_done(reader, &block.bytes);
-    let Some(category) = category(block, hit.as_ref(), &owned, done) else { return Promised::Ordinary };
+    let plans_alone = plans_alone(reader, &tokens, speaker);
+    let Some(category) = category(block, hit.as_ref(), &owned, done, plans_alone) else {
+        return Promised::Ordinary;
+    };
     let found = Found { category, tokens, owned, hit: hit.filter(|hit| hit.category == category) };
     Promised::Event(Box::new(event(reader, block, found)), rest)
 }
@@ -99,27 +114,67 @@ struct Found {
 
 /// «None», «TBD», a question, the leader of a deeper list.
 fn is_empty_talk(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
+    let said = tokens.clone().any(|at| {
+        verbs::is_finite(reader.scene.text.word(at)) || verbs::of(reader.scene.text.word(at)).is_some()
+    });
     let text = &reader.scene.text;
     let words = tokens.clone().filter(|at| text.is_word(*at)).count();
     let first = text.word(tokens.start);
     let last = text.word(tokens.end.saturating_sub(1));
     words < 2
+        || (words < 4 && text.word(tokens.end.saturating_sub(1)) == "." && !said)
         || matches!(last, "?" | ":")
+        || matches!(
+            first,
+            "see"
+                | "maybe"
+                | "perhaps"
+                | "if"
+                | "whether"
+                | "idea"
+                | "could"
+                | "should"
+                | "would"
+                | "ideally"
+                | "sick"
+                | "same"
+        )
+        || tokens.clone().any(|at| matches!(text.word(at), "could" | "might" | "would" | "may"))
         || matches!(first, "mitigation" | "mitigated" | "n/a" | "tbd" | "none" | "nothing")
         || (first == "no" && words <= 5)
 }
 
+/// «picking up MAR-412», «run the load test»: a plan of the one who writes it.
+fn plans_alone(reader: &EventReader<'_, '_>, tokens: &Range<usize>, speaker: Option<usize>) -> bool {
+    let text = &reader.scene.text;
+    let first = (tokens.start..tokens.end.min(tokens.start + 3))
+        .find(|at| !matches!(text.word(*at), "then" | "also" | "will" | "to" | "and" | ","))
+        .unwrap_or(tokens.start);
+    speaker.is_some()
+        && verbs::of(text.word(first))
+            .is_some_and(|verb| verb.class == verbs::Class::Deed && (verb.base || verb.ing))
+}
+
 fn says_done(reader: &EventReader<'_, '_>, bytes: &Range<usize>) -> bool {
     let raw = &reader.scene.text.raw[bytes.clone()];
-    raw.contains('✅')
+    raw.contains(['✅', '✔', '✓', '☑'])
         || raw.contains("(done)")
         || raw.contains("[done]")
         || raw.contains("(completed)")
-        || raw.trim_end().ends_with("DONE")
+        || [" done", " DONE", " finished", " complete", " completed"]
+            .iter()
+            .any(|end| raw.trim_end().trim_end_matches(['.', ')', '!']).ends_with(end))
+            && !raw.contains("not ")
 }
 
 /// The category of an item: its section's, unless its own words say another more surely.
-fn category(block: &Block, hit: Option<&Hit>, owned: &Owned, done: bool) -> Option<Category> {
+fn category(
+    block: &Block,
+    hit: Option<&Hit>,
+    owned: &Owned,
+    done: bool,
+    plans_alone: bool,
+) -> Option<Category> {
     use Category::{Commitment, Decision, Execution, QualityRisk};
     let prior = match block.section {
         Section::Prior(category) => category,
@@ -142,18 +197,32 @@ fn category(block: &Block, hit: Option<&Hit>, owned: &Owned, done: bool) -> Opti
         return None;
     }
     let Some(hit) = hit else {
-        return if block.section == Section::Planned && owned.people.is_empty() { None } else { Some(prior) };
+        let planned = block.section == Section::Planned && owned.people.is_empty() && !plans_alone;
+        return if planned { None } else { Some(prior) };
     };
     let named = matches!(hit.lead.subject, Subject::People(_) | Subject::Me);
     Some(match (prior, hit.category) {
-        (Decision | QualityRisk, Commitment) if named && hit.confidence >= 0.74 => Commitment,
+        (Decision | QualityRisk, Commitment) if named && hit.confidence >= 0.6 => Commitment,
+        (Decision, Execution) if named && matches!(block.form, Form::Prose) && hit.confidence >= 0.64 => {
+            Execution
+        }
         (QualityRisk | Commitment, Execution)
             if hit.confidence >= 0.7 || hit.lead.subject == Subject::Nobody =>
         {
             Execution
         }
-        (Execution, QualityRisk | Commitment | Decision) if hit.confidence >= 0.72 => hit.category,
+        (Execution, Execution) => Execution,
+        (Execution, _) if hit.confidence >= 0.62 => hit.category,
         (Commitment, other) if block.section == Section::Planned => other,
+        (Decision, Category::Stakeholder | Category::Change) if hit.confidence >= 0.66 => hit.category,
+        (Commitment, QualityRisk | Decision | Category::Change)
+            if hit.confidence >= 0.66 && owned.people.is_empty() =>
+        {
+            hit.category
+        }
+        (Category::Stakeholder | Category::Feedback | Category::Change, other) if hit.confidence >= 0.66 => {
+            other
+        }
         (_, Category::Change) if prior == Execution && hit.confidence >= 0.72 => Category::Change,
         _ => prior,
     })
@@ -178,9 +247,10 @@ fn event(reader: &EventReader<'_, '_>, block: &Block, found: Found) -> Draft {
         }
     }
     bystanders(scene, &tokens, category, &mut actors);
-    if actors.is_empty()
-        && category == Category::Execution
-        && hit.as_ref().is_some_and(|hit| hit.lead.subject == Subject::Nobody)
+    let unsaid = hit.as_ref().is_none_or(|hit| hit.lead.subject == Subject::Nobody);
+    if !actors.iter().any(|actor| actor.role == ActorRole::Owner)
+        && matches!(category, Category::Execution | Category::Commitment)
+        && (unsaid && (block.speaker.is_some() || hit.is_some()))
     {
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
@@ -265,65 +335,4 @@ fn opens_with_past(words: &str) -> bool {
 fn lowered(words: &str) -> String {
     let mut chars = words.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())
-}
-
-/// A table row is one event where a column names tasks, decisions or risks.
-fn row(reader: &EventReader<'_, '_>, block: &Block, cells: &[Range<usize>], heads: &[String]) -> Promised {
-    let column = |names: &[&str]| {
-        heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
-    };
-    let text = &reader.scene.text;
-    let owner_cell =
-        column(&["owner", "who", "assignee", "responsible", "person", "assigned to", "lead", "dri"]);
-    let status =
-        column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
-    let task = column(&[
-        "action",
-        "action item",
-        "actions",
-        "task",
-        "action items",
-        "what",
-        "deliverable",
-        "next step",
-        "todo",
-        "item",
-        "description",
-    ]);
-    let (what, category) = match (
-        task,
-        column(&["decision", "decisions"]),
-        column(&["risk", "issue", "blocker", "risks", "concern"]),
-    ) {
-        (_, Some(cell), _) => (cell, Category::Decision),
-        (_, _, Some(cell)) => (cell, Category::QualityRisk),
-        (Some(cell), ..)
-            if matches!(status.as_str(), "done" | "complete" | "completed" | "shipped" | "✅" | "closed") =>
-        {
-            (cell, Category::Execution)
-        }
-        (Some(cell), ..) if owner_cell.is_some() || block.section == Section::Prior(Category::Commitment) => {
-            (cell, Category::Commitment)
-        }
-        _ => return Promised::Nothing,
-    };
-    let tokens = text.tokens_in(what);
-    let people = owner_cell.map_or_else(Vec::new, |cell| reader.scene.people_in(&text.tokens_in(cell)));
-    let all = text.tokens_in(&block.bytes);
-    let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
-    let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");
-    if tokens.clone().filter(|at| text.is_word(*at)).count() < 2 || all.is_empty() {
-        return Promised::Nothing;
-    }
-    let owned = Owned { people, task: tokens };
-    let found = Found { category, tokens: all, owned, hit: None };
-    let mut draft = event(reader, block, found);
-    if matches!(category, Category::Decision | Category::QualityRisk) {
-        draft.narrative = narrative::sentence(&format!(
-            "{}: {}",
-            if category == Category::Decision { "Decision" } else { "Risk" },
-            &text.raw[what.clone()]
-        ));
-    }
-    Promised::Event(Box::new(draft), block.bytes.end..block.bytes.end)
 }

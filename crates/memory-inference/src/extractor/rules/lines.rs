@@ -29,8 +29,8 @@ pub(super) struct Bullet {
 pub(super) fn bullet(line: &str) -> Option<Bullet> {
     static BULLET: LazyLock<Option<Regex>> = LazyLock::new(|| {
         pattern(concat!(
-            r"^(\s*)(?:(?:[-*+•‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?",
-            r"|\[([ xX✓✔])\]\s+|([☐☑✅✔])\s*)",
+            r"^(\s*)(?:(?:->|=>|[-*+•·‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?",
+            r"|\[([ xX✓✔])\]\s+|([☐☑✅✔✓✗✘❌⬜])\s*)",
         ))
     });
     let found = BULLET.as_ref()?.captures(head(line))?;
@@ -38,7 +38,10 @@ pub(super) fn bullet(line: &str) -> Option<Bullet> {
     let text_at = found.get(0)?.end();
     (text_at < line.len()).then(|| Bullet {
         indent: found.get(1).map_or(0, |indent| indent.len()),
-        checked: mark.map(|mark| !matches!(mark, " " | "☐")),
+        // A cross says that it was not done, not that it is still to do.
+        checked: mark
+            .filter(|mark| !matches!(*mark, "✗" | "✘" | "❌"))
+            .map(|mark| !matches!(mark, " " | "☐" | "⬜")),
         text_at,
     })
 }
@@ -91,8 +94,8 @@ pub(super) struct Turn<'a> {
 
 /// `Alice: …`, `[10:02] Bob Martinez: …`, `**Alice**: …`, `<alice> …`, and `Alice Chen  10:02 AM` above its words.
 pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
-    const NAME: &str = r"@?[\p{L}][\p{L}'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
-    const TIME: &str = r"(?:\d{4}-\d{2}-\d{2}[T ])?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
+    const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
+    const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
     static TURN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let time = format!(r"(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?");
         let name =
@@ -120,6 +123,32 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     let found = ABOVE.as_ref()?.captures(line)?;
     let name = found.name("name").or(found.name("late"))?.as_str();
     Some(Turn { name, timed: true, text_at: line.len() })
+}
+
+/// Where the words begin in an entry that a day or an hour leads: «19 Nov 00:15  alarm rings», «2025-06-02 – gate moved».
+pub(super) fn dated_entry(line: &str) -> Option<usize> {
+    static ENTRY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(concat!(
+            r"^\s*[\[(]?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\.?,?\s+)?",
+            r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?",
+            r"|\d{1,2}\.?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?(?:\s+\d{4})?",
+            r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d{1,2}(?:,?\s+\d{4})?",
+            r"|\d{1,2}:\d{2}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*)",
+            r"(?:[ ,T]+\d{1,2}[:.]\d{2}(?::\d{2})?(?:\s?[ap]m)?)?[\])]?(?:\s*[-–—:|]\s+|\s{2,}|\t|\]\s+)",
+        ))
+    });
+    let end = ENTRY.as_ref()?.find(head(line))?.end();
+    (line[end..].split_whitespace().count() >= 2).then_some(end)
+}
+
+/// What a chat program notes by itself: «09/05/2025, 18:02 - Carmen created group …», «<Media omitted>».
+pub(super) fn is_notice(line: &str) -> bool {
+    static STAMPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        pattern(r"^\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? ?[-–]? ")
+    });
+    let line = head(line);
+    let stamped = STAMPED.as_ref().is_some_and(|stamp| stamp.is_match(line));
+    (stamped && turn(line).is_none()) || line.contains("<Media omitted>")
 }
 
 pub(super) fn is_log(line: &str) -> bool {
@@ -181,7 +210,10 @@ pub(super) fn is_closing(line: &str) -> bool {
         "respectfully",
     ];
     let words = line.trim().trim_end_matches([',', '!', '.', '-']).to_ascii_lowercase();
-    CLOSINGS.contains(&words.as_str())
+    let count = words.split_whitespace().count();
+    let polite = ["regards", "greetings", "wishes", "faithfully", "sincerely", "truly", "gratefully"];
+    (count <= 5 && polite.iter().any(|end| words.ends_with(end)))
+        || CLOSINGS.contains(&words.as_str())
         || line.trim_end() == "--"
         || line == "-- "
         || line.starts_with("Sent from my ")
@@ -192,19 +224,28 @@ pub(super) fn opens_quote(line: &str) -> bool {
     let trimmed = line.trim().trim_start_matches(['>', ' ']);
     (trimmed.starts_with("On ") && trimmed.ends_with("wrote:"))
         || (trimmed.starts_with("--") && trimmed.to_ascii_lowercase().contains("original message"))
-        || (trimmed.starts_with("--") && trimmed.to_ascii_lowercase().contains("forwarded message"))
+}
+
+/// «---------- Forwarded message ----------», «Begin forwarded message:»: what follows is passed on to be read.
+pub(super) fn opens_forward(line: &str) -> bool {
+    let lower = line.trim().to_ascii_lowercase();
+    lower.len() < 80
+        && lower.contains("forwarded message")
+        && (lower.starts_with("--") || lower.starts_with("begin") || lower.starts_with("=="))
 }
 
 /// The cells of a table row.
 pub(super) fn cells(line: &str) -> Option<Vec<Range<usize>>> {
     let trimmed = line.trim();
-    if !trimmed.starts_with('|') || trimmed.len() < 3 {
+    let fenced = trimmed.starts_with('|');
+    if (!fenced && trimmed.matches(" | ").count() < 1) || trimmed.len() < 3 {
         return None;
     }
-    let at = line.len() - line.trim_start().len();
-    let inner = trimmed[1..].strip_suffix('|').unwrap_or(&trimmed[1..]);
+    let at = line.len() - line.trim_start().len() + usize::from(fenced);
+    let inner = &trimmed[usize::from(fenced)..];
+    let inner = inner.strip_suffix('|').unwrap_or(inner);
     let mut found = Vec::new();
-    let mut start = at + 1;
+    let mut start = at;
     for cell in inner.split('|').take(20) {
         let lead = cell.len() - cell.trim_start().len();
         found.push(start + lead..start + lead + cell.trim().len());

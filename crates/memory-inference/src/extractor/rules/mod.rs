@@ -11,6 +11,7 @@ mod genre;
 mod hits;
 mod items;
 mod lines;
+mod model;
 mod names;
 mod narrative;
 mod owners;
@@ -23,10 +24,12 @@ mod sentences;
 mod tests;
 mod things;
 mod turns;
+mod verbs;
 mod words;
 mod zones;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -34,7 +37,9 @@ use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, SourceText};
 use memory_core::time::{Lean, readings};
 
+use draft::Draft;
 use events::EventReader;
+pub use model::{CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text};
 use people::{Roster, Sightings, is_role_name};
 use scene::Scene;
 use words::Text;
@@ -42,13 +47,27 @@ use words::Text;
 /// Of a source no more than this is read; what lies behind it yields nothing.
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
-/// Finds events and entities by rules. The same source always gives the same result.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RulesExtractor;
+/// Finds events and entities by rules, and by a small model that weighs clauses. The same source always gives the same
+/// result.
+#[derive(Debug, Clone)]
+pub struct RulesExtractor {
+    model: Option<Arc<ClauseModel>>,
+}
+
+impl Default for RulesExtractor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl RulesExtractor {
     pub fn new() -> Self {
-        Self
+        Self { model: Some(ClauseModel::own()) }
+    }
+
+    /// Judges clauses by another model; by none, with the hand-written rules alone.
+    pub fn with_model(model: Option<ClauseModel>) -> Self {
+        Self { model: model.map(Arc::new) }
     }
 }
 
@@ -59,17 +78,36 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        1
+        2
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        Ok(extract(source))
+        Ok(extract(source, self.model.as_deref()))
     }
 }
 
-fn extract(source: &SourceText) -> Extraction {
+fn extract(source: &SourceText, model: Option<&ClauseModel>) -> Extraction {
+    let Found { scenes, roster, drafts } = found(source);
+    let drafts = match model {
+        Some(model) => model::judged(model, source, &scenes, &roster, drafts),
+        None => trusted(source, &scenes, drafts),
+    };
+    assemble::extraction(&scenes, &roster, drafts)
+}
+
+/// What the hand-written rules find.
+struct Found<'a> {
+    scenes: Vec<Scene<'a>>,
+    roster: Roster,
+    drafts: Vec<Draft>,
+}
+
+fn found(source: &SourceText) -> Found<'_> {
     let mut scenes = scenes(source);
     let mut roster = Roster::of_people(&sightings(source, &scenes));
+    let speakers =
+        scenes.iter().flat_map(|scene| scene.layout.speakers.iter().map(String::as_str)).collect::<Vec<_>>();
+    roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
     for scene in &mut scenes {
         let things = things::things(&scene.text, &scene.layout.hidden, &mut roster);
         scene.find_spots(&roster, things);
@@ -84,12 +122,27 @@ fn extract(source: &SourceText) -> Extraction {
     for scene in scenes.iter().filter(|scene| !scene.context_only) {
         let machine =
             source.segments.get(scene.segment).is_some_and(|segment| is_machine(segment.speaker.as_deref()));
-        let wanted = genre::confidence_wanted(scene).max(events::CONFIDENCE_MIN);
-        let found = EventReader::new(scene, &roster, addressee(scene, &roster), machine).read();
-        drafts.extend(found.into_iter().filter(|draft| draft.confidence >= wanted));
+        drafts.extend(EventReader::new(scene, &roster, addressee(scene, &roster), machine).read());
     }
     drafts.extend(turns::agreements(&scenes, &roster));
-    assemble::extraction(&scenes, &roster, drafts)
+    Found { scenes, roster, drafts }
+}
+
+/// The drafts that are sure enough for the kind of text they stand in.
+fn trusted(source: &SourceText, scenes: &[Scene<'_>], drafts: Vec<Draft>) -> Vec<Draft> {
+    let wanted = |draft: &Draft| {
+        let segment = draft.evidence.first()?.0;
+        let scene = scenes.iter().find(|scene| scene.segment == segment)?;
+        Some(if draft.evidence.len() > 1 {
+            0.0
+        } else {
+            genre::confidence_wanted(source, scene).max(events::CONFIDENCE_MIN)
+        })
+    };
+    drafts
+        .into_iter()
+        .filter(|draft| wanted(draft).is_some_and(|wanted| draft.confidence >= wanted))
+        .collect()
 }
 
 fn scenes(source: &SourceText) -> Vec<Scene<'_>> {
@@ -99,7 +152,15 @@ fn scenes(source: &SourceText) -> Vec<Scene<'_>> {
         .chain(&source.author)
         .chain(source.segments.iter().filter_map(|segment| segment.speaker.as_ref()))
         .flat_map(|name| {
-            [name.to_lowercase(), name.split_whitespace().next().unwrap_or_default().to_lowercase()]
+            let bare = names::without_title(name.split(['(', '<']).next().unwrap_or(name).trim());
+            let first = bare.split_whitespace().next().unwrap_or_default();
+            [
+                name.to_lowercase(),
+                bare.to_lowercase(),
+                people::folded(bare),
+                first.to_lowercase(),
+                people::folded(first),
+            ]
         })
         .collect();
     let mut left = SOURCE_MAX_BYTES;

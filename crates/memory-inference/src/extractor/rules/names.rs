@@ -3,51 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-/// Common first names of many languages that are not also English words.
-const FIRST_NAMES: &str = "\
-     aaron abdul abigail adaeze adam aditya adriana agnieszka ahmed aiko aisha akira alan albert \
-     alejandra alejandro alena alex alexander alexandra alexei alfred ali alice alicia alina alison \
-     allison amanda amara amelia amina amir amit amy ana ananya anders andre andrea andreas andrew andré \
-     andrés andy angela anil anita anja anjali ann anna anne annika anthony anton antonio arash arjun \
-     arthur asha ashley astrid ava barbara beatriz ben benjamin bernard beth betty bianca bjorn björn bob \
-     bobby bogdan boris brandon brenda brian bruce bruno caleb camila carla carlos carmen carol caroline \
-     catherine cecilia chad charles charlie charlotte chidi chioma chloe chloé chris christina christine \
-     christopher cindy claire clara claudia cody colin connor craig cynthia dalia dan dana daniel daniela \
-     danny darius dave david deborah deepa deepak denis dennis derek diana diego dimitri divya dmitri \
-     dominic donald donna doris doug douglas dylan eddie eduardo edward eleanor elena eli elias elijah \
-     elizabeth ella ellen emeka emil emily emma eric erica erik erin esther ethan eva evan evelyn ezra \
-     farah fatima felipe felix fernando fiona folake francesca francis francisco frank françois fred \
-     frederick freya gabriel gabriela ganesh gary george gerald gina giovanni gloria gordon greg gregory \
-     greta guillermo gustavo hadi hana hannah hans harold harry harsh haruto hassan heather hector heidi \
-     helen helena henrik henry hiroshi hugo hyun ian ibrahim ida ifeoma igor ilya imani ines ingrid inés \
-     irene isaac isabel isabella ishaan isla ivan ivana iñaki jack jackie jacob jake jakub jamal james \
-     jamie jana jane janet jared jasmine jason javier jean jeff jeffrey jelena jenna jennifer jenny \
-     jeremy jerry jesse jessica jesús jiho jill jim jimmy jin jisoo joan joanna joao joe joel johan john \
-     johnny jon jonas jonathan jorge jose joseph josh joshua josé joão juan judith judy julia julian \
-     juliana julie julien juliet jun justin jürgen kai kaito karen karim karl karla karthik kasia \
-     katarzyna kate katherine kathleen kathy katie kavya kayla keith kelly kenji kenneth kevin khalid kim \
-     kimberly kofi kristen kristin kurt kwame kwesi kyle lakshmi lars laura lauren layla lea leah lee \
-     leila lena leo leon leonard leslie liam linda lindsay linh linus lisa liu liz logan lorenzo louis \
-     louise luca lucas lucia lucy lucía luis luisa luka lukas luke lydia lynn léa maeve magda magnus \
-     malik manuel mara marc marcel marco marcus marek margaret maria mariam marianne marie marina mario \
-     marisol marko marta martha martin martina mary maría mateo mathias matt matteo matthew maurice max \
-     maya meera megan mehmet mei mei-ling melanie melissa meredith mia michael michelle miguel mikael \
-     mike mila milica mina ming minh minjun mirela miriam mohamed mohammed molly monica morgan moses \
-     mónica müge nadia nancy naomi natalia natalie natasha nathan neha neil ngozi nia nicholas nick \
-     nicola nicolas nicole nicolás nikhil nikola nikolai nina nisha noah noor nora norman nuria odette \
-     olaf oleg olga oliver olivia oluwaseun omar oscar otto owen pablo pamela parisa patricia patrick \
-     paul paula pauline pawel pedro peter petr petra phil philip philipp pierre piotr pooja priya rachel \
-     radu rafael rahul raj rajesh ralph ramesh ramon rania raquel raul ravi raúl rebecca reggie renata \
-     rene rené ricardo richard rick rita rob robert roberto robin rodrigo roger rohan rohit roland roman \
-     ronald rosa rosie ross ruth ryan sabrina sadia sakura sally salma sam samantha samir samuel sandra \
-     sanjay sara sarah sasha scott sean sebastian selma serena sergei sergio seth shannon sharon shaun \
-     shirin shreya siddharth silvia simon simone sneha sofia sofía sonia sonja soojin sophia sophie \
-     stefan stephanie stephen steve steven stuart sunil suresh susan suzanne sven svetlana søren takeshi \
-     tamara tanya tara tariq tatiana ted teresa tereza terry theo theodore theresa thomas thuy tiffany \
-     tim timothy tina tobias todd tom tomas tommy tomás toni tony tracy travis trevor tuan tunde tyler \
-     umar ursula valentina valeria vanessa varun vera veronica victor vijay vikram vincent vivian vlad \
-     vladimir walter wanda wei wendy wesley wilhelm william xavier xin yan yasmin yolanda yui yuki yuri \
-     yusuf yvonne zach zachary zahra zainab zara zoe zoran zoë zuzana ángel åsa élise óscar øystein";
+/// First names of many languages that are not also common words, drawn mostly from the name lists of Faker (MIT).
+const FIRST_NAMES: &str = include_str!("first_names.txt");
 
 /// First and last names that are also words: only a name beside another sign of one.
 const WORDY_NAMES: &str = "\
@@ -149,6 +106,76 @@ pub(super) fn is_no_name(word: &str) -> bool {
     NOT.contains(word) && !WORDY.contains(word)
 }
 
+/// Whether a lower-case word stands before the names of people.
+pub(super) fn is_title(word: &str) -> bool {
+    matches!(
+        word,
+        "mr" | "mrs"
+            | "ms"
+            | "miss"
+            | "mx"
+            | "dr"
+            | "prof"
+            | "professor"
+            | "sr"
+            | "cllr"
+            | "cllrs"
+            | "councillor"
+            | "sir"
+            | "madam"
+            | "dame"
+            | "coach"
+            | "aunt"
+            | "auntie"
+            | "uncle"
+            | "rev"
+            | "reverend"
+            | "fr"
+            | "father"
+            | "sister"
+            | "brother"
+            | "nurse"
+            | "judge"
+            | "justice"
+            | "capt"
+            | "captain"
+            | "sgt"
+            | "lt"
+            | "hon"
+            | "herr"
+            | "frau"
+            | "señor"
+            | "señora"
+            | "mme"
+            | "doctor"
+            | "senator"
+            | "pastor"
+            | "imam"
+            | "rabbi"
+            | "chef"
+            | "officer"
+            | "inspector"
+            | "grandma"
+            | "grandpa"
+            | "oma"
+            | "opa"
+    )
+}
+
+/// «Dr. Tunde Adebayo» as «Tunde Adebayo».
+pub(super) fn without_title(name: &str) -> &str {
+    let mut name = name.trim();
+    while let Some((first, rest)) = name.split_once(' ') {
+        let bare = first.trim_end_matches('.').to_lowercase();
+        // «Sister» and «Coach» may be all there is of a name's head; what follows must be a name.
+        if !is_title(&bare) || !rest.trim_start().starts_with(char::is_uppercase) {
+            break;
+        }
+        name = rest.trim_start();
+    }
+    name
+}
+
 /// Endings that names of people hardly have.
 fn ends_like_a_word(word: &str) -> bool {
     const ENDINGS: [&str; 13] = [
@@ -188,7 +215,9 @@ pub(super) fn could_be_name(name: &str, loose: bool) -> bool {
                     && bare.chars().all(|c| c.is_alphabetic() || c == '-'))
                 || PARTICLES.contains(&bare)
                 || (bare.chars().count() == 1 && bare.starts_with(char::is_uppercase) && words.len() > 1)
-                || (loose && bare.chars().all(char::is_alphanumeric) && !is_no_name(&bare.to_lowercase()))
+                || (loose
+                    && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))
+                    && !is_no_name(&bare.to_lowercase()))
         })
         && (loose || !lower_first)
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::scene::Scene;
+use super::verbs;
 use super::words::Kind;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,10 +14,20 @@ pub(super) struct Owned {
 }
 
 /// The owners of an item and the rest of it: «Alice: …», «@bob to …», «[Kim] …», «Bob – …», «… (owner: Dana)», «… – Kim».
-pub(super) fn owned(scene: &Scene<'_>, tokens: &Range<usize>) -> Owned {
-    leading(scene, tokens)
+pub(super) fn owned(scene: &Scene<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Owned {
+    own(scene, tokens, speaker)
+        .or_else(|| leading(scene, tokens))
         .or_else(|| trailing(scene, tokens))
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
+}
+
+/// «me: ring the school», «Me - quotes».
+fn own(scene: &Scene<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Option<Owned> {
+    let text = &scene.text;
+    let at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
+    let marked = matches!(text.word(at + 1), ":" | "-" | "–" | "—" | "→");
+    (text.word(at) == "me" && marked)
+        .then(|| Owned { people: speaker.into_iter().collect(), task: (at + 2).min(tokens.end)..tokens.end })
 }
 
 fn is_open(word: &str) -> bool {
@@ -57,6 +68,8 @@ fn leading(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
         "-" => at + if text.word(at + 1) == ">" { 2 } else { 1 },
         "is" if text.word(at + 1) == "going" && text.word(at + 2) == "to" => at + 3,
         _ if handle || closed => at,
+        // «Ebba finishes …», «Lucía presents …».
+        word if verbs::of(word).is_some_and(|verb| verb.third && !verb.past) => at,
         _ => return None,
     };
     while at < tokens.end && matches!(text.word(at), "*" | "_" | "to" | "will") {

@@ -1,11 +1,17 @@
 //! People: who is known in a source, and which of the names in it are the same person.
 
+mod fits;
+
 use std::collections::{HashMap, HashSet};
 
 use memory_core::entity::{EntityType, normalised_name};
 
 use super::names;
+use super::verbs;
 use super::words::{Kind, Text};
+use fits::Fits;
+pub(super) use fits::folded;
+use fits::{capitalised, phrase};
 
 /// An entity as it is being put together.
 #[derive(Debug, Clone)]
@@ -48,6 +54,28 @@ pub(super) fn is_role_name(name: &str) -> bool {
     ROLES.contains(&name.trim().to_lowercase().as_str())
 }
 
+/// `t.ferreira`, `yusuf_a`, `dkowalczyk7`: a name as programs show it.
+fn is_handle(name: &str) -> bool {
+    name.len() > 2
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+/// Parts a list where a sentence ends; «Dr.» and initials end none.
+fn sentences_of(list: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for (at, _) in list.match_indices(". ") {
+        let word = list[start..at].rsplit(' ').next().unwrap_or_default();
+        if word.chars().count() > 3 && !names::is_title(&word.to_lowercase()) {
+            parts.push(&list[start..at]);
+            start = at + 2;
+        }
+    }
+    parts.push(&list[start..]);
+    parts
+}
+
 impl Sightings {
     /// One person as people write them: `Alice Chen <a@x.org>`, `Bob (PM)`, `Dana Ortiz - design`, `@kim`.
     pub(super) fn see(&mut self, written: &str, loose: bool) {
@@ -63,8 +91,14 @@ impl Sightings {
         let title_at = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| head.find(mark)).min();
         let name =
             head[..title_at.unwrap_or(head.len())].trim().trim_matches(['"', '\'', ',', '*', ':']).trim();
-        let name = name.strip_prefix("Dr. ").or(name.strip_prefix("Prof. ")).unwrap_or(name);
-        if written.starts_with('@') {
+        let name = names::without_title(name);
+        let bot = name.to_lowercase().ends_with("bot");
+        if bot {
+            return;
+        }
+        if loose && email.is_none() && is_handle(name) {
+            self.see_handle(name);
+        } else if written.starts_with('@') {
             self.see_handle(written.split_whitespace().next().unwrap_or_default());
         } else if !name.is_empty()
             && Some(name.to_lowercase()) != email
@@ -99,10 +133,19 @@ impl Sightings {
             }
         }
         parts.push(&written[start..]);
-        for part in parts.into_iter().take(200) {
+        for part in parts.into_iter().take(200).flat_map(sentences_of) {
+            // «Present: Dhillon» after «In the chair: Ffoulkes-Price.»
+            let part = part.split_once(": ").map_or(part, |(_, names)| names);
             for name in part.split(" and ").flat_map(|part| part.split(" & ")) {
                 self.see(name.trim_start_matches("and "), loose);
             }
+        }
+    }
+
+    /// A name that stood behind a title; one word of it is a last name.
+    pub(super) fn see_titled(&mut self, name: &str) {
+        if name.chars().filter(|c| c.is_alphabetic()).count() > 1 {
+            self.see_name(name);
         }
     }
 
@@ -137,6 +180,8 @@ pub(super) struct Roster {
     /// Whose a name is, by its words in lower case.
     phrases: HashMap<String, usize>,
     by_name: HashMap<String, usize>,
+    /// Those who are surely people with a part: a name of theirs in lower case is still a name.
+    sure: HashSet<usize>,
 }
 
 impl Roster {
@@ -168,12 +213,21 @@ impl Roster {
             }
         }
         for handle in &sightings.handles {
-            let person =
-                fits.address(handle).unwrap_or_else(|| roster.add(&format!("@{handle}"), EntityType::Person));
+            let person = fits.address(handle).unwrap_or_else(|| roster.add(handle, EntityType::Person));
             roster.call(person, &format!("@{handle}"));
+            roster.call(person, handle);
         }
         roster.index_name_parts();
         roster
+    }
+
+    /// Takes these for people with a part in the source.
+    pub(super) fn trust<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
+        for name in names {
+            if let Some(entity) = self.named(name) {
+                self.sure.insert(entity);
+            }
+        }
     }
 
     /// Adds an entity, or finds the one of that name.
@@ -203,9 +257,11 @@ impl Roster {
         if let Some(entity) = self.by_name.get(&normalised_name(trimmed)) {
             return Some(*entity);
         }
-        let text = Text::new(trimmed, 400);
+        let text = Text::new(names::without_title(trimmed), 400);
         let (length, entity) = self.at(&text, 0, true)?;
-        (length == text.tokens.len()).then_some(entity)
+        // «Lena K.» is Lena.
+        let rest = text.tokens.len() - length;
+        (rest == 0 || (rest <= 2 && text.raw_word(length).chars().count() == 1)).then_some(entity)
     }
 
     fn key(&mut self, name: &str, entity: usize) {
@@ -214,7 +270,7 @@ impl Roster {
         if length == 0 {
             return;
         }
-        let lengths = self.lengths.entry(text.raw_word(0).to_lowercase()).or_default();
+        let lengths = self.lengths.entry(folded(text.raw_word(0))).or_default();
         if let Err(place) = lengths.binary_search_by(|known| length.cmp(known)) {
             lengths.insert(place, length);
         }
@@ -264,7 +320,7 @@ impl Roster {
         let first = if text.raw_word(at).is_ascii() {
             text.word(at)
         } else {
-            lowered = text.raw_word(at).to_lowercase();
+            lowered = folded(text.raw_word(at));
             lowered.as_str()
         };
         let lengths = self.lengths.get(first)?;
@@ -274,85 +330,20 @@ impl Roster {
             .find_map(|length| Some((*length, *self.phrases.get(&phrase(text, at, *length))?)))?;
         let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email));
         // A name in lower case is only one where the person writes it so.
+        let sure = || {
+            self.sure.contains(&entity)
+                && first.len() >= 3
+                && !names::is_wordy_name(first)
+                && !names::is_no_name(first)
+                && verbs::of(first).is_none()
+        };
         let written = marked
             || loose
             || text.is_capitalised(at)
-            || self.entities[entity].name.starts_with(char::is_lowercase);
+            || self.entities[entity].name.starts_with(char::is_lowercase)
+            || sure();
         written.then_some((length, entity))
     }
-}
-
-/// The words of some tokens in lower case.
-fn phrase(text: &Text<'_>, at: usize, length: usize) -> String {
-    let words: Vec<String> = (at..at + length).map(|at| text.raw_word(at).to_lowercase()).collect();
-    words.join(" ")
-}
-
-fn capitalised(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
-
-/// Short forms of full names and whom each fits; `None` where it fits several.
-struct Fits(HashMap<String, Option<usize>>, HashMap<String, Option<usize>>);
-
-impl Fits {
-    fn of(people: &[Known]) -> Self {
-        let mut fits = Self(HashMap::new(), HashMap::new());
-        for (entity, known) in people.iter().enumerate() {
-            let words: Vec<String> = known.name.split_whitespace().map(str::to_lowercase).collect();
-            let (Some(first), Some(last)) = (words.first(), words.last()) else { continue };
-            put(&mut fits.0, first, entity);
-            put(&mut fits.1, first, entity);
-            if words.len() > 1 {
-                if last.chars().count() >= 3 && !names::is_no_name(last) {
-                    put(&mut fits.0, last, entity);
-                }
-                let initial: String = first.chars().take(1).collect();
-                let last_initial: String = last.chars().take(1).collect();
-                for form in [
-                    format!("{first}{last}"),
-                    format!("{first}.{last}"),
-                    format!("{first}_{last}"),
-                    format!("{first}-{last}"),
-                    format!("{initial}{last}"),
-                    format!("{initial}.{last}"),
-                    format!("{first}{last_initial}"),
-                    format!("{first}.{last_initial}"),
-                    format!("{last}.{first}"),
-                    last.clone(),
-                ] {
-                    put(&mut fits.1, &form, entity);
-                }
-            }
-        }
-        fits
-    }
-
-    fn one(&self, word: &str) -> Option<usize> {
-        self.0.get(word).copied().flatten()
-    }
-
-    fn address(&self, local: &str) -> Option<usize> {
-        self.1.get(local.trim_end_matches(|c: char| c.is_ascii_digit())).copied().flatten()
-    }
-
-    fn parts(&self) -> impl Iterator<Item = (String, usize)> {
-        let mut parts: Vec<(String, usize)> =
-            self.0.iter().filter_map(|(word, entity)| Some((word.clone(), (*entity)?))).collect();
-        parts.sort();
-        parts.into_iter()
-    }
-}
-
-fn put(map: &mut HashMap<String, Option<usize>>, key: &str, entity: usize) {
-    map.entry(key.to_owned())
-        .and_modify(|known| {
-            if *known != Some(entity) {
-                *known = None;
-            }
-        })
-        .or_insert(Some(entity));
 }
 
 #[cfg(test)]

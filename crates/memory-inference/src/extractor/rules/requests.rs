@@ -9,6 +9,8 @@ use super::draft::{self, Draft};
 use super::events::{EventReader, trimmed};
 use super::narrative;
 use super::scene::Scene;
+use super::verbs::{self, Class};
+use super::words::Kind;
 
 /// What «please …» asks for without anything to do.
 const COURTESIES: [&str; 24] = [
@@ -95,9 +97,18 @@ fn please(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>, speaker: Option
     let verb = match (clause.word(at), clause.word(at + 1)) {
         ("please", _) => at + 1,
         ("can" | "could" | "would" | "will", "you")
-            if called.is_some() && clause.word(at + 2) == "please" =>
+            if called.is_some() || clause.word(at + 2) == "please" =>
         {
-            at + 3
+            at + 2 + usize::from(matches!(clause.word(at + 2), "please" | "also"))
+        }
+        // «Ana, send me the list», «@kim check the pump».
+        (word, _)
+            if called
+                .is_some_and(|spot| spot.tokens.end < at || scene.text.kind(start) == Some(Kind::Handle))
+                && verbs::of(word).is_some_and(|verb| verb.class == Class::Deed && verb.base)
+                && !clause.is_question() =>
+        {
+            at
         }
         _ => return None,
     };
@@ -139,25 +150,42 @@ pub(super) fn asks(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<(usize,
     Some((verb, scene.people_in(&(sentence.start..at)).first().copied()))
 }
 
-/// A sentence that proposes something to settle: «let's go with …», «shall we postpone …?».
+/// A sentence that proposes something to settle: «let's go with …», «what if we drop …», «proposal: …». The token
+/// where what is proposed begins.
 pub(super) fn proposes(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<usize> {
-    const SETTLING: [&str; 26] = [
-        "go", "use", "move", "switch", "postpone", "keep", "drop", "schedule", "ship", "launch", "adopt",
-        "pick", "choose", "set", "delay", "cancel", "merge", "release", "freeze", "replace", "migrate",
-        "skip", "push", "stick", "start", "meet",
-    ];
     let text = &scene.text;
-    let at = sentence.clone().find(|at| match text.word(*at) {
-        "let" => text.word(at + 1) == "'s",
-        "shall" | "should" => text.word(at + 1) == "we",
-        "propose" | "suggest" => at.checked_sub(1).is_some_and(|before| text.word(before) == "i"),
-        "do" => text.word(at + 1) == "n't" && text.word(at + 2) == "we",
-        "if" => {
-            text.word(at + 1) == "we" && at.checked_sub(1).is_some_and(|before| text.word(before) == "what")
+    let at = sentence.clone().find_map(|at| {
+        let next = text.word(at + 1);
+        match text.word(at) {
+            "let" if next == "'s" || next == "us" => Some(at + 2),
+            "lets" | "propose" | "proposing" | "suggest" | "suggesting" => Some(at + 1),
+            "proposal" | "suggestion" | "motion" if next == ":" => Some(at + 2),
+            "shall" | "should" | "could" if next == "we" => Some(at + 2),
+            "we" if matches!(next, "could" | "should") => Some(at + 2),
+            "how" | "what" if next == "about" => Some(at + 2),
+            "what" if next == "if" && text.is_any(at + 2, &["we", "i"]) => Some(at + 3),
+            "why" if text.is_any(at + 2, &["n't", "not"]) || next == "not" || next == "don't" => Some(at + 2),
+            "do" if next == "n't" && text.word(at + 2) == "we" => Some(at + 3),
+            "then" if next == "we" && at <= sentence.start + 1 => Some(at + 2),
+            _ => None,
         }
-        _ => false,
     })?;
-    (at + 1..sentence.end.min(at + 6)).find(|near| SETTLING.contains(&text.word(*near)))
+    let said = (at..sentence.end).filter(|at| text.is_word(*at)).count();
+    (said >= 1 && at < sentence.end).then_some(at)
+}
+
+/// A sentence that offers to do something: «I could bring my grill».
+pub(super) fn offers(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<usize> {
+    let text = &scene.text;
+    let at = sentence.clone().take(4).find(|at| {
+        text.word(*at) == "i"
+            && (matches!(text.word(at + 1), "could" | "can")
+                || (text.word(at + 1) == "'d" && matches!(text.word(at + 2), "be" | "happily")))
+    })?;
+    let verb = at + 2;
+    let able = verbs::of(text.word(verb)).is_some_and(|verb| verb.base && verb.class == Class::Deed);
+    let told = (at + 1..sentence.end).all(|near| !matches!(text.word(near), "n't" | "not" | "only" | "if"));
+    (able && told && verb + 1 < sentence.end).then_some(verb)
 }
 
 const YES: [&[&str]; 26] = [
@@ -188,24 +216,78 @@ const YES: [&[&str]; 26] = [
     &["i", "'m", "on", "it"],
     &["my", "pleasure"],
 ];
-const AGREED: [&[&str]; 16] = [
+const AGREED: [&[&str]; 44] = [
     &["agreed"],
-    &["sounds", "good"],
-    &["works", "for", "me"],
+    &["agree"],
+    &["sounds"],
+    &["works"],
     &["+1"],
     &["+", "1"],
+    &[":", "+", "1"],
     &["let", "'s", "do"],
+    &["lets", "do"],
     &["deal"],
     &["good", "idea"],
     &["makes", "sense"],
     &["i", "agree"],
     &["yes"],
-    &["great", "idea"],
+    &["yeah"],
+    &["great"],
     &["yep"],
-    &["sounds", "great"],
+    &["yup"],
     &["perfect"],
     &["ok"],
+    &["okay"],
+    &["fine"],
+    &["cool"],
+    &["sure"],
+    &["good"],
+    &["true"],
+    &["👍"],
+    &["👌"],
+    &["✅"],
+    &["do", "it"],
+    &["go", "for", "it"],
+    &["go", "ahead"],
+    &["approved"],
+    &["no", "objection"],
+    &["no", "objections"],
+    &["i", "'m", "fine"],
+    &["i", "'m", "in"],
+    &["i", "'m", "ok"],
+    &["count", "me", "in"],
+    &["same"],
+    &["right"],
+    &["all", "right"],
+    &["alright"],
+    &["done"],
 ];
+
+/// A mark of what is not meant as it is said.
+pub(super) fn is_joke(word: &str) -> bool {
+    matches!(
+        word,
+        "lol"
+            | "haha"
+            | "hahaha"
+            | "hahah"
+            | "lmao"
+            | "rofl"
+            | "hehe"
+            | "🙄"
+            | "😏"
+            | "🤣"
+            | "😂"
+            | "jk"
+            | "kidding"
+            | "joking"
+            | "joke"
+            | "/s"
+            | "🤡"
+            | "🙃"
+            | "yeahright"
+    )
+}
 
 fn opens_with(scene: &Scene<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -> bool {
     let text = &scene.text;
@@ -215,9 +297,9 @@ fn opens_with(scene: &Scene<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -
             .enumerate()
             .all(|(i, word)| sentence.start + i < sentence.end && text.word(sentence.start + i) == *word)
     });
-    let against = sentence
-        .clone()
-        .any(|at| matches!(text.word(at), "n't" | "not" | "but" | "cannot" | "?" | "unless" | "right"));
+    let against = sentence.clone().any(|at| {
+        matches!(text.word(at), "n't" | "not" | "but" | "cannot" | "?" | "unless") || is_joke(text.word(at))
+    });
     opened && !against
 }
 

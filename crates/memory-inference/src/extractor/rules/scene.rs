@@ -8,6 +8,7 @@ use memory_core::entity::EntityType;
 use super::discover::acts_like_a_person;
 use super::names;
 use super::people::Roster;
+use super::verbs;
 use super::words::{Kind, Text};
 use super::zones::Layout;
 
@@ -75,6 +76,19 @@ impl<'a> Scene<'a> {
                 continue;
             };
             let entity_type = roster.entities[entity].entity_type;
+            // «Dr. Adebayo»: the title belongs to the name.
+            let dotted = at >= 2 && self.text.word(at - 1) == "." && self.text.touches_next(at - 2);
+            let title = at.checked_sub(if dotted { 2 } else { 1 }).filter(|title| {
+                entity_type == EntityType::Person
+                    && names::is_title(self.text.word(*title))
+                    && self.text.is_capitalised(*title)
+                    && spots.last().is_none_or(|last| last.tokens.end <= *title)
+            });
+            if let Some(title) = title {
+                spots.push(Spot { tokens: title..at + length, entity, entity_type });
+                at += length;
+                continue;
+            }
             spots.push(Spot { tokens: at..at + length, entity, entity_type });
             at += length;
         }
@@ -128,53 +142,64 @@ impl<'a> Scene<'a> {
         people
     }
 
-    /// Whether a token opens «Bob will …», «she agreed …», «I'll …»: a subject with its verb.
+    /// Whether a token opens «Bob will …», «she agreed …», «I'll …», «the supplier collected …»: a subject with its verb.
     pub(super) fn begins_statement(&self, at: usize) -> bool {
         let text = &self.text;
+        let finite = |at: usize| {
+            text.is_word(at) && verbs::is_finite(text.word(at))
+                || matches!(text.kind(at), Some(Kind::Suffix(_)))
+        };
         let after = match self.spot(at) {
             Some(spot) if spot.entity_type != EntityType::Object => spot.tokens.end,
-            _ if text.is_any(at, &["i", "we", "he", "she", "they"]) => at + 1,
+            _ if text.is_any(at, &["i", "we", "he", "she", "they", "it", "you", "nobody", "everyone"]) => {
+                at + 1
+            }
+            _ if text.is_any(
+                at,
+                &[
+                    "the", "our", "my", "his", "her", "their", "its", "your", "this", "these", "those",
+                    "another",
+                ],
+            ) =>
+            {
+                // «the temperature fell»: the verb comes soon, with nothing between but the words of the subject.
+                let verb = (at + 2..at + 5).find(|near| finite(*near) || !text.is_word(*near));
+                return verb.is_some_and(|verb| text.is_word(verb) && !is_joint(text.word(verb - 1)));
+            }
             _ => return false,
         };
         let next = text.word(after);
-        matches!(
-            next,
-            "will"
-                | "'ll"
-                | "is"
-                | "are"
-                | "'m"
-                | "'re"
-                | "'s"
-                | "has"
-                | "have"
-                | "'ve"
-                | "agreed"
-                | "promised"
-                | "committed"
-                | "volunteered"
-                | "decided"
-                | "raised"
-                | "reported"
-                | "said"
-                | "asked"
-                | "needs"
-                | "takes"
-                | "took"
-                | "owns"
-                | "to"
-                | "suggested"
-                | "approved"
-                | "shall"
-                | "am"
-                | "was"
-                | "were"
-        ) && (next != "'s" || text.is_any(after + 1, &["going", "working", "waiting", "blocked"]))
-            || (after > 0 && text.is_word(after) && next.len() > 4 && next.ends_with("ed"))
+        if next == "'s" {
+            return text.is_any(after + 1, &["going", "working", "waiting", "blocked", "taking", "leaving"]);
+        }
+        let adverb = text.is_any(after, &["also", "now", "already", "then", "still", "just", "both"]);
+        next == "to" && self.person(at).is_some() || finite(after) || (adverb && finite(after + 1))
     }
 
     pub(super) fn is_quote_mark(&self, at: usize) -> bool {
         self.text.kind(at) == Some(Kind::Punctuation)
             && matches!(self.text.word(at), "\"" | "“" | "”" | "«" | "»")
     }
+}
+
+/// A word after which no subject is complete.
+fn is_joint(word: &str) -> bool {
+    matches!(
+        word,
+        "of" | "and"
+            | "or"
+            | "the"
+            | "a"
+            | "in"
+            | "to"
+            | "for"
+            | "with"
+            | "by"
+            | "at"
+            | "on"
+            | "that"
+            | "which"
+            | "be"
+            | "not"
+    )
 }

@@ -2,21 +2,26 @@
 
 use std::ops::Range;
 
+use super::verbs;
 use super::words::{Kind, Text};
 
 /// A sentence longer than this is no sentence and is not read.
 const SENTENCE_MAX_TOKENS: usize = 120;
 /// A line this short that ends without a mark may end a sentence.
 const SHORT_LINE_BYTES: usize = 60;
+/// No text is wrapped narrower than this.
+const WRAP_MIN_BYTES: usize = 58;
 
 /// The sentences of a stretch of bytes.
 pub(super) fn sentences(text: &Text<'_>, bytes: &Range<usize>) -> Vec<Range<usize>> {
     let all = text.tokens_in(bytes);
+    let width = text.raw[bytes.clone()].lines().map(str::len).max().unwrap_or_default().max(WRAP_MIN_BYTES);
     let mut found = Vec::new();
     let mut start = all.start;
     let mut at = all.start;
     while at < all.end {
-        let end = sentence_end(text, at, all.end).or_else(|| line_end(text, start, at).then_some(at + 1));
+        let end =
+            sentence_end(text, at, all.end).or_else(|| line_end(text, start, at, width).then_some(at + 1));
         if let Some(end) = end {
             found.push(start..end);
             start = end;
@@ -37,6 +42,9 @@ pub(super) fn sentences(text: &Text<'_>, bytes: &Range<usize>) -> Vec<Range<usiz
 /// The token after the sentence that ends with token `at`.
 fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
     let mark = text.word(at);
+    if mark == ";" && at + 1 < end {
+        return Some(at + 1);
+    }
     if !matches!(mark, "." | "!" | "?" | "…" | "。" | "！" | "？") {
         return None;
     }
@@ -59,9 +67,10 @@ fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
 }
 
 fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
-    const SHORT: [&str; 22] = [
-        "dr", "mr", "mrs", "ms", "prof", "st", "vs", "no", "approx", "e.g", "i.e", "etc", "inc", "ltd",
-        "dept", "fig", "jr", "sr", "est", "ca", "cf", "resp",
+    const SHORT: [&str; 31] = [
+        "cllr", "cllrs", "rev", "hon", "capt", "sgt", "a.m", "p.m", "nr", "dr", "mr", "mrs", "ms", "prof",
+        "st", "vs", "no", "approx", "e.g", "i.e", "etc", "inc", "ltd", "dept", "fig", "jr", "sr", "est",
+        "ca", "cf", "resp",
     ];
     let Some(before) = at.checked_sub(1).filter(|before| text.touches_next(*before)) else { return false };
     let word = text.word(before);
@@ -69,8 +78,8 @@ fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
     (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd") || initial
 }
 
-/// Chat and lists put one statement on a line, without a mark at its end.
-fn line_end(text: &Text<'_>, start: usize, at: usize) -> bool {
+/// Chat and lists put one statement on a line, without a mark at its end. `width` is that of the widest line around.
+fn line_end(text: &Text<'_>, start: usize, at: usize, width: usize) -> bool {
     let (Some(first), Some(this), Some(next)) =
         (text.tokens.get(start), text.tokens.get(at), text.tokens.get(at + 1))
     else {
@@ -81,13 +90,16 @@ fn line_end(text: &Text<'_>, start: usize, at: usize) -> bool {
         return false;
     }
     let short = this.end - first.start < SHORT_LINE_BYTES;
+    let opens = text.is_capitalised(at + 1) || matches!(text.kind(at + 1), Some(Kind::Handle));
+    // The next word had room on this line, so the writer meant to end it.
+    let line = text.raw[..this.end].rfind('\n').map_or(0, |end| end + 1);
+    let roomy = this.end - line + 1 + (next.end - next.start) <= width - width / 8;
     gap.matches('\n').count() > 1
-        || (short
+        || ((short && opens || roomy)
             && !matches!(
                 text.word(at),
                 "," | ";" | ":" | "-" | "and" | "or" | "the" | "a" | "to" | "of" | "by" | "for" | "with"
-            )
-            && (text.is_capitalised(at + 1) || matches!(text.kind(at + 1), Some(Kind::Handle))))
+            ))
 }
 
 /// Cuts a sentence where a new statement begins: at `;` and «but», and where `begins` sees a subject with its verb
@@ -99,10 +111,15 @@ pub(super) fn clauses(
 ) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = sentence.start;
+    let is_done = |at: usize| {
+        verbs::of(text.word(at)).is_some_and(|verb| verb.class == verbs::Class::Deed && verb.past)
+    };
     for at in sentence.start + 1..sentence.end.saturating_sub(1) {
+        // «merged the patch, paired with Obi»: what is done is listed without its subject.
+        let listed = || at >= start + 3 && is_done(start) && is_done(at + 1);
         let cut = match text.word(at) {
-            ";" | "but" | "however" => true,
-            "and" | "while" | "whereas" | "so" | "," | "–" | "—" => begins(at + 1),
+            ";" | "but" | "however" | "→" => true,
+            "and" | "while" | "whereas" | "so" | "," | "–" | "—" | "." => begins(at + 1) || listed(),
             _ => false,
         };
         if cut && at > start {

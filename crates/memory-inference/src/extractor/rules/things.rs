@@ -1,5 +1,7 @@
 //! Things: organisations, projects, tickets and versions.
 
+mod words;
+
 use std::ops::Range;
 
 use memory_core::entity::EntityType;
@@ -8,6 +10,8 @@ use super::discover::spaced;
 use super::names;
 use super::people::Roster;
 use super::words::{Kind, Text};
+pub(super) use words::is_company_ending;
+use words::{is_body, is_function_word, is_leading_body, is_team_word, is_verb_like};
 
 /// More entities than any real source has.
 const ENTITIES_MAX: usize = 5_000;
@@ -77,145 +81,101 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     if next == "project" && proper(at) && !is_verb_like(text.word(at)) {
         return Some((at..at + 2, EntityType::Project));
     }
+    if raw == "Team" && proper(at + 1) && !names::is_first_name(text.word(at + 1)) {
+        return Some((at..at + 2, EntityType::Org));
+    }
     if !proper(at) {
         return None;
     }
-    let length = (1..5).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(5);
-    let ending = (1..length).rev().find(|i| is_company_ending(text.raw_word(at + i)))?;
-    Some((at..at + ending + 1, EntityType::Org))
+    joined_by_and(text, at).or_else(|| body(text, at)).or_else(|| place(text, at))
 }
 
-/// What the name of a company ends with.
-pub(super) fn is_company_ending(word: &str) -> bool {
-    matches!(
-        word,
-        "Inc"
-            | "Ltd"
-            | "GmbH"
-            | "Corp"
-            | "LLC"
-            | "AG"
-            | "PLC"
-            | "Corporation"
-            | "Limited"
-            | "Foundation"
-            | "University"
-            | "Institute"
-            | "Technologies"
-            | "Labs"
-            | "Industries"
-    )
+/// «Abernathy & Osei Solicitors», «Volt & Vaughn»: an organisation.
+fn joined_by_and(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
+    let both = text.word(at + 1) == "&" && text.is_capitalised(at + 2);
+    if !both || names::is_no_name(text.word(at)) && names::is_no_name(text.word(at + 2)) {
+        return None;
+    }
+    let ends = text.is_capitalised(at + 3) && spaced(text, at + 2) && is_body(text.raw_word(at + 3));
+    // «Alice & Bob» are two people.
+    if !ends && (names::is_first_name(text.word(at)) || names::is_first_name(text.word(at + 2))) {
+        return None;
+    }
+    Some((at..at + 3 + usize::from(ends), EntityType::Org))
 }
 
-fn is_function_word(word: &str) -> bool {
-    matches!(
-        word,
-        "the"
-            | "this"
-            | "that"
-            | "our"
-            | "your"
-            | "my"
-            | "a"
-            | "an"
-            | "each"
-            | "every"
-            | "their"
-            | "his"
-            | "her"
-            | "its"
-            | "new"
-            | "next"
-            | "first"
-            | "last"
-            | "whole"
-            | "entire"
-            | "other"
-            | "same"
-            | "all"
-            | "any"
-            | "some"
-            | "no"
-            | "both"
-            | "for"
-            | "and"
-            | "or"
-            | "with"
-            | "from"
-            | "in"
-            | "on"
-            | "of"
-            | "to"
-            | "by"
-            | "as"
-            | "at"
-            | "if"
-            | "which"
-            | "what"
-            | "hi"
-            | "dear"
-            | "hello"
-            | "thanks"
-            | "one"
-            | "open"
-            | "local"
-            | "external"
-            | "internal"
-            | "meet"
-            | "join"
-    )
+/// «St Brigid's Hospital», «Town Council of Lower Brannock», «Klinikum Ostertal»: what the last or the first word names.
+fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
+    let mut end = at + 1;
+    let mut last_body = is_body(text.raw_word(at)).then_some(at);
+    while end < at + 8 {
+        let possessive = text.word(end) == "'s";
+        let joint = matches!(text.word(end), "of" | "for") && last_body.is_some_and(|body| body >= at)
+            || matches!(text.word(end), "and" | "de" | "do" | "da" | "del" | "der" | "van")
+                && last_body.is_some();
+        let next = text.is_capitalised(end) && (spaced(text, end - 1) || possessive);
+        if possessive && text.is_capitalised(end + 1)
+            || joint && text.is_capitalised(end + 1) && spaced(text, end - 1)
+        {
+            end += 1;
+        } else if next {
+            if is_body(text.raw_word(end)) {
+                last_body = Some(end);
+            }
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    let body = last_body?;
+    let of = (body..end).any(|near| matches!(text.word(near), "of" | "for" | "de" | "do" | "da"));
+    // A word such as «Council» alone is no name; «Klinikum Ostertal» and «Bank of Elmford» are.
+    let tokens = match () {
+        () if of => at..end,
+        () if body > at => at..body + 1,
+        () if is_leading_body(text.raw_word(at)) && end > at + 1 => at..end.min(at + 2),
+        () => return None,
+    };
+    Some((tokens, EntityType::Org))
 }
 
-fn is_verb_like(word: &str) -> bool {
-    matches!(
-        word,
-        "start"
-            | "project"
-            | "close"
-            | "finish"
-            | "cancel"
-            | "create"
-            | "plan"
-            | "side"
-            | "pilot"
-            | "big"
-            | "current"
-            | "previous"
-    )
-}
-
-fn is_team_word(word: &str) -> bool {
-    matches!(
-        word,
-        "platform"
-            | "data"
-            | "security"
-            | "design"
-            | "frontend"
-            | "backend"
-            | "infra"
-            | "infrastructure"
-            | "mobile"
-            | "sales"
-            | "marketing"
-            | "legal"
-            | "finance"
-            | "support"
-            | "ops"
-            | "operations"
-            | "qa"
-            | "research"
-            | "engineering"
-            | "devops"
-            | "sre"
-            | "growth"
-            | "payments"
-            | "billing"
-            | "analytics"
-            | "hr"
-            | "procurement"
-            | "logistics"
-    )
+/// «Kettle Lane», «Market Square»: a place by its last word.
+fn place(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
+    // «Mina Park» and «Alan Hill» are people.
+    if names::is_first_name(text.word(at)) {
+        return None;
+    }
+    let length = (1..4).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(4);
+    let ending = (1..length).rev().find(|i| {
+        matches!(
+            text.raw_word(at + i),
+            "Street"
+                | "Road"
+                | "Lane"
+                | "Avenue"
+                | "Square"
+                | "Row"
+                | "Close"
+                | "Drive"
+                | "Hill"
+                | "Park"
+                | "Bridge"
+                | "Valley"
+                | "Island"
+                | "Bay"
+                | "Harbour"
+                | "Station"
+                | "Quay"
+                | "Green"
+                | "Court"
+                | "Terrace"
+                | "Way"
+                | "Gardens"
+                | "Wharf"
+                | "Mews"
+        )
+    })?;
+    Some((at..at + ending + 1, EntityType::Place))
 }
 
 /// `ABC-123`, but not `UTF-8` or `SHA-256`.

@@ -7,12 +7,12 @@ use memory_core::event::{Actor, ActorRole, Category};
 use super::draft::{self, Draft};
 use super::narrative::{self, Pronouns};
 use super::people::Roster;
-use super::requests::{agrees_that, agrees_to_do, asks, proposes};
+use super::requests::{agrees_that, agrees_to_do, asks, offers, proposes};
 use super::scene::Scene;
 use super::sentences::sentences;
 
 /// An answer comes within this many turns.
-const ANSWER_WITHIN: usize = 2;
+const ANSWER_WITHIN: usize = 3;
 
 struct Turn<'s, 'a> {
     scene: &'s Scene<'a>,
@@ -28,16 +28,26 @@ pub(super) fn agreements(scenes: &[Scene<'_>], roster: &Roster) -> Vec<Draft> {
         if turn.scene.context_only {
             continue;
         }
-        let Some(answer) = turn.sentences.first() else { continue };
+        let Some(answer) = turn.sentences.first().cloned() else { continue };
+        // «true. ok drop the phone call»: the second sentence belongs to a short first one.
+        let answer = match turn.sentences.get(1) {
+            Some(second) if answer.len() <= 3 => answer.start..second.end,
+            _ => answer,
+        };
+        let answer = &answer;
         for earlier in turns[at.saturating_sub(ANSWER_WITHIN)..at]
             .iter()
             .rev()
             .filter(|earlier| earlier.speaker != turn.speaker)
         {
-            if let Some(draft) =
-                promised(turn, answer, earlier, roster).or_else(|| settled(turn, answer, earlier, roster))
-            {
-                drafts.push(draft);
+            let found = promised(turn, answer, earlier, roster)
+                .or_else(|| settled(turn, answer, earlier, roster))
+                .or_else(|| taken_up(turn, answer, earlier, roster));
+            if let Some(draft) = found {
+                // The first who agrees settles it.
+                if !drafts.iter().any(|known: &Draft| known.evidence[1] == draft.evidence[1]) {
+                    drafts.push(draft);
+                }
                 break;
             }
         }
@@ -111,6 +121,44 @@ fn promised(
         subject: draft::about(earlier.scene, request, &actors),
         actors,
         evidence: vec![(turn.scene.segment, answer_bytes), (earlier.scene.segment, request_bytes)],
+    })
+}
+
+/// «I could bring my grill» – «perfect, the grill is yours».
+fn taken_up(
+    turn: &Turn<'_, '_>,
+    answer: &Range<usize>,
+    earlier: &Turn<'_, '_>,
+    roster: &Roster,
+) -> Option<Draft> {
+    if !agrees_that(turn.scene, answer) {
+        return None;
+    }
+    let (offer, verb) = earlier
+        .sentences
+        .iter()
+        .rev()
+        .find_map(|sentence| Some((sentence, offers(earlier.scene, sentence)?)))?;
+    let people = &roster.entities;
+    let name = people.get(earlier.speaker).map(|known| known.name.as_str());
+    let task =
+        narrative::told(earlier.scene, &(verb..offer.end), people, Pronouns { speaker: name, third: None });
+    let actors = vec![
+        Actor { entity: earlier.speaker, role: ActorRole::Owner },
+        Actor { entity: turn.speaker, role: ActorRole::Stakeholder },
+    ];
+    let telling =
+        format!("{} will {}", name.unwrap_or_default(), task.trim_end_matches(['?', '.', '!', ' ']));
+    let bytes = earlier.scene.text.bytes(offer);
+    Some(Draft {
+        category: Category::Commitment,
+        confidence: 0.66,
+        narrative: narrative::sentence(&telling),
+        event_time: turn.scene.reference,
+        due_time: draft::due(&earlier.scene.text.raw[bytes.clone()], earlier.scene.reference),
+        subject: draft::about(earlier.scene, offer, &actors),
+        actors,
+        evidence: vec![(turn.scene.segment, turn.scene.text.bytes(answer)), (earlier.scene.segment, bytes)],
     })
 }
 

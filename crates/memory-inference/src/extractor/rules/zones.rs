@@ -1,6 +1,7 @@
 //! Zones: which parts of a text are headers, headings, items, turns and prose, and which are code, logs, quoted
 //! replies and signatures that say nothing new.
 
+mod entries;
 mod headings;
 mod quiet;
 
@@ -70,6 +71,11 @@ fn is_role(label: &str) -> bool {
     ROLES.contains(&format!(" {} ", label.trim().to_lowercase().replace(' ', "-")))
 }
 
+/// «@Dietmar: please …» calls someone in a text; it is no turn of theirs.
+fn is_call(turn: &lines::Turn<'_>) -> bool {
+    turn.name.starts_with('@') && !turn.timed
+}
+
 struct Reader<'a> {
     text: &'a str,
     lines: Vec<Range<usize>>,
@@ -78,6 +84,8 @@ struct Reader<'a> {
     stack: Vec<(usize, Section)>,
     speaker: Option<String>,
     known_speakers: HashSet<String>,
+    /// Full and first names of those known to have a part, lower case.
+    known_people: HashSet<String>,
     /// The block that following lines continue.
     open: bool,
     heads: Vec<String>,
@@ -92,6 +100,8 @@ enum Quiet {
     Signature,
     /// All that follows is an earlier message.
     Quote,
+    /// The headers of a message that is passed on.
+    Forward,
 }
 
 /// Reads the layout; `known` are names that are surely people.
@@ -113,6 +123,7 @@ pub(super) fn read(text: &str, known: &HashSet<String>) -> Layout {
         lines,
         layout,
         known_speakers,
+        known_people: known.clone(),
         stack: Vec::new(),
         speaker: None,
         open: false,
@@ -147,7 +158,11 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
     for line in lines {
         let Some(turn) = turn(&text[line.clone()]) else { continue };
         let name = turn.name.trim_start_matches('@');
-        if is_role(name) || !names::could_be_name(name, turn.timed) {
+        if is_call(&turn) {
+            continue;
+        }
+        let first_known = known.contains(&name.to_lowercase());
+        if is_role(name) || !(first_known || names::could_be_name(name, turn.timed)) {
             continue;
         }
         *counts.entry(name).or_default() += 1;
@@ -177,7 +192,16 @@ impl<'a> Reader<'a> {
             self.heads.clear();
             return at + 1;
         }
-        if self.opens_section(at) || self.row(at) || self.take_turn(at) || self.item(at) || self.labelled(at)
+        if self.known_speakers.len() > 1 && lines::is_notice(line) {
+            self.open = false;
+            return at + 1;
+        }
+        if self.opens_section(at)
+            || self.row(at)
+            || self.take_turn(at)
+            || self.item(at)
+            || self.entry(at)
+            || self.labelled(at)
         {
             return at + 1;
         }
@@ -214,6 +238,7 @@ impl<'a> Reader<'a> {
         let Some(turn) = turn(line) else { return false };
         let name = turn.name.trim_start_matches('@');
         if !self.known_speakers.contains(name)
+            || is_call(&turn)
             || matches!(self.section(), Section::Prior(_) | Section::People)
         {
             return false;
@@ -256,6 +281,9 @@ impl<'a> Reader<'a> {
 
     /// `Attendees: …`, `Date: …`, `Decision: …`.
     fn labelled(&mut self, at: usize) -> bool {
+        if self.stand_up(at) {
+            return true;
+        }
         let line = self.text_of(at);
         let Some((name, after)) = label(line) else { return false };
         let rest = line[after..].trim();
@@ -297,6 +325,9 @@ impl<'a> Reader<'a> {
             Form::Prose => true,
             Form::Row { .. } => false,
         });
+        // In a chat a short line is a message of its own.
+        let short = at > 0 && self.text_of(at - 1).len() < 60;
+        let continues = continues && !(short && self.speaker.is_some());
         if self.open
             && continues
             && !self.is_bare_item(self.text_of(at))

@@ -28,7 +28,9 @@ impl Reader<'_> {
             if self.layout.date.is_none() && at < TITLE_LINES && lines::is_dated(line) {
                 self.layout.date = Some(line.to_owned());
             }
-            self.push_heading(level, sections::of_heading(&line[words]));
+            let words = &line[words];
+            self.push_heading(level, sections::of_heading(words));
+            self.speaker = self.person_of_heading(words);
             return true;
         }
         let trimmed = line.trim();
@@ -42,15 +44,25 @@ impl Reader<'_> {
         }
         let words = trimmed.split_whitespace().count();
         let ends = trimmed.ends_with(':');
+        let closed = trimmed.ends_with('.') && words >= 2 && sections::of_heading(trimmed).is_some();
         if words <= 6
-            && (ends || !trimmed.ends_with(['.', '!', '?', ',', ';']))
+            && (ends || closed || !trimmed.ends_with(['.', '!', '?', ',', ';']))
             && bullet(line).is_none_or(|b| line[b.text_at..].ends_with(':'))
         {
             let known = sections::of_heading(trimmed.trim_start_matches(['-', '*', '•', ' ']));
             let next_is_item =
                 bullet(self.text_of(at + 1)).is_some() || self.text_of(at + 1).trim().is_empty();
+            if known.is_none()
+                && bullet(line).is_none()
+                && bullet(self.text_of(at + 1)).is_some()
+                && let Some(person) = self.person_of_heading(trimmed)
+            {
+                self.push_heading(LEADER, None);
+                self.speaker = Some(person);
+                return true;
+            }
             let apart = at == 0 || self.text_of(at - 1).trim().is_empty();
-            if known.is_some() && (ends || next_is_item || (apart && words <= 3)) {
+            if known.is_some() && (ends || closed || next_is_item || (apart && words <= 3)) {
                 self.push_heading(LEADER, known);
                 return true;
             }
@@ -60,9 +72,17 @@ impl Reader<'_> {
                 && !trimmed.chars().any(char::is_lowercase);
             let leads_list =
                 apart && trimmed.starts_with(char::is_uppercase) && bullet(self.text_of(at + 1)).is_some();
+            // «Team» alone above its paragraph.
+            let alone = apart
+                && known.is_none()
+                && words <= 3
+                && trimmed.starts_with(char::is_uppercase)
+                && trimmed.chars().all(|c| c.is_alphabetic() || c == ' ')
+                && self.text_of(at + 1).trim().len() > trimmed.len() + 10
+                && self.stack.last().is_some_and(|(level, _)| *level == LEADER);
             // Another leader («Backend:») ends a section that a leader opened, not one opened by a real heading.
             if bullet(line).is_none()
-                && (shouting || (ends && next_is_item) || leads_list || self.is_title(at))
+                && (shouting || (ends && next_is_item) || leads_list || alone || self.is_title(at))
                 && !self.names_person(trimmed)
             {
                 self.push_heading(LEADER, known);
@@ -89,6 +109,17 @@ impl Reader<'_> {
             self.layout.date = Some(line.to_owned());
         }
         title
+    }
+
+    /// «**Lena K.**», «Frida (guest, platform)»: the person whose notes follow.
+    fn person_of_heading(&self, words: &str) -> Option<String> {
+        let name =
+            words.split(['(', ',', '–', ':']).next()?.trim().trim_start_matches('@').trim_end_matches('.');
+        let lower = name.to_lowercase();
+        let first = lower.split_whitespace().next()?;
+        let known = self.known_people.contains(&lower)
+            || (self.known_people.contains(first) && lower.split_whitespace().count() <= 3);
+        known.then(|| name.to_owned())
     }
 
     pub(super) fn names_person(&self, line: &str) -> bool {

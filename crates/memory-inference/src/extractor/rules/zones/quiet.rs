@@ -1,6 +1,8 @@
 //! Lines that are not the author's own words: mail headers, code, logs, quoted replies and signatures.
 
-use super::super::lines::{bullet, heading, is_closing, is_code, is_log, mail_header, opens_quote, turn};
+use super::super::lines::{
+    bullet, heading, is_closing, is_code, is_log, mail_header, opens_forward, opens_quote, turn,
+};
 use super::{Quiet, Reader};
 
 impl Reader<'_> {
@@ -43,6 +45,11 @@ impl Reader<'_> {
             }
             Quiet::Quote => return true,
             Quiet::Signature => {
+                if opens_forward(line) {
+                    self.quiet = Quiet::Forward;
+                    self.open = false;
+                    return true;
+                }
                 let again = opens_quote(line) || heading(line).is_some_and(|(level, _)| level < 7);
                 if !again {
                     self.sign(trimmed);
@@ -50,7 +57,18 @@ impl Reader<'_> {
                 }
                 self.quiet = Quiet::No;
             }
+            Quiet::Forward => {
+                if self.forwarded_header(line) || trimmed.is_empty() {
+                    return true;
+                }
+                self.quiet = Quiet::No;
+            }
             Quiet::No => {}
+        }
+        if opens_forward(line) {
+            self.quiet = Quiet::Forward;
+            self.open = false;
+            return true;
         }
         if fence {
             self.quiet = Quiet::Fence;
@@ -74,7 +92,13 @@ impl Reader<'_> {
             }
             return true;
         }
-        if is_log(line) || (is_code(line) && (line.starts_with("    ") || trimmed.ends_with([';', '{', '}'])))
+        // «1. that the square be closed;» ends like code and is none.
+        let sentence = bullet(line).is_some()
+            || !trimmed.contains(['=', '(', '{', '<', '[']) && trimmed.split_whitespace().count() > 3;
+        if is_log(line)
+            || (!sentence
+                && is_code(line)
+                && (line.starts_with("    ") || trimmed.ends_with([';', '{', '}'])))
         {
             if turn(line).is_some_and(|turn| self.known_speakers.contains(turn.name)) {
                 return false;
@@ -88,6 +112,18 @@ impl Reader<'_> {
             return true;
         }
         trimmed.chars().all(|c| matches!(c, '-' | '=' | '*' | '_' | '~')) && trimmed.len() >= 3
+    }
+
+    /// Reads a header of a forwarded message: from then on its sender speaks.
+    fn forwarded_header(&mut self, line: &str) -> bool {
+        let Some((name, value)) = mail_header(line) else { return false };
+        if name == "from" {
+            self.speaker = Some(value.to_owned());
+            self.layout.people.push(value.to_owned());
+        } else if matches!(name.as_str(), "to" | "cc") {
+            self.layout.people.push(value.to_owned());
+        }
+        true
     }
 
     fn sign(&mut self, trimmed: &str) {
@@ -104,7 +140,7 @@ impl Reader<'_> {
             if line.is_empty() {
                 continue;
             }
-            if opens_quote(line) || line.starts_with('>') || line.starts_with("On ") {
+            if opens_quote(line) || opens_forward(line) || line.starts_with('>') || line.starts_with("On ") {
                 return true;
             }
             short += 1;

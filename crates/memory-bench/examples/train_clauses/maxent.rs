@@ -1,0 +1,192 @@
+//! Multinomial logistic regression with L2 regularisation: full-batch Adam from zero, so the same examples in the same
+//! order give the same weights.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use memory_core::event::Category;
+use memory_inference::extractor::{CLASSES, FEATURES_VERSION, SCALE, in_their_text};
+
+const ROUNDS: i32 = 150;
+const STEP: f32 = 0.1;
+const L2: f32 = 1.5;
+/// A feature of fewer clauses is not learned.
+const SEEN_AT_LEAST: usize = 2;
+/// Features that weigh less than this for every class are left out of the file.
+const WEIGHT_MIN: f32 = 0.12;
+
+/// A clause with what it tells.
+pub struct Example {
+    pub document: usize,
+    pub features: Vec<String>,
+    /// How much of it each class is, none first; `None` for a clause that is neither right nor wrong.
+    pub targets: Option<[f32; CLASSES]>,
+}
+
+/// Weights by the name of their feature.
+pub type Weights = BTreeMap<String, [f32; CLASSES]>;
+
+pub fn train(examples: &[&Example]) -> Weights {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for feature in examples.iter().flat_map(|example| &example.features) {
+        *counts.entry(feature).or_default() += 1;
+    }
+    let names: Vec<&str> =
+        counts.into_iter().filter(|(_, count)| *count >= SEEN_AT_LEAST).map(|(name, _)| name).collect();
+    let rows: Vec<(Vec<usize>, [f32; CLASSES])> = examples
+        .iter()
+        .filter_map(|example| {
+            let features =
+                example.features.iter().filter_map(|name| names.binary_search(&name.as_str()).ok());
+            Some((features.collect(), example.targets?))
+        })
+        .collect();
+    let mut weights = vec![[0.0_f32; CLASSES]; names.len()];
+    let mut slope = weights.clone();
+    let mut curve = weights.clone();
+    for round in 1..=ROUNDS {
+        let gradients = gradients(&rows, &weights);
+        let step = STEP * (1.0 - (round - 1) as f32 / ROUNDS as f32);
+        let (first, second) = (1.0 - 0.9_f32.powi(round), 1.0 - 0.99_f32.powi(round));
+        for (feature, gradient) in gradients.iter().enumerate() {
+            for class in 0..CLASSES {
+                let (slope, curve) = (&mut slope[feature][class], &mut curve[feature][class]);
+                *slope = 0.9 * *slope + 0.1 * gradient[class];
+                *curve = 0.99 * *curve + 0.01 * gradient[class] * gradient[class];
+                weights[feature][class] -= step * (*slope / first) / ((*curve / second).sqrt() + 1e-8);
+            }
+        }
+    }
+    names.into_iter().map(str::to_owned).zip(weights).collect()
+}
+
+fn gradients(rows: &[(Vec<usize>, [f32; CLASSES])], weights: &[[f32; CLASSES]]) -> Vec<[f32; CLASSES]> {
+    let all = rows.len().max(1) as f32;
+    let mut gradients: Vec<[f32; CLASSES]> =
+        weights.iter().map(|row| row.map(|weight| weight * L2 / all)).collect();
+    for (features, targets) in rows {
+        let odds = odds(features.iter().map(|feature| &weights[*feature]));
+        for feature in features {
+            for class in 0..CLASSES {
+                gradients[*feature][class] += (odds[class] - targets[class]) / all;
+            }
+        }
+    }
+    gradients
+}
+
+fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> [f32; CLASSES] {
+    let mut sums = [0.0_f32; CLASSES];
+    for row in rows {
+        for (sum, weight) in sums.iter_mut().zip(row) {
+            *sum += weight;
+        }
+    }
+    let most = sums.iter().copied().fold(f32::MIN, f32::max);
+    let odds = sums.map(|sum| (sum - most).exp());
+    let all: f32 = odds.iter().sum();
+    odds.map(|odd| odd / all)
+}
+
+fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
+    odds(example.features.iter().filter_map(|name| weights.get(name)))
+}
+
+/// How likely each example's classes are by the weights of the folds without its document, and what it tells. Examples
+/// of a document stand together.
+pub fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<([f32; CLASSES], [f32; CLASSES])> {
+    let mut judged = Vec::new();
+    for text in examples.chunk_by(|a, b| a.document == b.document) {
+        let mut odds: Vec<_> =
+            text.iter().map(|one| odds_of(one, &folds[one.document % folds.len()])).collect();
+        in_their_text(&mut odds);
+        judged.extend(odds.into_iter().zip(text).filter_map(|(odds, one)| Some((odds, one.targets?))));
+    }
+    judged
+}
+
+/// For each category the threshold with the best F1 whose precision is not below `precision`.
+pub fn thresholds(judged: &[([f32; CLASSES], [f32; CLASSES])], precision: f32) -> Vec<f32> {
+    (1..CLASSES)
+        .map(|class| {
+            let wanted = judged.iter().filter(|(_, targets)| targets[class] > 0.0).count() as f32;
+            let mut best = (0.0, 0.6);
+            for percent in 15..90 {
+                let threshold = percent as f32 / 100.0;
+                let found = judged.iter().filter(|(odds, _)| odds[class] >= threshold);
+                let (mut taken, mut right) = (0.0, 0.0);
+                for (_, targets) in found {
+                    taken += 1.0;
+                    right += f32::from(u8::from(targets[class] > 0.0));
+                }
+                let f1 = 2.0 * right / (taken + wanted);
+                if right >= precision * taken && f1 > best.0 {
+                    best = (f1, threshold);
+                }
+            }
+            best.1
+        })
+        .collect()
+}
+
+/// The file of a model.
+pub fn written(weights: &Weights, thresholds: &[f32]) -> String {
+    let mut out = format!("features {FEATURES_VERSION}\nthresholds");
+    for threshold in thresholds {
+        let _ = write!(out, " {threshold:.2}");
+    }
+    out.push('\n');
+    for (name, row) in weights {
+        // Only differences between the classes count: «none» is the one that the others are measured by.
+        let row = row.map(|weight| (weight * SCALE).round().clamp(-127.0, 127.0) as i32);
+        if row.iter().any(|weight| weight.abs() as f32 >= WEIGHT_MIN * SCALE) {
+            let numbers: Vec<String> = row.iter().map(ToString::to_string).collect();
+            let _ = writeln!(out, "{name}\t{}", numbers.join(" "));
+        }
+    }
+    out
+}
+
+/// The targets of clauses at `spans`, held against labels.
+pub struct Label {
+    pub categories: Vec<Category>,
+    pub spans: Vec<(usize, usize)>,
+    pub is_optional: bool,
+}
+
+/// What each clause tells: the clause that agrees best with a label is its event; others that meet it are neither right
+/// nor wrong. Of an act of several turns it is the last.
+pub fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Option<[f32; CLASSES]>> {
+    let mut told: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];
+    let mut met = BTreeSet::new();
+    for label in labels {
+        let mut carriers = Vec::new();
+        for span in &label.spans {
+            let meeting = clauses.iter().enumerate().filter(|(_, clause)| overlap(**clause, *span).is_some());
+            met.extend(meeting.clone().map(|(at, _)| at));
+            carriers.extend(meeting.max_by_key(|(_, clause)| overlap(**clause, *span)).map(|(at, _)| at));
+        }
+        let Some(carrier) = carriers.last().filter(|_| !label.is_optional) else { continue };
+        for category in &label.categories {
+            let class = Category::ALL.iter().position(|known| known == category).map_or(0, |at| at + 1);
+            let share = 1.0 / label.categories.len() as f32;
+            told[*carrier][class] = told[*carrier][class].max(share);
+        }
+    }
+    let judged = told.into_iter().enumerate().map(|(at, mut row)| {
+        let all: f32 = row.iter().sum();
+        if all > 0.0 {
+            return Some(row.map(|part| part / all));
+        }
+        row[0] = 1.0;
+        (!met.contains(&at)).then_some(row)
+    });
+    judged.collect()
+}
+
+/// In thousandths of what the two cover; `None` when they share less than half of the shorter.
+fn overlap(a: (usize, usize), b: (usize, usize)) -> Option<usize> {
+    let shared = a.1.min(b.1).saturating_sub(a.0.max(b.0));
+    let shorter = (a.1 - a.0).min(b.1 - b.0);
+    (shared > 0 && shared * 2 >= shorter).then(|| shared * 1000 / (a.1 - a.0 + b.1 - b.0 - shared))
+}

@@ -1,0 +1,98 @@
+//! Table rows that tell an event.
+
+use std::ops::Range;
+
+use memory_core::event::Category;
+
+use super::super::events::EventReader;
+use super::super::narrative;
+use super::super::owners::Owned;
+use super::super::sections::Section;
+use super::super::zones::Block;
+use super::{Found, Promised, event};
+
+/// A table row is one event where a column names tasks, decisions or risks.
+pub(super) fn row(
+    reader: &EventReader<'_, '_>,
+    block: &Block,
+    cells: &[Range<usize>],
+    heads: &[String],
+) -> Promised {
+    let column = |names: &[&str]| {
+        heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
+    };
+    let text = &reader.scene.text;
+    let owner_cell = column(&[
+        "owner",
+        "who",
+        "assignee",
+        "responsible",
+        "person",
+        "assigned to",
+        "lead",
+        "dri",
+        "by whom",
+        "whom",
+        "name",
+        "resp.",
+        "resp",
+    ]);
+    let status =
+        column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
+    let task = column(&[
+        "action",
+        "action item",
+        "actions",
+        "task",
+        "action items",
+        "what",
+        "deliverable",
+        "next step",
+        "todo",
+        "item",
+        "description",
+        "job",
+        "work",
+        "measure",
+        "follow-up",
+        "todo item",
+        "to do",
+        "activity",
+    ]);
+    let (what, category) = match (
+        task,
+        column(&["decision", "decisions"]),
+        column(&["risk", "issue", "blocker", "risks", "concern"]),
+    ) {
+        (_, Some(cell), _) => (cell, Category::Decision),
+        (_, _, Some(cell)) => (cell, Category::QualityRisk),
+        (Some(cell), ..)
+            if matches!(status.as_str(), "done" | "complete" | "completed" | "shipped" | "✅" | "closed") =>
+        {
+            (cell, Category::Execution)
+        }
+        (Some(cell), ..) if owner_cell.is_some() || block.section == Section::Prior(Category::Commitment) => {
+            (cell, Category::Commitment)
+        }
+        _ => return Promised::Nothing,
+    };
+    let tokens = text.tokens_in(what);
+    let people = owner_cell.map_or_else(Vec::new, |cell| reader.scene.people_in(&text.tokens_in(cell)));
+    let all = text.tokens_in(&block.bytes);
+    let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
+    let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");
+    if tokens.clone().filter(|at| text.is_word(*at)).count() < 2 || all.is_empty() {
+        return Promised::Nothing;
+    }
+    let owned = Owned { people, task: tokens };
+    let found = Found { category, tokens: all, owned, hit: None };
+    let mut draft = event(reader, block, found);
+    if matches!(category, Category::Decision | Category::QualityRisk) {
+        draft.narrative = narrative::sentence(&format!(
+            "{}: {}",
+            if category == Category::Decision { "Decision" } else { "Risk" },
+            &text.raw[what.clone()]
+        ));
+    }
+    Promised::Event(Box::new(draft), block.bytes.end..block.bytes.end)
+}

@@ -1,0 +1,162 @@
+//! The clause model: for each clause, which category of event it tells, if any, and how likely that is.
+//!
+//! It weighs what the clause shows and what the hand-written rules say of it. Actors, times and narratives are the rules'.
+
+mod clauses;
+mod features;
+mod lexicon;
+mod page;
+mod shown;
+mod tell;
+#[cfg(test)]
+mod tests;
+mod weights;
+
+use std::ops::Range;
+
+use memory_core::event::Category;
+use memory_core::ports::SourceText;
+use memory_core::text::CharSpan;
+
+use self::clauses::{Candidate, candidates};
+use self::features::{Seen, Sink, Verdict};
+use self::page::Page;
+use super::Found;
+use super::draft::Draft;
+use super::people::Roster;
+use super::scene::Scene;
+pub use weights::{CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, in_their_text};
+
+/// A clause as the model sees it, for training.
+#[derive(Debug, Clone)]
+pub struct ClauseSeen {
+    pub segment: usize,
+    pub span: CharSpan,
+    /// The names of its features, in order, each once.
+    pub features: Vec<String>,
+}
+
+/// All clauses of a source with their features.
+pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
+    let Found { scenes, drafts, .. } = super::found(source);
+    let mut all = Vec::new();
+    for scene in scenes.iter().filter(|scene| !scene.context_only) {
+        let candidates = candidates(scene);
+        let page = Page::of(source, scene);
+        let density = density(scene, &candidates, &drafts);
+        let seen = Seen { scene, page: &page, candidates: &candidates, context: source.context, density };
+        for (at, candidate) in candidates.iter().enumerate() {
+            let mut sink = Sink::named();
+            seen.features(at, &verdicts(scene, candidate, &drafts), &mut sink);
+            let span = scene.text.span(&scene.text.bytes(&candidate.tokens));
+            all.push(ClauseSeen { segment: scene.segment, span, features: sink.into_names() });
+        }
+    }
+    all
+}
+
+/// The events of a source: what the model finds likely enough, told with the rules' drafts where they have one.
+pub(super) fn judged(
+    model: &ClauseModel,
+    source: &SourceText,
+    scenes: &[Scene<'_>],
+    roster: &Roster,
+    drafts: Vec<Draft>,
+) -> Vec<Draft> {
+    let mut read = Vec::new();
+    let mut odds = Vec::new();
+    let mut sink = Sink::default();
+    for scene in scenes.iter().filter(|scene| !scene.context_only) {
+        let candidates = candidates(scene);
+        let page = Page::of(source, scene);
+        let density = density(scene, &candidates, &drafts);
+        let seen = Seen { scene, page: &page, candidates: &candidates, context: source.context, density };
+        for (at, candidate) in candidates.iter().enumerate() {
+            sink.clear();
+            seen.features(at, &verdicts(scene, candidate, &drafts), &mut sink);
+            odds.push(model.odds(sink.hashes()));
+        }
+        read.push((scene, candidates));
+    }
+    in_their_text(&mut odds);
+
+    let mut odds = odds.into_iter();
+    let mut used = vec![false; drafts.len()];
+    let mut told = Vec::new();
+    for (scene, candidates) in &read {
+        let likely: Vec<(usize, Category, f32)> = odds
+            .by_ref()
+            .take(candidates.len())
+            .enumerate()
+            .flat_map(|(at, odds)| {
+                model.told(&odds).into_iter().map(move |(category, odd)| (at, category, odd))
+            })
+            .collect();
+        told.extend(told_in(scene, roster, candidates, &likely, &drafts, &mut used));
+    }
+    // What took two turns to agree on is more than its clauses.
+    let acts = drafts.into_iter().zip(used).filter(|(draft, used)| !used && draft.evidence.len() > 1);
+    told.extend(acts.map(|(draft, _)| draft));
+    told
+}
+
+/// The drafts of what is likely in a scene: the rules' own where they have one that is not `used` yet.
+fn told_in(
+    scene: &Scene<'_>,
+    roster: &Roster,
+    candidates: &[Candidate],
+    likely: &[(usize, Category, f32)],
+    drafts: &[Draft],
+    used: &mut [bool],
+) -> Vec<Draft> {
+    let mut told = Vec::with_capacity(likely.len());
+    for (number, (at, category, odd)) in likely.iter().enumerate() {
+        let candidate = &candidates[*at];
+        let bytes = scene.text.bytes(&candidate.tokens);
+        let known = drafts.iter().enumerate().find(|(number, draft)| {
+            !used[*number] && draft.category == *category && meets(draft, scene.segment, &bytes)
+        });
+        if let Some((known, draft)) = known {
+            used[known] = true;
+            told.push(Draft { confidence: *odd, ..draft.clone() });
+            continue;
+        }
+        let same = |other: &usize| candidates[*other].sentence == candidate.sentence;
+        let before = number.checked_sub(1).is_some_and(|before| same(&likely[before].0));
+        let after = likely.get(number + 1).is_some_and(|(after, ..)| same(after));
+        told.push(tell::draft(scene, roster, candidate, *category, *odd, !before && !after));
+    }
+    told
+}
+
+fn verdicts(scene: &Scene<'_>, candidate: &Candidate, drafts: &[Draft]) -> Vec<Verdict> {
+    let bytes = scene.text.bytes(&candidate.tokens);
+    let mut verdicts: Vec<(Category, f32)> = drafts
+        .iter()
+        .filter(|draft| meets(draft, scene.segment, &bytes))
+        .map(|draft| (draft.category, draft.confidence))
+        .collect();
+    verdicts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    verdicts
+}
+
+/// The share of drafts in the clauses of a scene, in steps.
+fn density(scene: &Scene<'_>, candidates: &[Candidate], drafts: &[Draft]) -> &'static str {
+    let here =
+        drafts.iter().filter(|draft| draft.evidence.iter().any(|(at, _)| *at == scene.segment)).count();
+    match here * 100 / candidates.len().max(1) {
+        0 => "0",
+        1..8 => "1",
+        8..18 => "2",
+        18..35 => "3",
+        _ => "4",
+    }
+}
+
+/// Whether a draft's evidence and a clause share at least half of the shorter.
+fn meets(draft: &Draft, segment: usize, bytes: &Range<usize>) -> bool {
+    draft.evidence.iter().any(|(at, evidence)| {
+        let shared = evidence.end.min(bytes.end).saturating_sub(evidence.start.max(bytes.start));
+        *at == segment && shared > 0 && shared * 2 >= evidence.len().min(bytes.len())
+    })
+}

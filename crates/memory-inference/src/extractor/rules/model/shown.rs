@@ -1,0 +1,101 @@
+//! Tokens as the model sees them.
+
+use memory_core::entity::EntityType;
+
+use super::super::scene::Scene;
+use super::super::verbs;
+use super::super::words::Kind;
+use super::lexicon::classes;
+
+/// A token as the model sees it: names, numbers and days as their class; empty for what says nothing.
+pub(super) fn shown<'s>(scene: &'s Scene<'_>, at: usize) -> &'s str {
+    let text = &scene.text;
+    if let Some(spot) = scene.spot(at) {
+        return match spot.entity_type {
+            EntityType::Person => "<person>",
+            EntityType::Org => "<org>",
+            EntityType::Project | EntityType::Object => "<thing>",
+            EntityType::Place => "<place>",
+            EntityType::Other => "<name>",
+        };
+    }
+    let word = text.word(at);
+    match text.kind(at) {
+        Some(Kind::Number) => "<num>",
+        Some(Kind::Handle) => "<person>",
+        Some(Kind::Email) => "<mail>",
+        Some(Kind::Link) => "<link>",
+        Some(Kind::Punctuation) => match word {
+            "?" | "!" | ":" | ";" | "(" | "→" | ">" | "\"" | "," | "–" | "—" | "-" | "+" | "%" | "✅"
+            | "👍" | "🎉" | "😂" | "😅" => word,
+            "€" | "£" | "$" => "<money>",
+            "…" => "…",
+            _ => "",
+        },
+        _ if is_day(word) => "<day>",
+        _ if word.bytes().any(|byte| byte.is_ascii_digit()) => "<num>",
+        _ if text.is_capitalised(at) && word != "i" => {
+            let inside = at > 0 && (text.is_word(at - 1) || matches!(text.word(at - 1), "," | "'s"));
+            let raw = text.raw_word(at);
+            let shouted = raw.len() > 1 && raw.bytes().all(|byte| byte.is_ascii_uppercase());
+            match (inside, shouted) {
+                (_, true) if verbs::of(word).is_none() => "<abbr>",
+                (true, false) if verbs::of(word).is_none() && classes(word).is_empty() => "<cap>",
+                _ => word,
+            }
+        }
+        _ => word,
+    }
+}
+
+fn is_day(word: &str) -> bool {
+    matches!(
+        word,
+        "monday"
+            | "tuesday"
+            | "wednesday"
+            | "thursday"
+            | "friday"
+            | "saturday"
+            | "sunday"
+            | "mon"
+            | "tue"
+            | "tues"
+            | "wed"
+            | "thu"
+            | "thur"
+            | "thurs"
+            | "fri"
+            | "sat"
+            | "sun"
+            | "mondays"
+            | "tuesdays"
+            | "wednesdays"
+            | "thursdays"
+            | "fridays"
+            | "saturdays"
+            | "sundays"
+            | "january"
+            | "february"
+            | "april"
+            | "june"
+            | "july"
+            | "august"
+            | "september"
+            | "october"
+            | "november"
+            | "december"
+            | "jan"
+            | "feb"
+            | "mar"
+            | "apr"
+            | "jun"
+            | "jul"
+            | "aug"
+            | "sep"
+            | "sept"
+            | "oct"
+            | "nov"
+            | "dec"
+    )
+}

@@ -1,0 +1,116 @@
+//! Telling an event that only the model found: its actors, times and narrative from the clause.
+
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::super::clause::{Clause, Subject};
+use super::super::draft::{self, Draft};
+use super::super::events::{EventReader, WHOLE_SENTENCE_MAX_BYTES, bystanders};
+use super::super::hits::{self, Hit};
+use super::super::people::Roster;
+use super::super::scene::Scene;
+use super::super::zones::Form;
+use super::super::{addressee, narrative, owners, verbs};
+use super::clauses::Candidate;
+
+/// The draft of a clause; `alone` says that no other clause of its sentence tells an event.
+pub(super) fn draft(
+    scene: &Scene<'_>,
+    roster: &Roster,
+    candidate: &Candidate,
+    category: Category,
+    confidence: f32,
+    alone: bool,
+) -> Draft {
+    let reader = EventReader::new(scene, roster, addressee(scene, roster), false);
+    let block = candidate.block(scene);
+    let speaker = reader.speaker_of(block);
+    let clause = candidate.clause(scene);
+    let text = &scene.text;
+    let sentence = text.bytes(&candidate.sentence);
+    let whole = alone && sentence.len() <= WHOLE_SENTENCE_MAX_BYTES;
+    let tokens = if whole {
+        super::super::events::trimmed(scene, &candidate.sentence)
+    } else {
+        candidate.tokens.clone()
+    };
+    let hit = hit(&clause, category);
+    let listed = matches!(block.form, Form::Item { .. } | Form::Row { .. }) || block.labelled;
+    let owned = if listed { owners::owned(scene, &tokens, speaker).people } else { Vec::new() };
+    let mut actors: Vec<Actor> = match category {
+        Category::Commitment | Category::Execution | Category::Decision => {
+            owned.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect()
+        }
+        _ => Vec::new(),
+    };
+    for actor in draft::actors(scene, &hit, &tokens, speaker) {
+        if !actors.iter().any(|known| known.entity == actor.entity) {
+            actors.push(actor);
+        }
+    }
+    bystanders(scene, &tokens, category, &mut actors);
+    let does = matches!(category, Category::Commitment | Category::Execution);
+    if does && !actors.iter().any(|actor| actor.role == ActorRole::Owner) {
+        let owner = doer(&reader, &clause, &hit, speaker);
+        actors.retain(|actor| Some(actor.entity) != owner);
+        actors.extend(owner.map(|entity| Actor { entity, role: ActorRole::Owner }));
+    }
+    let bytes = text.bytes(&tokens);
+    let words = &text.raw[bytes.clone()];
+    let due_time = (category == Category::Commitment).then(|| draft::due(words, scene.reference)).flatten();
+    let event_time = match category {
+        Category::Execution => draft::happened(words, scene.reference),
+        _ => scene.reference,
+    };
+    Draft {
+        category,
+        confidence,
+        narrative: narrative::sentence(&reader.told(&tokens, speaker, Some(&hit))),
+        event_time,
+        due_time,
+        subject: draft::about(scene, &tokens, &actors),
+        actors,
+        evidence: vec![(scene.segment, bytes)],
+    }
+}
+
+/// Who does what the clause tells, where its verb does not say it: «Cora, please …», «Winston to get …», «done by Ines»,
+/// else who speaks.
+fn doer(
+    reader: &EventReader<'_, '_>,
+    clause: &Clause<'_, '_>,
+    hit: &Hit,
+    speaker: Option<usize>,
+) -> Option<usize> {
+    let scene = clause.scene;
+    let opens = scene.person(clause.tokens.start).map(|spot| spot.entity);
+    let by = clause.tokens.clone().find(|at| clause.word(*at) == "by").and_then(|by| scene.person(by + 1));
+    let asked =
+        clause.is_question() || clause.tokens.clone().any(|at| matches!(clause.word(at), "please" | "pls"));
+    let unsaid = match hit.lead.subject {
+        Subject::Nobody if asked => reader.addressee,
+        Subject::Nobody | Subject::Me => speaker,
+        _ => None,
+    };
+    opens.or(by.map(|spot| spot.entity)).or(unsaid)
+}
+
+/// The verb that carries the clause, with what stands before it.
+fn hit(clause: &Clause<'_, '_>, category: Category) -> Hit {
+    if let Some(hit) = hits::best(clause) {
+        return Hit { category, ..hit };
+    }
+    let verb = clause.tokens.clone().find(|at| {
+        clause.scene.spot(*at).is_none()
+            && (verbs::is_finite(clause.word(*at))
+                || (*at == clause.tokens.start && verbs::of(clause.word(*at)).is_some()))
+    });
+    let mut at = verb.unwrap_or(clause.tokens.start);
+    // «will have sent»: what is told is the last of them.
+    while at + 1 < clause.tokens.end
+        && verbs::of(clause.word(at)).is_none()
+        && verbs::of(clause.word(at + 1)).is_some()
+    {
+        at += 1;
+    }
+    Hit { category, confidence: 0.0, at, lead: clause.lead(at) }
+}

@@ -1,0 +1,115 @@
+//! The trained weights: which feature speaks how strongly for which category, and how sure each category must be.
+//!
+//! A text: the version of the features, the thresholds, then a line for each feature with its name and a whole number
+//! for each class, none first. They were found by `cargo run -p memory-bench --example train_clauses`.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use memory_core::event::Category;
+
+use super::features::hash;
+
+/// Counts up with every change to what a feature's name means; weights of another version are not read.
+pub const FEATURES_VERSION: u32 = 1;
+/// The eight categories, and none.
+pub const CLASSES: usize = Category::ALL.len() + 1;
+/// A weight of one is this much in the file.
+pub const SCALE: f32 = 50.0;
+
+/// How likely each class is; the first is none.
+pub type Odds = [f32; CLASSES];
+
+/// The share of clauses that tell something in texts that people write of their work.
+const TELLING: f32 = 0.34;
+
+/// Doubts the clauses of a text in which hardly any tells something: a newsletter or a story has a few that look like it.
+pub fn in_their_text(odds: &mut [Odds]) {
+    let telling: f32 = odds.iter().map(|odds| 1.0 - odds[0]).sum();
+    // A short text proves little.
+    let share = (telling + 2.0 * TELLING) / (odds.len() as f32 + 2.0);
+    let usual = TELLING / (1.0 - TELLING);
+    let doubt = (share / (1.0 - share).max(1e-6) / usual).min(1.0);
+    for odds in odds {
+        let all = odds[0] + doubt * odds[1..].iter().sum::<f32>();
+        odds[0] /= all;
+        for odd in &mut odds[1..] {
+            *odd *= doubt / all;
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct ClauseModel {
+    /// How likely an event of each category must be to be told.
+    thresholds: [f32; Category::ALL.len()],
+    weights: HashMap<u64, [i8; CLASSES]>,
+}
+
+impl ClauseModel {
+    /// The model that comes with the program.
+    pub fn own() -> Arc<Self> {
+        static OWN: LazyLock<Arc<ClauseModel>> = LazyLock::new(|| {
+            // The file is a part of the program, and a test reads it.
+            Arc::new(
+                ClauseModel::parse(include_str!("weights.txt")).unwrap_or_else(|_| ClauseModel::silent()),
+            )
+        });
+        OWN.clone()
+    }
+
+    /// One that finds nothing.
+    fn silent() -> Self {
+        Self { thresholds: [1.1; Category::ALL.len()], weights: HashMap::new() }
+    }
+
+    /// Reads weights as the trainer writes them.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut lines = text.lines();
+        let version = lines.next().and_then(|line| line.strip_prefix("features ")).unwrap_or_default();
+        if version.parse() != Ok(FEATURES_VERSION) {
+            return Err(format!(
+                "the weights are for features of version '{version}', this program has {FEATURES_VERSION}; train them anew"
+            ));
+        }
+        let thresholds = lines.next().and_then(|line| line.strip_prefix("thresholds ")).unwrap_or_default();
+        let thresholds: Vec<f32> = thresholds.split(' ').filter_map(|number| number.parse().ok()).collect();
+        let thresholds = thresholds
+            .try_into()
+            .map_err(|_| "the second line has to be 'thresholds' and 8 numbers".to_owned())?;
+        let mut weights = HashMap::new();
+        for line in lines {
+            let row = line.split_once('\t').and_then(|(name, numbers)| {
+                let numbers: Vec<i8> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
+                Some((hash(name), numbers.try_into().ok()?))
+            });
+            let (name, row) = row.ok_or_else(|| format!("'{line}' is no feature with {CLASSES} numbers"))?;
+            weights.insert(name, row);
+        }
+        Ok(Self { thresholds, weights })
+    }
+
+    pub(super) fn odds(&self, features: &[u64]) -> Odds {
+        let mut sums = [0_i32; CLASSES];
+        for row in features.iter().filter_map(|feature| self.weights.get(feature)) {
+            for (sum, weight) in sums.iter_mut().zip(row) {
+                *sum += i32::from(*weight);
+            }
+        }
+        let most = sums.iter().copied().max().unwrap_or_default();
+        let odds = sums.map(|sum| ((sum - most) as f32 / SCALE).exp());
+        let all: f32 = odds.iter().sum();
+        odds.map(|odd| odd / all)
+    }
+
+    /// The categories that are likely enough, the likeliest first.
+    pub(super) fn told(&self, odds: &Odds) -> Vec<(Category, f32)> {
+        let all = Category::ALL.iter().zip(self.thresholds).zip(&odds[1..]);
+        let mut told: Vec<(Category, f32)> = all
+            .filter(|((_, threshold), odd)| **odd >= *threshold)
+            .map(|((category, _), odd)| (*category, *odd))
+            .collect();
+        told.sort_by(|a, b| b.1.total_cmp(&a.1));
+        told
+    }
+}

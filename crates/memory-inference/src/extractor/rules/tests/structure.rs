@@ -1,0 +1,139 @@
+//! What the shape of a text says: lists, timelines, turns, headers and orders.
+
+use memory_core::artifact::Context;
+
+use super::super::extract;
+use super::{checked, read, segment, shown, source};
+
+/// The events of a text by a known author with known company.
+fn read_of(author: Option<&str>, participants: &[&str], text: &str) -> Vec<String> {
+    let mut source = source(vec![segment(text, None)]);
+    source.author = author.map(str::to_owned);
+    source.participants = participants.iter().map(|name| (*name).to_owned()).collect();
+    shown(&checked(&source))
+}
+
+#[test]
+fn a_stand_up_says_by_letters_what_was_done_what_is_next_and_what_hinders() {
+    let text = "standup\n\n**Oyelaran**\ny: repaired the label printer, sent the stock list\nt: will count the pallets\nb: scanner 3 is broken\n";
+    assert_eq!(
+        read_of(None, &["Oyelaran Bisi", "Mette Kjær"], text),
+        [
+            "Execution [Oyelaran Bisi owner] repaired the label printer",
+            "Execution [Oyelaran Bisi owner] sent the stock list",
+            "Commitment [Oyelaran Bisi owner] will count the pallets",
+            "QualityRisk [] scanner 3 is broken",
+        ]
+    );
+}
+
+#[test]
+fn ticks_are_done_and_crosses_are_not() {
+    let text = "Week 12\n\nCompleted\n✓ new gate at the east yard\n✓ safety training for nine drivers\nNot completed\n✗ crane inspection\n";
+    assert_eq!(
+        read_of(Some("Ruta Petrauskaite"), &[], text),
+        [
+            "Execution [] new gate at the",
+            "Execution [] safety training for nine",
+            "QualityRisk [] crane inspection"
+        ]
+    );
+}
+
+#[test]
+fn orders_of_a_council_are_decisions_unless_they_name_who_is_to_act() {
+    let text = "Parish Council\n\nWHEREAS the hall needs a roof;\n\nRESOLVED\n1. that the hall be closed in August;\n\
+                2. that Mrs Ida Brandt obtain three quotes by 2 May;\n";
+    assert_eq!(
+        read_of(None, &["Ida Brandt"], text),
+        ["Decision [] that the hall be", "Commitment due 05-02 [Ida Brandt owner] that Mrs Ida Brandt",]
+    );
+}
+
+#[test]
+fn what_is_different_now_is_a_change() {
+    for text in [
+        "The kickoff is now at 11:30 instead of 10:00.",
+        "Rent is down to 900, was 1100.",
+        "The hearing has been put back from 7 May to 21 May.",
+        "The retention period goes up from two years to ten.",
+    ] {
+        let found = shown(&read(text));
+        assert!(found.len() == 1 && found[0].starts_with("Change"), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn who_comes_goes_and_takes_over_is_told() {
+    for text in [
+        "Jonas Weber joins us from sales on 3 April.",
+        "Amara Okeke takes over the Brightwater file from Lena.",
+        "Pavel Novak went on parental leave last week.",
+        "Ms Graça Nhantumbo will succeed him.",
+    ] {
+        let found = shown(&read(text));
+        assert!(found.len() == 1 && found[0].starts_with("Stakeholder"), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn opinions_are_feedback_of_those_who_have_them() {
+    for text in [
+        "Night staff find the new rota much easier.",
+        "Two guests complained about the noise.",
+        "The trainees told us that the manual is too long.",
+    ] {
+        let found = shown(&read(text));
+        assert!(found.len() == 1 && found[0].starts_with("Feedback"), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_proposal_or_an_offer_counts_once_another_agrees() {
+    let text = "nils: what if we drop the second act\nana: 👍\nnils: i could bring the projector\nana: perfect, thanks\nnils: lets sell the piano?\n";
+    let found = read_of(None, &["Nils Berg", "Ana Lopes"], text);
+    assert_eq!(
+        found,
+        [
+            "Decision [Nils Berg owner, Ana Lopes owner] 👍",
+            "Commitment [Nils Berg owner, Ana Lopes stakeholder] perfect, thanks",
+        ]
+    );
+}
+
+#[test]
+fn handles_and_names_without_accents_are_the_people_they_belong_to() {
+    let mut chat = source(vec![segment(
+        "[10:02] t.ferreira: the pump is broken\n[10:03] joao_b: i'll call dr. Lam tomorrow\n",
+        None,
+    )]);
+    chat.participants = vec!["Teresa Ferreira".into(), "João Batista".into()];
+    chat.context = Context::Chat;
+    let extraction = extract(&chat, None);
+    let names: Vec<&str> = extraction.entities.iter().map(|entity| entity.name.as_str()).collect();
+    assert_eq!(names[..2], ["Teresa Ferreira", "João Batista"]);
+    assert!(
+        shown(&extraction).iter().any(|line| line.starts_with("Commitment due 03-16 [João Batista owner"))
+    );
+}
+
+#[test]
+fn a_forwarded_mail_is_its_senders_own() {
+    let text = "Hi Otto, see below.\n\nAstrid\n\n---------- Forwarded message ----------\nFrom: Wim Castelijns <wim@tours.example>\n\
+                To: Astrid Holm\n\nI will send the new contract by Monday.\n";
+    assert_eq!(
+        read_of(Some("Astrid Holm"), &["Otto"], text),
+        ["Commitment due 03-18 [Wim Castelijns owner] I will send the"]
+    );
+}
+
+#[test]
+fn jokes_and_other_languages_tell_nothing() {
+    for text in [
+        "sure, i'll buy a second yacht tomorrow lol",
+        "Wir haben am Montag beschlossen, dass der Verein die Halle kauft und die Mitglieder bis Freitag zahlen. Herr Weber wird \
+         die Rechnung an den Vorstand senden, und die Kasse ist leer. Das ist nicht schön, aber es geht auf den Winter zu.",
+    ] {
+        assert_eq!(shown(&read(text)), Vec::<String>::new(), "{text}");
+    }
+}
