@@ -1,6 +1,6 @@
 //! Cues: the phrases that say what kind of event a clause tells, who must be its subject, and how sure that is.
 //!
-//! In a phrase a blank parts the words, `/` the alternatives of one word, `~` stands for up to eight words and `@role`
+//! In a phrase a blank parts the words, `/` the alternatives of one word, `~` stands for up to eleven words and `@role`
 //! for what people can be.
 
 mod table;
@@ -58,7 +58,7 @@ static CUES: LazyLock<HashMap<&'static str, Vec<Cue>>> = LazyLock::new(|| {
 });
 
 /// How many tokens `~` stands for at most.
-const GAP_MAX: usize = 8;
+const GAP_MAX: usize = 11;
 
 /// The cues whose phrase stands at a token, with the token after each.
 pub(super) fn at<'t>(

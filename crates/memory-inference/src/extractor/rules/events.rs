@@ -77,9 +77,12 @@ impl<'s, 'a> EventReader<'s, 'a> {
         if matches!(block.form, Form::Prose) && (sentences.len() > 1 || done) {
             let scene = self.scene;
             // «merged the patch, paired with Obi»: each is done by itself.
-            let parts = sentences.into_iter().flat_map(|sentence| match done {
-                true => clauses(&scene.text, &sentence, |at| scene.begins_statement(at)),
-                false => vec![sentence],
+            let parts = sentences.into_iter().flat_map(|sentence| {
+                if done {
+                    clauses(&scene.text, &sentence, |at| scene.begins_statement(at))
+                } else {
+                    vec![sentence]
+                }
             });
             for sentence in parts {
                 let bytes = self.scene.text.bytes(&sentence);

@@ -27,7 +27,7 @@ pub(super) fn confidence_wanted(source: &SourceText, scene: &Scene<'_>) -> f32 {
         return 0.95;
     }
     let turns = scene.layout.blocks.iter().filter(|block| block.speaker.is_some()).count();
-    if turns >= 4 && counts.jokes >= 3 && counts.jokes * 4 >= turns {
+    if turns >= 4 && counts.jokes >= 3 && counts.jokes * 5 >= turns {
         return 0.8;
     }
     if is_placed(source, scene) {
@@ -101,7 +101,9 @@ impl Counts {
     fn take(&mut self, scene: &Scene<'_>, at: usize) {
         let text = &scene.text;
         let word = text.word(at);
-        self.jokes += usize::from(is_joke(word));
+        self.jokes += usize::from(
+            is_joke(word) || matches!(word, "obviously" | "totally" | "naturally" | "obv" | "ofc"),
+        );
         self.questions += usize::from(word == "?");
         if !text.is_word(at) {
             return;
@@ -115,7 +117,7 @@ impl Counts {
             "preheat" | "tablespoon" | "tablespoons" | "teaspoon" | "teaspoons" | "tbsp" | "tsp" | "oven"
             | "simmer" | "simmering" | "flour" | "butter" | "garlic" | "whisk" | "cups" | "skillet"
             | "saucepan" | "onion" | "dough" | "cinnamon" | "pinch" | "breadcrumbs" | "stir" | "serves" => {
-                self.kitchen += 1
+                self.kitchen += 1;
             }
             "said" | "whispered" | "murmured" | "replied" | "sighed" | "laughed" | "muttered" | "shouted"
             | "asked" => {

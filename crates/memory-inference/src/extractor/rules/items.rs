@@ -83,8 +83,19 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
             return Promised::Ordinary;
         }
     }
+    // «PAY-322 reversal flow. Blocked: still no account»: what is wrong stands in the second sentence.
+    let named_only = !tokens.clone().any(|at| verbs::is_finite(scene.text.word(at)));
+    let tokens = if block.section == Section::Prior(Category::QualityRisk) && all.len() <= 40 && named_only {
+        trimmed(scene, &all)
+    } else {
+        tokens
+    };
+    let rest = scene.text.bytes(&tokens).end.max(rest.start).min(rest.end)..rest.end;
     if is_empty_talk(reader, &tokens) {
         return Promised::Nothing;
+    }
+    if is_doubted(reader, &tokens) {
+        return Promised::Ordinary;
     }
     let clause = Clause {
         scene,
@@ -139,9 +150,17 @@ fn is_empty_talk(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
                 | "sick"
                 | "same"
         )
-        || tokens.clone().any(|at| matches!(text.word(at), "could" | "might" | "would" | "may"))
         || matches!(first, "mitigation" | "mitigated" | "n/a" | "tbd" | "none" | "nothing")
         || (first == "no" && words <= 5)
+}
+
+/// «A generator could be an option», «An appeal may be lodged».
+fn is_doubted(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
+    let text = &reader.scene.text;
+    tokens.clone().any(|at| {
+        matches!(text.word(at), "could" | "might" | "would")
+            || (text.word(at) == "may" && !text.is_capitalised(at))
+    })
 }
 
 /// «picking up MAR-412», «run the load test»: a plan of the one who writes it.

@@ -215,7 +215,7 @@ impl Roster {
         for handle in &sightings.handles {
             let person = fits.address(handle).unwrap_or_else(|| roster.add(handle, EntityType::Person));
             roster.call(person, &format!("@{handle}"));
-            roster.call(person, handle);
+            roster.key(handle, person);
         }
         roster.index_name_parts();
         roster

@@ -31,7 +31,9 @@ pub(super) fn agreements(scenes: &[Scene<'_>], roster: &Roster) -> Vec<Draft> {
         let Some(answer) = turn.sentences.first().cloned() else { continue };
         // «true. ok drop the phone call»: the second sentence belongs to a short first one.
         let answer = match turn.sentences.get(1) {
-            Some(second) if answer.len() <= 3 => answer.start..second.end,
+            Some(second) if answer.len() <= 3 && on_one_line(turn.scene, &answer, second) => {
+                answer.start..second.end
+            }
             _ => answer,
         };
         let answer = &answer;
@@ -55,6 +57,13 @@ pub(super) fn agreements(scenes: &[Scene<'_>], roster: &Roster) -> Vec<Draft> {
     drafts
 }
 
+/// Whether nothing but blanks parts two sentences.
+fn on_one_line(scene: &Scene<'_>, first: &Range<usize>, second: &Range<usize>) -> bool {
+    let text = &scene.text;
+    let gap = text.bytes(first).end..text.bytes(second).start;
+    first.end == second.start && text.raw.get(gap).is_some_and(|gap| !gap.contains('\n'))
+}
+
 fn turns<'s, 'a>(scenes: &'s [Scene<'a>], roster: &Roster) -> Vec<Turn<'s, 'a>> {
     let spoken = scenes.len() > 1;
     let mut turns: Vec<Turn<'s, 'a>> = Vec::new();
@@ -66,7 +75,12 @@ fn turns<'s, 'a>(scenes: &'s [Scene<'a>], roster: &Roster) -> Vec<Turn<'s, 'a>> 
                 None => None,
             };
             let Some(speaker) = speaker else { continue };
-            let found = sentences(&scene.text, &block.bytes);
+            let mut found = sentences(&scene.text, &block.bytes);
+            // «👍» has no word and is an answer.
+            let all = scene.text.tokens_in(&block.bytes);
+            if found.is_empty() && !all.is_empty() {
+                found.push(all);
+            }
             match turns.last_mut() {
                 Some(last) if last.speaker == speaker && last.scene.segment == scene.segment => {
                     last.sentences.extend(found);

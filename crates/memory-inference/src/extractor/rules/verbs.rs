@@ -61,7 +61,7 @@ const IRREGULAR_DEEDS: &str = "\
     hold:held:held meet:met:met lead:led:led teach:taught:taught pay:paid:paid speak:spoke:spoken ring:rang:rung draw:drew:drawn \
     redraw:redrew:redrawn drive:drove:driven fly:flew:flown sow:sowed:sown dig:dug:dug lay:laid:laid shoot:shot:shot hang:hung:hung \
     feed:fed:fed win:won:won spend:spent:spent catch:caught:caught sweep:swept:swept begin:began:begun undertake:undertook:undertaken \
-    withdraw:withdrew:withdrawn swim:swam:swum sing:sang:sung cut:cut:cut do:did:done oversee:oversaw:overseen lend:lent:lent \
+    withdraw:withdrew:withdrawn swim:swam:swum sing:sang:sung cut:cut:cut oversee:oversaw:overseen lend:lent:lent \
     show:showed:shown submit:submitted:submitted ship:shipped:shipped wind:wound:wound grind:ground:ground bind:bound:bound \
     proofread:proofread:proofread reset:reset:reset split:split:split hand:handed:handed";
 
@@ -86,7 +86,7 @@ const IDLES: &str = "\
     listen watch read laugh smile cry cost last suit resemble deserve include involve name sound taste smell \
     sit stand sleep walk let keep get go turn leave eat drink marry consider intend";
 const IRREGULAR_IDLES: &str = "\
-    be:was:been have:had:had know:knew:known think:thought:thought feel:felt:felt see:saw:seen hear:heard:heard say:said:said \
+    do:did:done be:was:been have:had:had know:knew:known think:thought:thought feel:felt:felt see:saw:seen hear:heard:heard say:said:said \
     tell:told:told mean:meant:meant understand:understood:understood come:came:come become:became:become keep:kept:kept get:got:got \
     go:went:gone leave:left:left sit:sat:sat stand:stood:stood sleep:slept:slept eat:ate:eaten drink:drank:drunk find:found:found \
     let:let:let read:read:read wear:wore:worn lie:lay:lain choose:chose:chosen";

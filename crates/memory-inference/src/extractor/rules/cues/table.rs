@@ -109,6 +109,11 @@ pub(super) const TABLE: &[Row] = &[
         Decision,
         &[(Collective, 0.64), (Free, 0.54)],
     ),
+    (
+        "then we renew/take/use/go/do/keep/drop/leave/ship/move/start/stop/book/cancel/skip/wait/stay/meet/send",
+        Decision,
+        &[(Free, 0.62)],
+    ),
     ("final decision/word", Decision, &[(Free, 0.64)]),
     ("ruling/verdict/outcome :", Decision, &[(Free, 0.66)]),
     // What was done.
@@ -174,6 +179,11 @@ pub(super) const TABLE: &[Row] = &[
     ("behind schedule", QualityRisk, &[(Free, 0.74)]),
     ("over budget", QualityRisk, &[(Free, 0.72)]),
     ("understaffed/short-staffed/overdue", QualityRisk, &[(Passive, 0.66)]),
+    (
+        "may/might/could hurt/harm/damage/endanger/affect/threaten/disrupt/ruin/cost",
+        QualityRisk,
+        &[(Free, 0.64)],
+    ),
     ("a/the bottleneck", QualityRisk, &[(Free, 0.62)]),
     ("memory leak/leaks", QualityRisk, &[(Free, 0.66)]),
     ("data loss", QualityRisk, &[(Free, 0.62)]),
@@ -219,7 +229,7 @@ pub(super) const TABLE: &[Row] = &[
     ("teamed/teaming/joined up/forces with", Collaboration, &[(Free, 0.68)]),
     ("worked/working with/together/alongside", Collaboration, &[(Doer, 0.64), (Nobody, 0.6), (Voice, 0.6)]),
     ("handed/handing/hands over/off", Collaboration, &[(Nobody, 0.6), (Thing, 0.56)]),
-    ("handed/handing over/off", Collaboration, &[(Doer, 0.66)]),
+    ("handed/handing over/off", Collaboration, &[(Doer, 0.7)]),
     ("handed/handing ~ over/off to", Collaboration, &[(Company, 0.66)]),
     // What others think of it.
     ("feedback from/on/about/was/is/:", Feedback, &[(Free, 0.68)]),

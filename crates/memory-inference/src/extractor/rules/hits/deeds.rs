@@ -44,7 +44,7 @@ pub(super) fn deed(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
         Subject::Thing | Subject::Public if lead.was => 0.6,
         Subject::Thing | Subject::Public if have => 0.6,
         Subject::Thing => bare(clause, &lead, at)?,
-        Subject::Public => 0.56,
+        Subject::Public => 0.6,
         Subject::They => 0.54,
         Subject::People(_) | Subject::Me => 0.66,
         Subject::We | Subject::Group(_) => 0.64,
@@ -61,9 +61,13 @@ fn doubt_of_verb(clause: &Clause<'_, '_>, at: usize) -> Option<f32> {
             // «put», «set», «run» are also what is still to do.
             if verb.base && !clause.lead(at).be { 0.04 } else { 0.0 }
         }
-        Some(_) => return None,
+        // «Gus changed the lock»: by a person it is a deed.
+        Some(verb) if verb.class == Class::Shift && verb.past => {
+            let lead = clause.lead(at);
+            (!lead.be && matches!(lead.subject, Subject::People(_) | Subject::Me)).then_some(0.04)?
+        }
         None if word.len() > 4 && word.ends_with("ed") && !NO_VERBS.contains(&format!(" {word} ")) => 0.05,
-        None => return None,
+        _ => return None,
     };
     if clause.scene.spot(at).is_some() || !clause.is_told(at) {
         return None;
@@ -224,10 +228,10 @@ pub(super) fn plan(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     }
     let named = matches!(lead.subject, Subject::People(_) | Subject::Me);
     let bidden = verb.base && verb.class == Class::Deed && clause.opens && at == clause.tokens.start;
-    if !named
-        && !(bidden && lead.subject == Subject::Nobody)
-        && !matches!(lead.subject, Subject::We | Subject::Group(_))
-    {
+    let doer = named
+        || (bidden && lead.subject == Subject::Nobody)
+        || matches!(lead.subject, Subject::We | Subject::Group(_));
+    if !doer {
         return None;
     }
     let scene = clause.scene;

@@ -36,8 +36,9 @@ pub(super) fn harm(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
 
 /// «if», «would», «could have»: nothing has happened.
 fn is_imagined(clause: &Clause<'_, '_>, at: usize) -> bool {
-    (clause.sentence.start..at)
-        .any(|back| matches!(clause.word(back), "if" | "unless" | "would" | "whether" | "imagine" | "lest"))
+    let supposed = |at: usize| matches!(clause.word(at), "if" | "unless" | "whether" | "imagine" | "lest");
+    (clause.sentence.start..at).any(supposed)
+        || (clause.tokens.start..at).any(|back| clause.word(back) == "would")
 }
 
 /// «the pump failed», «the hull cracked», «import chokes on …».
@@ -52,10 +53,7 @@ fn broken(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     {
         return None;
     }
-    let fits = verb.past
-        || verb.third
-        || (lead.be && (verb.ing || verb.participle))
-        || (verb.participle && !lead.be);
+    let fits = verb.past || verb.third || verb.participle || (lead.be && verb.ing);
     if !fits {
         return None;
     }
@@ -100,13 +98,8 @@ fn hindered(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
         .any(|near| matches!(clause.word(near), "still" | "yet" | "again" | "anymore"));
     let we = matches!(lead.subject, Subject::Me | Subject::We | Subject::People(_));
     let weight: f32 = match () {
-        () if able => {
-            if lead.subject == Subject::Nobody && !clause.opens {
-                return None;
-            } else {
-                0.6
-            }
-        }
+        () if able && lead.subject == Subject::Nobody && !clause.opens => return None,
+        () if able => 0.6,
         () if has && !we => 0.58,
         () if has => 0.54,
         () if does && matches!(lead.subject, Subject::Thing | Subject::Public | Subject::They) => 0.56,

@@ -119,7 +119,8 @@ fn likes(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
 fn is_judged(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let much = at > clause.tokens.start && is_much(clause.word(at - 1));
     let too = at > clause.tokens.start && clause.word(at - 1) == "too";
-    if !judges(clause, at) && !(too && clause.scene.text.is_word(at)) {
+    let judged = judges(clause, at) || (too && clause.scene.text.is_word(at));
+    if !judged {
         return None;
     }
     // «a good idea», «the best route»: said of something in passing.

@@ -182,9 +182,7 @@ fn is_succession(clause: &Clause<'_, '_>, verb: usize) -> bool {
         "replace" => clause.scene.person(verb + 1).is_some() || matches!(next, "him" | "her" | "me"),
         "join" => matches!(next, "us" | "the" | "our" | "as") || clause.scene.spot(verb + 1).is_some(),
         "leave" => matches!(next, "us" | "the" | "our"),
-        "take" => {
-            next == "over" && !matches!(clause.word(verb + 2), "the" | "this") || next == "over" && role()
-        }
+        "take" => next == "over" && (!matches!(clause.word(verb + 2), "the" | "this") || role()),
         "have" => matches!(next, "conduct" | "charge" | "responsibility"),
         "be" | "become" | "act" | "serve" => {
             role() || matches!(next, "responsible" | "on") && clause.word(verb + 2) != "time"

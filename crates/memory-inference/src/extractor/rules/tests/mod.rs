@@ -306,7 +306,7 @@ fn narratives_can_be_read_without_the_source() {
         narrative("Bob is"),
         "Bob Martinez is waiting on schema review from Alice Chen, which may delay the migration."
     );
-    assert_eq!(narrative("Vendor"), "Risk: Vendor contract for Project Apollo is not signed yet.");
+    assert_eq!(narrative("Vendor"), "Vendor contract for Project Apollo is not signed yet.");
 }
 
 #[test]
