@@ -2,7 +2,7 @@
 
 use memory_core::artifact::Draft;
 use memory_core::entity::EntityType;
-use memory_core::job::JobKind;
+use memory_core::job::{JobKind, Lane};
 use memory_core::ports::Extractor;
 use memory_engine::entities::EntityFilter;
 use memory_engine::recall::RecallDraft;
@@ -80,7 +80,8 @@ async fn extract_again(f: &Fixture, narrative: &'static str) {
         .await
         .expect("an event");
     let mut tx = store(f).await.begin().await.unwrap();
-    jobs::queue(&mut tx, &f.ns, JobKind::Extract, memory_core::id::RevisionId(revision)).await.unwrap();
+    let revision = memory_core::id::RevisionId(revision);
+    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(f.drain().await, 1);
 }

@@ -16,17 +16,17 @@ const SEEN_AT_LEAST: usize = 2;
 const WEIGHT_MIN: f32 = 0.12;
 
 /// A clause with what it tells.
-pub struct Example {
-    pub document: usize,
-    pub features: Vec<String>,
+pub(crate) struct Example {
+    pub(crate) document: usize,
+    pub(crate) features: Vec<String>,
     /// How much of it each class is, none first; `None` for a clause that is neither right nor wrong.
-    pub targets: Option<[f32; CLASSES]>,
+    pub(crate) targets: Option<[f32; CLASSES]>,
 }
 
 /// Weights by the name of their feature.
-pub type Weights = BTreeMap<String, [f32; CLASSES]>;
+pub(crate) type Weights = BTreeMap<String, [f32; CLASSES]>;
 
-pub fn train(examples: &[&Example]) -> Weights {
+pub(crate) fn train(examples: &[&Example]) -> Weights {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for feature in examples.iter().flat_map(|example| &example.features) {
         *counts.entry(feature).or_default() += 1;
@@ -94,7 +94,7 @@ fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
 
 /// How likely each example's classes are by the weights of the folds without its document, and what it tells. Examples
 /// of a document stand together.
-pub fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<([f32; CLASSES], [f32; CLASSES])> {
+pub(crate) fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<([f32; CLASSES], [f32; CLASSES])> {
     let mut judged = Vec::new();
     for text in examples.chunk_by(|a, b| a.document == b.document) {
         let mut odds: Vec<_> =
@@ -106,7 +106,7 @@ pub fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<([f32; CLASSES],
 }
 
 /// For each category the threshold with the best F1 whose precision is not below `precision`.
-pub fn thresholds(judged: &[([f32; CLASSES], [f32; CLASSES])], precision: f32) -> Vec<f32> {
+pub(crate) fn thresholds(judged: &[([f32; CLASSES], [f32; CLASSES])], precision: f32) -> Vec<f32> {
     (1..CLASSES)
         .map(|class| {
             let wanted = judged.iter().filter(|(_, targets)| targets[class] > 0.0).count() as f32;
@@ -130,7 +130,7 @@ pub fn thresholds(judged: &[([f32; CLASSES], [f32; CLASSES])], precision: f32) -
 }
 
 /// The file of a model.
-pub fn written(weights: &Weights, thresholds: &[f32]) -> String {
+pub(crate) fn written(weights: &Weights, thresholds: &[f32]) -> String {
     let mut out = format!("features {FEATURES_VERSION}\nthresholds");
     for threshold in thresholds {
         let _ = write!(out, " {threshold:.2}");
@@ -148,15 +148,15 @@ pub fn written(weights: &Weights, thresholds: &[f32]) -> String {
 }
 
 /// The targets of clauses at `spans`, held against labels.
-pub struct Label {
-    pub categories: Vec<Category>,
-    pub spans: Vec<(usize, usize)>,
-    pub is_optional: bool,
+pub(crate) struct Label {
+    pub(crate) categories: Vec<Category>,
+    pub(crate) spans: Vec<(usize, usize)>,
+    pub(crate) is_optional: bool,
 }
 
 /// What each clause tells: the clause that agrees best with a label is its event; others that meet it are neither right
 /// nor wrong. Of an act of several turns it is the last.
-pub fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Option<[f32; CLASSES]>> {
+pub(crate) fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Option<[f32; CLASSES]>> {
     let mut told: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];
     let mut met = BTreeSet::new();
     for label in labels {
