@@ -74,7 +74,10 @@ async fn rubbish_and_breakdowns_are_tried_again_and_end_failed_never_done_with_n
         let server = ChatServer::acts(vec![bad]).await;
         let f = asking(&server).await;
         f.drain().await;
-        assert_eq!(only_job(&f).await, ("PENDING".into(), 1, Some("LLM_BAD_OUTPUT".into())));
+        let (state, attempts, code) = only_job(&f).await;
+        // The wait before the next attempt may be drawn so short that it was made already.
+        assert!(attempts >= 1, "{attempts}");
+        assert_eq!((state.as_str(), code.as_deref()), ("PENDING", Some("LLM_BAD_OUTPUT")));
         drain_with_retries(&f).await;
         assert_eq!(only_job(&f).await, ("FAILED".into(), MAX_ATTEMPTS, Some("LLM_BAD_OUTPUT".into())));
         assert_eq!(f.count("select count(*) from artifact_revision where extracted_at is not null").await, 0);
@@ -95,14 +98,19 @@ async fn each_kind_of_failure_has_its_code_and_spends_an_attempt_only_where_the_
         let server = ChatServer::acts(vec![act]).await;
         let f = asking(&server).await;
         f.drain().await;
-        assert_eq!(only_job(&f).await, (state.into(), attempts, Some(code.into())), "{code}");
+        let (was, spent, why) = only_job(&f).await;
+        assert_eq!((was.as_str(), why.as_deref()), (state, Some(code)), "{code}");
+        // A short wait may have been over before the look at it.
+        assert!(spent == attempts || (attempts > 0 && spent > attempts), "{code}: {spent} attempts");
         assert_eq!(f.count("select count(*) from artifact_revision where extracted_at is not null").await, 0);
     }
     let server = ChatServer::acts(vec![Act::Hang]).await;
     let f = light(extractor(&server.url, Duration::from_millis(200))).await;
     f.remember(TEXT).await;
     f.drain().await;
-    assert_eq!(only_job(&f).await, ("PENDING".into(), 1, Some("LLM_TIMEOUT".into())));
+    let (state, attempts, code) = only_job(&f).await;
+    assert!(attempts >= 1, "{attempts}");
+    assert_eq!((state.as_str(), code.as_deref()), ("PENDING", Some("LLM_TIMEOUT")));
 }
 
 #[tokio::test]

@@ -119,10 +119,13 @@ impl<'a> Group<'a> {
         self.addresses.is_empty() && is_short_name(self.entity_type, self.name)
     }
 
-    /// Where others wait that would make the same entity, or claim the same address.
+    /// Where others wait that would make the same entity or one that may be the same, or claim the same address.
     fn lock_slots(&self) -> impl Iterator<Item = i64> {
-        let name = format!("{}:{}", self.entity_type, self.normalised);
-        let names = std::iter::once(name).chain(self.addresses.iter().chain(&self.handles).cloned());
+        let keyed = |key: String| format!("{}:{key}", self.entity_type);
+        let keys = name_keys(self.entity_type, self.name).into_iter().map(keyed);
+        let name = keyed(self.normalised.clone());
+        let names =
+            std::iter::once(name).chain(keys).chain(self.addresses.iter().chain(&self.handles).cloned());
         names.map(|name| (fnv(&name) % LOCK_SLOTS) as i64)
     }
 }
