@@ -10,7 +10,6 @@ use jiff::Timestamp;
 use memory_core::id::JobId;
 use memory_engine::Memory;
 use memory_engine::lines::{Report, unreported};
-use memory_inference::extractor::RulesExtractor;
 use memory_store::Store;
 use serde_json::Value;
 use tokio::io::BufReader;
@@ -198,7 +197,7 @@ pub(super) async fn ask(
     let namespace = if scope.all_namespaces { None } else { Some(settings.namespace()?) };
     if let Some(url) = &settings.store.database_url {
         let store = Store::open(url, settings.store.database_connections).await?;
-        let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), settings.engine()));
+        let memory = Arc::new(Memory::new(store, settings.extractor()?, settings.engine()));
         let answer = operate::perform(&memory, namespace.as_ref(), operation, report).await;
         memory.close().await;
         return answer;
