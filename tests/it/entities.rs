@@ -79,10 +79,10 @@ async fn extract_again(f: &Fixture, narrative: &'static str) {
         .fetch_one(&mut f.sql().await)
         .await
         .expect("an event");
-    let mut tx = store(f).await.begin().await.unwrap();
+    let mut tx = store(f).await.begin().await.expect("a transaction");
     let revision = memory_core::id::RevisionId(revision);
-    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.unwrap();
-    tx.commit().await.unwrap();
+    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.expect("it is queued");
+    tx.commit().await.expect("it is committed");
     assert_eq!(f.drain().await, 1);
 }
 

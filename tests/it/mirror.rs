@@ -399,7 +399,7 @@ async fn a_new_collection_takes_over_with_its_settings_and_the_old_one_goes() {
     assert!(done.collection.contains("_v2_") && done.replaced.expect("one").contains("_v1_"));
     memory.drain_mirror().await.expect("it is applied");
     assert_eq!(stand_in.collections(), std::collections::BTreeMap::from([(done.collection.clone(), 30)]));
-    assert_eq!(stand_in.aliases().into_values().collect::<Vec<_>>(), [done.collection.clone()]);
+    assert_eq!(stand_in.aliases().into_values().collect::<Vec<_>>(), std::slice::from_ref(&done.collection));
     {
         let engine = stand_in.engine();
         let made = &engine.collections[&done.collection].definition;

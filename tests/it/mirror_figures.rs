@@ -71,7 +71,9 @@ fn server(url: &str, search: SearchVia) -> Qdrant {
         ..MirrorSettings::default()
     };
     let key = memory_store::vector::api_key().expect("the key can be read");
-    Qdrant::of(&settings, key, Times { confirm: Duration::ZERO, ..Times::default() }).unwrap().unwrap()
+    Qdrant::of(&settings, key, Times { confirm: Duration::ZERO, ..Times::default() })
+        .expect("settings that can be used")
+        .expect("a mirror")
 }
 
 fn percentile(times: &mut [Duration], share: f64) -> Duration {

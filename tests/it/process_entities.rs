@@ -47,7 +47,7 @@ async fn an_operator_sees_doubtful_pairs_decides_and_takes_it_back() {
             .as_array()
             .into_iter()
             .flatten()
-            .flat_map(|event| event["actors"].as_array().cloned())
+            .filter_map(|event| event["actors"].as_array().cloned())
     });
     assert!(actors.flatten().all(|actor| actor["name"] != "Anna"), "{shown}");
     let found = data_dir.run(&["entities", "list", "--like", "ANNA"]).await;

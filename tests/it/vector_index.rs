@@ -164,8 +164,12 @@ mod claims {
         for place in ["a", "b", "c"] {
             on.f.remember_as(page(place, "zebra zebra")).await;
         }
-        let scope =
-            large(&mut *store(&on.f).await.acquire().await.unwrap(), &on.f.ns, Filters::default()).await;
+        let scope = large(
+            &mut store(&on.f).await.acquire().await.expect("a connection"),
+            &on.f.ns,
+            Filters::default(),
+        )
+        .await;
         let near = on.near(&on.f.ns, &scope, "zebra", 10).await;
         let texts = on.contents(&near).await;
         assert_eq!(texts[4..], ["zebra harbour", "zebra harbour violin", "glacier"]);
@@ -192,7 +196,8 @@ mod claims {
         on.f.memory.remember(&mine, note("glacier lantern pepper")).await.expect("it is kept");
         for (ns, count) in [(&mine, 1), (&theirs, 40), (&ns("nobody"), 0)] {
             let scope =
-                large(&mut *store(&on.f).await.acquire().await.unwrap(), ns, Filters::default()).await;
+                large(&mut store(&on.f).await.acquire().await.expect("a connection"), ns, Filters::default())
+                    .await;
             assert_eq!(on.near(ns, &scope, "zebra 7", 50).await.len(), count, "{ns}");
         }
         on.end().await;
@@ -359,7 +364,8 @@ mod claims {
     pub(super) async fn vectors_without_a_direction_are_refused(on: Backend) {
         on.f.remember("zebra").await;
         let (index, store, model) = on.settled().await;
-        let scope = large(&mut *store.acquire().await.unwrap(), &on.f.ns, Filters::default()).await;
+        let scope =
+            large(&mut store.acquire().await.expect("a connection"), &on.f.ns, Filters::default()).await;
         for bad in [vec![0.0; 32], vec![f32::NAN; 32], vec![f32::INFINITY; 32], vec![1.0; 31]] {
             let wanted = Wanted { ns: &on.f.ns, scope: &scope, model: &model, vector: &bad, limit: 5 };
             let refused = index.nearest(wanted).await;

@@ -34,7 +34,7 @@ async fn work_until(memory: Memory, mut holds: impl AsyncFnMut() -> bool) {
     held.expect("it came true in time");
 }
 
-async fn memory(
+fn memory(
     store: Store,
     extractor: Arc<dyn memory_core::ports::Extractor>,
     settings: EngineSettings,
@@ -60,7 +60,7 @@ async fn a_worker_takes_no_more_jobs_than_it_has_hands() {
     }
     let settings = EngineSettings { concurrency: 3, ..at_once() };
     let mut leased = 0;
-    work_until(memory(store(&f).await, extractor, settings).await, async || {
+    work_until(memory(store(&f).await, extractor, settings), async || {
         leased = leased.max(f.count("select count(*) from event_jobs where status = 'PROCESSING'").await);
         f.count("select count(*) from event_jobs where status = 'DONE'").await == 40
     })
@@ -81,7 +81,7 @@ async fn a_job_is_broken_off_before_its_lease_ends() {
     f.remember("Decision by Ann").await;
     let settings = EngineSettings { lease: Duration::from_secs(4), concurrency: 1, ..at_once() };
     let mut left = None;
-    work_until(memory(store(&f).await, extractor, settings).await, async || {
+    work_until(memory(store(&f).await, extractor, settings), async || {
         let running = "select extract(epoch from leased_until - now())::float8::text from event_jobs where status = 'PROCESSING'";
         left = rows(&f, running).await.pop().or(left.take());
         only_job(&f).await.2.is_some()
@@ -136,7 +136,7 @@ async fn a_worker_hears_of_a_job_of_another_process_before_it_polls() {
     let server = Arc::clone(&f.memory);
     forwarding.spawn(async move { server.forward_hints().await });
     let seldom = EngineSettings { poll_interval: Duration::from_mins(5), ..at_once() };
-    let other: Memory = memory(store(&f).await, line_reader(), seldom).await;
+    let other: Memory = memory(store(&f).await, line_reader(), seldom);
     let mut is_remembered = false;
     work_until(other, async || {
         if !is_remembered && f.count("select count(*) from event_worker").await == 1 {

@@ -92,7 +92,8 @@ impl Memory {
                 Some(standing) if standing.hash == new.hash => {
                     let mut meta = new.meta.clone();
                     keep_what_was_not_given(&mut meta, &standing.meta, given_context, given_importance);
-                    self.keep_standing(ns, &new, meta, standing, &chunked, previous, lane).await
+                    let renamed = NewArtifact { content: new.content.clone(), hash: new.hash, meta };
+                    self.keep_standing(ns, renamed, standing, &chunked, previous, lane).await
                 }
                 standing => self.put_in_place(ns, &new, standing, &chunked, previous, lane).await,
             }
@@ -175,8 +176,7 @@ impl Memory {
     async fn keep_standing(
         &self,
         ns: &Namespace,
-        new: &NewArtifact,
-        meta: Metadata,
+        renamed: NewArtifact,
         standing: Standing,
         chunked: &Chunked,
         previous: Option<PreviousTurn>,
@@ -184,7 +184,6 @@ impl Memory {
     ) -> Result<Remembered, EngineError> {
         let mut job_id = standing.open_job;
         let mut is_embedding_pending = standing.lacks_vectors;
-        let renamed = NewArtifact { content: new.content.clone(), hash: new.hash, meta };
         let summary = renamed.summary();
         let meta = renamed.meta;
         let queues_extraction = meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
@@ -205,7 +204,7 @@ impl Memory {
                 if let Some((conversation, turn)) = meta.turn() {
                     let own = PreviousTurn {
                         speaker: meta.speaker().map(str::to_owned),
-                        text: new.content.chars().take(400).collect(),
+                        text: renamed.content.chars().take(400).collect(),
                     };
                     render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
                 }

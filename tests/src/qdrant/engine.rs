@@ -109,10 +109,10 @@ impl Engine {
 
     pub(crate) fn resolve(&self, name: &str) -> Result<String, Status> {
         let name = self.aliases.get(name).map_or(name, String::as_str);
-        match self.collections.contains_key(name) {
-            true => Ok(name.to_owned()),
-            false => Err(Status::not_found(format!("Not found: Collection `{name}` doesn't exist!"))),
+        if !self.collections.contains_key(name) {
+            return Err(Status::not_found(format!("Not found: Collection `{name}` doesn't exist!")));
         }
+        Ok(name.to_owned())
     }
 
     pub(crate) fn collection(&self, name: &str) -> Result<&Collection, Status> {

@@ -75,8 +75,8 @@ impl Memory {
         let met: HashSet<PassageId> = found.iter().map(|(id, _)| *id).collect();
         // What it would warn of, the search of texts does.
         let mirrored = self.mirrored(ns, &scope, asked, ARM_LIMIT, &mut Vec::new()).await?;
-        let found = Found { by_words: found, mirrored };
-        let scored = self.rank(&mut conn, ns, &scope, asked, found, request.stages, ARM_LIMIT).await?;
+        let found = Found { by_words: found, mirrored, nearest: ARM_LIMIT };
+        let scored = self.rank(&mut conn, ns, &scope, asked, found, request.stages).await?;
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering
             .filter_map(|Scored { candidate, fused }| match candidate.owner {

@@ -6,6 +6,8 @@ mod neighbours;
 mod request;
 mod search;
 
+use std::cmp::Reverse;
+
 use memory_core::chunk::count_tokens;
 use memory_core::entity::names_in_question;
 use memory_core::event::StoredEvent;
@@ -25,9 +27,10 @@ pub use request::{RecallDraft, RecallRequest, Target, cursor};
 use self::search::Chosen;
 use crate::{EngineError, Memory};
 
-/// The most events shown with one hit of a search, and where the answer is to be full.
-const EVENTS_PER_HIT: i64 = 3;
-const EVENTS_PER_FULL_HIT: i64 = 10;
+/// The most events read with one hit of a search, the surest first; a full answer shows them all.
+const EVENTS_PER_HIT: i64 = 8;
+/// Of these a concise answer shows those that meet the question best.
+const EVENTS_SHOWN_PER_HIT: usize = 3;
 /// The most events shown with one artifact that was asked for by its id.
 const EVENTS_PER_ARTIFACT: i64 = 200;
 const ENTITIES_MAX: i64 = 20;
@@ -120,11 +123,7 @@ impl Memory {
             answer.next_cursor = Some(cursor(depth));
         }
         let ids: Vec<PassageId> = page.iter().map(|c| c.passage_id).collect();
-        let events = match (request.include_events, request.is_full) {
-            (false, _) => 0,
-            (true, false) => EVENTS_PER_HIT,
-            (true, true) => EVENTS_PER_FULL_HIT,
-        };
+        let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
         let revisions: Vec<RevisionId> = page.iter().map(|c| c.revision_id).collect();
         let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
@@ -150,6 +149,10 @@ impl Memory {
             .filter_map(|mut hit| {
                 let chosen = page.iter().find(|c| c.passage_id == hit.passage_id)?;
                 let content = hit.content.take();
+                if !request.is_full {
+                    hit.events.sort_by_cached_key(|event| Reverse(words.met_by(&event.narrative)));
+                    hit.events.truncate(EVENTS_SHOWN_PER_HIT);
+                }
                 let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
                 Some(Recalled {
                     score: chosen.score,

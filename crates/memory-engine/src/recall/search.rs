@@ -41,6 +41,8 @@ pub(super) struct Found {
     pub(super) by_words: Vec<(PassageId, f32)>,
     /// Where the mirror was asked: among which passages the nearest are.
     pub(super) mirrored: Option<Vec<i64>>,
+    /// How many of the nearest are looked for.
+    pub(super) nearest: usize,
 }
 
 /// A candidate with its joined score.
@@ -110,13 +112,12 @@ impl Memory {
         asked: &Asked,
         found: Found,
         stages: Stages,
-        limit: usize,
     ) -> Result<Vec<Scored>, EngineError> {
-        let Found { by_words: found, mirrored } = found;
+        let Found { by_words: found, mirrored, nearest } = found;
         let vector = asked.embedded.as_ref().map(|(embedded, model)| QueryVector {
             model,
             vector: embedded.vector.clone(),
-            nearest: limit,
+            nearest,
             with_states: stages.late_interaction && !embedded.tokens.is_empty(),
             mirrored,
         });
@@ -172,8 +173,8 @@ impl Memory {
         if scope.is_empty() {
             return Ok((asked, Vec::new(), conn));
         }
-        let found = Found { by_words: found, mirrored };
-        let mut scored = self.rank(&mut conn, ns, &scope, &asked, found, stages, limit).await?;
+        let found = Found { by_words: found, mirrored, nearest: limit };
+        let mut scored = self.rank(&mut conn, ns, &scope, &asked, found, stages).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))

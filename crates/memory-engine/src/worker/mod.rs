@@ -132,7 +132,7 @@ impl Worker {
                 hints = self.memory.store.listen_for(Topic::Jobs).await.ok();
             }
             let claimed = self.claim(&hands, &mut turns).await;
-            self.tell_whether_cut_off(claimed.as_ref().err(), &mut is_cut_off);
+            Self::tell_whether_cut_off(claimed.as_ref().err(), &mut is_cut_off);
             let claimed = claimed.unwrap_or_default();
             let has_more = !claimed.is_empty();
             for job in claimed {
@@ -176,7 +176,7 @@ impl Worker {
     }
 
     /// Once when it begins and once when it ends, however often it is tried between.
-    fn tell_whether_cut_off(&self, error: Option<&StoreError>, is_cut_off: &mut bool) {
+    fn tell_whether_cut_off(error: Option<&StoreError>, is_cut_off: &mut bool) {
         match error {
             Some(error) if !*is_cut_off => {
                 tracing::warn!(error = %chain(error), "no jobs can be claimed; trying on");

@@ -111,7 +111,9 @@ impl<'a> Group<'a> {
                 }
             }
         }
-        groups.iter_mut().for_each(|group| group.addresses.sort_unstable());
+        for group in &mut groups {
+            group.addresses.sort_unstable();
+        }
         groups
     }
 

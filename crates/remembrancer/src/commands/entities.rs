@@ -128,11 +128,15 @@ fn readable(answer: &Value) -> String {
     let list = |key: &str| answer[key].as_array().map_or(&[][..], Vec::as_slice);
     let (shown, total) = match (answer["pairs"].is_array(), answer["entities"].is_array()) {
         (true, _) => {
-            list("pairs").iter().for_each(|pair| push_pair(&mut out, pair));
+            for pair in list("pairs") {
+                push_pair(&mut out, pair);
+            }
             (list("pairs").len(), "Nothing is doubtful.")
         }
         (_, true) => {
-            list("entities").iter().for_each(|entity| push_entity(&mut out, entity));
+            for entity in list("entities") {
+                push_entity(&mut out, entity);
+            }
             (list("entities").len(), "No entities.")
         }
         _ => return decision(answer),

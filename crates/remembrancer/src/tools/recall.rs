@@ -323,12 +323,12 @@ struct Fate {
 }
 
 impl Fate {
-    fn of(category: &str, ended: Option<EndedBy>, due: Option<Timestamp>) -> Self {
+    fn of(category: &str, ended: Option<&EndedBy>, due: Option<Timestamp>) -> Self {
         if Category::parse(category) != Some(Category::Commitment) {
             return Self::default();
         }
-        let state = EndedBy::state_of(ended.as_ref(), due, Timestamp::now());
-        let by = |wanted| ended.as_ref().filter(|_| state == wanted).map(|ended| ended.event_id.clone());
+        let state = EndedBy::state_of(ended, due, Timestamp::now());
+        let by = |wanted| ended.filter(|_| state == wanted).map(|ended| ended.event_id.clone());
         Self {
             state: Some(state.as_str()),
             fulfilled_by: by(CommitmentState::Done),
@@ -339,7 +339,7 @@ impl Fate {
 
 impl From<StoredEvent> for EventOut {
     fn from(event: StoredEvent) -> Self {
-        let fate = Fate::of(&event.category, event.ended, event.due_time);
+        let fate = Fate::of(&event.category, event.ended.as_ref(), event.due_time);
         Self {
             state: fate.state,
             fulfilled_by: fate.fulfilled_by,
@@ -463,7 +463,7 @@ fn entity_out(entity: FoundEntity, links: Vec<EntityLink>) -> EntityOut {
 }
 
 fn related_out(event: RelatedEvent) -> RelatedOut {
-    let fate = Fate::of(&event.category, event.ended, event.due_time);
+    let fate = Fate::of(&event.category, event.ended.as_ref(), event.due_time);
     RelatedOut {
         id: event.id,
         category: event.category,
