@@ -50,7 +50,7 @@ async fn a_worker_takes_no_more_jobs_than_it_has_hands() {
     let (now_here, most_here) = (Arc::clone(&now), Arc::clone(&most));
     let extractor = scripted(move |source| {
         most_here.fetch_max(now_here.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(20));
         now_here.fetch_sub(1, Ordering::SeqCst);
         Ok(read_lines(source))
     });
@@ -65,7 +65,9 @@ async fn a_worker_takes_no_more_jobs_than_it_has_hands() {
         f.count("select count(*) from event_jobs where status = 'DONE'").await == 40
     })
     .await;
-    assert_eq!(most.load(Ordering::SeqCst), 3);
+    // On a machine under load the three may never meet.
+    let most = most.load(Ordering::SeqCst);
+    assert!((2..=3).contains(&most), "{most} at the same time");
     assert!(leased <= 3, "{leased} jobs were taken by three hands");
 }
 
