@@ -30,7 +30,7 @@ use crate::{EngineError, Memory};
 /// The most events read with one hit of a search, the surest first; a full answer shows them all.
 const EVENTS_PER_HIT: i64 = 8;
 /// Of these a concise answer shows those that meet the question best.
-const EVENTS_SHOWN_PER_HIT: usize = 3;
+const EVENTS_SHOWN_PER_HIT: usize = 5;
 /// The most events shown with one artifact that was asked for by its id.
 const EVENTS_PER_ARTIFACT: i64 = 200;
 const ENTITIES_MAX: i64 = 20;
