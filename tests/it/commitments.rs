@@ -123,6 +123,19 @@ async fn a_promise_is_done_when_its_owner_says_so_later_whichever_came_in_first(
 }
 
 #[tokio::test]
+async fn a_promise_of_an_older_database_is_ended_by_what_is_told_now() {
+    let f = promising(&[("2026-03-01", PROMISE)]).await;
+    let migration = include_str!("../../migrations/0009_owner_events.sql");
+    let begin = migration.find("insert into owner_event").expect("it fills them");
+    let statement = sqlx::AssertSqlSafe(migration[begin..].to_owned());
+    let as_before = rows(&f, "delete from owner_event returning event_id").await;
+    sqlx::raw_sql(statement).execute(&mut f.sql().await).await.expect("it runs");
+    assert_eq!(rows(&f, "select event_id from owner_event where is_promise").await, as_before);
+    tell(&f, &[("2026-03-05", DONE)]).await;
+    assert_eq!(fates(&f).await, [KEPT]);
+}
+
+#[tokio::test]
 async fn what_was_done_before_ends_no_promise() {
     let before = promising(&[("2026-03-05", PROMISE), ("2026-03-01", DONE)]).await;
     assert_eq!(fates(&before).await, [OPEN]);

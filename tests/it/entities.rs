@@ -10,7 +10,7 @@ use memory_store::jobs;
 use memory_tests::{Fixture, turn};
 use std::sync::Arc;
 
-use crate::shorthand::{by_id, execute, forget, light, light_sibling, note, ns, query, rows, store};
+use crate::shorthand::{execute, forget, light, light_sibling, note, ns, query, rows, store};
 use crate::stand_ins::{line_reader, read_lines, scripted};
 
 /// Everything that a merge or a decision could touch.
@@ -21,6 +21,7 @@ pub(crate) const ALL: &str = "select 'entity ' || concat_ws('|', entity_id, name
     union all select 'subject ' || concat_ws('|', entity_id, event_id, occurred_at) from event_subject
     union all select 'key ' || concat_ws('|', entity_id, key) from entity_key
     union all select 'pair ' || concat_ws('|', low_id, high_id, score, reasons, state, former_state, created_at) from entity_candidate
+    union all select 'owned ' || concat_ws('|', entity_id, event_id, is_promise, ending, matter) from owner_event
     union all select 'link ' || concat_ws('|', commitment_id, closing_id, kind, score, occurred_at) from event_link
     order by 1";
 
@@ -443,13 +444,29 @@ async fn entities_are_listed_with_what_they_are_called_and_may_be() {
 }
 
 #[tokio::test]
-async fn entities_of_an_older_database_are_found_by_their_keys() {
-    let f = told(&["Decision by Alice Chen"]).await;
-    execute(&f, "delete from entity_key where key like 'w:%'").await;
-    tell(&f, &["Feedback by Alice"]).await;
-    assert!(pairs(&f).await.is_empty(), "by nothing else");
-    let id = f.recall_as(query("decision")).await.results.remove(0).hit.artifact_id;
-    assert_eq!(f.recall_as(by_id(&id.0)).await.entities[0].possibly_same, []);
+async fn entities_of_an_older_database_get_the_keys_that_are_looked_for() {
+    let f = light(typed_reader()).await;
+    let texts = [
+        "Decision by Alice B. Chen and Carol on Acme Inc",
+        "Feedback by Zoë O'Brien on Project Sky Net Nine",
+    ];
+    tell(&f, &texts).await;
+    let keys = "select entity_type || ' ' || key from entity_key order by 1";
+    let made = rows(&f, keys).await;
+    assert_eq!(made.len(), 19);
+    execute(&f, "delete from entity_key").await;
+    let migration = include_str!("../../migrations/0008_entity_resolution.sql");
+    let begin = migration.find("insert into entity_key").expect("it fills them");
+    let statement = migration[begin..].split(';').next().expect("a statement");
+    let statement = sqlx::AssertSqlSafe(statement.to_owned());
+    sqlx::raw_sql(statement).execute(&mut f.sql().await).await.expect("it runs");
+    let migrated = rows(&f, keys).await;
+    // A legal form is a word like any other to the migration.
+    let lacking = |a: &[String], b: &[String]| -> Vec<String> {
+        a.iter().filter(|key| !b.contains(key)).cloned().collect()
+    };
+    assert_eq!(lacking(&made, &migrated), ["org s:acme"]);
+    assert_eq!(lacking(&migrated, &made), ["org s:acmeinc"]);
 }
 
 #[tokio::test]

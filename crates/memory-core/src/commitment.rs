@@ -128,8 +128,13 @@ impl Matter {
         tags.chain(self.subjects.iter().map(|subject| format!("s{subject}"))).collect()
     }
 
-    /// As [`tags`](Self::tags) gave it.
+    /// As [`tags`](Self::tags) gave it; also from a narrative that stands behind an exclamation mark.
     pub fn from_tags(tags: &[String]) -> Self {
+        if let [told] = tags
+            && let Some(narrative) = told.strip_prefix('!')
+        {
+            return Self::of(narrative, &[], &[]);
+        }
         let of = |kind: char| tags.iter().filter_map(move |tag| tag.strip_prefix(kind));
         let texts = |kind: char| of(kind).map(str::to_owned).collect();
         Self {
@@ -525,6 +530,7 @@ mod tests {
         let matter = Matter::of(told, &["Alice".to_owned()], &[7, 9]);
         assert!(matter.tags().iter().any(|tag| tag == "tapo-12") && !matter.is_bare());
         assert_eq!(Matter::from_tags(&matter.tags()), matter);
+        assert_eq!(Matter::from_tags(&["!He will sing.".to_owned()]), Matter::of("He will sing.", &[], &[]));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Memory {
             }
             let joined = review::merge(&mut tx, ns, keep, other).await?;
             review::mark_merged(&mut tx, ns, keep, other).await?;
-            lifecycle::link_merged(&mut tx, ns, keep, &joined).await?;
+            lifecycle::link_merged(&mut tx, ns, &joined).await?;
             tx.commit().await?;
             Ok(decided(first, second))
         })

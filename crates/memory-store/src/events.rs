@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::Metadata;
-use memory_core::commitment::Matter;
 use memory_core::entity::normalised_name;
-use memory_core::event::{ActorRole, Category, ExtractedEntity, Extraction, Rejected};
+use memory_core::event::{ActorRole, ExtractedEntity, Extraction, Rejected};
 use memory_core::id::{ArtifactId, EventId, Namespace, RevisionId};
 use sqlx::{FromRow, Row};
 
@@ -16,7 +15,7 @@ use crate::entities::{
     NameTold, NewEntity, ToldBefore, delete_orphans, entities_by_key, entities_of_revisions, insert_mentions,
     insert_names, names_told, resolve_entities,
 };
-use crate::lifecycle::link_new;
+use crate::lifecycle::{link_new, owners_event};
 use crate::{Conn, StoreError, Tx};
 
 /// A revision as the extractor reads it.
@@ -315,6 +314,7 @@ async fn insert_events(
     ids: &[i64],
 ) -> Result<HashMap<i64, i32>, StoreError> {
     let mut rows = EventRows::default();
+    let mut owned = Vec::new();
     let mut counts: HashMap<i64, i32> = HashMap::new();
     let mut seen: HashMap<EventId, usize> = HashMap::new();
     for event in &prepared.events {
@@ -351,29 +351,17 @@ async fn insert_events(
         if let Some(subject) = event.subject {
             rows.subjects.push((ids[subject], id.0.clone(), occurred_at.to_sqlx(), event.category.as_str()));
         }
-        rows.event(id, *count, source, event, matter_of(event, &prepared.entities, ids));
+        let subject = event.subject.map(|subject| ids[subject]);
+        let owners = event.actors.iter().filter(|actor| actor.role == ActorRole::Owner);
+        owned.extend(
+            owners.filter_map(|a| owners_event(ids[a.entity], &id.0, event, source, &actors, subject)),
+        );
+        rows.event(id, *count, source, event);
         *count += 1;
     }
-    let owners = rows.owners_of_promises_and_endings();
-    let (written, revisions) = (rows.event_id.clone(), rows.revision_id.clone());
     rows.insert(tx, ns, extractor).await?;
-    link_new(tx, ns, &owners, &written, &revisions).await?;
+    link_new(tx, ns, owned).await?;
     Ok(counts)
-}
-
-/// What a promise, or what may end one, is about.
-fn matter_of(
-    event: &memory_core::event::ExtractedEvent,
-    entities: &[ExtractedEntity],
-    ids: &[i64],
-) -> Option<Matter> {
-    let actors: Vec<String> = event.actors.iter().map(|actor| entities[actor.entity].name.clone()).collect();
-    let subjects: Vec<i64> = event.subject.iter().map(|subject| ids[*subject]).collect();
-    is_promise_or_ending(event.category).then(|| Matter::of(&event.narrative, &actors, &subjects))
-}
-
-fn is_promise_or_ending(category: Category) -> bool {
-    matches!(category, Category::Commitment | Category::Execution | Category::Change)
 }
 
 /// Columns of the rows to insert, a statement a table.
@@ -388,7 +376,6 @@ struct EventRows {
     event_time: Vec<Option<SqlTimestamp>>,
     due_time: Vec<Option<SqlTimestamp>>,
     confidence: Vec<f32>,
-    matter: Vec<Option<String>>,
     evidence: Vec<(String, i32, i64, String, i32, i32, String)>,
     actors: Vec<(i64, String, &'static str, SqlTimestamp, &'static str)>,
     subjects: Vec<(i64, String, SqlTimestamp, &'static str)>,
@@ -401,10 +388,7 @@ impl EventRows {
         ordinal: i32,
         source: &Source,
         event: &memory_core::event::ExtractedEvent,
-        matter: Option<Matter>,
     ) {
-        // No array of arrays: what is unnested is one level deep.
-        self.matter.push(matter.map(|matter| matter.tags().join("\n")));
         self.event_id.push(id.0);
         self.revision_id.push(source.revision_id.0);
         self.artifact_id.push(source.artifact_id.0.clone());
@@ -434,27 +418,13 @@ impl EventRows {
         ));
     }
 
-    /// Whose promises may have been made or ended.
-    fn owners_of_promises_and_endings(&self) -> Vec<i64> {
-        let of_owner = self.actors.iter().filter(|(.., role, _, category)| {
-            let category = Category::parse(category);
-            *role == ActorRole::Owner.as_str() && category.is_some_and(is_promise_or_ending)
-        });
-        let mut owners: Vec<i64> = of_owner.map(|(owner, ..)| *owner).collect();
-        owners.sort_unstable();
-        owners.dedup();
-        owners
-    }
-
     async fn insert(self, tx: &mut Tx, ns: &Namespace, extractor: ExtractorId<'_>) -> Result<(), StoreError> {
         sqlx::query(
             "insert into semantic_event (namespace, event_id, revision_id, artifact_id, ordinal, category, narrative,
-                 event_time, due_time, confidence, matter, extractor, extractor_version)
-             select $1, u.event_id, u.revision_id, u.artifact_id, u.ordinal, u.category, u.narrative, u.event_time, u.due_time,
-                 u.confidence, string_to_array(u.matter, e'\n'), $2, $3
+                 event_time, due_time, confidence, extractor, extractor_version)
+             select $1, u.*, $2, $3
              from unnest($4::text[], $5::bigint[], $6::text[], $7::int[], $8::text[], $9::text[], $10::timestamptz[],
-                 $11::timestamptz[], $12::real[], $13::text[])
-                 u (event_id, revision_id, artifact_id, ordinal, category, narrative, event_time, due_time, confidence, matter)",
+                 $11::timestamptz[], $12::real[]) u",
         )
         .bind(ns.as_str())
         .bind(extractor.name)
@@ -468,7 +438,6 @@ impl EventRows {
         .bind(self.event_time)
         .bind(self.due_time)
         .bind(self.confidence)
-        .bind(self.matter)
         .execute(&mut **tx)
         .await?;
         sqlx::query(

@@ -10,58 +10,90 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::commitment::{Ending, Matter, Promise, Rarity, ended, ending};
-use memory_core::event::Category;
+use memory_core::event::{Category, ExtractedEvent};
 use memory_core::id::Namespace;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
+use crate::events::Source;
 use crate::{StoreError, Tx};
 
 /// The most promises, and the most events that may end them, that are looked at for one entity.
-const PROMISES_MAX: i64 = 32;
-const ENDINGS_MAX: i64 = 16;
+const PROMISES_MAX: i64 = 24;
+const ENDINGS_MAX: i64 = 12;
 /// «Done» answers what was said at most so many turns before.
 const NEAR_TURNS: i32 = 12;
 
 /// An event of an owner, and where it was told.
-struct OwnersEvent {
+#[derive(Debug, Clone)]
+pub(crate) struct OwnersEvent {
+    /// The entity that the owner counts as; of a new event the owner.
     root: i64,
     owner: i64,
     event_id: String,
-    is_promise: bool,
+    /// `None` for a promise.
     ending: Option<Ending>,
     matter: Matter,
     revision_id: i64,
+    start: i32,
     occurred_at: Timestamp,
     said_at: Timestamp,
     turn: Option<(String, i32)>,
-    start: i32,
+}
+
+/// The event as it is kept for its owner, where it is a promise or may end one.
+pub(crate) fn owners_event(
+    owner: i64,
+    event_id: &str,
+    event: &ExtractedEvent,
+    source: &Source,
+    actors: &[String],
+    subject: Option<i64>,
+) -> Option<OwnersEvent> {
+    let ending = match event.category {
+        Category::Commitment => None,
+        category => Some(ending(category, &event.narrative)?),
+    };
+    Some(OwnersEvent {
+        root: owner,
+        owner,
+        event_id: event_id.to_owned(),
+        ending,
+        matter: Matter::of(&event.narrative, actors, subject.as_slice()),
+        revision_id: source.revision_id.0,
+        start: event.evidence.first().map_or(0, |evidence| evidence.span.start as i32),
+        occurred_at: event.event_time.unwrap_or(source.date),
+        said_at: source.date,
+        turn: source.meta.turn().map(|(conversation, turn)| (conversation.to_owned(), turn)),
+    })
 }
 
 fn event_of(row: &PgRow) -> Result<OwnersEvent, StoreError> {
-    let narrative: String = row.try_get("narrative")?;
-    let category: String = row.try_get("category")?;
     let moment =
         |column| Ok::<_, StoreError>(row.try_get::<SqlTimestamp, _>(column).map(SqlTimestamp::to_jiff)?);
-    let tags: Option<Vec<String>> = row.try_get("matter")?;
+    let tags: Vec<String> = row.try_get("matter")?;
     let conversation: Option<String> = row.try_get("conversation_id")?;
     let turn: Option<i32> = row.try_get("turn_index")?;
+    let ending: Option<String> = row.try_get("ending")?;
     Ok(OwnersEvent {
         root: row.try_get("root")?,
         owner: row.try_get("owner")?,
         event_id: row.try_get("event_id")?,
-        is_promise: row.try_get("is_promise")?,
-        ending: Category::parse(&category).and_then(|category| ending(category, &narrative)),
-        matter: tags.map_or_else(|| Matter::of(&narrative, &[], &[]), |tags| Matter::from_tags(&tags)),
+        ending: ending.and_then(|ending| Ending::parse(&ending)),
+        matter: Matter::from_tags(&tags),
         revision_id: row.try_get("revision_id")?,
+        start: row.try_get("start_char")?,
         occurred_at: moment("occurred_at")?,
         said_at: moment("said_at")?,
         turn: conversation.zip(turn),
-        start: row.try_get("start_char")?,
     })
 }
 
 impl OwnersEvent {
+    fn is_promise(&self) -> bool {
+        self.ending.is_none()
+    }
+
     /// Whether it can end the promise: it neither happened nor was told before it. What is dated by the day alone may
     /// have happened later on that day.
     fn follows(&self, promise: &Self) -> bool {
@@ -98,19 +130,14 @@ struct Link {
     occurred_at: Timestamp,
 }
 
-/// Links the events that were just written, and those of the same owners that have to do with them.
-pub(crate) async fn link_new(
-    tx: &mut Tx,
-    ns: &Namespace,
-    owners: &[i64],
-    events: &[String],
-    revisions: &[i64],
-) -> Result<(), StoreError> {
-    if owners.is_empty() {
+/// Keeps the events that were just written, links them, and links those of the same owners that have to do with them.
+pub(crate) async fn link_new(tx: &mut Tx, ns: &Namespace, new: Vec<OwnersEvent>) -> Result<(), StoreError> {
+    if new.is_empty() {
         return Ok(());
     }
-    let found = matters(tx, ns, owners, events, revisions).await?;
-    if found.iter().all(|event| event.is_promise) {
+    insert_events(tx, ns, &new).await?;
+    let found = matters(tx, ns, &new).await?;
+    if found.is_empty() {
         return Ok(());
     }
     let mut wanted: BTreeMap<(String, String), Link> = BTreeMap::new();
@@ -119,19 +146,15 @@ pub(crate) async fn link_new(
             wanted.entry((link.commitment_id.clone(), link.closing_id.clone())).or_insert(link);
         }
     }
-    let fresh: HashSet<&String> = events.iter().collect();
-    let ids = |is_promise: bool| -> Vec<&str> {
-        let of_kind = found.iter().filter(|event| event.is_promise == is_promise);
-        of_kind.map(|event| event.event_id.as_str()).collect()
-    };
+    let fresh: HashSet<&String> = new.iter().map(|event| &event.event_id).collect();
     // What was just written has no links yet.
     let closings: Vec<&str> = found
         .iter()
-        .filter(|event| !event.is_promise && !fresh.contains(&event.event_id))
+        .filter(|event| !event.is_promise() && !fresh.contains(&event.event_id))
         .map(|event| event.event_id.as_str())
         .collect();
     if !closings.is_empty() {
-        let kept: Vec<&(String, String)> = wanted.keys().collect();
+        let promises = found.iter().filter(|event| event.is_promise()).map(|event| event.event_id.as_str());
         sqlx::query(
             "delete from event_link
              where namespace = $1 and closing_id = any($2) and commitment_id = any($3)
@@ -139,43 +162,68 @@ pub(crate) async fn link_new(
         )
         .bind(ns.as_str())
         .bind(closings)
-        .bind(ids(true))
-        .bind(kept.iter().map(|(commitment, _)| commitment.as_str()).collect::<Vec<_>>())
-        .bind(kept.iter().map(|(_, closing)| closing.as_str()).collect::<Vec<_>>())
+        .bind(promises.collect::<Vec<_>>())
+        .bind(wanted.keys().map(|(commitment, _)| commitment.as_str()).collect::<Vec<_>>())
+        .bind(wanted.keys().map(|(_, closing)| closing.as_str()).collect::<Vec<_>>())
         .execute(&mut **tx)
         .await?;
     }
-    insert(tx, ns, wanted.into_values().collect()).await
+    insert_links(tx, ns, wanted.into_values().collect()).await
+}
+
+async fn insert_events(tx: &mut Tx, ns: &Namespace, new: &[OwnersEvent]) -> Result<(), StoreError> {
+    // No array of arrays: what is unnested is one level deep.
+    let matters: Vec<String> = new.iter().map(|event| event.matter.tags().join("\n")).collect();
+    let turns = || new.iter().map(|event| event.turn.as_ref());
+    sqlx::query(
+        "insert into owner_event (namespace, entity_id, is_promise, occurred_at, event_id, ending, matter, revision_id,
+             start_char, said_at, conversation_id, turn_index)
+         select $1, u.entity_id, u.ending is null, u.occurred_at, u.event_id, u.ending, string_to_array(u.matter, e'\n'),
+             u.revision_id, u.start_char, u.said_at, u.conversation_id, u.turn_index
+         from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::int[],
+             $9::timestamptz[], $10::text[], $11::int[])
+             u (entity_id, occurred_at, event_id, ending, matter, revision_id, start_char, said_at, conversation_id, turn_index)
+         on conflict do nothing",
+    )
+    .bind(ns.as_str())
+    .bind(new.iter().map(|e| e.owner).collect::<Vec<_>>())
+    .bind(new.iter().map(|e| e.occurred_at.to_sqlx()).collect::<Vec<_>>())
+    .bind(new.iter().map(|e| e.event_id.as_str()).collect::<Vec<_>>())
+    .bind(new.iter().map(|e| e.ending.map(Ending::as_str)).collect::<Vec<_>>())
+    .bind(matters)
+    .bind(new.iter().map(|e| e.revision_id).collect::<Vec<_>>())
+    .bind(new.iter().map(|e| e.start).collect::<Vec<_>>())
+    .bind(new.iter().map(|e| e.said_at.to_sqlx()).collect::<Vec<_>>())
+    .bind(turns().map(|turn| turn.map(|(conversation, _)| conversation.as_str())).collect::<Vec<_>>())
+    .bind(turns().map(|turn| turn.map(|(_, turn)| *turn)).collect::<Vec<_>>())
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
 }
 
 /// Links what could not be linked as long as two entities stood apart: promises of the one that events of the other end.
-/// `joined` are the entities that now count as `root` and did not before.
-pub async fn link_merged(tx: &mut Tx, ns: &Namespace, root: i64, joined: &[i64]) -> Result<(), StoreError> {
-    let (events, revisions): (Vec<String>, Vec<i64>) = sqlx::query_as::<_, (String, i64)>(
-        "select distinct event_id, revision_id
-         from event_actor a
-         join semantic_event e using (namespace, event_id)
-         where a.namespace = $1 and a.role = 'owner' and a.category in ('Commitment', 'Execution', 'Change')
-           and a.event_id in (
-               select newest.event_id
-               from unnest($2::bigint[]) j (entity_id)
-               cross join lateral (
-                   select event_id from event_actor
-                   where namespace = $1 and entity_id = j.entity_id
-                   order by occurred_at desc
-                   limit 400
-               ) newest)",
+/// `joined` are the entities that count as the other now and did not before.
+pub async fn link_merged(tx: &mut Tx, ns: &Namespace, joined: &[i64]) -> Result<(), StoreError> {
+    let rows = sqlx::query(
+        "select e.entity_id as root, e.entity_id as owner, e.event_id, e.occurred_at, e.ending, e.matter, e.revision_id,
+                e.start_char, e.said_at, e.conversation_id, e.turn_index
+         from unnest($2::bigint[]) j (entity_id)
+         cross join lateral (
+             select * from owner_event
+             where namespace = $1 and entity_id = j.entity_id
+             order by occurred_at desc
+             limit 400
+         ) e",
     )
     .bind(ns.as_str())
     .bind(joined)
     .fetch_all(&mut **tx)
-    .await?
-    .into_iter()
-    .unzip();
-    let found = matters(tx, ns, &[root], &events, &revisions).await?;
+    .await?;
+    let theirs: Vec<OwnersEvent> = rows.iter().map(event_of).collect::<Result<_, _>>()?;
+    let found = matters(tx, ns, &theirs).await?;
     let has_joined = |event: &OwnersEvent| joined.contains(&event.owner);
     let crossing = links(&found, |promise, ending| has_joined(promise) != has_joined(ending));
-    insert(tx, ns, crossing).await
+    insert_links(tx, ns, crossing).await
 }
 
 /// Takes back the links between events whose owners no longer count as one; `roots` are the entities that were split.
@@ -188,21 +236,27 @@ pub async fn unlink_split(tx: &mut Tx, ns: &Namespace, roots: &[i64]) -> Result<
     Ok(())
 }
 
-/// The promises of the owners and what may end them, as far as the events have to do with them.
+/// The promises of the owners of the events and what may end them, as far as the events have to do with them.
 async fn matters(
     tx: &mut Tx,
     ns: &Namespace,
-    owners: &[i64],
-    events: &[String],
-    revisions: &[i64],
+    events: &[OwnersEvent],
 ) -> Result<Vec<OwnersEvent>, StoreError> {
+    let mut owners: BTreeMap<i64, Option<Timestamp>> = BTreeMap::new();
+    for event in events {
+        let first = owners.entry(event.owner).or_default();
+        if event.is_promise() {
+            *first = Some(first.map_or(event.occurred_at, |first| first.min(event.occurred_at)));
+        }
+    }
+    let endings = events.iter().filter(|event| !event.is_promise()).map(|event| event.event_id.as_str());
     let rows = sqlx::query(include_str!("sql/promises_and_endings.sql"))
         .bind(ns.as_str())
-        .bind(owners)
-        .bind(events)
+        .bind(owners.keys().copied().collect::<Vec<_>>())
+        .bind(owners.values().map(|first| first.map(Timestamp::to_sqlx)).collect::<Vec<_>>())
+        .bind(endings.collect::<Vec<_>>())
         .bind(PROMISES_MAX)
         .bind(ENDINGS_MAX)
-        .bind(revisions)
         .fetch_all(&mut **tx)
         .await?;
     rows.iter().map(event_of).collect()
@@ -210,10 +264,10 @@ async fn matters(
 
 /// Which promises of one owner are ended by which events.
 fn links(events: &[OwnersEvent], may_link: impl Fn(&OwnersEvent, &OwnersEvent) -> bool) -> Vec<Link> {
-    let promises: Vec<&OwnersEvent> = events.iter().filter(|event| event.is_promise).collect();
+    let promises: Vec<&OwnersEvent> = events.iter().filter(|event| event.is_promise()).collect();
     let rarity = Rarity::of(promises.iter().map(|promise| &promise.matter));
     let mut links = Vec::new();
-    for event in events.iter().filter(|event| !event.is_promise) {
+    for event in events {
         let Some(kind) = event.ending else { continue };
         let before: Vec<&OwnersEvent> = promises
             .iter()
@@ -241,7 +295,7 @@ fn links(events: &[OwnersEvent], may_link: impl Fn(&OwnersEvent, &OwnersEvent) -
     links
 }
 
-async fn insert(tx: &mut Tx, ns: &Namespace, links: Vec<Link>) -> Result<(), StoreError> {
+async fn insert_links(tx: &mut Tx, ns: &Namespace, links: Vec<Link>) -> Result<(), StoreError> {
     if links.is_empty() {
         return Ok(());
     }

@@ -4,6 +4,7 @@ mod merging;
 mod read;
 mod resolve;
 pub mod review;
+mod weigh;
 
 use std::collections::HashMap;
 

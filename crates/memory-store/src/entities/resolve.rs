@@ -6,25 +6,19 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use memory_core::entity::resolution::{Fit, Shared, Surroundings, choose, coreference, fit, is_short_name};
+use memory_core::entity::resolution::{coreference, is_short_name};
 use memory_core::entity::{EntityType, is_address, name_keys, normalised_name};
 use memory_core::event::ExtractedEntity;
 use memory_core::id::Namespace;
 
-use super::read::{self, Candidate, Holder, Seen, Twin, Weighed};
+use super::read::{self, Holder, Twin};
+use super::weigh::{Around, Outcome, weigh};
 use super::{Doubt, NewEntity, entities_by_key, insert_doubts};
 use crate::events::Source;
 use crate::{StoreError, Tx};
 
 /// Of the entities of one name, the one for texts that do not say which of the others they mean.
 const UNDECIDED: &str = "?";
-/// The most names of one text that are weighed; further ones are taken for entities of their own.
-const WEIGHED_MAX: usize = 100;
-/// The most entities that are weighed for one name, and for all names of a text.
-const CANDIDATES_MAX: usize = 8;
-const CANDIDATES_OF_TEXT_MAX: usize = 200;
-/// A score that changed by less is not written again.
-const SCORE_STEP: f32 = 0.05;
 /// Locks are taken on so many slots a namespace: a text may name thousands, and the table of locks is finite.
 const LOCK_SLOTS: u64 = 256;
 
@@ -70,12 +64,12 @@ pub(crate) async fn resolve_entities(
 }
 
 /// An entity as one text tells it, under all of its names there.
-struct Group<'a> {
+pub(super) struct Group<'a> {
     leader: usize,
-    entity_type: EntityType,
-    name: &'a str,
-    normalised: String,
-    addresses: Vec<String>,
+    pub(super) entity_type: EntityType,
+    pub(super) name: &'a str,
+    pub(super) normalised: String,
+    pub(super) addresses: Vec<String>,
     handles: Vec<String>,
 }
 
@@ -117,7 +111,7 @@ impl<'a> Group<'a> {
         groups
     }
 
-    fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         self.addresses.is_empty() && is_short_name(self.entity_type, self.name)
     }
 
@@ -153,7 +147,7 @@ async fn lock(tx: &mut Tx, ns: &Namespace, slots: &BTreeSet<i64>) -> Result<(), 
 
 /// Whom a name is taken for before anything is weighed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Plan {
+pub(super) enum Plan {
     Known {
         entity_id: i64,
         root: i64,
@@ -165,12 +159,36 @@ enum Plan {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Own {
+pub(super) enum Own {
     Known { entity_id: i64, root: i64 },
     New { distinguisher: String },
 }
 
 impl Plan {
+    /// The entity that is certainly meant.
+    pub(super) fn certain(&self) -> Option<i64> {
+        match self {
+            Self::Known { root, .. } => Some(*root),
+            Self::Open { .. } => None,
+        }
+    }
+
+    /// The entity that is taken for an open name, unless another one is meant.
+    pub(super) fn own_id(&self) -> Option<i64> {
+        match self {
+            Self::Open { own: Own::Known { entity_id, .. }, .. } => Some(*entity_id),
+            _ => None,
+        }
+    }
+
+    /// What that counts as.
+    pub(super) fn own_root(&self) -> Option<i64> {
+        match self {
+            Self::Open { own: Own::Known { root, .. }, .. } => Some(*root),
+            _ => None,
+        }
+    }
+
     fn is_claim(&self) -> bool {
         match self {
             Self::Known { claims, .. } => *claims,
@@ -180,12 +198,12 @@ impl Plan {
 }
 
 /// What is known of the names of a text.
-struct Known {
+pub(super) struct Known {
     holders: HashMap<String, Vec<Holder>>,
     twins: HashMap<(String, String), Vec<Twin>>,
     told: HashMap<(String, String), Vec<Twin>>,
     /// Who takes part, by address.
-    part_takers: HashSet<i64>,
+    pub(super) part_takers: HashSet<i64>,
 }
 
 impl Known {
@@ -283,205 +301,6 @@ impl Known {
             None => own(UNDECIDED),
         }
     }
-}
-
-/// What the sources say about who takes part, and where they are from.
-struct Around<'a> {
-    names: HashSet<String>,
-    addresses: Vec<String>,
-    conversations: Vec<&'a str>,
-    places: Vec<&'a str>,
-    date: Option<jiff::Timestamp>,
-}
-
-impl<'a> Around<'a> {
-    fn of(sources: &'a [Source]) -> Self {
-        let people = sources.iter().flat_map(|s| s.meta.participants.iter().chain(&s.meta.author));
-        let parts: HashSet<String> = people
-            .flat_map(|written| written.split(['<', '>', '(', ')', ',']))
-            .map(normalised_name)
-            .filter(|name| !name.is_empty())
-            .collect();
-        let (mut addresses, names): (Vec<String>, Vec<String>) =
-            parts.into_iter().partition(|name| is_address(name));
-        addresses.sort_unstable();
-        let mut conversations: Vec<&str> =
-            sources.iter().filter_map(|s| s.meta.conversation_id.as_deref()).collect();
-        conversations.dedup();
-        let mut places: Vec<&str> = sources.iter().filter_map(|s| s.meta.source.as_deref()).collect();
-        places.dedup();
-        Self {
-            names: names.into_iter().collect(),
-            addresses,
-            conversations,
-            places,
-            date: sources.iter().map(|s| s.date).max(),
-        }
-    }
-
-    /// What surrounds a name and a candidate; what the name itself is taken for, if nothing else, is none of it.
-    fn surroundings(
-        &self,
-        candidate: &Candidate,
-        seen: Option<&Seen>,
-        known: &Known,
-        own: Option<i64>,
-    ) -> Surroundings {
-        let mut shared = Shared::default();
-        let in_common = seen.iter().flat_map(|seen| &seen.shared).filter(|(id, _)| Some(*id) != own);
-        in_common.for_each(|(_, mentions)| shared.add(*mentions));
-        let days = |seen: &Seen| {
-            self.date.map(|date| date.duration_since(seen.said_at).as_secs_f32().abs() / 86_400.0)
-        };
-        Surroundings {
-            is_known_name: candidate.is_known_name,
-            same_conversation: seen.is_some_and(|seen| seen.same_conversation),
-            takes_part: known.part_takers.contains(&candidate.root)
-                || candidate.names.iter().any(|name| self.names.contains(&normalised_name(name))),
-            shared,
-            same_source: seen.is_some_and(|seen| seen.same_source),
-            days: seen.and_then(days),
-        }
-    }
-}
-
-/// What weighing has come to for a group.
-#[derive(Default)]
-struct Outcome {
-    same: Option<i64>,
-    doubts: Vec<(i64, Fit)>,
-}
-
-/// Weighs what is open. What is certain in the same text speaks for those who were mentioned with it, and cannot be
-/// meant by another name.
-async fn weigh(
-    tx: &mut Tx,
-    ns: &Namespace,
-    groups: &[Group<'_>],
-    plans: &[Plan],
-    known: &Known,
-    around: &Around<'_>,
-) -> Result<HashMap<usize, Outcome>, StoreError> {
-    let mut certain: Vec<i64> = plans
-        .iter()
-        .filter_map(|plan| match plan {
-            Plan::Known { root, .. } => Some(*root),
-            Plan::Open { .. } => None,
-        })
-        .collect();
-    certain.sort_unstable();
-    certain.dedup();
-    let own = |at: usize| match &plans[at] {
-        Plan::Open { own: Own::Known { root, .. }, .. } => Some(*root),
-        _ => None,
-    };
-    let companions: BTreeSet<i64> = certain.iter().copied().chain((0..plans.len()).filter_map(own)).collect();
-    let open: Vec<usize> =
-        (0..groups.len()).filter(|at| matches!(plans[*at], Plan::Open { .. })).take(WEIGHED_MAX).collect();
-    if open.is_empty() {
-        return Ok(HashMap::new());
-    }
-    let asked: Vec<Weighed<'_>> = open
-        .iter()
-        .map(|at| Weighed {
-            entity_type: groups[*at].entity_type,
-            normalised: &groups[*at].normalised,
-            own_id: match &plans[*at] {
-                Plan::Open { own: Own::Known { entity_id, .. }, .. } => Some(*entity_id),
-                _ => None,
-            },
-            keys: name_keys(groups[*at].entity_type, groups[*at].name),
-            asks_address: !groups[*at].addresses.is_empty(),
-        })
-        .collect();
-    let mut found = read::candidates(tx, ns, &asked).await?;
-    found.retain(|candidate| {
-        let group = &groups[open[candidate.n as usize]];
-        let may_be = group.addresses.is_empty() || !candidate.has_address;
-        may_be && !candidate.is_rejected && certain.binary_search(&candidate.root).is_err()
-    });
-    let mut outcomes: HashMap<usize, Outcome> = HashMap::new();
-    let mut to_weigh: Vec<(usize, Vec<Candidate>)> = Vec::new();
-    let mut left = CANDIDATES_OF_TEXT_MAX;
-    for (n, at) in open.iter().enumerate() {
-        let of_name = found.iter().filter(|candidate| candidate.n as usize == n);
-        let group = &groups[*at];
-        match plainly_known(group, of_name.clone()) {
-            Some(root) => {
-                outcomes.insert(*at, Outcome { same: Some(root), doubts: Vec::new() });
-            }
-            None => {
-                let best = likeliest(group, of_name.cloned().collect(), CANDIDATES_MAX.min(left));
-                left -= best.len();
-                if !best.is_empty() {
-                    to_weigh.push((*at, best));
-                }
-            }
-        }
-    }
-    if to_weigh.is_empty() {
-        return Ok(outcomes);
-    }
-    let roots: BTreeSet<i64> = to_weigh.iter().flat_map(|(_, found)| found.iter().map(|c| c.root)).collect();
-    let roots: Vec<i64> = roots.into_iter().collect();
-    let companions: Vec<i64> = companions.into_iter().collect();
-    let seen = read::surroundings(tx, ns, &roots, &around.conversations, &around.places, &companions).await?;
-    for (at, found) in to_weigh {
-        outcomes.insert(at, decide(&groups[at], own(at), &found, &seen, known, around));
-    }
-    Ok(outcomes)
-}
-
-/// A full name that exactly one entity goes by is that entity's.
-fn plainly_known<'c>(group: &Group<'_>, found: impl Iterator<Item = &'c Candidate>) -> Option<i64> {
-    if group.is_short() {
-        return None;
-    }
-    let mut holders = found.filter(|candidate| candidate.is_known_name);
-    let first = holders.next()?;
-    holders.next().is_none().then_some(first.root)
-}
-
-/// Those of the candidates whose names are most alike.
-fn likeliest(group: &Group<'_>, found: Vec<Candidate>, limit: usize) -> Vec<Candidate> {
-    let alone = |candidate: &Candidate| Surroundings {
-        is_known_name: candidate.is_known_name,
-        ..Surroundings::default()
-    };
-    let mut scored: Vec<(f32, Candidate)> = found
-        .into_iter()
-        .filter_map(|candidate| {
-            let fit = fit(group.entity_type, group.name, &candidate.names, &alone(&candidate))?;
-            Some((fit.score, candidate))
-        })
-        .collect();
-    // The newest of equals.
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.root.cmp(&a.1.root)));
-    scored.into_iter().take(limit).map(|(_, candidate)| candidate).collect()
-}
-
-fn decide(
-    group: &Group<'_>,
-    own: Option<i64>,
-    found: &[Candidate],
-    seen: &HashMap<i64, Seen>,
-    known: &Known,
-    around: &Around<'_>,
-) -> Outcome {
-    let fits: Vec<Option<Fit>> = found
-        .iter()
-        .map(|candidate| {
-            let surroundings = around.surroundings(candidate, seen.get(&candidate.root), known, own);
-            fit(group.entity_type, group.name, &candidate.names, &surroundings)
-        })
-        .collect();
-    let choice = choose(&fits);
-    let doubts = choice.doubts.iter().filter_map(|at| {
-        let fit = fits[*at].clone()?;
-        let is_news = found[*at].said_score.is_none_or(|said| fit.score > said + SCORE_STEP);
-        is_news.then_some((found[*at].root, fit))
-    });
-    Outcome { same: choice.same.map(|at| found[at].root), doubts: doubts.collect() }
 }
 
 /// Makes what is new, and writes down what is doubtful.

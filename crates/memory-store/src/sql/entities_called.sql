@@ -4,6 +4,10 @@ select root
 from (
     select coalesce(t.canonical_id, t.entity_id) as root, min(u.n) as n
     from unnest($2::text[]) with ordinality u (name, n)
+    -- Most words call nobody: that takes one probe.
+    cross join lateral (
+        select from entity_alias where namespace = $1 and normalised = u.name limit 1 offset 0
+    ) anybody
     cross join lateral (
         with recursive holder as (
             (select entity_id, 1 as n from entity_alias

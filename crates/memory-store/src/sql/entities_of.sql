@@ -24,31 +24,26 @@ with told as materialized (
     group by 1
     order by is_named desc, revisions desc, entity_id
     limit $3
-), member as materialized (
-    select f.entity_id as root, f.entity_id from found f
-    union all
-    select f.entity_id, m.entity_id from found f
-    cross join lateral (select entity_id from entity where namespace = $1 and canonical_id = f.entity_id offset 0) m
 )
-select t.entity_id, t.name, t.entity_type, mentions.number as mention_count,
-    array(select min(a.alias) from member m
-          join entity_alias a on a.namespace = $1 and a.entity_id = m.entity_id
-          where m.root = found.entity_id and a.normalised <> t.normalised group by a.normalised order by 1) as aliases,
+select t.entity_id, t.name, t.entity_type,
+    (select count(*) from entity_mention m where m.namespace = $1 and m.entity_id = found.entity_id)
+        + (select count(*) from entity_mention m where m.namespace = $1 and m.entity_id = any(merged.ids)) as mention_count,
+    array(select min(a.alias)
+          from (select alias, normalised from entity_alias where namespace = $1 and entity_id = found.entity_id
+                union all
+                select alias, normalised from entity_alias where namespace = $1 and entity_id = any(merged.ids)) a
+          where a.normalised <> t.normalised group by a.normalised order by 1) as aliases,
     (select coalesce(json_agg(json_build_object('id', s.root, 'name', r.name, 'score', s.score)
                               order by s.score desc, s.root), '[]'::json)
      from (select coalesce(o.canonical_id, o.entity_id) as root, max(p.score) as score
-           from member m
-           cross join lateral (
-               (select high_id as other, score from entity_candidate
-                where namespace = $1 and low_id = m.entity_id and state = 'open'
-                order by score desc limit 4)
-               union all
-               (select low_id, score from entity_candidate
-                where namespace = $1 and high_id = m.entity_id and state = 'open'
-                order by score desc limit 4)
-           ) p
+           from (select high_id as other, score, state from entity_candidate
+                 where namespace = $1 and low_id = any(merged.ids || found.entity_id)
+                 union all
+                 select low_id, score, state from entity_candidate
+                 where namespace = $1 and high_id = any(merged.ids || found.entity_id)
+                 limit 100) p
            cross join lateral (select entity_id, canonical_id from entity where namespace = $1 and entity_id = p.other offset 0) o
-           where m.root = found.entity_id and coalesce(o.canonical_id, o.entity_id) <> found.entity_id
+           where p.state = 'open' and coalesce(o.canonical_id, o.entity_id) <> found.entity_id
            group by 1
            order by score desc, root
            limit 4) s
@@ -56,8 +51,6 @@ select t.entity_id, t.name, t.entity_type, mentions.number as mention_count,
 from found
 cross join lateral (select * from entity where namespace = $1 and entity_id = found.entity_id offset 0) t
 cross join lateral (
-    select count(*) as number from member m
-    join entity_mention e on e.namespace = $1 and e.entity_id = m.entity_id
-    where m.root = found.entity_id
-) mentions
+    select array(select entity_id from entity where namespace = $1 and canonical_id = found.entity_id) as ids offset 0
+) merged
 order by found.is_named desc, found.revisions desc, mention_count desc, t.name, t.entity_type

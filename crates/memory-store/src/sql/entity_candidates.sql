@@ -1,5 +1,6 @@
 -- entities::candidates: for each name ($2, with its type and the entity it is taken for unless another is found) the
--- entities that share a key with it or go by it, those that count as the same together. At most 40 a key, newest first.
+-- entities that share a key with it (at most 16 a key, newest first) or go by it (the first and the last of these); those
+-- that count as the same together.
 with name as materialized (
     select u.n, u.entity_type, u.normalised, u.own_id, u.asks_address, coalesce(o.canonical_id, o.entity_id) as own_root
     from unnest($2::int[], $3::text[], $4::text[], $5::bigint[], $9::bool[])
@@ -14,27 +15,15 @@ with name as materialized (
         select entity_id from entity_key
         where namespace = $1 and entity_type = k.entity_type and key = k.key
         order by entity_id desc
-        limit 40
+        limit 16
     ) e
     union
     select u.n, h.entity_id, true
     from name u
     cross join lateral (
-        with recursive holder as (
-            (select entity_id, 1 as n from entity_alias
-             where namespace = $1 and normalised = u.normalised
-             order by entity_id limit 1)
-            union all
-            select next.entity_id, h.n + 1
-            from holder h
-            cross join lateral (
-                select entity_id from entity_alias
-                where namespace = $1 and normalised = u.normalised and entity_id > h.entity_id
-                order by entity_id limit 1
-            ) next
-            where h.n < 8
-        )
-        select entity_id from holder offset 0
+        (select entity_id from entity_alias where namespace = $1 and normalised = u.normalised order by entity_id limit 1)
+        union
+        (select entity_id from entity_alias where namespace = $1 and normalised = u.normalised order by entity_id desc limit 1)
     ) h
 ), rooted as materialized (
     select f.n, u.own_id, u.own_root, u.asks_address, coalesce(t.canonical_id, t.entity_id) as root, t.entity_id, t.name, f.is_known_name

@@ -1,4 +1,4 @@
--- entities::surroundings: where the entities ($2) were mentioned of late (the newest 16 mentions each), held against the
+-- entities::surroundings: where the entities ($2) were mentioned of late (the newest 8 mentions each), held against the
 -- conversations ($3), sources ($4) and other entities ($5) of a text; those that count as the same are asked together.
 with member as materialized (
     select u.root, u.root as entity_id from unnest($2::bigint[]) u (root)
@@ -15,7 +15,7 @@ with member as materialized (
         select revision_id from entity_mention
         where namespace = $1 and entity_id = m.entity_id
         order by revision_id desc
-        limit 16
+        limit 8
     ) newest
 ), place as materialized (
     select r.root, r.revision_id, v.conversation_id, v.source, coalesce(v.date, v.created_at) as said_at

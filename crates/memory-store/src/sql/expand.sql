@@ -27,23 +27,18 @@ with seed_event as materialized (
     order by is_named desc, links desc, entity_id
     limit 40
 ), member as materialized (
-    select s.entity_id as root, s.entity_id from seed_entity s
+    select s.entity_id as root, s.entity_id, s.is_named from seed_entity s
     union all
-    select s.entity_id, m.entity_id from seed_entity s
+    select s.entity_id, m.entity_id, s.is_named from seed_entity s
     cross join lateral (select entity_id from entity where namespace = $1 and canonical_id = s.entity_id order by entity_id limit 8) m
-), counted as materialized (
-    select m.root, sum(actors.events + subjects.events) as events
+), weighted as materialized (
+    select m.entity_id, m.root,
+        case when m.is_named then 1 else 1 / ln(2 + sum(actors.events + subjects.events) over (partition by m.root)) end as weight
     from member m,
         lateral (select count(*)::float8 as events
                  from (select from event_actor a where a.namespace = $1 and a.entity_id = m.entity_id limit 100) c) actors,
         lateral (select count(*)::float8 as events
                  from (select from event_subject a where a.namespace = $1 and a.entity_id = m.entity_id limit 100) c) subjects
-    group by m.root
-), weighted as materialized (
-    select m.entity_id, m.root, case when s.is_named then 1 else 1 / ln(2 + c.events) end as weight
-    from member m
-    join seed_entity s on s.entity_id = m.root
-    join counted c on c.root = m.root
 ), candidate as materialized (
     select newest.event_id, w.root as entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
     from weighted w,

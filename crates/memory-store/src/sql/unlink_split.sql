@@ -6,13 +6,12 @@ delete from event_link l
 where l.namespace = $1
     and l.commitment_id in (
         select a.event_id from member m
-        join event_actor a on a.namespace = $1 and a.entity_id = m.entity_id
-        where a.role = 'owner' and a.category = 'Commitment')
+        join owner_event a on a.namespace = $1 and a.entity_id = m.entity_id and a.is_promise)
     and not exists (
         select
-        from event_actor a
+        from owner_event a
         join entity p on p.namespace = $1 and p.entity_id = a.entity_id
-        join event_actor b on b.namespace = $1 and b.event_id = l.closing_id and b.role = 'owner'
+        join owner_event b on b.namespace = $1 and b.event_id = l.closing_id
         join entity q on q.namespace = $1 and q.entity_id = b.entity_id
-        where a.namespace = $1 and a.event_id = l.commitment_id and a.role = 'owner'
+        where a.namespace = $1 and a.event_id = l.commitment_id
             and coalesce(p.canonical_id, p.entity_id) = coalesce(q.canonical_id, q.entity_id))
