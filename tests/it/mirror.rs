@@ -7,6 +7,7 @@ use memory_core::artifact::Draft;
 use memory_core::id::AnyId;
 use memory_engine::Memory;
 use memory_engine::lines::unreported;
+use memory_engine::mirror::Look;
 use memory_engine::recall::Recall;
 use memory_engine::worker::Worker;
 use memory_store::vector::qdrant::Qdrant;
@@ -47,7 +48,7 @@ async fn without_a_mirror_nothing_is_noted() {
     f.drain().await;
     assert_eq!(f.count(WAITING).await, 0);
     assert!(f.memory.status(&f.ns, None).await.mirror.is_none());
-    let refused = f.memory.reconcile(false, &unreported).await.unwrap_err().to_string();
+    let refused = f.memory.reconcile(false, Look::Digests, &unreported).await.unwrap_err().to_string();
     assert!(refused.contains("QDRANT_URL"), "{refused}");
 }
 
@@ -457,6 +458,43 @@ async fn reconciling_finds_what_is_missing_left_over_or_out_of_date_and_mends_it
     let mended = reconcile(&f, true).await;
     assert_eq!((numbers(&mended.found), numbers(&mended.left)), ((2, 1, 1), (0, 0, 0)));
     assert_eq!(assert_sound(&f).await, 20);
+}
+
+#[tokio::test]
+async fn a_point_that_is_not_what_it_says_is_found_by_a_thorough_look() {
+    let (f, stand_in) = mirrored().await;
+    for n in 0..20 {
+        let told = ("notes".to_owned(), vec!["stable".to_owned(), "grass".to_owned()]);
+        f.remember_as(Draft {
+            content: format!("zebra {n}"),
+            source: Some(told.0),
+            tags: told.1,
+            importance: Some(0.3),
+            ..Draft::default()
+        })
+        .await;
+    }
+    settle(&f).await;
+    let thoroughly =
+        async |repair| f.memory.reconcile(repair, Look::Contents, &unreported).await.expect("it is compared");
+    assert_eq!(numbers(&thoroughly(false).await.found), (0, 0, 0));
+    {
+        let mut engine = stand_in.engine();
+        let collection = engine.collections.values_mut().next().expect("one");
+        let all: Vec<u64> = collection.points.keys().copied().collect();
+        let mut turned = collection.points[&all[2]].clone();
+        turned.vector.rotate_left(1);
+        collection.put(all[2], Some(turned));
+        let mut relabelled = collection.points[&all[5]].clone();
+        relabelled.payload.insert("source".into(), "elsewhere".into());
+        collection.put(all[5], Some(relabelled));
+        let mut bare = collection.points[&all[7]].clone();
+        bare.payload.remove("tags");
+        collection.put(all[7], Some(bare));
+    }
+    assert_eq!(numbers(&reconcile(&f, false).await.found), (0, 0, 0), "digests do not tell");
+    let mended = thoroughly(true).await;
+    assert_eq!((numbers(&mended.found), numbers(&mended.left)), ((0, 0, 3), (0, 0, 0)));
 }
 
 #[tokio::test]

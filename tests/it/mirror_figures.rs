@@ -1,6 +1,6 @@
 //! How fast the mirror is, printed; run with
 //! `cargo test --release --workspace --test it -- --ignored --nocapture figures_of_the_mirror`.
-//! `REMEMBRANCER_FIGURES_ROWS` says how many passages there are, `QDRANT_TEST_URL` names a server instead of the stand-in.
+//! `REMEMBRANCER_FIGURES_ROWS` says how many passages there are, `QDRANT_URL` names a server instead of the stand-in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_engine::lines::unreported;
+use memory_engine::mirror::Look;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_engine::worker::Worker;
 use memory_store::Store;
@@ -111,7 +112,7 @@ async fn figures_of_the_mirror() {
         .ok()
         .and_then(|rows| rows.parse().ok())
         .unwrap_or(1_000_000);
-    let real = std::env::var("QDRANT_TEST_URL").ok();
+    let real = std::env::var("QDRANT_URL").ok();
     let stand_in = real.is_none().then(StandIn::start);
     let url = real.unwrap_or_else(|| stand_in.as_ref().expect("one of both").url());
     let (database, ns) = (fresh_database().await, Namespace::default());
@@ -129,7 +130,7 @@ async fn figures_of_the_mirror() {
 
     let before = resident_mb();
     let started = Instant::now();
-    let compared = mirrored.reconcile(false, &unreported).await.expect("it is compared");
+    let compared = mirrored.reconcile(false, Look::Digests, &unreported).await.expect("it is compared");
     println!(
         "reconcile: {:.1} s, {:?}; memory before {before} MB, after {} MB",
         started.elapsed().as_secs_f64(),

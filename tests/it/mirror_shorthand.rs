@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_engine::lines::unreported;
-use memory_engine::mirror::{Compared, Reconciled};
+use memory_engine::mirror::{Compared, Look, Reconciled};
 use memory_store::Store;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{MirrorSettings, SearchVia, Times};
@@ -86,7 +86,7 @@ pub(crate) async fn settle_at_last(f: &Fixture) {
 }
 
 pub(crate) async fn reconcile(f: &Fixture, repair: bool) -> Reconciled {
-    f.memory.reconcile(repair, &unreported).await.expect("it is compared")
+    f.memory.reconcile(repair, Look::Digests, &unreported).await.expect("it is compared")
 }
 
 /// Missing, extra and stale points.

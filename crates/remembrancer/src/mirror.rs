@@ -4,7 +4,7 @@ use std::io;
 
 use memory_engine::Memory;
 use memory_engine::lines::{Progress, Report};
-use memory_engine::mirror::{Compared, Reconciled};
+use memory_engine::mirror::{Compared, Look, Reconciled};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -19,6 +19,8 @@ use crate::transfer::Frame;
 pub(crate) enum MirrorTask {
     Reconcile {
         repair: bool,
+        /// Contents are compared too.
+        thorough: bool,
     },
     Reindex,
     /// No mirror any more.
@@ -29,7 +31,10 @@ impl MirrorTask {
     /// Does it; gives what became of it.
     pub(crate) async fn run(self, memory: &Memory, report: Report<'_>) -> anyhow::Result<Value> {
         match self {
-            Self::Reconcile { repair } => Ok(reconciled(&memory.reconcile(repair, report).await?)),
+            Self::Reconcile { repair, thorough } => {
+                let look = if thorough { Look::Contents } else { Look::Digests };
+                Ok(reconciled(&memory.reconcile(repair, look, report).await?))
+            }
             Self::Reindex => {
                 let done = memory.reindex(report).await?;
                 Ok(json!({

@@ -15,7 +15,7 @@ use qdrant_client::qdrant::{self as api, collections_server, points_server, qdra
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
-use super::engine::{Change, number};
+use super::engine::{Change, Stored, number};
 use super::filter::{self, unmodelled};
 use super::{Fault, Op, Shared};
 
@@ -134,20 +134,29 @@ fn chosen(
     }
 }
 
-fn without_vectors(wanted: Option<&api::WithVectorsSelector>) -> Result<(), Status> {
+fn with_vectors_of(wanted: Option<&api::WithVectorsSelector>) -> Result<bool, Status> {
     use api::with_vectors_selector::SelectorOptions as Of;
     match wanted.and_then(|wanted| wanted.selector_options.as_ref()) {
-        None | Some(Of::Enable(false)) => Ok(()),
-        Some(_) => Err(unmodelled("with_vectors")),
+        None => Ok(false),
+        Some(Of::Enable(enable)) => Ok(*enable),
+        Some(Of::Include(_)) => Err(unmodelled("named vectors")),
     }
 }
 
 fn retrieved(
     id: u64,
-    payload: &HashMap<String, api::Value>,
-    wanted: Option<&api::WithPayloadSelector>,
+    point: &Stored,
+    payload: Option<&api::WithPayloadSelector>,
+    vectors: bool,
 ) -> Result<api::RetrievedPoint, Status> {
-    Ok(api::RetrievedPoint { id: Some(id.into()), payload: chosen(payload, wanted)?, ..Default::default() })
+    let vector = api::DenseVector { data: point.vector.clone() };
+    let vector =
+        api::VectorOutput { vector: Some(api::vector_output::Vector::Dense(vector)), ..Default::default() };
+    let vectors = vectors.then_some(api::VectorsOutput {
+        vectors_options: Some(api::vectors_output::VectorsOptions::Vector(vector)),
+    });
+    let payload = chosen(&point.payload, payload)?;
+    Ok(api::RetrievedPoint { id: Some(id.into()), payload, vectors, ..Default::default() })
 }
 
 #[tonic::async_trait]
@@ -196,14 +205,14 @@ impl points_server::Points for Service {
             timeout: _,
         } = request;
         none!(read_consistency, shard_key_selector);
-        without_vectors(with_vectors.as_ref())?;
+        let vectors = with_vectors_of(with_vectors.as_ref())?;
         let result = {
             let engine = self.0.engine();
             let collection = engine.collection(&collection_name)?;
             let ids = ids.iter().filter_map(|id| number(Some(id)));
             let found = ids.filter_map(|id| Some((id, collection.points.get(&id)?)));
             found
-                .map(|(id, point)| retrieved(id, &point.payload, with_payload.as_ref()))
+                .map(|(id, point)| retrieved(id, point, with_payload.as_ref(), vectors))
                 .collect::<Result<_, _>>()?
         };
         self.after(fault).await?;
@@ -256,7 +265,7 @@ impl points_server::Points for Service {
             timeout: _,
         } = request;
         none!(read_consistency, shard_key_selector);
-        without_vectors(with_vectors.as_ref())?;
+        let vectors = with_vectors_of(with_vectors.as_ref())?;
         let limit = limit.unwrap_or(10) as usize;
         let answer = {
             let engine = self.0.engine();
@@ -278,7 +287,7 @@ impl points_server::Points for Service {
             ids.truncate(limit);
             let points = ids.iter().map(|id| (*id, &collection.points[id]));
             let result = points
-                .map(|(id, point)| retrieved(id, &point.payload, with_payload.as_ref()))
+                .map(|(id, point)| retrieved(id, point, with_payload.as_ref(), vectors))
                 .collect::<Result<_, _>>()?;
             api::ScrollResponse { next_page_offset, result, ..Default::default() }
         };
@@ -345,7 +354,9 @@ impl points_server::Points for Service {
         {
             none!(indexed_only, acorn, idf);
         }
-        without_vectors(with_vectors.as_ref())?;
+        if with_vectors_of(with_vectors.as_ref())? {
+            return Err(unmodelled("with_vectors"));
+        }
         let Some(api::query::Variant::Nearest(api::VectorInput {
             variant: Some(api::vector_input::Variant::Dense(vector)),
         })) = query.and_then(|query| query.variant)

@@ -21,6 +21,7 @@ use memory_store::vector::qdrant::Qdrant;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+pub use memory_store::vector::qdrant::Look;
 pub use reconcile::{Compared, Reconciled};
 pub use reindex::Reindexed;
 
@@ -172,7 +173,7 @@ impl Memory {
             if !is_mine {
                 continue;
             }
-            let compared = self.compare(one, true, &crate::lines::unreported).await?;
+            let compared = self.compare(one, true, Look::Digests, &crate::lines::unreported).await?;
             if compared.differences() > 0 {
                 tracing::warn!(
                     missing = compared.missing,

@@ -7,14 +7,15 @@ use memory_store::reembedding;
 use memory_store::vector::mirrors::{self, Mirror, MirrorState};
 use memory_store::vector::outbox;
 use memory_store::vector::points::{self, Checksum};
-use memory_store::vector::qdrant::Qdrant;
+use memory_store::vector::qdrant::{Kept, Look, Qdrant};
 
 use super::MirrorError;
 use crate::lines::{Progress, Report};
 use crate::{EngineError, Memory};
 
-/// How many points are looked at at a time.
+/// How many points are looked at at a time, by their digests and as they are.
 const PAGE: u32 = 5_000;
+const PAGE_OF_CONTENTS: u32 = 500;
 /// How many differences are named.
 const NAMED_MAX: usize = 10;
 
@@ -57,10 +58,15 @@ impl Memory {
     /// Compares all that is searched in the mirror with Postgres. With `repair` differences are queued, made up for, and
     /// looked for again.
     #[tracing::instrument(skip_all)]
-    pub async fn reconcile(&self, repair: bool, report: Report<'_>) -> Result<Reconciled, EngineError> {
+    pub async fn reconcile(
+        &self,
+        repair: bool,
+        look: Look,
+        report: Report<'_>,
+    ) -> Result<Reconciled, EngineError> {
         self.mirror()?;
         let reconciled = async {
-            let found = self.compare_all(repair, report).await?;
+            let found = self.compare_all(repair, look, report).await?;
             let orphans = self.orphans().await?;
             let mut left = Vec::new();
             if repair {
@@ -69,7 +75,7 @@ impl Memory {
                 }
                 if found.iter().any(|compared| compared.differences() > 0) {
                     while self.mirror_round().await? > 0 {}
-                    left = self.compare_all(false, report).await?;
+                    left = self.compare_all(false, look, report).await?;
                 }
             }
             Ok(Reconciled { found, left, orphans_deleted: repair && !orphans.is_empty(), orphans })
@@ -82,11 +88,16 @@ impl Memory {
         server.ok_or_else(|| memory_store::StoreError::Unsuitable("there is no mirror".into()).into())
     }
 
-    async fn compare_all(&self, repair: bool, report: Report<'_>) -> Result<Vec<Compared>, MirrorError> {
+    async fn compare_all(
+        &self,
+        repair: bool,
+        look: Look,
+        report: Report<'_>,
+    ) -> Result<Vec<Compared>, MirrorError> {
         let known = mirrors::all(&mut *self.store.acquire().await?).await?;
         let mut found = Vec::new();
         for one in known.iter().filter(|one| one.state == MirrorState::Searched) {
-            found.push(self.compare(one, repair, report).await?);
+            found.push(self.compare(one, repair, look, report).await?);
         }
         Ok(found)
     }
@@ -109,6 +120,7 @@ impl Memory {
         &self,
         one: &Mirror,
         repair: bool,
+        look: Look,
         report: Report<'_>,
     ) -> Result<Compared, MirrorError> {
         let server = self.mirror_server()?;
@@ -120,13 +132,16 @@ impl Memory {
             mirror: one,
             model_id,
             repair,
+            look,
             found: Compared { collection: one.collection.clone(), ..Compared::default() },
         };
         let (mut after, mut from) = (0, None);
         loop {
-            let page = server.digests(&one.collection, from, PAGE).await?;
+            let limit = if look == Look::Digests { PAGE } else { PAGE_OF_CONTENTS };
+            let page = server.page(&one.collection, from, limit, look).await?;
             let up_to = page.next.map(|next| next.saturating_sub(1) as i64);
-            comparison.stretch(&page.points, after, up_to).await?;
+            let theirs = comparison.digests_of(page.points).await?;
+            comparison.stretch(&theirs, after, up_to).await?;
             report(Progress { done: comparison.found.points.min(total), total });
             match (page.next, up_to) {
                 (Some(next), Some(up_to)) => (after, from) = (up_to, Some(next)),
@@ -142,10 +157,27 @@ struct Comparison<'a> {
     mirror: &'a Mirror,
     model_id: i16,
     repair: bool,
+    look: Look,
     found: Compared,
 }
 
 impl Comparison<'_> {
+    /// What points say they are, as far as they are what they say.
+    async fn digests_of(&self, kept: Vec<Kept>) -> Result<Vec<(i64, Option<i64>)>, MirrorError> {
+        let mut ours = HashMap::new();
+        if self.look == Look::Contents {
+            let ids: Vec<i64> = kept.iter().map(|kept| kept.passage_id).collect();
+            let mut conn = self.memory.store.acquire().await?;
+            let points = points::of_passages(&mut conn, self.model_id, &ids).await?;
+            ours.extend(points.into_iter().map(|point| (point.passage_id, point)));
+        }
+        let digest = |kept: Kept| {
+            let is_false = ours.get(&kept.passage_id).is_some_and(|point| !kept.holds(point));
+            (kept.passage_id, kept.digest.filter(|_| !is_false))
+        };
+        Ok(kept.into_iter().map(digest).collect())
+    }
+
     /// Compares the points after one passage up to another, or to the end. `theirs` are all of the collection in between.
     async fn stretch(
         &mut self,
@@ -188,13 +220,14 @@ impl Comparison<'_> {
     /// Both sides go on meanwhile: what differs is looked at again in an order in which a change under way is seen as such. Ours
     /// first, then what waits, then theirs: what changed before is theirs already, or waits.
     async fn verify(&mut self, suspects: Vec<i64>) -> Result<(), MirrorError> {
-        for suspects in suspects.chunks(1_000) {
+        for suspects in suspects.chunks(PAGE_OF_CONTENTS as usize) {
             let (model_id, mirror_id) = (self.model_id, self.mirror.mirror_id);
             let mut conn = self.memory.store.acquire().await?;
             let before = points::digests_of(&mut conn, model_id, suspects).await?;
             let waiting = outbox::waiting_among(&mut conn, mirror_id, suspects).await?;
             drop(conn);
-            let theirs = self.server.digests_of(&self.mirror.collection, suspects).await?;
+            let theirs = self.server.kept(&self.mirror.collection, suspects, self.look).await?;
+            let theirs = self.digests_of(theirs).await?;
             let mut conn = self.memory.store.acquire().await?;
             let now: HashMap<i64, i64> =
                 points::digests_of(&mut conn, model_id, suspects).await?.into_iter().collect();

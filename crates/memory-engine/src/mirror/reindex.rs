@@ -7,6 +7,7 @@ use memory_store::models::{self, ActiveModel};
 use memory_store::reembedding;
 use memory_store::vector::mirrors::{self, Mirror, MirrorState};
 use memory_store::vector::outbox;
+use memory_store::vector::qdrant::Look;
 
 use super::Compared;
 use crate::lines::{Progress, Report};
@@ -46,7 +47,7 @@ impl Memory {
         let target = self.store.register_mirror(&model, &prefix, true).await?;
         self.fill(&model, &target, report).await?;
         let compared = self
-            .compare(&target, true, &crate::lines::unreported)
+            .compare(&target, true, Look::Digests, &crate::lines::unreported)
             .await
             .map_err(|error| self.mirror_failed(error))?;
         self.drain_mirror().await?;

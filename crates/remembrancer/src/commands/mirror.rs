@@ -25,6 +25,9 @@ pub(crate) struct ReconcileArgs {
     /// Mend what is missing, left over or out of date
     #[arg(long)]
     repair: bool,
+    /// Read every vector and all that is kept with it, not only the digest that each point says of itself (slower)
+    #[arg(long)]
+    thorough: bool,
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
@@ -42,7 +45,8 @@ pub(crate) struct ReindexArgs {
 
 /// Ends with an error when something differs and is not mended.
 pub(crate) async fn reconcile(settings: &Settings, args: ReconcileArgs) -> anyhow::Result<ExitCode> {
-    let summary = run(settings, MirrorTask::Reconcile { repair: args.repair }).await?;
+    let summary =
+        run(settings, MirrorTask::Reconcile { repair: args.repair, thorough: args.thorough }).await?;
     let is_sound = differences(if args.repair { &summary["left"] } else { &summary["found"] }) == 0
         && (args.repair || summary["orphans"].as_array().is_none_or(Vec::is_empty));
     print(args.json, &summary, || comparison(&summary))?;

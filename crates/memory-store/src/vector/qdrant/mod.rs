@@ -23,6 +23,7 @@ use super::{
     IndexError, MirrorSettings, Near, Quantization, SearchVia, Times, VectorIndex, Wanted, check, in_order,
 };
 pub use collection::Collections;
+pub use points::{Kept, Look, Page};
 
 /// How many times as many are looked at among compressed vectors before the best are compared as they were.
 const OVERSAMPLING: f64 = 3.0;

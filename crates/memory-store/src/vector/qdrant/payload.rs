@@ -129,7 +129,7 @@ pub(super) fn point(point: Point, rev: i64) -> PointStruct {
     }
 }
 
-fn payload(about: About, digest: i64, rev: i64) -> HashMap<String, Value> {
+pub(super) fn payload(about: About, digest: i64, rev: i64) -> HashMap<String, Value> {
     let mut payload: HashMap<String, Value> = HashMap::from([
         (NAMESPACE.to_owned(), about.namespace.into()),
         (KIND.to_owned(), about.kind.into()),

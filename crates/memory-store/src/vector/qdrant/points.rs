@@ -1,21 +1,75 @@
 //! Points: written, taken away, compared and counted.
 
+use std::collections::HashMap;
+
 use memory_core::id::Namespace;
 use qdrant_client::qdrant::{
     CountPoints, DeletePoints, Direction, GetPoints, OrderBy, PayloadIncludeSelector, PointsIdsList,
-    PointsOperationResponse, PointsSelector, ScrollPoints, UpdateResult, UpdateStatus, UpsertPoints,
-    WithPayloadSelector, points_selector, with_payload_selector,
+    PointsOperationResponse, PointsSelector, RetrievedPoint, ScrollPoints, UpdateResult, UpdateStatus,
+    UpsertPoints, Value, WithPayloadSelector, points_selector, vector_output, vectors_output,
+    with_payload_selector,
 };
 
 use super::{Qdrant, number, payload};
 use crate::vector::points::Point;
 use crate::vector::{IndexError, check};
 
-/// Points in order with their digests, and where the next page begins.
+/// Numbers of a vector that lie closer together than this are the same: a server makes vectors as long as one.
+const ROUNDING: f32 = 1e-5;
+
+/// How closely points are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// What they say they are: 16 bytes a point.
+    Digests,
+    /// All that they are, vectors included.
+    Contents,
+}
+
+/// A point as the server has it.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    pub passage_id: i64,
+    /// One without is not one of ours.
+    pub digest: Option<i64>,
+    contents: Option<(HashMap<String, Value>, Vec<f32>)>,
+}
+
+impl Kept {
+    fn of(point: RetrievedPoint, look: Look) -> Option<Self> {
+        let passage_id = number(point.id.as_ref())?;
+        let digest = payload::integer(&point.payload, payload::DIGEST);
+        let contents = (look == Look::Contents).then(|| {
+            let vector = point.vectors.and_then(|vectors| match vectors.vectors_options? {
+                vectors_output::VectorsOptions::Vector(one) => match one.into_vector() {
+                    vector_output::Vector::Dense(dense) => Some(dense.data),
+                    _ => None,
+                },
+                vectors_output::VectorsOptions::Vectors(_) => None,
+            });
+            (point.payload, vector.unwrap_or_default())
+        });
+        Some(Self { passage_id, digest, contents })
+    }
+
+    /// Whether it is what it should be, in all that was looked at beside the digest.
+    pub fn holds(&self, point: &Point) -> bool {
+        let Some((kept, vector)) = &self.contents else { return true };
+        let mut wanted = payload::payload(point.about.clone(), point.digest, 0);
+        wanted.remove(payload::REV);
+        let others = kept.iter().filter(|(key, _)| *key != payload::REV);
+        let length = point.vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+        wanted.len() == others.clone().count()
+            && others.into_iter().all(|(key, value)| wanted.get(key) == Some(value))
+            && vector.len() == point.vector.len()
+            && vector.iter().zip(&point.vector).all(|(a, b)| (a - b / length).abs() < ROUNDING)
+    }
+}
+
+/// Points in order, and where the next page begins.
 #[derive(Debug, Clone, Default)]
-pub struct DigestPage {
-    /// A point without a digest is not one of ours.
-    pub points: Vec<(i64, Option<i64>)>,
+pub struct Page {
+    pub points: Vec<Kept>,
     pub next: Option<u64>,
 }
 
@@ -60,46 +114,43 @@ impl Qdrant {
     }
 
     /// The next points in the order of their ids, from one on.
-    pub async fn digests(
+    pub async fn page(
         &self,
         collection: &str,
         from: Option<u64>,
         limit: u32,
-    ) -> Result<DigestPage, IndexError> {
+        look: Look,
+    ) -> Result<Page, IndexError> {
         let request = ScrollPoints {
             collection_name: collection.to_owned(),
             offset: from.map(Into::into),
             limit: Some(limit),
-            with_payload: Some(only(payload::DIGEST)),
-            with_vectors: Some(false.into()),
+            with_payload: Some(shown(look)),
+            with_vectors: Some((look == Look::Contents).into()),
             ..ScrollPoints::default()
         };
         let answer = self.call(collection, self.inner.client.scroll(request)).await?;
-        let points = answer.result.iter().filter_map(|point| {
-            Some((number(point.id.as_ref())?, payload::integer(&point.payload, payload::DIGEST)))
-        });
+        let points = answer.result.into_iter().filter_map(|point| Kept::of(point, look));
         let next = answer.next_page_offset.as_ref().and_then(|id| number(Some(id)));
-        Ok(DigestPage { points: points.collect(), next: next.map(i64::unsigned_abs) })
+        Ok(Page { points: points.collect(), next: next.map(i64::unsigned_abs) })
     }
 
-    /// Digests of those of the points that are there.
-    pub async fn digests_of(
+    /// Those of the points that are there.
+    pub async fn kept(
         &self,
         collection: &str,
         passages: &[i64],
-    ) -> Result<Vec<(i64, Option<i64>)>, IndexError> {
+        look: Look,
+    ) -> Result<Vec<Kept>, IndexError> {
         let request = GetPoints {
             collection_name: collection.to_owned(),
             ids: passages.iter().map(|id| payload::id(*id)).collect(),
-            with_payload: Some(only(payload::DIGEST)),
-            with_vectors: Some(false.into()),
+            with_payload: Some(shown(look)),
+            with_vectors: Some((look == Look::Contents).into()),
             ..GetPoints::default()
         };
         let answer = self.call(collection, self.inner.client.get_points(request)).await?;
-        let points = answer.result.iter().filter_map(|point| {
-            Some((number(point.id.as_ref())?, payload::integer(&point.payload, payload::DIGEST)))
-        });
-        Ok(points.collect())
+        Ok(answer.result.into_iter().filter_map(|point| Kept::of(point, look)).collect())
     }
 
     /// The number of the latest claim that any point was made by.
@@ -130,6 +181,13 @@ impl Qdrant {
         };
         let answer = super::within(self.inner.times.search, collection, self.inner.client.count(request));
         Ok(answer.await?.result.map_or(0, |result| result.count))
+    }
+}
+
+fn shown(look: Look) -> WithPayloadSelector {
+    match look {
+        Look::Digests => only(payload::DIGEST),
+        Look::Contents => true.into(),
     }
 }
 
