@@ -143,7 +143,8 @@ impl Memory {
         if request.offset == 0 {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
-        let words = Query::new(query);
+        let question = Query::new(query);
+        let mut words = question.reader();
         answer.results = hits
             .into_iter()
             .filter_map(|mut hit| {
@@ -156,7 +157,7 @@ impl Memory {
                 let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
                 Some(Recalled {
                     score: chosen.score,
-                    snippet: snippet(&hit.passage, Some(&words)),
+                    snippet: snippet(&hit.passage, Some(&mut words)),
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
                     is_cut,
                     explanation: request.explain.then_some(chosen.explanation),
