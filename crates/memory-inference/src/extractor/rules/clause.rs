@@ -1,11 +1,13 @@
 //! Clauses: who is the subject of a phrase, and whether the phrase is said as a fact.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
 use super::requests::is_joke;
 use super::scene::Scene;
+use super::wordset::WordSet;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -54,17 +56,32 @@ pub(super) struct Clause<'s, 'a> {
     pub(super) item: bool,
     /// It is said in a turn of a conversation or under its writer's name.
     pub(super) spoken: bool,
+    pub(super) manner: OnceCell<Manner>,
+}
+
+/// How a sentence is said: asked for each of its words, so found once.
+#[derive(Debug, Clone)]
+pub(super) struct Manner {
+    /// As a whole it is supposed, asked or a joke.
+    supposed: bool,
+    /// The first word after which what is said is only supposed.
+    doubted_from: usize,
+    /// Its quotation marks.
+    marks: Vec<usize>,
 }
 
 /// People outside of those who write, by what they are.
-const PUBLIC: &str = " customers customer users user client clients testers students student pupils readers participant stakeholders guests \
+static PUBLIC: WordSet = WordSet::new(
+    " customers customer users user client clients testers students student pupils readers participant stakeholders guests \
     guest patients patient visitors visitor parents parent staff nurses nurse doctors technicians technician merchants merchant traders \
     buyers buyer tenants tenant neighbours neighbors residents resident farmers farmer reviewers reviewer members drivers driver women \
     men people children kids families family audience viewers players player volunteers volunteer employees workers teachers teacher \
     shoppers diners passengers passenger trainees attendees judges testers inspectors inspector agent landlord pilots donors donor \
-    crew colleagues everyone villagers shopkeepers carers ";
+    crew colleagues everyone villagers shopkeepers carers ",
+);
 
 impl Clause<'_, '_> {
+    #[inline]
     pub(super) fn word(&self, at: usize) -> &str {
         self.scene.text.word(at)
     }
@@ -158,7 +175,7 @@ impl Clause<'_, '_> {
             | "procurement" | "hr" | "qa" | "engineering" | "marketing" | "compliance" => {
                 Subject::Group(None)
             }
-            word if PUBLIC.contains(&format!(" {word} ")) => Subject::Public,
+            word if PUBLIC.contains(word) => Subject::Public,
             "who" => {
                 self.subject(if self.word(last.saturating_sub(1)) == "," { last - 1 } else { last }, from)
             }
@@ -226,7 +243,7 @@ impl Clause<'_, '_> {
         let floor = self.tokens.start.max(at.saturating_sub(10));
         let opening = (floor..at).rev().find(|back| self.word(*back) == "(");
         match opening.filter(|opening| *opening > self.tokens.start) {
-            Some(opening) if PUBLIC.contains(&format!(" {} ", self.word(opening - 1))) => {
+            Some(opening) if PUBLIC.contains(self.word(opening - 1)) => {
                 *from = opening - 1;
                 Subject::Public
             }
@@ -254,48 +271,62 @@ impl Clause<'_, '_> {
 
     /// Whether what is said up to token `at` is only supposed, asked or meant otherwise.
     pub(super) fn is_supposed(&self, at: usize) -> bool {
+        let manner = self.manner();
+        let near = self.sentence.start.max(at.saturating_sub(4));
+        manner.supposed
+            || manner.doubted_from < at
+            || (near..at).any(|back| matches!(self.word(back), "should" | "could"))
+    }
+
+    fn manner(&self) -> &Manner {
+        self.manner.get_or_init(|| {
+            // A listed clause may go on behind its sentence.
+            let mut reach = self.sentence.start..self.sentence.end.max(self.tokens.end);
+            Manner {
+                supposed: self.opens_supposed() || self.sentence.clone().any(|at| is_joke(self.word(at))),
+                marks: reach.clone().filter(|at| self.scene.is_quote_mark(*at)).collect(),
+                doubted_from: reach.find(|at| self.doubts(*at)).unwrap_or(usize::MAX),
+            }
+        })
+    }
+
+    fn opens_supposed(&self) -> bool {
         let start = self.sentence.start;
         let opening = self.word(start);
         let next = self.word(start + 1);
-        if (opening == "sure" && next == ",")
+        (opening == "sure" && next == ",")
             || (opening == "great" && next == "," && self.word(start + 2) == "another")
-        {
-            return true;
-        }
-        if matches!(
-            opening,
-            "if" | "unless"
-                | "whether"
-                | "suppose"
-                | "supposing"
-                | "assuming"
-                | "imagine"
-                | "maybe"
-                | "perhaps"
-                | "should"
-                | "could"
-                | "would"
-                | "sure,"
-                | "how"
-                | "what"
-                | "why"
-        ) || (matches!(opening, "oh" | "yeah")
-            && matches!(self.word(start + 1), "sure" | "right" | "great"))
-        {
-            return true;
-        }
-        if self.sentence.clone().any(|near| is_joke(self.word(near))) {
-            return true;
-        }
-        (start..at).any(|back| match self.word(back) {
+            || (matches!(opening, "oh" | "yeah") && matches!(next, "sure" | "right" | "great"))
+            || matches!(
+                opening,
+                "if" | "unless"
+                    | "whether"
+                    | "suppose"
+                    | "supposing"
+                    | "assuming"
+                    | "imagine"
+                    | "maybe"
+                    | "perhaps"
+                    | "should"
+                    | "could"
+                    | "would"
+                    | "sure,"
+                    | "how"
+                    | "what"
+                    | "why"
+            )
+    }
+
+    /// A word after which nothing is said as a fact.
+    fn doubts(&self, at: usize) -> bool {
+        match self.word(at) {
             "if" | "whether" | "unless" | "wonder" | "wondering" | "wish" | "imagine" | "pretend"
             | "maybe" | "perhaps" | "hypothetically" | "would" | "supposedly" | "unlikely"
             | "considering" | "propose" | "proposes" | "proposed" | "proposing" => true,
-            "should" | "could" => at - back <= 4,
-            "thinking" => matches!(self.word(back + 1), "about" | "of"),
-            "in" => self.word(back + 1) == "case",
+            "thinking" => matches!(self.word(at + 1), "about" | "of"),
+            "in" => self.word(at + 1) == "case",
             _ => false,
-        })
+        }
     }
 
     /// Whether what stands at a token is said as a fact.
@@ -305,7 +336,7 @@ impl Clause<'_, '_> {
 
     /// Whether a token stands between quotation marks.
     pub(super) fn is_quoted(&self, at: usize) -> bool {
-        (self.sentence.start..at).filter(|back| self.scene.is_quote_mark(*back)).count() % 2 == 1
+        self.manner().marks.iter().filter(|mark| **mark < at).count() % 2 == 1
     }
 
     /// Whether a person, a team or an organisation stands soon after a token.

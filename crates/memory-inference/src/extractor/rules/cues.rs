@@ -5,12 +5,12 @@
 
 mod table;
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use memory_core::event::Category;
 
 use super::words::Text;
+use super::wordset::{WordMap, WordSet};
 use table::TABLE;
 
 /// What must stand before the phrase.
@@ -46,8 +46,8 @@ pub(super) struct Cue {
     pub(super) wanted: &'static [(Who, f32)],
 }
 
-static CUES: LazyLock<HashMap<&'static str, Vec<Cue>>> = LazyLock::new(|| {
-    let mut cues: HashMap<&str, Vec<Cue>> = HashMap::new();
+static CUES: LazyLock<WordMap<&'static str, Vec<Cue>>> = LazyLock::new(|| {
+    let mut cues: WordMap<&str, Vec<Cue>> = WordMap::default();
     for (phrase, category, wanted) in TABLE {
         let words: Vec<Vec<&str>> = phrase.split(' ').map(|word| word.split('/').collect()).collect();
         for first in words[0].clone() {
@@ -82,11 +82,13 @@ fn matched(text: &Text<'_>, words: &[Vec<&'static str>], at: usize, end: usize) 
 
 /// What people can be in a group: «captain», «treasurer».
 pub(super) fn is_role(word: &str) -> bool {
-    const ROLES: &str = " captain chair chairman chairwoman chairperson treasurer secretary manager lead director head owner officer coordinator \
+    static ROLES: WordSet = WordSet::new(
+        " captain chair chairman chairwoman chairperson treasurer secretary manager lead director head owner officer coordinator \
         co-ordinator contact liaison sponsor steward keeper consultant supervisor foreman editor producer designer engineer architect principal \
         dean registrar clerk spokesperson deputy successor replacement president admin administrator maintainer representative rep trustee \
         guardian mentor referee examiner inspector chef champion approver stakeholder leader coach physio boss host caretaker curator \
         bursar librarian pharmacist investigator analyst scientist facilitator moderator scribe organiser organizer buyer agronomist \
-        vice-chair co-chair teamlead assistant ";
-    ROLES.contains(&format!(" {word} "))
+        vice-chair co-chair teamlead assistant ",
+    );
+    ROLES.contains(word)
 }

@@ -1,5 +1,6 @@
 //! Events of one segment: sections promise what their items are, sentences say it by their cues.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use memory_core::entity::EntityType;
@@ -132,6 +133,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
                     opens,
                     item: is_listed(block),
                     spoken: block.speaker.is_some(),
+                    manner: OnceCell::new(),
                 };
                 if let Some(draft) = requests::request(self, &clause, speaker) {
                     self.drafts.push(draft);

@@ -2,6 +2,7 @@
 
 mod rows;
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
@@ -105,6 +106,7 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
         opens: true,
         item: true,
         spoken: block.speaker.is_some(),
+        manner: OnceCell::new(),
     };
     let hit = hits::best(&clause).filter(|hit| hit.confidence >= 0.6);
     let done = checked == Some(true) || says_done(reader, &block.bytes);

@@ -26,6 +26,7 @@ mod things;
 mod turns;
 mod verbs;
 mod words;
+mod wordset;
 mod zones;
 
 use std::collections::HashSet;

@@ -1,22 +1,24 @@
 //! Word lists about names: common first names, and capitalised words that are no names.
 
-use std::collections::HashSet;
-use std::sync::LazyLock;
+use super::wordset::WordSet;
 
 /// First names of many languages that are not also common words, drawn mostly from the name lists of Faker (MIT).
-const FIRST_NAMES: &str = include_str!("first_names.txt");
+static FIRST_NAMES: WordSet = WordSet::new(include_str!("first_names.txt"));
 
 /// First and last names that are also words: only a name beside another sign of one.
-const WORDY_NAMES: &str = "\
+static WORDY_NAMES: WordSet = WordSet::new(
+    "\
      amber angel april art august austin bill bishop carolina carter chase chelsea chen chip christian \
      cliff cooper crystal daisy dallas dawn dean destiny drew duke earl ed faith florence gail gene \
      georgia glen grace grant guy harper hazel heath holly hope hunter iris ivy jade jan jay jordan josh \
      joy june ken kit kumar lance lane lily lin mark mason may melody milan miles nguyen nick norm olive \
      page paris parker pat pearl peg penny piper ray ren rich rob robin rose ruby rusty sage sandy skip \
-     sterling sue summer sydney taylor trip van victoria violet virginia wade ward will";
+     sterling sue summer sydney taylor trip van victoria violet virginia wade ward will",
+);
 
 /// Capitalised words that are no part of a person's name.
-const NOT_NAMES: &str = "\
+static NOT_NAMES: WordSet = WordSet::new(
+    "\
      a about above accepted across action actions actually add additional additionally africa after \
      afternoon ag again against agenda agreed ah airflow airport alerts all allow along already also \
      alternatives although always amazon america among amsterdam an analyst analytics and and/or android \
@@ -81,29 +83,22 @@ const NOT_NAMES: &str = "\
      ux validate valley vendor vendors verify version very via visit vp vue want warning was watch we web \
      website wed wednesday week well went were west what when where which while who why will windows \
      winter with within without word workshop would wow write xml yaml yeah year yep yes yesterday yet \
-     york you your zendesk zoom";
-
-fn set(words: &'static str) -> HashSet<&'static str> {
-    words.split_whitespace().collect()
-}
-
-static FIRST: LazyLock<HashSet<&str>> = LazyLock::new(|| set(FIRST_NAMES));
-static WORDY: LazyLock<HashSet<&str>> = LazyLock::new(|| set(WORDY_NAMES));
-static NOT: LazyLock<HashSet<&str>> = LazyLock::new(|| set(NOT_NAMES));
+     york you your zendesk zoom",
+);
 
 /// Whether a lower-case word is a first name and hardly anything else.
 pub(super) fn is_first_name(word: &str) -> bool {
-    FIRST.contains(word)
+    FIRST_NAMES.contains(word)
 }
 
 /// Whether a lower-case word is a name and an ordinary word.
 pub(super) fn is_wordy_name(word: &str) -> bool {
-    WORDY.contains(word)
+    WORDY_NAMES.contains(word)
 }
 
 /// Whether a lower-case word is known not to be a name.
 pub(super) fn is_no_name(word: &str) -> bool {
-    NOT.contains(word) && !WORDY.contains(word)
+    NOT_NAMES.contains(word) && !WORDY_NAMES.contains(word)
 }
 
 /// Whether a lower-case word stands before the names of people.

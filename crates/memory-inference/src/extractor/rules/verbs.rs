@@ -1,7 +1,8 @@
 //! Verbs and their forms: which words tell of a deed, of harm or of a shift, and in what tense.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use super::wordset::WordMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
@@ -91,8 +92,8 @@ const IRREGULAR_IDLES: &str = "\
     go:went:gone leave:left:left sit:sat:sat stand:stood:stood sleep:slept:slept eat:ate:eaten drink:drank:drunk find:found:found \
     let:let:let read:read:read wear:wore:worn lie:lay:lain choose:chose:chosen";
 
-static FORMS: LazyLock<HashMap<String, Verb>> = LazyLock::new(|| {
-    let mut forms = HashMap::new();
+static FORMS: LazyLock<WordMap<String, Verb>> = LazyLock::new(|| {
+    let mut forms = WordMap::default();
     // What is put in first stays: a word of two classes is the one named first here.
     for (class, irregular, regular) in [
         (Class::Idle, IRREGULAR_IDLES, IDLES),
@@ -120,7 +121,7 @@ static FORMS: LazyLock<HashMap<String, Verb>> = LazyLock::new(|| {
     forms
 });
 
-fn put(forms: &mut HashMap<String, Verb>, class: Class, form: &str, mark: impl Fn(&mut Verb)) {
+fn put(forms: &mut WordMap<String, Verb>, class: Class, form: &str, mark: impl Fn(&mut Verb)) {
     let verb = forms.entry(form.to_owned()).or_insert(Verb {
         class,
         base: false,
@@ -135,7 +136,7 @@ fn put(forms: &mut HashMap<String, Verb>, class: Class, form: &str, mark: impl F
 }
 
 /// The regular forms of a verb; of an irregular one only those in -s and -ing.
-fn inflect(forms: &mut HashMap<String, Verb>, class: Class, base: &str, past: bool) {
+fn inflect(forms: &mut WordMap<String, Verb>, class: Class, base: &str, past: bool) {
     let bytes = base.as_bytes();
     let vowel = |c: u8| matches!(c, b'a' | b'e' | b'i' | b'o' | b'u');
     let length = bytes.len();

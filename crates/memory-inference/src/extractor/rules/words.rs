@@ -44,6 +44,7 @@ impl<'a> Text<'a> {
     }
 
     /// The token in lower case; empty past the end.
+    #[inline]
     pub(super) fn word(&self, at: usize) -> &str {
         match self.tokens.get(at) {
             Some(Token { kind: Kind::Suffix(form), .. }) => form,
@@ -52,14 +53,17 @@ impl<'a> Text<'a> {
         }
     }
 
+    #[inline]
     pub(super) fn raw_word(&self, at: usize) -> &'a str {
         self.tokens.get(at).map_or("", |token| &self.raw[token.start..token.end])
     }
 
+    #[inline]
     pub(super) fn kind(&self, at: usize) -> Option<Kind> {
         self.tokens.get(at).map(|token| token.kind)
     }
 
+    #[inline]
     pub(super) fn is_word(&self, at: usize) -> bool {
         self.kind(at) == Some(Kind::Word)
     }

@@ -13,6 +13,7 @@ use memory_core::event::Category;
 use super::lines::{self, bullet, cells, is_code, is_log, label, turn};
 use super::names;
 use super::sections::{self, Section};
+use super::wordset::WordSet;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
@@ -64,11 +65,13 @@ const SPEAKERS_MAX: usize = 500;
 const LEADER: usize = 8;
 
 /// Labels before the names of people with a part in the text.
-const ROLES: &str = " author authors owner deciders decider reviewer reviewers facilitator chair scribe note-taker notetaker \
-                     host organizer organiser lead approver approvers moderator assignee interviewer presenter ";
+static ROLES: WordSet = WordSet::new(
+    " author authors owner deciders decider reviewer reviewers facilitator chair scribe note-taker notetaker \
+                     host organizer organiser lead approver approvers moderator assignee interviewer presenter ",
+);
 
 fn is_role(label: &str) -> bool {
-    ROLES.contains(&format!(" {} ", label.trim().to_lowercase().replace(' ', "-")))
+    ROLES.contains(&label.trim().to_lowercase().replace(' ', "-"))
 }
 
 /// «@Dietmar: please …» calls someone in a text; it is no turn of theirs.

@@ -6,14 +6,17 @@ use memory_core::time::{Lean, Relation, readings};
 
 use super::super::clause::{Clause, Lead, Subject};
 use super::super::verbs::{self, Class};
+use super::super::wordset::WordSet;
 use super::{Hit, reads_as_adjective};
 
 /// Words in -ed that are no verbs.
-const NO_VERBS: &str = " need needed indeed speed feed seed breed bleed weed shed wed bed red hundred hatred sacred naked wicked \
+static NO_VERBS: WordSet = WordSet::new(
+    " need needed indeed speed feed seed breed bleed weed shed wed bed red hundred hatred sacred naked wicked \
     tired excited interested worried concerned supposed used related united limited advanced based crowded gifted talented detailed \
     complicated experienced scheduled expected planned intended wanted asked liked loved looked seemed appeared happened turned tried \
     wished hoped believed required allowed stayed remained lived named called unfinished unused embarrassed exhausted annoyed \
-    disappointed pleased surprised delighted frustrated satisfied impressed relieved ashamed scared bored confused beloved aged ";
+    disappointed pleased surprised delighted frustrated satisfied impressed relieved ashamed scared bored confused beloved aged ",
+);
 
 /// «Bob sent the draft», «the valve was replaced», «sent off the forms».
 pub(super) fn deed(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
@@ -66,7 +69,7 @@ fn doubt_of_verb(clause: &Clause<'_, '_>, at: usize) -> Option<f32> {
             let lead = clause.lead(at);
             (!lead.be && matches!(lead.subject, Subject::People(_) | Subject::Me)).then_some(0.04)?
         }
-        None if word.len() > 4 && word.ends_with("ed") && !NO_VERBS.contains(&format!(" {word} ")) => 0.05,
+        None if word.len() > 4 && word.ends_with("ed") && !NO_VERBS.contains(word) => 0.05,
         _ => return None,
     };
     if clause.scene.spot(at).is_some() || !clause.is_told(at) {
@@ -194,7 +197,7 @@ pub(super) fn aside(clause: &Clause<'_, '_>, lead: &Lead) -> f32 {
 
 /// «In 2019», «three years ago», «used to»: history.
 pub(super) fn is_long_ago(clause: &Clause<'_, '_>) -> bool {
-    let year = clause.scene.reference.map(|now| i64::from(now.to_zoned(TimeZone::UTC).year()));
+    let year = || clause.scene.reference.map(|now| i64::from(now.to_zoned(TimeZone::UTC).year()));
     clause.sentence.clone().any(|at| match clause.word(at) {
         "ago" => matches!(clause.word(at.saturating_sub(1)), "years" | "decades" | "year"),
         "used" => clause.word(at + 1) == "to",
@@ -202,7 +205,7 @@ pub(super) fn is_long_ago(clause: &Clause<'_, '_>) -> bool {
         word => {
             word.len() == 4
                 && word.parse::<i64>().is_ok_and(|number| {
-                    (1800..2100).contains(&number) && year.is_some_and(|year| number < year - 1)
+                    (1800..2100).contains(&number) && year().is_some_and(|year| number < year - 1)
                 })
         }
     })

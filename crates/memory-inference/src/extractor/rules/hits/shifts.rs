@@ -207,9 +207,9 @@ fn was(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
     let past = matches!(word, "was" | "were" | "before" | "previously" | "formerly" | "up" | "down") && marks;
     let arrow = word == "→" || (word == "-" && clause.word(at + 1) == ">");
-    let near = (at + 1..clause.tokens.end.min(at + 4)).any(|near| is_amount(clause, near));
-    let earlier = (clause.tokens.start.max(at.saturating_sub(5))..at).any(|near| is_amount(clause, near));
-    ((past || arrow) && near && earlier).then(|| (0.66, clause.lead(clause.tokens.start)))
+    let near = || (at + 1..clause.tokens.end.min(at + 4)).any(|near| is_amount(clause, near));
+    let earlier = || (clause.tokens.start.max(at.saturating_sub(5))..at).any(|near| is_amount(clause, near));
+    ((past || arrow) && near() && earlier()).then(|| (0.66, clause.lead(clause.tokens.start)))
 }
 
 /// «no longer», «not any more», «from now on», «henceforth», «with immediate effect».
@@ -221,6 +221,5 @@ fn no_longer(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
         "immediate" => clause.word(at + 1) == "effect",
         _ => false,
     };
-    let lead = clause.lead(clause.tokens.start);
-    found.then_some((0.6, lead))
+    found.then(|| (0.6, clause.lead(clause.tokens.start)))
 }

@@ -1,5 +1,6 @@
 //! The clauses that may tell an event, in the order of the text.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::super::clause::Clause;
@@ -71,6 +72,7 @@ impl Candidate {
             opens: self.part == 0 || done,
             item: events::is_listed(block),
             spoken: block.speaker.is_some(),
+            manner: OnceCell::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a clause shows of itself: its words with names and numbers as classes, its form, its place, its neighbours, and
 //! what the hand-written rules make of it.
 
+use std::hash::Hasher as _;
 use std::ops::Range;
 
 use memory_core::artifact::Context;
@@ -11,6 +12,7 @@ use super::super::clause::{Clause, Subject};
 use super::super::scene::Scene;
 use super::super::sections::Section;
 use super::super::verbs;
+use super::super::wordset::Fnv;
 use super::super::zones::Form;
 use super::clauses::Candidate;
 use super::lexicon::{classes, stem};
@@ -22,7 +24,6 @@ use super::shown::shown;
 pub(super) struct Sink {
     hashes: Vec<u64>,
     names: Option<Vec<String>>,
-    buffer: String,
 }
 
 impl Sink {
@@ -36,14 +37,10 @@ impl Sink {
     }
 
     fn put(&mut self, parts: &[&str]) {
-        self.buffer.clear();
-        for part in parts {
-            self.buffer.push_str(part);
-        }
         if let Some(names) = &mut self.names {
-            names.push(self.buffer.clone());
+            names.push(parts.concat());
         }
-        self.hashes.push(hash(&self.buffer));
+        self.hashes.push(hash(parts));
     }
 
     pub(super) fn hashes(&mut self) -> &[u64] {
@@ -60,10 +57,13 @@ impl Sink {
     }
 }
 
-/// FNV-1a.
-pub(super) fn hash(name: &str) -> u64 {
-    name.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+/// Of a name in parts.
+pub(super) fn hash(parts: &[&str]) -> u64 {
+    let mut hash = Fnv::default();
+    for part in parts {
+        hash.take(part.as_bytes());
+    }
+    hash.finish()
 }
 
 /// What the rules make of the clause: a category and how sure they are.
@@ -122,7 +122,8 @@ impl Seen<'_, '_> {
             if number == 2 {
                 sink.put(&["t:", before_last, "_", last, "_", word]);
             }
-            for class in classes(word) {
+            let classes = classes(word);
+            for class in classes {
                 sink.put(&["c:", class]);
                 sink.put(&["oc:", opens, "_", class]);
                 if number < 2 {
@@ -132,7 +133,7 @@ impl Seen<'_, '_> {
                     sink.put(&["cc:", other, "_", class]);
                 }
             }
-            if let Some(class) = classes(word).first() {
+            if let Some(class) = classes.first() {
                 last_class = Some(class);
             }
             before_last = last;

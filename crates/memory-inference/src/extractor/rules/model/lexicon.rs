@@ -1,12 +1,13 @@
 //! Classes of words that mean much the same for what a clause tells, so that a rare word speaks as its kin.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use super::super::wordset::WordMap;
 
 const WORDS: &str = include_str!("lexicon.txt");
 
-static CLASSES: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let mut classes: HashMap<&'static str, Vec<&'static str>> = HashMap::new();
+static CLASSES: LazyLock<WordMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let mut classes: WordMap<&'static str, Vec<&'static str>> = WordMap::default();
     for line in WORDS.lines().filter(|line| !line.starts_with('#')) {
         let mut words = line.split_whitespace();
         let Some(class) = words.next() else { continue };

@@ -114,9 +114,10 @@ fn traits(source: &SourceText, scene: &Scene<'_>) -> Vec<&'static str> {
         second += usize::from(matches!(word, "you" | "your"));
         third += usize::from(matches!(word, "he" | "she" | "his" | "her" | "him"));
         past += usize::from(word.len() > 4 && word.ends_with("ed"));
-        days += usize::from(shown(scene, at) == "<day>" || classes(word).contains(&"time"));
-        joking += usize::from(classes(word).contains(&"joke"));
-        instructing += usize::from(classes(word).contains(&"instruct"));
+        let classes = classes(word);
+        days += usize::from(classes.contains(&"time") || shown(scene, at) == "<day>");
+        joking += usize::from(classes.contains(&"joke"));
+        instructing += usize::from(classes.contains(&"instruct"));
     }
     let share = |count: usize| count * 1000 / words.max(1);
     if share(english) < 120 {

@@ -3,11 +3,11 @@
 //! A text: the version of the features, the thresholds, then a line for each feature with its name and a whole number
 //! for each class, none first. They were found by `cargo run -p memory-bench --example train_clauses`.
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use memory_core::event::Category;
 
+use super::super::wordset::HashedMap;
 use super::features::hash;
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
@@ -43,7 +43,7 @@ pub fn in_their_text(odds: &mut [Odds]) {
 pub struct ClauseModel {
     /// How likely an event of each category must be to be told.
     thresholds: [f32; Category::ALL.len()],
-    weights: HashMap<u64, [i8; CLASSES]>,
+    weights: HashedMap<[i8; CLASSES]>,
 }
 
 impl ClauseModel {
@@ -60,7 +60,7 @@ impl ClauseModel {
 
     /// One that finds nothing.
     fn silent() -> Self {
-        Self { thresholds: [1.1; Category::ALL.len()], weights: HashMap::new() }
+        Self { thresholds: [1.1; Category::ALL.len()], weights: HashedMap::default() }
     }
 
     /// Reads weights as the trainer writes them.
@@ -77,11 +77,11 @@ impl ClauseModel {
         let thresholds = thresholds
             .try_into()
             .map_err(|_| "the second line has to be 'thresholds' and 8 numbers".to_owned())?;
-        let mut weights = HashMap::new();
+        let mut weights = HashedMap::default();
         for line in lines {
             let row = line.split_once('\t').and_then(|(name, numbers)| {
                 let numbers: Vec<i8> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
-                Some((hash(name), numbers.try_into().ok()?))
+                Some((hash(&[name]), numbers.try_into().ok()?))
             });
             let (name, row) = row.ok_or_else(|| format!("'{line}' is no feature with {CLASSES} numbers"))?;
             weights.insert(name, row);
