@@ -11,7 +11,7 @@ mod maxent;
 use std::path::Path;
 
 use anyhow::Context;
-use memory_bench::extraction::{self, Document, Figures, Gold};
+use memory_bench::extraction::{self, Document, Figures, Gold, Judged};
 use memory_inference::extractor::{ClauseModel, RulesExtractor, clauses_of};
 
 use maxent::{Example, Label};
@@ -31,11 +31,11 @@ async fn main() -> anyhow::Result<()> {
         for problem in &gold.problems {
             eprintln!("{problem}");
         }
-        documents.extend(gold.documents);
+        documents.extend(gold.documents.into_iter().map(|document| (folder, document)));
     }
-    documents.sort_by(|a, b| a.name.cmp(&b.name));
+    documents.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
     let examples: Vec<Example> =
-        documents.iter().enumerate().flat_map(|(number, document)| examples(number, document)).collect();
+        documents.iter().enumerate().flat_map(|(number, (_, document))| examples(number, document)).collect();
     println!("{} documents, {} clauses", documents.len(), examples.len());
 
     let folds: Vec<maxent::Weights> = (0..FOLDS)
@@ -52,16 +52,27 @@ async fn main() -> anyhow::Result<()> {
         let model = ClauseModel::parse(&maxent::written(weights, &thresholds)).map_err(anyhow::Error::msg)?;
         let extractor = RulesExtractor::with_model(Some(model));
         let alone = RulesExtractor::with_model(None);
-        for (_, document) in documents.iter().enumerate().filter(|(number, _)| number % FOLDS == fold) {
-            judged.extend(extraction::run(&extractor, std::slice::from_ref(document)).await?);
-            plain.extend(extraction::run(&alone, std::slice::from_ref(document)).await?);
+        for (_, (folder, document)) in
+            documents.iter().enumerate().filter(|(number, _)| number % FOLDS == fold)
+        {
+            let one = std::slice::from_ref(document);
+            judged.extend(extraction::run(&extractor, one).await?.into_iter().map(|one| (*folder, one)));
+            plain.extend(extraction::run(&alone, one).await?);
         }
     }
     println!("The hand-written rules alone:\n{}", Figures::of(&plain).table());
     println!(
         "With the model, each document by weights trained without it:\n{}",
-        Figures::of(&judged).table()
+        Figures::of(&judged.iter().map(|(_, one)| one.clone()).collect::<Vec<_>>()).table()
     );
+    for folder in folders {
+        let own: Vec<Judged<'_>> =
+            judged.iter().filter(|(from, _)| *from == folder).map(|(_, one)| one.clone()).collect();
+        let Figures { documents, strict, .. } = Figures::of(&own);
+        let [precision, recall, f1] = [strict.precision, strict.recall, strict.f1]
+            .map(|figure| figure.map_or(0.0, |figure| figure.value * 100.0));
+        println!("{documents} of {folder}: events, strict, P {precision:.1}, R {recall:.1}, F1 {f1:.1}");
+    }
 
     let weights = maxent::written(&maxent::train(&examples.iter().collect::<Vec<_>>()), &thresholds);
     std::fs::write(out, &weights).with_context(|| format!("{out} cannot be written"))?;

@@ -296,6 +296,11 @@ fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
 fn is_single_name(text: &Text<'_>, at: usize) -> bool {
     let word = text.raw_word(at);
     let lower = word.to_lowercase();
+    // «St Brigid's» is a house.
+    let saint = |before: usize| text.word(before) == "st";
+    if at >= 1 && saint(at - 1) || at >= 2 && text.word(at - 1) == "." && saint(at - 2) {
+        return false;
+    }
     if names::is_first_name(&lower) {
         return !is_org_ending(text.raw_word(at + 1));
     }

@@ -105,12 +105,14 @@ struct Found<'a> {
 
 fn found(source: &SourceText) -> Found<'_> {
     let mut scenes = scenes(source);
-    let mut roster = Roster::of_people(&sightings(source, &scenes));
+    let plain: Vec<things::Things> =
+        scenes.iter().map(|scene| things::plain(&scene.text, &scene.layout.hidden)).collect();
+    let mut roster = Roster::of_people(&sightings(source, &scenes, &plain));
     let speakers =
         scenes.iter().flat_map(|scene| scene.layout.speakers.iter().map(String::as_str)).collect::<Vec<_>>();
     roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
-    for scene in &mut scenes {
-        let things = things::things(&scene.text, &scene.layout.hidden, &mut roster);
+    for (scene, plain) in scenes.iter_mut().zip(plain) {
+        let things = things::things(&scene.text, &scene.layout.hidden, plain, &mut roster);
         scene.find_spots(&roster, things);
     }
     let fallback = scenes.iter().find_map(|scene| said_date(source, scene));
@@ -181,7 +183,7 @@ fn scenes(source: &SourceText) -> Vec<Scene<'_>> {
 }
 
 /// Everyone named: in what is known about the source, in its lists and headers, and in its text.
-fn sightings(source: &SourceText, scenes: &[Scene<'_>]) -> Sightings {
+fn sightings(source: &SourceText, scenes: &[Scene<'_>], plain: &[things::Things]) -> Sightings {
     let mut seen = Sightings::default();
     for name in source.author.iter().chain(&source.participants) {
         seen.see(name, true);
@@ -189,7 +191,7 @@ fn sightings(source: &SourceText, scenes: &[Scene<'_>]) -> Sightings {
     for speaker in source.segments.iter().filter_map(|segment| segment.speaker.as_deref()) {
         seen.see(speaker, true);
     }
-    for scene in scenes {
+    for (scene, plain) in scenes.iter().zip(plain) {
         let layout = &scene.layout;
         for people in layout.people.iter().chain(&layout.from).chain(&layout.to) {
             seen.see_list(people, false);
@@ -200,7 +202,10 @@ fn sightings(source: &SourceText, scenes: &[Scene<'_>]) -> Sightings {
         if let Some(signed) = &layout.signed {
             seen.see(signed, false);
         }
-        discover::see_people(&scene.text, &layout.hidden, &mut seen);
+        let mut hidden = layout.hidden.clone();
+        hidden.extend(things::taken(&scene.text, plain));
+        hidden.sort_by_key(|range| range.start);
+        discover::see_people(&scene.text, &hidden, &mut seen);
         for block in &layout.blocks {
             discover::see_owners(&scene.text, block, &mut seen);
         }

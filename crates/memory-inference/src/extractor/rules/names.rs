@@ -20,16 +20,16 @@ static WORDY_NAMES: WordSet = WordSet::new(
 static NOT_NAMES: WordSet = WordSet::new(
     "\
      a about above accepted across action actions actually add additional additionally africa after \
-     afternoon ag again against agenda agreed ah airflow airport alerts all allow along already also \
+     afternoon ag again against agenda agreed ah airflow aim airport alerts all allow along already also \
      alternatives although always amazon america among amsterdam an analyst analytics and and/or android \
      angeles angular ansible answer anthropic any anybody anyone anything api apis app apparently \
      appendix apple application approved apps apr april architect are around as asana asap asia ask \
      assurance at attendees audit aug august austin australia auth authentication autumn availability \
      avenue awesome aws azure backend background bake bank barcelona basically bay bcc be because been \
      before begin behind below berlin beside best between beyond billing birthday blocked blocker \
-     blockers blog board boston both brazil breakfast budget bug bugs build building builds bump but by \
-     cache call came campaign can canada candidate candidates cc cd ceo cfo change changes chapter \
-     chatgpt check checkout cheers chicago china chinese chop christmas chrome ci city claude cli click \
+     blockers blog board boston both brazil breakfast budget bug bugs build building builds bump but by cabinet \
+     cache call came campaign can canada candidate candidates cc cd ceo chair cfo change changes chapter \
+     chatgpt check checkout cheers chicago china chinese chop christmas chrome ci city clay clerk claude cli click \
      client clients closed cloud cluster co coffee college combine come committee company complete \
      completed compliance conclusion conference confidential configure confirm confluence consequences \
      consider contact content context continue contract coo cook cool copilot corp corporation correct \
@@ -38,11 +38,11 @@ static NOT_NAMES: WordSet = WordSet::new(
      decisions define delete deliverable deliverables demo denver department deploy deployment deprecated \
      design designer despite dev developer development devops did dinner director disable discuss django \
      do doc docker docs document documentation does done down dr draft dublin during each east easter \
-     either elasticsearch email enable end engineer engineering english enjoy ensure eod eow error etc \
+     either elasticsearch email enable end engineer engineering english enjoy ensure eod eow error eta etc \
      europe evaluate evening eventually ever every everybody everyone everything exactly example examples \
-     excel except explore external facebook failed failure fall faq fatal feature features feb february \
+     excel except explore external facebook failed fallback family failure fall faq fatal feature features feb february \
      feedback few figma figure final finally finance fine finish finished firefox first fix flask floor \
-     follow following for fortunately foundation france francisco french fri friday from frontend \
+     follow following for forum fortunately foundation france francisco frequently french fri friday from frontend \
      furthermore fw fwd fyi gcp gdpr gemini general german germany get github gitlab give global gmail \
      gmbh go goal goals god going golang good google got gpt grafana graphql great group grpc had hadoop \
      halloween hamburg has have he heat hello her here hey hi high him hiring his hmm holding holdings \
@@ -50,35 +50,35 @@ static NOT_NAMES: WordSet = WordSet::new(
      in inc incident index india info infrastructure initial inside install instead institute integration \
      interesting internal international interview into introduction investigate invoice ios is island iso \
      issue issues it italy item items its jan january japan japanese java javascript jenkins jesus jira \
-     join json jul july jun june kafka keep key kickoff kingdom know kotlin kpi kubernetes labs lake last \
-     latency launch lead leadership learn legal let let's limited linear linux llc local location logging \
+     join json jul july jun june kafka keep key kickoff kiln kingdom know kotlin kpi kubernetes labs lake last \
+     latency launch lead leadership learn legal legend let let's limited linear linux llc local location logging \
      login london look lord los low ltd lunch macos madam made madrid main major make management manager \
      many mar march marketing may maybe me meanwhile medium meeting meetings merge meta metrics mexico \
      microsoft might migrate migration milan milestone minor minutes mitigation mix mobile mon monday \
      mongodb monitor monitoring month more moreover morning most mountain move mr mrs ms much munich must \
-     mvp my mysql n/a na national near need neither network never new newsletter next nginx nice no \
+     mvp my mysql n/a na name national near need neither network never new newsletter next nginx nice no \
      nobody node none nope nor north not note notes nothing notify notion nov november now oct october of \
      off office often oh ok okay okr on onboarding once one only onto open openai operations ops option \
      options or organization originally other others otherwise our out outage outlook outside over \
-     overall overview own owner p0 p1 p2 page paris park participants partner partners past patch payment \
+     overall overview own owner p0 p1 p2 page panel parents paris park participants partner partners past patch payment \
      payments paypal pdf pending people per perfect performance perhaps person phase php pipeline plan \
-     planning platform plc please pm poc policy postgres postgresql pour powerpoint pr prepare \
+     planning platform plc please pm poc policy postgres postgresql pour powerpoint pr prepare prescriptions \
      presentation press previous pricing priority privacy private prod product production prof program \
      project prometheus proposal proposed prs ps public publish python qa qdrant quality quarter question \
-     questions queue quite rabbitmq rails rather rationale re react read really recently redis refactor \
-     regards register rejected release released reliability remove rename report requirement requirements \
-     research rest retro retrospective revert review right risk risks river road roadmap roi rome room \
+     questions queue quite rabbitmq rails random rather rationale re react read really recently redis refactor \
+     regards register rejected release released reliability reminder remove rename report repro requirement requirements \
+     research rest retro retrospective revert review right risk risks river road roadmap root roi rome room \
      ruby run rust safari said sales salesforce same san sat saturday say scalability schedule school \
      scope sdk search seattle second section security see seldom send sentry sep sept september serve \
-     server servers service services set several shall share she ship shipped should since sincerely sir \
+     server servers service services set several shall share she ship shipped should sign-up since sincerely sir \
      sla slack slice snowflake so soc solutions some somebody someone something sometimes soon sounds \
      south spain spanish spark spec sponsor spring sprint sql staff staging stakeholder stakeholders \
      standup start state states status step steps still stir stop storage strategy street stripe studio \
      studios subject subscribe success such summary summer sun sunday support sure svp swift switch sync \
-     system systems table take task tasks tba tbd team teams technologies tell terraform test testing \
+     system systems table take task tasks tba tbd tea team teams technologies tell terraform test testing \
      tests thank thanks thanksgiving that the their them then there therefore these they think third this \
      those though through throughout thu thursday thus time timeline to today todo tokyo tomorrow tonight \
-     too total toward town track training travel trello try tue tuesday twitter typescript uat ubuntu ui \
+     too total toward town track training travel translations treasurer trello try tue tuesday twitter typescript uat ubuntu ui \
      under unfortunately united university unless until up update updates upgrade upon us use user users \
      ux validate valley vendor vendors verify version very via visit vp vue want warning was watch we web \
      website wed wednesday week well went were west what when where which while who why will windows \

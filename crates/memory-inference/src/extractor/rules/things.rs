@@ -1,5 +1,7 @@
-//! Things: organisations, projects, tickets and versions.
+//! Things: organisations, places, projects, tickets and versions.
 
+mod near;
+mod places;
 mod words;
 
 use std::ops::Range;
@@ -9,39 +11,84 @@ use memory_core::entity::EntityType;
 use super::discover::spaced;
 use super::names;
 use super::people::Roster;
+use super::verbs;
 use super::words::{Kind, Text};
+use places::{joined, place};
 pub(super) use words::is_company_ending;
-use words::{is_body, is_function_word, is_leading_body, is_team_word, is_verb_like};
+use words::{is_body, is_function_word, is_leading_body, is_team_word, is_trade_word, is_verb_like};
 
 /// More entities than any real source has.
 const ENTITIES_MAX: usize = 5_000;
 
-/// Organisations, projects, tickets and versions: their tokens and the entity.
-/// They are added to the roster.
+/// What is named by its own words, whoever else is known.
+pub(super) type Things = Vec<(Range<usize>, EntityType)>;
+
+/// Organisations, places, projects, tickets and versions that their own words tell, in order.
+pub(super) fn plain(text: &Text<'_>, hidden: &[Range<usize>]) -> Things {
+    let mut found: Things = Vec::new();
+    let mut hidden = hidden.iter().peekable();
+    let mut at = 0;
+    while at < text.tokens.len() && found.len() < ENTITIES_MAX {
+        let start = text.tokens[at].start;
+        while hidden.peek().is_some_and(|range| range.end <= start) {
+            hidden.next();
+        }
+        let seen = hidden.peek().is_none_or(|range| start < range.start);
+        match thing_at(text, at).filter(|_| seen) {
+            Some((tokens, entity_type)) => {
+                at = tokens.end;
+                found.push((tokens, entity_type));
+            }
+            None => at += 1,
+        }
+    }
+    found
+}
+
+/// The bytes of the names in which no person is looked for.
+pub(super) fn taken(text: &Text<'_>, things: &Things) -> Vec<Range<usize>> {
+    let long = things.iter().filter(|(tokens, entity_type)| {
+        tokens.len() > 1
+            && matches!(entity_type, EntityType::Org | EntityType::Place)
+            && text.word(tokens.start + 1) != "&"
+    });
+    long.map(|(tokens, _)| text.bytes(tokens)).collect()
+}
+
+/// The things of a text with those that their surroundings tell: their tokens and the entity. They are added to the roster.
 pub(super) fn things(
     text: &Text<'_>,
     hidden: &[Range<usize>],
+    plain: Things,
     roster: &mut Roster,
 ) -> Vec<(Range<usize>, usize)> {
+    let domains = near::domains(text);
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
-    let mut at = 0;
+    let mut plain = plain.into_iter().peekable();
     let mut hidden = hidden.iter().peekable();
+    let mut at = 0;
     while at < text.tokens.len() && roster.entities.len() < ENTITIES_MAX {
         let start = text.tokens[at].start;
         while hidden.peek().is_some_and(|range| range.end <= start) {
             hidden.next();
         }
-        if hidden.peek().is_none_or(|range| start < range.start)
-            && let Some((tokens, entity_type)) = thing_at(text, at)
-            && found.last().is_none_or(|(last, _)| last.end <= tokens.start)
-        {
-            let name = text.raw[text.bytes(&tokens)].split_whitespace().collect::<Vec<_>>().join(" ");
-            let entity = roster.add(&name, entity_type);
-            at = tokens.end;
-            found.push((tokens, entity));
+        let seen = hidden.peek().is_none_or(|range| start < range.start);
+        let next = plain.peek().map_or(usize::MAX, |(tokens, _)| tokens.start);
+        let thing = if next == at {
+            plain.next()
+        } else if seen && roster.at(text, at, false).is_none() {
+            near::named(text, at, &domains).filter(|(tokens, _)| tokens.end <= next)
+        } else {
+            None
+        };
+        let Some((tokens, entity_type)) = thing else {
+            at += 1;
             continue;
-        }
-        at += 1;
+        };
+        let name = text.raw[text.bytes(&tokens)].split_whitespace().collect::<Vec<_>>().join(" ");
+        let entity = roster.add(&name, entity_type);
+        at = tokens.end;
+        found.push((tokens, entity));
     }
     found
 }
@@ -55,8 +102,12 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         return Some((at..at + 1, EntityType::Object));
     }
     let next = text.raw_word(at + 1);
+    // «Women's», «St.»: a name may go on behind a mark.
     if !spaced(text, at) {
-        return None;
+        let goes_on = text.touches_next(at)
+            && (matches!(text.word(at + 1), "'s" | "'" | "’")
+                || (text.word(at) == "st" && text.word(at + 1) == "."));
+        return if goes_on && text.is_capitalised(at) { body(text, at) } else { None };
     }
     let proper = |at: usize| {
         text.is_capitalised(at)
@@ -84,42 +135,62 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     if raw == "Team" && proper(at + 1) && !names::is_first_name(text.word(at + 1)) {
         return Some((at..at + 2, EntityType::Org));
     }
+    if let Some(tokens) = joined(text, at) {
+        return Some((tokens, EntityType::Place));
+    }
     if !proper(at) {
         return None;
     }
-    joined_by_and(text, at).or_else(|| body(text, at)).or_else(|| place(text, at))
+    joined_by_and(text, at)
+        .or_else(|| body(text, at))
+        .or_else(|| place(text, at).map(|tokens| (tokens, EntityType::Place)))
 }
 
 /// «Abernathy & Osei Solicitors», «Volt & Vaughn»: an organisation.
 fn joined_by_and(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     let both = text.word(at + 1) == "&" && text.is_capitalised(at + 2);
-    if !both || names::is_no_name(text.word(at)) && names::is_no_name(text.word(at + 2)) {
+    if !both || names::is_no_name(text.word(at)) || names::is_no_name(text.word(at + 2)) {
         return None;
     }
-    let ends = text.is_capitalised(at + 3) && spaced(text, at + 2) && is_body(text.raw_word(at + 3));
+    let word_of_work = |at: usize| verbs::of(text.word(at)).is_some() || is_body(text.raw_word(at));
+    if word_of_work(at) || word_of_work(at + 2) {
+        return None;
+    }
+    let more = (at + 3..at + 6).take_while(|end| text.is_capitalised(*end) && spaced(text, end - 1));
+    let end = more.filter(|end| is_body(text.raw_word(*end)) || is_trade_word(text.word(*end))).last();
+    let ends = end.is_some();
     // «Alice & Bob» are two people.
     if !ends && (names::is_first_name(text.word(at)) || names::is_first_name(text.word(at + 2))) {
         return None;
     }
-    Some((at..at + 3 + usize::from(ends), EntityType::Org))
+    Some((at..end.map_or(at + 3, |end| end + 1), EntityType::Org))
 }
 
 /// «St Brigid's Hospital», «Town Council of Lower Brannock», «Klinikum Ostertal»: what the last or the first word names.
 fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     let mut end = at + 1;
-    let mut last_body = is_body(text.raw_word(at)).then_some(at);
+    // «Tell Northquay Ferries»: what is to be done is no part of the name.
+    if near::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base) {
+        return None;
+    }
+    let leads = is_body(text.raw_word(at)) || is_leading_body(text.raw_word(at));
+    let mut last_body = leads.then_some(at);
     while end < at + 8 {
-        let possessive = text.word(end) == "'s";
-        let joint = matches!(text.word(end), "of" | "for") && last_body.is_some_and(|body| body >= at)
-            || matches!(text.word(end), "and" | "de" | "do" | "da" | "del" | "der" | "van")
-                && last_body.is_some();
-        let next = text.is_capitalised(end) && (spaced(text, end - 1) || possessive);
+        let plural = matches!(text.word(end), "'" | "’") && text.touches_next(end - 1);
+        let saint = text.word(end) == "." && text.word(end - 1) == "st" && text.touches_next(end - 1);
+        let possessive = text.word(end) == "'s" || plural || saint;
+        // «Bakkerij Smit and Oleander Travel» are two.
+        let listed = text.word(end) == "and" && is_leading_body(text.raw_word(at));
+        let joint = last_body.is_some()
+            && !listed
+            && matches!(text.word(end), "of" | "for" | "and" | "de" | "do" | "da" | "del" | "der" | "van");
+        let next = text.is_capitalised(end) && spaced(text, end - 1);
         if possessive && text.is_capitalised(end + 1)
             || joint && text.is_capitalised(end + 1) && spaced(text, end - 1)
         {
             end += 1;
         } else if next {
-            if is_body(text.raw_word(end)) {
+            if is_body(text.raw_word(end)) || is_trade(text, end) {
                 last_body = Some(end);
             }
             end += 1;
@@ -139,43 +210,11 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     Some((tokens, EntityType::Org))
 }
 
-/// «Kettle Lane», «Market Square»: a place by its last word.
-fn place(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
-    // «Mina Park» and «Alan Hill» are people.
-    if names::is_first_name(text.word(at)) {
-        return None;
-    }
-    let length = (1..4).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(4);
-    let ending = (1..length).rev().find(|i| {
-        matches!(
-            text.raw_word(at + i),
-            "Street"
-                | "Road"
-                | "Lane"
-                | "Avenue"
-                | "Square"
-                | "Row"
-                | "Close"
-                | "Drive"
-                | "Hill"
-                | "Park"
-                | "Bridge"
-                | "Valley"
-                | "Island"
-                | "Bay"
-                | "Harbour"
-                | "Station"
-                | "Quay"
-                | "Green"
-                | "Court"
-                | "Terrace"
-                | "Way"
-                | "Gardens"
-                | "Wharf"
-                | "Mews"
-        )
-    })?;
-    Some((at..at + ending + 1, EntityType::Place))
+/// «Castellan Roofing», «Larkspur Dental»: what a firm does, after a name that is no word.
+fn is_trade(text: &Text<'_>, at: usize) -> bool {
+    let before = text.word(at - 1);
+    is_trade_word(text.word(at))
+        && (text.word(at - 1) == "'s" || !names::is_no_name(before) && verbs::of(before).is_none())
 }
 
 /// `ABC-123`, but not `UTF-8` or `SHA-256`.

@@ -91,6 +91,9 @@ pub(super) fn judged(
             .flat_map(|(at, odds)| {
                 model.told(&odds).into_iter().map(move |(category, odd)| (at, category, odd))
             })
+            .filter(|(at, category, _)| {
+                *category != Category::Commitment || !refuses(scene, &candidates[*at])
+            })
             .collect();
         told.extend(told_in(scene, roster, candidates, &likely, &drafts, &mut used));
     }
@@ -127,6 +130,19 @@ fn told_in(
         told.push(tell::draft(scene, roster, candidate, *category, *odd, !before && !after));
     }
     told
+}
+
+/// «I won't be able to», «unable to»: whatever else the words look like, it is no promise.
+fn refuses(scene: &Scene<'_>, candidate: &Candidate) -> bool {
+    let text = &scene.text;
+    let start = candidate.tokens.start;
+    candidate.tokens.clone().any(|at| match text.word(at) {
+        "unable" => true,
+        "able" => {
+            (start.max(at.saturating_sub(4))..at).any(|near| text.is_any(near, &["not", "n't", "never"]))
+        }
+        _ => false,
+    })
 }
 
 fn verdicts(scene: &Scene<'_>, candidate: &Candidate, drafts: &[Draft]) -> Vec<Verdict> {

@@ -2,6 +2,7 @@
 
 mod samples;
 mod structure;
+mod things;
 
 use jiff::Timestamp;
 use memory_core::artifact::Context;

@@ -1,0 +1,88 @@
+//! Organisations, places, projects and programs, by their words and by what stands around them.
+
+use memory_core::entity::EntityType;
+
+use super::read;
+
+/// The names of a type that are found in a text.
+fn found(text: &str, entity_type: EntityType) -> Vec<String> {
+    let entities = read(text).entities.into_iter();
+    entities.filter(|entity| entity.entity_type == entity_type).map(|entity| entity.name).collect()
+}
+
+#[track_caller]
+fn claim(entity_type: EntityType, claims: &[(&str, &[&str])]) {
+    for (text, names) in claims {
+        assert_eq!(&found(text, entity_type), names, "{text}");
+    }
+}
+
+#[test]
+fn organisations_are_told_by_what_they_do_or_are() {
+    claim(
+        EntityType::Org,
+        &[
+            ("We chose Castellan Roofing for the job.", &["Castellan Roofing"]),
+            ("Tell Northquay Ferries that it is late.", &["Northquay Ferries"]),
+            ("The lease of Café Morgenrot ends in May.", &["Café Morgenrot"]),
+            ("He came home from St. Olave Hospital today.", &["St. Olave Hospital"]),
+            ("Letter to the Mill Lane Residents' Association", &["Mill Lane Residents' Association"]),
+            ("THORNBY PARISH COUNCIL\n\nPresent: Cllr Dhillon", &["THORNBY PARISH COUNCIL"]),
+            ("The call with Harrow & Finch Care Homes was long.", &["Harrow & Finch Care Homes"]),
+            ("the new health care is good and the glass was clean", &[]),
+        ],
+    );
+}
+
+#[test]
+fn organisations_are_told_by_their_part_and_their_people() {
+    claim(
+        EntityType::Org,
+        &[
+            ("A claim was filed with our insurer, Pohja, yesterday.", &["Pohja"]),
+            ("The cheapest quote from Roofmaster was taken.", &["Roofmaster"]),
+            ("In the end Cobaltbank's auditors found our logs.", &["Cobaltbank"]),
+            ("We had the review with the Corvane people this morning.", &["Corvane"]),
+            ("We ask Ops for a second runner.", &["Ops"]),
+            ("All of it is sent to support@brightloop.example, since Brightloop signs it.", &["Brightloop"]),
+            ("The security of the finance data is good.", &[]),
+        ],
+    );
+}
+
+#[test]
+fn places_are_known_or_stand_where_places_stand() {
+    claim(
+        EntityType::Place,
+        &[
+            ("I am in Leeds tomorrow and in New York on Friday.", &["Leeds", "New York"]),
+            ("In short, the water committee in Konna, says yes.", &["Konna"]),
+            ("The road to Búzi has been cut.", &["Búzi"]),
+            ("They renew the Tilmouth depot.", &["Tilmouth"]),
+            ("Handover, Ward 7B and Block C", &["Ward 7B", "Block C"]),
+            ("Better at Lake Bled and in the Bay of Fundy.", &["Lake Bled", "Bay of Fundy"]),
+            ("Jack London and Berlin Partners are none.", &[]),
+            ("We keep the edits in Kafka, in May.", &[]),
+        ],
+    );
+}
+
+#[test]
+fn projects_have_versions_and_work_and_programs_are_objects() {
+    claim(
+        EntityType::Project,
+        &[
+            ("Offline mode was dropped from Orchid 2.0 at last.", &["Orchid"]),
+            ("He took over the Larkspur migration.", &["Larkspur"]),
+            ("Project: Clean Taps for Mbarika\nBy: the trust", &["Clean Taps for Mbarika"]),
+            ("Rated 4.8 by users, from 3.2 before.", &[]),
+        ],
+    );
+    claim(
+        EntityType::Object,
+        &[
+            ("We stay on Postgres until January and drop RabbitMQ.", &["Postgres", "RabbitMQ"]),
+            ("You excel at this, and there is some slack.", &[]),
+        ],
+    );
+}

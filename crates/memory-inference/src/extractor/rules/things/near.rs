@@ -1,0 +1,305 @@
+//! Names that what stands around them tells: whose people answer, who supplies, what has a version.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use memory_core::entity::EntityType;
+
+use super::super::cues::is_role;
+use super::super::discover::spaced;
+use super::super::names;
+use super::super::verbs;
+use super::super::words::{Kind, Text};
+use super::super::wordset::WordSet;
+use super::places::placed;
+
+/// Programs and services that many work with.
+static SOFTWARE: WordSet = WordSet::new(include_str!("software.txt"));
+/// Whoever belongs to an organisation: «Cobaltbank's auditors», «the Corvane people».
+static STAFF: WordSet = WordSet::new(
+    "people folks guys rep reps auditors auditor engineers engineer staff support lawyers technicians technician buyers drivers \
+     team sales qa crew representative representatives consultants developers",
+);
+/// What organisations are to others: «our insurer, Pohja Mutual», «customer (Frisk Havmat)».
+static PARTS: WordSet = WordSet::new(
+    "supplier suppliers insurer contractor contractors vendor vendors agency buyer customer customers client clients carrier partner \
+     partners sponsor sponsors retailer wholesaler distributor publisher manufacturer caterer courier broker consultancy firm company \
+     charity startup bank association cooperative forwarder provider employer operator lab laboratory subcontractor auditor landlord",
+);
+/// What one has from or with an organisation: «a quote from Roofmaster», «works at Wickerly».
+static DEALINGS: WordSet = WordSet::new(
+    "quote quotes quotation offer offers tender tenders invoice invoices contract contracts ordered order orders bought signed \
+     certificate agreement deal licence license loan integration works worked working employed bill samples shipment delivery account \
+     collaboration cooperation partnership ticket",
+);
+/// Work on something that has a name: «the Larkspur migration», «Kontou app».
+static WORK: WordSet = WordSet::new(
+    "migration rewrite rollout roll-out cutover relaunch redesign app codebase repo repository backlog programme database beta \
+     prototype launch export rebrand",
+);
+static DEPARTMENTS: WordSet = WordSet::new(
+    "finance legal hr procurement ops operations security risk treasury compliance marketing sales estates highways sre platform \
+     purchasing audit payroll logistics",
+);
+static TITLES: WordSet = WordSet::new(
+    "ceo cto cfo coo officer director manager chair founder president head chairman secretary treasurer",
+);
+
+/// A capitalised word that is neither known as a word nor as a person's name.
+pub(super) fn is_unknown(text: &Text<'_>, at: usize) -> bool {
+    let word = text.word(at);
+    text.is_capitalised(at)
+        && text.raw_word(at).chars().count() >= 4
+        && text.raw_word(at).chars().all(|c| c.is_alphabetic() || c == '-')
+        && text.raw_word(at).chars().any(char::is_lowercase)
+        && !names::is_no_name(word)
+        && !names::is_first_name(&text.raw_word(at).to_lowercase())
+        && !names::is_wordy_name(word)
+        && !names::is_title(word)
+        && !SOFTWARE.contains(word)
+        && verbs::of(word).is_none()
+}
+
+/// Where every word has a capital.
+pub(super) fn begins_statement(text: &Text<'_>, at: usize) -> bool {
+    let Some(before) = at.checked_sub(1) else { return true };
+    let gap = &text.raw[text.tokens[before].end..text.tokens[at].start];
+    gap.contains('\n') || !(text.is_word(before) || text.is_any(before, &[",", "(", "'s"]))
+}
+
+/// The token after the name that begins at `at`: up to three unknown words with a capital.
+pub(super) fn sequence(text: &Text<'_>, at: usize) -> usize {
+    let more = |end: &usize| {
+        text.is_capitalised(*end) && spaced(text, end - 1) && !names::is_no_name(text.word(*end))
+    };
+    (at + 1..at + 3).find(|end| !more(end)).unwrap_or(at + 3)
+}
+
+/// The name that begins at a token, by what stands around it; `domains` are the organisations of addresses.
+pub(super) fn named(
+    text: &Text<'_>,
+    at: usize,
+    domains: &HashSet<String>,
+) -> Option<(Range<usize>, EntityType)> {
+    if is_software(text, at) {
+        return Some((at..at + 1, EntityType::Object));
+    }
+    if let Some(name) = of_domain(text, at, domains).or_else(|| department(text, at)) {
+        return Some((name, EntityType::Org));
+    }
+    if let Some(name) = labelled(text, at) {
+        return Some((name, EntityType::Project));
+    }
+    if !is_unknown(text, at) {
+        return None;
+    }
+    if let Some(name) = versioned(text, at).or_else(|| worked_on(text, at)) {
+        return Some((name, EntityType::Project));
+    }
+    if let Some(name) = dealt_with(text, at) {
+        return Some((name, EntityType::Org));
+    }
+    placed(text, at).map(|name| (name, EntityType::Place))
+}
+
+fn is_software(text: &Text<'_>, at: usize) -> bool {
+    // «excel» and «slack» are words, «kubernetes» is none.
+    let word = text.word(at);
+    SOFTWARE.contains(word)
+        && text.is_word(at)
+        && (text.is_capitalised(at) || !verbs::of(word).is_some())
+        && (!begins_statement(text, at)
+            || !matches!(word, "slack" | "excel" | "stripe" | "zoom" | "notion" | "windows"))
+        && (text.is_capitalised(at)
+            || !matches!(
+                word,
+                "slack"
+                    | "excel"
+                    | "stripe"
+                    | "zoom"
+                    | "notion"
+                    | "windows"
+                    | "oracle"
+                    | "helm"
+                    | "celery"
+                    | "flask"
+                    | "outlook"
+                    | "yarn"
+                    | "cypress"
+                    | "redshift"
+            ))
+}
+
+/// «Brightloop» in a text that has an address `…@brightloop.example`.
+fn of_domain(text: &Text<'_>, at: usize, domains: &HashSet<String>) -> Option<Range<usize>> {
+    if domains.is_empty() || !text.is_capitalised(at) {
+        return None;
+    }
+    let mut joined = String::new();
+    let mut hyphened = String::new();
+    for end in at..at + 3 {
+        if end > at && !(text.is_capitalised(end) && spaced(text, end - 1)) {
+            return None;
+        }
+        let word = super::super::people::folded(text.raw_word(end));
+        hyphened = if end == at { word.clone() } else { format!("{hyphened}-{word}") };
+        joined += &word;
+        if domains.contains(&joined) || domains.contains(&hyphened) {
+            return Some(at..end + 1);
+        }
+    }
+    None
+}
+
+/// The names of domains in the addresses of a text, without those of mail providers.
+pub(super) fn domains(text: &Text<'_>) -> HashSet<String> {
+    let addresses = (0..text.tokens.len()).filter(|at| text.kind(*at) == Some(Kind::Email));
+    addresses
+        .filter_map(|at| {
+            let (_, domain) = text.word(at).rsplit_once('@')?;
+            let labels: Vec<&str> = domain.split('.').collect();
+            let own = labels.iter().rev().nth(1)?;
+            let own = if own.len() <= 3 && labels.len() > 2 { labels[labels.len() - 3] } else { own };
+            let shared = matches!(
+                own,
+                "gmail"
+                    | "googlemail"
+                    | "outlook"
+                    | "hotmail"
+                    | "yahoo"
+                    | "icloud"
+                    | "proton"
+                    | "protonmail"
+                    | "gmx"
+                    | "web"
+                    | "mail"
+            );
+            (own.len() >= 4 && !shared && !names::is_no_name(own) && !names::is_first_name(own))
+                .then(|| own.to_owned())
+        })
+        .collect()
+}
+
+/// «ask Ops for», «Finance wants»: a part of the house, by its capital inside of a sentence or by what it does.
+fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    if !text.is_capitalised(at) || !DEPARTMENTS.contains(text.word(at)) {
+        return None;
+    }
+    let alone = !(text.is_capitalised(at + 1) && spaced(text, at));
+    let next = text.word(at + 1);
+    let asked = at > 0
+        && !begins_statement(text, at)
+        && text.is_any(
+            at - 1,
+            &["from", "to", "with", "ask", "asked", "by", "and", "told", "for", "of", "waiting"],
+        )
+        && (text.kind(at + 1).is_none_or(|kind| kind == Kind::Punctuation)
+            || text.is_any(
+                at + 1,
+                &[
+                    "for", "to", "on", "about", "and", "by", "in", "this", "has", "is", "will", "before",
+                    "today",
+                ],
+            ));
+    let acts = matches!(
+        next,
+        "wants"
+            | "says"
+            | "said"
+            | "asked"
+            | "approved"
+            | "confirmed"
+            | "signed"
+            | "will"
+            | "has"
+            | "hasn"
+            | "agreed"
+            | "rejected"
+            | "needs"
+            | "owns"
+    );
+    (alone && (asked || acts)).then_some(at..at + 1)
+}
+
+/// «Project: Clean Taps for Mbarika».
+fn labelled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let label = at >= 2 && text.word(at - 1) == ":" && text.word(at - 2) == "project";
+    if !label || !text.is_capitalised(at) {
+        return None;
+    }
+    let line = |at: usize| {
+        text.tokens
+            .get(at)
+            .is_some_and(|token| !text.raw[text.tokens[at - 1].end..token.start].contains('\n'))
+    };
+    let end = (at + 1..at + 8).find(|end| !line(*end) || !text.is_word(*end)).unwrap_or(at + 8);
+    Some(at..end)
+}
+
+/// «Almanac 3.2», «Billing v3».
+fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let end = sequence(text, at);
+    let next = text.raw_word(end);
+    let number = text.kind(end) == Some(Kind::Number)
+        && next.split('.').count() == 2
+        && next.len() <= 5
+        && !next.contains('-');
+    let version = next
+        .strip_prefix('v')
+        .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()));
+    let unit = matches!(text.word(end + 1), "%" | "million" | "m" | "k" | "km" | "°" | "€" | ":");
+    match () {
+        () if !spaced(text, end - 1) || unit => None,
+        () if number && !begins_statement(text, at) => Some(at..end),
+        () if version => Some(at..end + 1),
+        () => None,
+    }
+}
+
+fn worked_on(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let end = sequence(text, at);
+    (WORK.contains(text.word(end)) && spaced(text, end - 1)).then_some(at..end)
+}
+
+/// An organisation by its people, its part or what one has of it.
+fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let end = sequence(text, at);
+    let name = Some(at..end);
+    let next = text.word(end);
+    if next == "'s" && STAFF.contains(text.word(end + 1)) {
+        return name;
+    }
+    let Some(before) = at
+        .checked_sub(1)
+        .filter(|before| !text.raw[text.tokens[*before].end..text.tokens[at].start].contains('\n'))
+    else {
+        return None;
+    };
+    let word = text.word(before);
+    let earlier = before.checked_sub(1).map_or("", |earlier| text.word(earlier));
+    if matches!(word, "the" | "our" | "their" | "with") && STAFF.contains(next) && spaced(text, end - 1) {
+        return name;
+    }
+    if PARTS.contains(word) || (matches!(word, "," | "(" | ":") && PARTS.contains(earlier)) {
+        return name;
+    }
+    if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && DEALINGS.contains(earlier) {
+        return name;
+    }
+    // «Gráinne Mulcahy (Fennimore Bakeries)».
+    if word == "("
+        && next == ")"
+        && text.is_capitalised(before.wrapping_sub(1))
+        && !is_role(text.word(end - 1))
+    {
+        return name;
+    }
+    let ends_line = text
+        .tokens
+        .get(end)
+        .is_none_or(|token| text.raw[text.tokens[end - 1].end..token.start].contains('\n'));
+    if word == "," && TITLES.contains(earlier) && ends_line {
+        return name;
+    }
+    None
+}

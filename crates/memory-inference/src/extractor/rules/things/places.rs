@@ -1,0 +1,152 @@
+//! Places: known ones, and those that their last word, their number or what stands before them tells.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use super::super::discover::spaced;
+use super::super::names;
+use super::super::verbs;
+use super::super::words::{Kind, Text};
+use super::super::wordset::WordSet;
+use super::near::{begins_statement, is_unknown, sequence};
+
+/// Countries, regions and larger cities, in one word.
+static KNOWN: WordSet = WordSet::new(include_str!("places.txt"));
+
+/// Those of several words, by the first.
+static JOINED: LazyLock<HashMap<&'static str, Vec<Vec<&'static str>>>> = LazyLock::new(|| {
+    let mut joined: HashMap<&str, Vec<Vec<&str>>> = HashMap::new();
+    for place in include_str!("places_joined.txt").trim().split('|') {
+        let words: Vec<&str> = place.split(' ').collect();
+        joined.entry(words[0]).or_default().push(words);
+    }
+    joined
+});
+
+/// What the name of a place ends with.
+static ENDINGS: WordSet = WordSet::new(
+    "street road lane avenue square row close drive hill park bridge valley island bay harbour station quay green court \
+     terrace way gardens wharf mews hall ward gallery lodge rise crescent boulevard plaza airport heath moor creek \
+     strasse straße platz canal pier beach",
+);
+/// What has a number or a letter: «Ward 7B», «Block C».
+static NUMBERED: WordSet = WordSet::new("ward block building house room hall gate wing bay dock");
+/// What stands in a place and is named by it: «the Lagos office».
+static SITES: WordSet = WordSet::new(
+    "office offices depot depots site sites branch branches warehouse region plant harbour port customs campus showroom trip \
+     flat factory hub airport terminal lease secondment coast ferry tram",
+);
+/// After these with «to» or «from» comes where one goes.
+static WAYS: WordSet = WordSet::new(
+    "road ferry trip train trains flight flights bus drive drives drove driving fly flies flying flew travel travels travelled \
+     travelling moved moving relocate relocated relocating back return returned returns loads",
+);
+
+/// «Kettle Lane», «Cavell Ward», «Ward 7B», «Lake Bled», «Bay of Fundy», «New York», «Oslo».
+pub(super) fn place(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    numbered(text, at).or_else(|| led(text, at)).or_else(|| ended(text, at)).or_else(|| known(text, at))
+}
+
+pub(super) fn joined(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let places = JOINED.get(text.word(at))?;
+    let fits = |words: &&Vec<&str>| words.iter().enumerate().all(|(n, word)| text.word(at + n) == *word);
+    places.iter().find(fits).map(|words| at..at + words.len())
+}
+
+fn numbered(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let number = text.raw_word(at + 1);
+    let short = number.len() <= 3
+        && number.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase())
+        && (number.len() == 1 || number.starts_with(|c: char| c.is_ascii_digit()))
+        && number != "I"
+        && number != "A";
+    (NUMBERED.contains(text.word(at)) && short && spaced(text, at)).then_some(at..at + 2)
+}
+
+/// What the first word tells.
+fn led(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let of =
+        matches!(text.raw_word(at), "Bay" | "Gulf" | "Isle" | "Strait" | "Port") && text.word(at + 1) == "of";
+    let name = if of { at + 2 } else { at + 1 };
+    let leads = of
+        || matches!(
+            text.raw_word(at),
+            "Lake" | "Mount" | "Lough" | "Loch" | "Rue" | "Rua" | "Calle" | "Piazza"
+        );
+    let particle =
+        matches!(text.word(name), "das" | "dos" | "da" | "do" | "de" | "la" | "del" | "des" | "du");
+    let end = name + usize::from(particle);
+    (leads && text.is_capitalised(end) && spaced(text, end - 1)).then_some(at..end + 1)
+}
+
+fn ended(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    // «Mina Park» and «Alan Hill» are people.
+    if names::is_first_name(text.word(at)) || verbs::of(text.word(at)).is_some_and(|verb| verb.ing) {
+        return None;
+    }
+    let length = (1..4).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(4);
+    let small = |at: usize| text.raw_word(at).chars().skip(1).all(char::is_lowercase);
+    let ending = (1..length).rev().find(|i| ENDINGS.contains(text.word(at + i)) && small(at + i))?;
+    Some(at..at + ending + 1)
+}
+
+/// A known name alone; where it is also a person's or goes on, only after «in» and the like.
+fn known(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let lowered;
+    let word = if text.raw_word(at).is_ascii() {
+        text.word(at)
+    } else {
+        lowered = text.raw_word(at).to_lowercase();
+        lowered.as_str()
+    };
+    if !KNOWN.contains(word) {
+        return None;
+    }
+    let before = at.checked_sub(1);
+    let placed =
+        before.is_some_and(|before| text.is_any(before, &["in", "at", "from", "to", "near", "the", "our"]));
+    let goes_on = text.is_capitalised(at + 1) && spaced(text, at) && !names::is_no_name(text.word(at + 1));
+    let follows = before.is_some_and(|before| text.is_capitalised(before) && spaced(text, before));
+    let named = names::is_first_name(word) || names::is_wordy_name(word);
+    ((!goes_on && !follows && !named) || (placed && !goes_on)).then_some(at..at + 1)
+}
+
+/// An unknown name that its surroundings make a place: «in Konna.», «the Tilbury depot», «the road to Búzi».
+pub(super) fn placed(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    if !is_unknown(text, at) || begins_statement(text, at) {
+        return None;
+    }
+    let end = sequence(text, at);
+    let name = Some(at..end);
+    let before = text.word(at - 1);
+    let next = text.word(end);
+    if SITES.contains(next)
+        && spaced(text, end - 1)
+        && matches!(before, "the" | "our" | "their" | "my" | "new" | "at" | "since" | "in")
+    {
+        return name;
+    }
+    if matches!(before, "to" | "from" | "for" | "via") && at >= 2 && WAYS.contains(text.word(at - 2)) {
+        return name;
+    }
+    let stops = text.kind(end).is_none_or(|kind| kind == Kind::Punctuation)
+        || text.is_any(
+            end,
+            &[
+                "and", "or", "on", "at", "for", "with", "this", "next", "last", "until", "from", "to",
+                "when", "where", "because", "again", "is", "has", "was", "have", "while", "together",
+                "since", "during", "before", "after", "by",
+            ],
+        );
+    let plain = text.raw_word(at).chars().skip(1).all(|c| !c.is_uppercase());
+    let lives = at >= 2
+        && text.is_any(
+            at - 2,
+            &[
+                "live", "lives", "lived", "living", "office", "based", "house", "flat", "staying", "stays",
+                "arrived", "customs", "depot", "site",
+            ],
+        );
+    (matches!(before, "in" | "near" | "outside") && plain && (stops || lives)).then_some(at..end)
+}
