@@ -6,6 +6,7 @@ use memory_bench::synthetic::World;
 use memory_core::id::Namespace;
 use memory_store::{Store, bulk};
 use memory_tests::Fixture;
+use memory_tests::chat_server::{Act, Asked, ChatServer};
 use memory_tests::process::{DataDir, Ran, Server};
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
@@ -297,10 +298,44 @@ async fn extraction_is_measured_without_a_database_and_its_mistakes_are_listed()
     }
     assert!(!data_dir.path().join("postgres").exists(), "a database was made");
 
+    let unnamed = data_dir.run(&["bench", "extraction", &given, "--extractor", "llm"]).await;
+    assert!(unnamed.refusal().contains("REMEMBRANCER_LLM_URL"), "{unnamed:?}");
+
     labelled(&folder, "mail-other", "I will send the invoice");
     let ran = data_dir.run(&["bench", "extraction", &given]).await;
     assert!(ran.refusal().contains("1 problem(s)"), "{ran:?}");
     for said in ["mail-other.json: event 1", "'I will send the invoice' does not stand in the text"] {
         assert!(ran.stderr.contains(said), "{said}: {ran:?}");
     }
+}
+
+fn reads_the_contract(_: usize, _: &Asked) -> Act {
+    Act::say(
+        &json!({"events": [{"category": "Commitment", "narrative": "Dana Whitfield will send the contract.", "sentences": [1],
+        "quote": "I will send the contract by 14 February 2025", "actors": [{"name": "Dana Whitfield", "role": "owner"}]}],
+        "entities": []}),
+    )
+}
+
+#[tokio::test]
+async fn extraction_is_measured_with_the_model_that_the_settings_name() {
+    let model = ChatServer::start(reads_the_contract).await;
+    let data_dir = DataDir::empty();
+    let (folder, out) = (data_dir.path().join("labelled"), data_dir.path().join("extraction.json"));
+    labelled(&folder, "mail-contract", "I will send the contract by 14 February 2025");
+    let (given, out) = (folder.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
+    let flags = ["--llm-url", &model.url, "--llm-model", "scripted-1"];
+    let asks = [&["bench", "extraction", &given, "--extractor", "llm", "--json", &out], &flags[..]].concat();
+    let ran = data_dir.run(&asks).await;
+    assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
+    let report = read(Path::new(&out));
+    assert_eq!(model.asked()[0].body["model"], "scripted-1");
+    assert!(report["extractor"].as_str().is_some_and(|name| name.starts_with("llm ")), "{report}");
+    assert_eq!(report["settings"]["model"], "scripted-1", "{report}");
+    assert_eq!(report["figures"]["strict"]["right"], 1, "{report}");
+    // Without the word the same folder is read by the rules, and no model is asked.
+    let asked = model.asked().len();
+    let ran = data_dir.run(&[&["bench", "extraction", &given], &flags[..]].concat()).await;
+    assert!(ran.status.success(), "{ran:?}");
+    assert_eq!(model.asked().len(), asked);
 }

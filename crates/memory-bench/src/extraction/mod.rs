@@ -4,6 +4,7 @@
 //! have the same category too. Nothing is found twice: matching is one-to-one, and as many are matched as can be.
 
 mod counts;
+mod failures;
 mod gold;
 mod judge;
 mod labels;
@@ -19,6 +20,7 @@ use anyhow::Context;
 use memory_core::ports::Extractor;
 
 pub use self::counts::{Counts, Figure, Part, Scored, Share};
+pub use self::failures::{Failure, run_through};
 pub use self::gold::{Document, Gold, KINDS, LabelledEntity, LabelledEvent};
 pub use self::judge::Judged;
 pub use self::mistakes::Mistakes;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::counts::{Counts, Figure, Part, Scored, Share};
+use super::failures::Failure;
 use super::judge::Judged;
 use super::mistakes::Mistakes;
 use crate::machine::Machine;
@@ -28,6 +29,9 @@ pub struct ExtractionReport {
     pub settings: Value,
     pub figures: Figures,
     pub documents: Vec<DocumentCounts>,
+    /// Documents for which the extractor had no answer: nothing was found in them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failure>,
     /// Only when they were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mistakes: Option<Vec<Mistakes>>,

@@ -7,7 +7,7 @@ use jiff::civil::date;
 use memory_core::artifact::Context;
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::event::{Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction};
-use memory_core::ports::{Segment, SourceText};
+use memory_core::ports::{ExtractError, Segment, SourceText};
 use memory_core::text::CharSpan;
 
 use super::*;
@@ -273,4 +273,42 @@ fn mistakes_are_told_with_category_confidence_quote_and_narrative() {
     );
     let right = judged(&document, vec![], vec![]);
     assert!(Mistakes::of(&right).text().starts_with("mail-it: 0 right, 0 wrong, 3 missed\n"));
+}
+
+/// Has an answer for all documents but those of a kind.
+struct Refuses(&'static str, ExtractError);
+
+#[async_trait::async_trait]
+impl Extractor for Refuses {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    fn version(&self) -> i32 {
+        1
+    }
+
+    async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
+        if source.title.as_deref() == Some(self.0) { Err(self.1.clone()) } else { Ok(Extraction::default()) }
+    }
+}
+
+#[tokio::test]
+async fn a_document_without_an_answer_counts_as_one_in_which_nothing_was_found() {
+    let mut documents =
+        vec![document("notes", vec![labelled(&[Change], &[(0, 7)])], &[]), document("mail", vec![], &[])];
+    documents[0].source.title = Some("secret".to_owned());
+    let refused = || ExtractError::Refused("no".to_owned());
+    let (judged, failures) = run_through(&Refuses("secret", refused()), &documents).await.unwrap();
+    assert_eq!((judged.len(), Figures::of(&judged).strict.counts.missed), (2, 1));
+    assert_eq!(failures.iter().map(|failure| failure.document.as_str()).collect::<Vec<_>>(), ["notes-it"]);
+    // Nothing is measured when none has an answer, or when the extractor is not there.
+    let all = run_through(&Refuses("secret", refused()), &documents[..1]).await.unwrap_err().to_string();
+    assert!(all.contains("failed on every document"), "{all}");
+    let gone = ExtractError::Unavailable {
+        reason: "nobody answers".to_owned(),
+        retry_after: Duration::from_secs(900),
+    };
+    let gone = run_through(&Refuses("secret", gone), &documents).await.unwrap_err();
+    assert!(format!("{gone:#}").contains("notes-it: nobody answers"), "{gone:#}");
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
 use memory_core::time::{Lean, Reading, Relation, readings};
@@ -32,7 +33,41 @@ pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp
         // What starts then is not done by then.
         .filter(|reading| !matches!(reading.relation, Relation::After | Relation::Since | Relation::From))
         .collect();
-    readings.iter().find(|reading| reading.is_deadline()).or(readings.last()).map(Reading::deadline)
+    let day = readings.iter().find(|reading| reading.is_deadline()).or(readings.last());
+    day.map(Reading::deadline).or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
+}
+
+fn end_of_day(now: Timestamp) -> Option<Timestamp> {
+    let day = now.to_zoned(TimeZone::UTC).date();
+    day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok().map(|end| end.timestamp())
+}
+
+/// «before lunch», «by five», «this afternoon», «give me 20 min».
+fn is_within_the_day(words: &str) -> bool {
+    let words: Vec<String> = words
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect();
+    words.windows(2).any(|pair| match (pair[0].as_str(), pair[1].as_str()) {
+        (
+            "before" | "by",
+            "lunch" | "noon" | "midday" | "midnight" | "closing" | "dinner" | "five" | "six",
+        ) => true,
+        ("before" | "by" | "after" | "at" | "around", hour) => is_hour(hour),
+        ("this", "afternoon" | "evening" | "morning") => true,
+        (_, "min" | "mins" | "minutes") => pair[0].parse::<u16>().is_ok(),
+        _ => false,
+    })
+}
+
+/// «5», «17:00», «5pm».
+fn is_hour(word: &str) -> bool {
+    let bare = word.trim_end_matches("am").trim_end_matches("pm");
+    let (hour, minute) = bare.split_once([':', '.']).unwrap_or((bare, "00"));
+    let clocked = bare.len() < word.len() || bare.contains(':');
+    minute.len() == 2
+        && minute.parse::<u8>().is_ok_and(|minute| minute < 60)
+        && hour.parse::<u8>().is_ok_and(|hour| hour < if clocked { 24 } else { 13 })
 }
 
 /// When something done is said to have happened, else when it was said.
@@ -82,7 +117,7 @@ pub(super) fn actors(
     let own = match hit.category {
         Category::Commitment if hit.lead.subject == Subject::We => ActorRole::Contributor,
         Category::QualityRisk if scene.text.word(hit.at) == "raised" => ActorRole::Other,
-        Category::QualityRisk | Category::Stakeholder => ActorRole::Stakeholder,
+        Category::QualityRisk => ActorRole::Stakeholder,
         Category::Feedback => ActorRole::Reviewer,
         Category::Execution if scene.text.word(hit.at) == "reviewed" => ActorRole::Reviewer,
         _ => ActorRole::Owner,
@@ -157,5 +192,11 @@ mod tests {
         assert_eq!(due("schema review (due March 21)").as_deref(), Some("2024-03-21T23:59:59Z"));
         assert_eq!(due("starting next week"), None);
         assert_eq!(due("on 3/4/2024"), None);
+        for today in
+            ["on it, PR up before lunch", "will send it by 5pm", "give me 20 min", "live after 21:00"]
+        {
+            assert_eq!(due(today).as_deref(), Some("2024-03-15T23:59:59Z"), "{today}");
+        }
+        assert_eq!(due("send the 20 copies by 400 people"), None);
     }
 }

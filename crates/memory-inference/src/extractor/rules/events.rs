@@ -10,12 +10,12 @@ use super::clause::{Clause, Subject};
 use super::draft::{self, Draft};
 use super::hits::{self, Hit};
 use super::narrative::{self, Pronouns};
-use super::people::Roster;
+use super::people::{Roster, is_own_name};
 use super::scene::Scene;
 use super::sections::Section;
 use super::sentences::{clauses, sentences};
 use super::zones::{Block, Form};
-use super::{items, requests, verbs};
+use super::{is_machine, items, requests, verbs};
 
 /// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
 pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
@@ -107,7 +107,8 @@ impl<'s, 'a> EventReader<'s, 'a> {
 
     pub(super) fn speaker_of(&self, block: &Block) -> Option<usize> {
         match &block.speaker {
-            Some(name) => self.roster.named(name),
+            // «User:» and «Me:» are who brings the conversation.
+            Some(name) => self.roster.named(name).or(self.scene.speaker.filter(|_| is_own_name(name))),
             None => self.scene.speaker,
         }
     }
@@ -163,7 +164,8 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn push_hit(&mut self, hit: &Hit, tokens: &Range<usize>, speaker: Option<usize>, block: &Block) {
-        if self.machine && !matches!(hit.lead.subject, Subject::People(_)) {
+        let machine = self.machine || is_machine(block.speaker.as_deref());
+        if machine && !matches!(hit.lead.subject, Subject::People(_)) {
             return;
         }
         let text = &self.scene.text;

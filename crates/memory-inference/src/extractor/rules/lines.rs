@@ -95,7 +95,7 @@ pub(super) struct Turn<'a> {
 /// `Alice: …`, `[10:02] Bob Martinez: …`, `**Alice**: …`, `<alice> …`, and `Alice Chen  10:02 AM` above its words.
 pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
-    const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
+    const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
     static TURN: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let time = format!(r"(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?");
         let name =
@@ -107,7 +107,7 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     });
     static ABOVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let after = format!(r"[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})");
-        let before = format!(r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?\s+[\[(]?{TIME}[\])]?");
+        let before = format!(r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?,?\s+[\[(]?{TIME}[\])]?");
         pattern(&format!(r"^\s*(?:{after}|{before})\s*:?\s*$"))
     });
     let line = head(line);

@@ -79,7 +79,7 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        2
+        3
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {

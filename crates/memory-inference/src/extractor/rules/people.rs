@@ -55,6 +55,11 @@ pub(super) fn is_role_name(name: &str) -> bool {
     ROLES.contains(&name.trim().to_lowercase().as_str())
 }
 
+/// Names by which those who keep a conversation call themselves.
+pub(super) fn is_own_name(name: &str) -> bool {
+    matches!(name.trim().to_lowercase().as_str(), "user" | "human" | "me")
+}
+
 /// `t.ferreira`, `yusuf_a`, `dkowalczyk7`: a name as programs show it.
 fn is_handle(name: &str) -> bool {
     name.len() > 2

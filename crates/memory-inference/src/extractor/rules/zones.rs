@@ -12,6 +12,7 @@ use memory_core::event::Category;
 
 use super::lines::{self, bullet, cells, is_code, is_log, label, turn};
 use super::names;
+use super::people::is_role_name;
 use super::sections::{self, Section};
 use super::wordset::WordSet;
 
@@ -158,10 +159,15 @@ fn is_program(text: &str, lines: &[Range<usize>]) -> bool {
 fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> HashSet<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut accepted = HashSet::new();
+    let mut parts: HashMap<&str, usize> = HashMap::new();
     for line in lines {
         let Some(turn) = turn(&text[line.clone()]) else { continue };
         let name = turn.name.trim_start_matches('@');
         if is_call(&turn) {
+            continue;
+        }
+        if is_role_name(name) {
+            *parts.entry(name).or_default() += 1;
             continue;
         }
         let first_known = known.contains(&name.to_lowercase());
@@ -174,6 +180,10 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
         if sure || turn.timed || (counts[name] >= 2 && sections::of_label(name).is_none()) {
             accepted.insert(name.to_owned());
         }
+    }
+    // «User:» and «Assistant:» in turn, or one of them again and again.
+    if parts.len() > 1 || parts.values().any(|count| *count > 1) {
+        accepted.extend(parts.into_keys().map(str::to_owned));
     }
     accepted
 }

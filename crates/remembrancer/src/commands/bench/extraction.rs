@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use memory_bench::extraction::{self, DocumentCounts, ExtractionReport, Figures, Gold, Mistakes};
 use memory_bench::machine::Machine;
@@ -11,12 +12,13 @@ use memory_inference::extractor::RulesExtractor;
 use serde_json::json;
 
 use super::Outputs;
+use crate::settings::Settings;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExtractionArgs {
     /// A folder of labelled documents, NAME.txt with NAME.json each
     folder: PathBuf,
-    /// What extracts
+    /// What extracts; the language model is the one that the settings name
     #[arg(long, value_enum, default_value = "rules")]
     extractor: Which,
     /// List what is wrong and what is missed, document by document
@@ -29,21 +31,41 @@ pub(crate) struct ExtractionArgs {
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Which {
     Rules,
+    Llm,
 }
 
 impl Which {
-    fn extractor(self) -> Arc<dyn Extractor> {
+    fn extractor(self, settings: &Settings) -> anyhow::Result<Arc<dyn Extractor>> {
         match self {
-            Self::Rules => Arc::new(RulesExtractor::new()),
+            Self::Rules => Ok(Arc::new(RulesExtractor::new())),
+            Self::Llm => {
+                let named = settings.extractor.options().map_err(anyhow::Error::msg)?.is_some();
+                ensure!(
+                    named,
+                    "no language model is named: set REMEMBRANCER_LLM_URL and REMEMBRANCER_LLM_MODEL (or --llm-url and --llm-model)"
+                );
+                settings.extractor()
+            }
+        }
+    }
+
+    /// The model that was asked.
+    fn model(self, settings: &Settings) -> Option<&str> {
+        match self {
+            Self::Rules => None,
+            Self::Llm => settings.extractor.llm_model.as_deref(),
         }
     }
 }
 
-pub(super) async fn run(args: ExtractionArgs) -> anyhow::Result<()> {
+pub(super) async fn run(settings: &Settings, args: ExtractionArgs) -> anyhow::Result<()> {
     args.outputs.check()?;
     let gold = Gold::read(&args.folder)?.sound()?;
-    let extractor = args.extractor.extractor();
-    let judged = extraction::run(extractor.as_ref(), &gold.documents).await?;
+    let extractor = args.extractor.extractor(settings)?;
+    let (judged, failures) = extraction::run_through(extractor.as_ref(), &gold.documents).await?;
+    for failure in &failures {
+        eprintln!("{}: nothing was found, {}", failure.document, failure.error);
+    }
     let mistakes: Option<Vec<Mistakes>> = args.errors.then(|| judged.iter().map(Mistakes::of).collect());
     for mistakes in mistakes.iter().flatten() {
         print!("{}", mistakes.text());
@@ -58,10 +80,12 @@ pub(super) async fn run(args: ExtractionArgs) -> anyhow::Result<()> {
         settings: json!({
             "folder": args.folder.file_name().map(|name| name.to_string_lossy()),
             "sha256": gold.sha256,
+            "model": args.extractor.model(settings),
             "interval": "95 % bootstrap over documents, 1000 resamples",
         }),
         figures,
         documents: judged.iter().map(DocumentCounts::of).collect(),
+        failures,
         mistakes,
     })
 }

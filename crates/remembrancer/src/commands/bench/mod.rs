@@ -43,7 +43,7 @@ pub(crate) async fn run(settings: &Settings, args: BenchArgs) -> anyhow::Result<
         Bench::Quality(args) => quality::run(settings, args).await?,
         Bench::Scale(args) => scale::run(settings, args).await?,
         Bench::Latency(args) => latency::run(settings, args).await?,
-        Bench::Extraction(args) => extraction::run(args).await?,
+        Bench::Extraction(args) => extraction::run(settings, args).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ use memory_core::entity::EntityType;
 use memory_core::event::Category;
 
 use super::super::clause::{Clause, Subject};
+use super::super::is_machine;
 use super::super::scene::Scene;
 use super::super::sections::Section;
 use super::super::verbs;
@@ -224,6 +225,7 @@ impl Seen<'_, '_> {
         let candidate = &self.candidates[at];
         let block = candidate.block(self.scene);
         let form = match &block.form {
+            Form::Prose if is_machine(block.speaker.as_deref()) => "machine",
             Form::Prose if block.speaker.is_some() => "turn",
             Form::Prose if block.labelled => "label",
             Form::Prose => "prose",

@@ -48,7 +48,9 @@ pub(super) fn draft(
         }
     }
     bystanders(scene, &tokens, category, &mut actors);
-    let does = matches!(category, Category::Commitment | Category::Execution);
+    // Who says in a conversation what is to be, settles it.
+    let does = matches!(category, Category::Commitment | Category::Execution)
+        || (category == Category::Decision && clause.spoken);
     if does && !actors.iter().any(|actor| actor.role == ActorRole::Owner) {
         let owner = doer(&reader, &clause, &hit, speaker);
         actors.retain(|actor| Some(actor.entity) != owner);
@@ -89,6 +91,8 @@ fn doer(
     let unsaid = match hit.lead.subject {
         Subject::Nobody if asked => reader.addressee,
         Subject::Nobody | Subject::Me => speaker,
+        Subject::We if clause.spoken && hit.category == Category::Decision => speaker,
+        Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,
         _ => None,
     };
     opens.or(by.map(|spot| spot.entity)).or(unsaid)

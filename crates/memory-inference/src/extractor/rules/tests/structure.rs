@@ -137,3 +137,29 @@ fn jokes_and_other_languages_tell_nothing() {
         assert_eq!(shown(&read(text)), Vec::<String>::new(), "{text}");
     }
 }
+
+#[test]
+fn a_pasted_conversation_with_an_assistant_is_its_users_own() {
+    let mut pasted = source(vec![segment(
+        "User: I switched off the nightly dump yesterday.\n\nAssistant: Great. I will prepare a list by Monday.\n\n\
+         User: I'll send Bob the quote by Tuesday.",
+        None,
+    )]);
+    pasted.author = Some("Marit Solheim".to_owned());
+    assert_eq!(
+        shown(&checked(&pasted)),
+        [
+            "Execution [Marit Solheim owner] I switched off the",
+            "Commitment due 03-19 [Marit Solheim owner] I'll send Bob the",
+        ]
+    );
+}
+
+#[test]
+fn names_above_their_words_may_have_a_written_day() {
+    let chat = "Giulia, [3 Sep 2025 at 10:15]\nthe dishwasher is dead again\n\nMarco, [3 Sep 2025 at 10:17]\n\
+                i called the supplier already\n\nGiulia, [3 Sep 2025 at 10:20]\nI'll open for them tomorrow";
+    let lines = shown(&read(chat));
+    assert!(lines.contains(&"Execution [Marco owner] i called the supplier".to_owned()), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("[Giulia owner] I'll open for")), "{lines:?}");
+}
