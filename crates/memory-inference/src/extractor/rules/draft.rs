@@ -52,9 +52,9 @@ fn is_within_the_day(words: &str) -> bool {
         (
             "before" | "by",
             "lunch" | "noon" | "midday" | "midnight" | "closing" | "dinner" | "five" | "six",
-        ) => true,
+        )
+        | ("this", "afternoon" | "evening" | "morning") => true,
         ("before" | "by" | "after" | "at" | "around", hour) => is_hour(hour),
-        ("this", "afternoon" | "evening" | "morning") => true,
         (_, "min" | "mins" | "minutes") => pair[0].parse::<u16>().is_ok(),
         _ => false,
     })

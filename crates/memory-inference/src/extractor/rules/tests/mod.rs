@@ -392,10 +392,7 @@ fn a_long_text_has_a_bounded_number_of_events() {
     let text = "Alice Chen will send the report by Friday. ".repeat(300);
     let extraction = read(&text);
     assert!(extraction.events.len() <= text.len().div_ceil(1000) * 16);
-    assert!(
-        extraction
-            .events
-            .iter()
-            .all(|e| e.category == Category::Commitment && e.actors[0].role == ActorRole::Owner)
-    );
+    let owned =
+        |e: &ExtractedEvent| e.category == Category::Commitment && e.actors[0].role == ActorRole::Owner;
+    assert!(extraction.events.iter().all(owned));
 }

@@ -15,6 +15,10 @@ use super::places::placed;
 
 /// Programs and services that many work with.
 static SOFTWARE: WordSet = WordSet::new(include_str!("software.txt"));
+/// Those of them that are words of the language too.
+static SOFTWARE_WORDS: WordSet = WordSet::new(
+    "slack excel stripe zoom notion windows oracle helm celery flask outlook yarn cypress redshift",
+);
 /// Whoever belongs to an organisation: «Cobaltbank's auditors», «the Corvane people».
 static STAFF: WordSet = WordSet::new(
     "people folks guys rep reps auditors auditor engineers engineer staff support lawyers technicians technician buyers drivers \
@@ -102,32 +106,15 @@ pub(super) fn named(
     placed(text, at).map(|name| (name, EntityType::Place))
 }
 
+/// «Postgres», «pnpm»; «Excel» and «Slack», which are words too, only with a capital inside of a sentence.
 fn is_software(text: &Text<'_>, at: usize) -> bool {
-    // «excel» and «slack» are words, «kubernetes» is none.
     let word = text.word(at);
+    let is_word_too = SOFTWARE_WORDS.contains(word);
+    let large = text.is_capitalised(at);
     SOFTWARE.contains(word)
         && text.is_word(at)
-        && (text.is_capitalised(at) || !verbs::of(word).is_some())
-        && (!begins_statement(text, at)
-            || !matches!(word, "slack" | "excel" | "stripe" | "zoom" | "notion" | "windows"))
-        && (text.is_capitalised(at)
-            || !matches!(
-                word,
-                "slack"
-                    | "excel"
-                    | "stripe"
-                    | "zoom"
-                    | "notion"
-                    | "windows"
-                    | "oracle"
-                    | "helm"
-                    | "celery"
-                    | "flask"
-                    | "outlook"
-                    | "yarn"
-                    | "cypress"
-                    | "redshift"
-            ))
+        && (large || (!is_word_too && verbs::of(word).is_none()))
+        && !(is_word_too && begins_statement(text, at))
 }
 
 /// «Brightloop» in a text that has an address `…@brightloop.example`.
@@ -269,12 +256,9 @@ fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if next == "'s" && STAFF.contains(text.word(end + 1)) {
         return name;
     }
-    let Some(before) = at
+    let before = at
         .checked_sub(1)
-        .filter(|before| !text.raw[text.tokens[*before].end..text.tokens[at].start].contains('\n'))
-    else {
-        return None;
-    };
+        .filter(|before| !text.raw[text.tokens[*before].end..text.tokens[at].start].contains('\n'))?;
     let word = text.word(before);
     let earlier = before.checked_sub(1).map_or("", |earlier| text.word(earlier));
     if matches!(word, "the" | "our" | "their" | "with") && STAFF.contains(next) && spaced(text, end - 1) {
