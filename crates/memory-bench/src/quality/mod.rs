@@ -30,6 +30,9 @@ use crate::stages::configurations;
 /// Questions asked at the same time.
 const ASKED_AT_ONCE: usize = 4;
 
+/// The most results of one recall.
+const RESULTS_MAX: usize = 50;
+
 /// Jobs done at the same time.
 const WORKERS: usize = 2;
 
@@ -145,12 +148,15 @@ async fn run_level(
 
     let configurations = configurations();
     let bar = bars("questions asked");
-    bar.set_length((questions.len() * configurations.len()) as u64);
+    bar.set_length((questions.len() * (configurations.len() + plan.ks.len())) as u64);
     let mut scored = Vec::new();
     for (name, stages) in configurations {
         let (scores, times) = ask(memory, plan, &questions, stages, &bar).await?;
         scored.push((name, scores, Spread::of(&times)));
     }
+    let (related, as_many, times) = ask_expanded(memory, plan, &questions, &bar).await?;
+    scored.push(("and related events".to_owned(), related, Spread::of(&times)));
+    scored.push(("and as many results more".to_owned(), as_many, Spread::of(&times)));
     bar.finish_and_clear();
     Ok(LevelReport {
         level,
@@ -160,6 +166,60 @@ async fn run_level(
         skipped: total - questions.len(),
         configurations: report::configured(&plan.ks, &categories, &scored),
     })
+}
+
+/// What expansion adds: for each question the scores of k results together with the texts of the related events that
+/// come with them; those of as many results by themselves; and how long the answers took.
+async fn ask_expanded(
+    memory: &Arc<Memory>,
+    plan: &Plan,
+    questions: &[Asked<'_>],
+    bar: &indicatif::ProgressBar,
+) -> anyhow::Result<(Vec<Vec<Score>>, Vec<Vec<Score>>, Vec<Duration>)> {
+    let answers: Vec<(Vec<Score>, Vec<Score>, Duration)> = futures::stream::iter(questions)
+        .map(|asked| async move {
+            let (mut related, mut as_many, mut took) = (Vec::new(), Vec::new(), Duration::ZERO);
+            for k in &plan.ks {
+                let draft = RecallDraft {
+                    query: Some(asked.question.question.clone()),
+                    limit: Some(*k as i64),
+                    ..RecallDraft::default()
+                };
+                let request = RecallRequest::new(draft)?;
+                let started = Instant::now();
+                let answer = memory.recall(asked.namespace, &request).await?;
+                took = started.elapsed();
+                let mut found = asked.stored.ranked(&answer.results)?;
+                let texts = answer.related.iter().flat_map(|event| asked.stored.units_of(&event.artifact_id));
+                for unit in texts {
+                    if !found.contains(&unit) {
+                        found.push(unit);
+                    }
+                }
+                related.push(score_at(found.len(), &found, &asked.gold));
+                let draft = RecallDraft {
+                    query: Some(asked.question.question.clone()),
+                    limit: Some(found.len().min(RESULTS_MAX) as i64),
+                    expand: Some(false),
+                    ..RecallDraft::default()
+                };
+                let more = memory.recall(asked.namespace, &RecallRequest::new(draft)?).await?;
+                let more = asked.stored.ranked(&more.results)?;
+                as_many.push(score_at(found.len(), &more, &asked.gold));
+                bar.inc(1);
+            }
+            anyhow::Ok((related, as_many, took))
+        })
+        .buffered(ASKED_AT_ONCE)
+        .try_collect()
+        .await?;
+    let mut sums = (Vec::new(), Vec::new(), Vec::new());
+    for (related, as_many, took) in answers {
+        sums.0.push(related);
+        sums.1.push(as_many);
+        sums.2.push(took);
+    }
+    Ok(sums)
 }
 
 /// For each question its scores at each k, and how long its answer took.

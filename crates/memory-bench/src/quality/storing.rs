@@ -38,6 +38,11 @@ impl Stored {
         self.unit_of_turn.get(turn).copied()
     }
 
+    /// The parts that have this text, wherever it stands.
+    pub(super) fn units_of<'a>(&'a self, artifact_id: &'a str) -> impl Iterator<Item = usize> + 'a {
+        self.unit_at.iter().filter(move |((artifact, _), _)| artifact == artifact_id).map(|(_, unit)| *unit)
+    }
+
     /// Which parts the results are, in their order.
     pub(super) fn ranked(&self, results: &[Recalled]) -> anyhow::Result<Vec<usize>> {
         let unit = |result: &Recalled| {
