@@ -1,6 +1,6 @@
 //! How fast the mirror is, printed; run with
 //! `cargo test --release --workspace --test it -- --ignored --nocapture figures_of_the_mirror`.
-//! `REMEMBRANCER_FIGURES_ROWS` says how many passages there are, `QDRANT_URL` names a server instead of the stand-in.
+//! `REMEMBRANCER_FIGURES_ROWS` says how many passages there are, `QDRANT_TEST_URL` or `QDRANT_URL` names a server instead of the stand-in.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -55,7 +55,7 @@ async fn fill(sql: &mut PgConnection, rows: i64) {
              )
              insert into passage_embedding (namespace, passage_id, model_id, revision_id, is_latest, embedding)
              select 'default', passage_id, 1, revision_id, true,
-                    l2_normalize((select array_agg(random() - 0.5 + 0 * passage_id) from generate_series(1, {DIMENSION}))::vector)
+                    l2_normalize((select array_agg(random() - 0.5 + 0 * passage_id + 0 * s) from generate_series(1, {DIMENSION}) s)::vector)
              from p",
             (from + 50_000).min(rows) - 1
         );
@@ -112,7 +112,7 @@ async fn figures_of_the_mirror() {
         .ok()
         .and_then(|rows| rows.parse().ok())
         .unwrap_or(1_000_000);
-    let real = std::env::var("QDRANT_URL").ok();
+    let real = crate::vector_index::real_url();
     let stand_in = real.is_none().then(StandIn::start);
     let url = real.unwrap_or_else(|| stand_in.as_ref().expect("one of both").url());
     let (database, ns) = (fresh_database().await, Namespace::default());

@@ -1,5 +1,5 @@
 //! What every vector index must do, held against pgvector, the stand-in for Qdrant and, where there is one, a real Qdrant
-//! (`QDRANT_URL=http://localhost:6334 cargo test --workspace --test it -- --ignored real_qdrant`).
+//! (`QDRANT_TEST_URL=http://localhost:6334 cargo test --workspace --test it -- --ignored real_qdrant`).
 
 use memory_core::artifact::{Context, Draft};
 use memory_core::event::Category;
@@ -20,6 +20,11 @@ use crate::graph_shorthand::entity;
 use crate::mirror_shorthand::{memory_on, mirrored_by, quick, server, settings, settle};
 use crate::shorthand::{dated, forget, note, ns, page, store};
 use crate::stand_ins::WordModel;
+
+/// The Qdrant to be tested, if there is one.
+pub(crate) fn real_url() -> Option<String> {
+    ["QDRANT_TEST_URL", "QDRANT_URL"].iter().find_map(|name| std::env::var(name).ok())
+}
 
 /// Who is under test.
 struct Backend {
@@ -43,7 +48,7 @@ impl Backend {
     }
 
     async fn real_qdrant() -> Self {
-        let url = std::env::var("QDRANT_URL").expect("QDRANT_URL names a Qdrant, as http://localhost:6334");
+        let url = real_url().expect("QDRANT_TEST_URL names a Qdrant, as http://localhost:6334");
         let named = MirrorSettings { qdrant_collection: "remembrancer-test".into(), ..settings(&url) };
         let key = memory_store::vector::api_key().expect("the key can be read");
         let times = Times { confirm: std::time::Duration::ZERO, ..Times::default() };
@@ -134,7 +139,7 @@ macro_rules! conformance {
         mod real_qdrant {
             use super::*;
             $(#[tokio::test]
-            #[ignore = "no real Qdrant: set QDRANT_URL and run with --ignored real_qdrant"]
+            #[ignore = "no real Qdrant: set QDRANT_TEST_URL and run with --ignored real_qdrant"]
             async fn $claim() { claims::$claim(Backend::real_qdrant().await).await; })*
         }
     };
