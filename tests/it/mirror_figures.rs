@@ -168,7 +168,10 @@ async fn figures_of_the_mirror() {
     worker.await.expect("it ends");
     mirrored.drain_mirror().await.expect("it is applied");
 
-    recalls(&mirrored, &ns, "with the mirror").await;
+    // The stand-in compares every vector, which takes too long where there are many.
+    if stand_in.is_none() || rows <= 20_000 {
+        recalls(&mirrored, &ns, "with the mirror").await;
+    }
     if rows <= 200_000 {
         let started = Instant::now();
         sql.execute(sqlx::AssertSqlSafe(format!(
