@@ -113,7 +113,9 @@ impl<'a> Query<'a> {
     pub fn reader(&self) -> Reader<'_> {
         let mut terms_of: HashMap<&str, Vec<usize>> = HashMap::new();
         for (at, term) in self.terms.iter().enumerate() {
-            term.iter().for_each(|lexeme| terms_of.entry(lexeme).or_default().push(at));
+            for lexeme in term {
+                terms_of.entry(lexeme).or_default().push(at);
+            }
         }
         Reader { query: self, terms_of, read: HashMap::new() }
     }
@@ -148,7 +150,9 @@ impl Reader<'_> {
                     self.terms_of.get(lexeme.as_str()).map_or(&[][..], Vec::as_slice)
                 }
             };
-            terms.iter().for_each(|at| has[*at] = true);
+            for at in terms {
+                has[*at] = true;
+            }
         });
         has.into_iter().filter(|has| *has).count()
     }
