@@ -188,7 +188,9 @@ impl Run {
         // What was sent last is there or is not; nothing comes later than this.
         tokio::time::sleep(Duration::from_millis(50)).await;
         self.stand_in.land();
-        self.f.memory = memory_on(&self.f.url, Some(server(&self.stand_in.url(), times()))).await;
+        // Nothing breaks any more: who is late now is only slow.
+        let patient = Times { call: Duration::from_secs(10), ..times() };
+        self.f.memory = memory_on(&self.f.url, Some(server(&self.stand_in.url(), patient))).await;
         crate::shorthand::drain_with_retries(&self.f).await;
         // Once for what waits, once for what then waits to be confirmed.
         for _ in 0..3 {
@@ -247,7 +249,7 @@ async fn a_drain_may_be_broken_off_at_every_one_of_its_steps() {
             crate::mirror_shorthand::settle(&f).await;
             assert_sound(&f).await;
             if done.is_some() {
-                assert!(polls_left > 5, "there are more steps than {polls_left}");
+                assert!(polls_left > 1, "it waits for nobody");
                 break;
             }
         }

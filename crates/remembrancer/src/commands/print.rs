@@ -117,10 +117,7 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
             style.dim(&format!("({}, {})", printable(text(event, "reason")), text(event, "artifact_id")))
         );
     }
-    let entities: Vec<String> = list(answer, "entities")
-        .iter()
-        .map(|e| format!("{} ({}, {}×)", printable(text(e, "name")), text(e, "type"), e["mention_count"]))
-        .collect();
+    let entities: Vec<String> = list(answer, "entities").iter().map(entity).collect();
     if !entities.is_empty() {
         let _ = writeln!(out, "{}\n  {}", style.bold("Who and what"), entities.join(", "));
     }
@@ -232,6 +229,19 @@ pub(crate) fn status(answer: &Value, style: &Style) -> String {
     out
 }
 
+/// A name with its type, how often it was mentioned, and who else it may be.
+fn entity(entity: &Value) -> String {
+    let maybe: Vec<String> =
+        list(entity, "possibly_same").iter().map(|other| printable(text(other, "name"))).collect();
+    let maybe = if maybe.is_empty() { String::new() } else { format!(", may be {}", maybe.join(" or ")) };
+    format!(
+        "{} ({}, {}×{maybe})",
+        printable(text(entity, "name")),
+        text(entity, "type"),
+        entity["mention_count"]
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -244,6 +254,18 @@ mod tests {
         let shown = recalled(&answer, &Style { is_coloured: false });
         assert!(!shown.contains('\u{1b}') && !shown.contains('\u{7}'), "{shown:?}");
         assert!(shown.contains("alert"));
+    }
+
+    #[test]
+    fn who_else_a_name_may_stand_for_is_said() {
+        let answer = json!({"results": [], "entities": [
+            {"name": "Alice", "type": "person", "mention_count": 1, "possibly_same": [{"name": "Alice Chen"}, {"name": "Alice Wu"}]},
+            {"name": "Bob", "type": "person", "mention_count": 2}]});
+        let shown = recalled(&answer, &Style { is_coloured: false });
+        assert!(
+            shown.contains("Alice (person, 1×, may be Alice Chen or Alice Wu), Bob (person, 2×)"),
+            "{shown}"
+        );
     }
 
     #[test]
