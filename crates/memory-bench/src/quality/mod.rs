@@ -15,7 +15,7 @@ use futures::{StreamExt, TryStreamExt};
 use memory_core::id::Namespace;
 use memory_core::recall::Stages;
 use memory_engine::Memory;
-use memory_engine::recall::{RecallDraft, RecallRequest};
+use memory_engine::recall::{Recall, RecallDraft, RecallRequest};
 use serde::{Serialize, Serializer};
 
 pub use self::report::{Configured, Group, LevelReport, Metric, QualityReport};
@@ -154,9 +154,10 @@ async fn run_level(
         let (scores, times) = ask(memory, plan, &questions, stages, &bar).await?;
         scored.push((name, scores, Spread::of(&times)));
     }
-    let (related, as_many, times) = ask_expanded(memory, plan, &questions, &bar).await?;
-    scored.push(("and related events".to_owned(), related, Spread::of(&times)));
-    scored.push(("and as many results more".to_owned(), as_many, Spread::of(&times)));
+    let (related, as_many) = ask_expanded(memory, plan, &questions, &bar).await?;
+    for (name, (scores, times)) in [("and related events", related), ("and as many results more", as_many)] {
+        scored.push((name.to_owned(), scores, Spread::of(&times)));
+    }
     bar.finish_and_clear();
     Ok(LevelReport {
         level,
@@ -168,95 +169,92 @@ async fn run_level(
     })
 }
 
-/// What expansion adds: for each question the scores of k results together with the texts of the related events that
-/// come with them; those of as many results by themselves; and how long the answers took.
+/// The answer to one question, and how long it took.
+async fn answered(
+    memory: &Arc<Memory>,
+    asked: &Asked<'_>,
+    stages: Stages,
+    draft: RecallDraft,
+) -> anyhow::Result<(Recall, Duration)> {
+    let mut request =
+        RecallRequest::new(RecallDraft { query: Some(asked.question.question.clone()), ..draft })?;
+    request.stages = stages;
+    let (memory, namespace) = (Arc::clone(memory), asked.namespace.clone());
+    let (answer, took) = tokio::spawn(async move {
+        let started = Instant::now();
+        let answer = memory.recall(&namespace, &request).await;
+        (answer, started.elapsed())
+    })
+    .await?;
+    let answer = answer?;
+    // Such as a model that failed: the figures would be of something else.
+    ensure!(answer.warnings.is_empty(), "a recall came with a warning: {}", answer.warnings.join("; "));
+    Ok((answer, took))
+}
+
+/// For each question its scores at each k, and how long its answer took; of several answers, the longest.
+type Answers = (Vec<Vec<Score>>, Vec<Duration>);
+
+/// What expansion adds: k results together with the texts of the related events that come with them, and as many results
+/// by themselves.
 async fn ask_expanded(
     memory: &Arc<Memory>,
     plan: &Plan,
     questions: &[Asked<'_>],
     bar: &indicatif::ProgressBar,
-) -> anyhow::Result<(Vec<Vec<Score>>, Vec<Vec<Score>>, Vec<Duration>)> {
-    let answers: Vec<(Vec<Score>, Vec<Score>, Duration)> = futures::stream::iter(questions)
+) -> anyhow::Result<(Answers, Answers)> {
+    let answers: Vec<_> = futures::stream::iter(questions)
         .map(|asked| async move {
-            let (mut related, mut as_many, mut took) = (Vec::new(), Vec::new(), Duration::ZERO);
+            let (mut related, mut as_many) = ((Vec::new(), Duration::ZERO), (Vec::new(), Duration::ZERO));
             for k in &plan.ks {
-                let draft = RecallDraft {
-                    query: Some(asked.question.question.clone()),
-                    limit: Some(*k as i64),
-                    ..RecallDraft::default()
-                };
-                let request = RecallRequest::new(draft)?;
-                let started = Instant::now();
-                let answer = memory.recall(asked.namespace, &request).await?;
-                took = started.elapsed();
+                let draft = RecallDraft { limit: Some(*k as i64), ..RecallDraft::default() };
+                let (answer, took) = answered(memory, asked, Stages::default(), draft).await?;
                 let mut found = asked.stored.ranked(&answer.results)?;
-                let texts = answer.related.iter().flat_map(|event| asked.stored.units_of(&event.artifact_id));
-                for unit in texts {
-                    if !found.contains(&unit) {
-                        found.push(unit);
+                for event in &answer.related {
+                    for unit in asked.stored.units_of(&event.artifact_id) {
+                        if !found.contains(&unit) {
+                            found.push(unit);
+                        }
                     }
                 }
-                related.push(score_at(found.len(), &found, &asked.gold));
-                let draft = RecallDraft {
-                    query: Some(asked.question.question.clone()),
-                    limit: Some(found.len().min(RESULTS_MAX) as i64),
-                    expand: Some(false),
-                    ..RecallDraft::default()
-                };
-                let more = memory.recall(asked.namespace, &RecallRequest::new(draft)?).await?;
-                let more = asked.stored.ranked(&more.results)?;
-                as_many.push(score_at(found.len(), &more, &asked.gold));
+                related.0.push(score_at(found.len(), &found, &asked.gold));
+                related.1 = took.max(related.1);
+                let limit = Some(found.len().min(RESULTS_MAX) as i64);
+                let draft = RecallDraft { limit, expand: Some(false), ..RecallDraft::default() };
+                let (answer, took) = answered(memory, asked, Stages::default(), draft).await?;
+                let more = asked.stored.ranked(&answer.results)?;
+                as_many.0.push(score_at(found.len(), &more, &asked.gold));
+                as_many.1 = took.max(as_many.1);
                 bar.inc(1);
             }
-            anyhow::Ok((related, as_many, took))
+            anyhow::Ok((related, as_many))
         })
         .buffered(ASKED_AT_ONCE)
         .try_collect()
         .await?;
-    let mut sums = (Vec::new(), Vec::new(), Vec::new());
-    for (related, as_many, took) in answers {
-        sums.0.push(related);
-        sums.1.push(as_many);
-        sums.2.push(took);
-    }
-    Ok(sums)
+    let (related, as_many): (Vec<_>, Vec<_>) = answers.into_iter().unzip();
+    Ok((related.into_iter().unzip(), as_many.into_iter().unzip()))
 }
 
-/// For each question its scores at each k, and how long its answer took.
+/// One set of stages, without what an answer shows beside its results.
 async fn ask(
     memory: &Arc<Memory>,
     plan: &Plan,
     questions: &[Asked<'_>],
     stages: Stages,
     bar: &indicatif::ProgressBar,
-) -> anyhow::Result<(Vec<Vec<Score>>, Vec<Duration>)> {
+) -> anyhow::Result<Answers> {
     let deepest = plan.ks.iter().copied().max().unwrap_or(1);
     let answers: Vec<(Vec<Score>, Duration)> = futures::stream::iter(questions)
         .map(|asked| async move {
             let draft = RecallDraft {
-                query: Some(asked.question.question.clone()),
                 limit: Some(deepest as i64),
                 expand: Some(false),
                 include_events: Some(false),
                 include_entities: Some(false),
                 ..RecallDraft::default()
             };
-            let mut request = RecallRequest::new(draft)?;
-            request.stages = stages;
-            let (memory, namespace) = (Arc::clone(memory), asked.namespace.clone());
-            let (answer, took) = tokio::spawn(async move {
-                let started = Instant::now();
-                let answer = memory.recall(&namespace, &request).await;
-                (answer, started.elapsed())
-            })
-            .await?;
-            let answer = answer?;
-            // Such as a model that failed: the figures would be of something else.
-            ensure!(
-                answer.warnings.is_empty(),
-                "a recall came with a warning: {}",
-                answer.warnings.join("; ")
-            );
+            let (answer, took) = answered(memory, asked, stages, draft).await?;
             let ranked = asked.stored.ranked(&answer.results)?;
             bar.inc(1);
             anyhow::Ok((plan.ks.iter().map(|k| score_at(*k, &ranked, &asked.gold)).collect(), took))
