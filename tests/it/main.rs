@@ -25,6 +25,7 @@ mod graph_watch;
 mod jobs;
 mod language_model;
 mod mirror;
+mod mirror_collections;
 mod mirror_crash;
 mod mirror_figures;
 mod mirror_shorthand;

@@ -7,12 +7,14 @@ use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_engine::lines::unreported;
 use memory_engine::mirror::{Compared, Look, Reconciled};
+use memory_engine::recall::Recall;
 use memory_store::Store;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{MirrorSettings, SearchVia, Times};
 use memory_tests::qdrant::StandIn;
 use memory_tests::{Fixture, at_once, fresh_database};
 
+use crate::shorthand::query;
 use crate::stand_ins::{WordModel, line_reader};
 
 /// Times under which nothing waits.
@@ -101,4 +103,15 @@ pub(crate) async fn assert_sound(f: &Fixture) -> u64 {
     assert_eq!(numbers(&found.found), (0, 0, 0), "{found:?}");
     assert!(found.orphans.is_empty(), "{found:?}");
     found.found[0].points
+}
+
+const FELL_BACK: &str = "The vector store Qdrant is not available";
+
+pub(crate) fn fell_back(answer: &Recall) -> bool {
+    answer.warnings.iter().any(|warning| warning.starts_with(FELL_BACK))
+}
+
+/// What the vector arm finds: the words of the question stand nowhere.
+pub(crate) async fn near(f: &Fixture, text: &str) -> Recall {
+    f.recall_as(query(text)).await
 }

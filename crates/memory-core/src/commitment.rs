@@ -4,13 +4,16 @@
 //! promises counting more, or when they name the same ticket. An event ends the promise that it fits clearly better than
 //! any other; promises that say the same end together.
 
+mod words;
+
 use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use unicode_segmentation::UnicodeSegmentation;
 
+use self::words::{VERBS, is_date, is_month, is_ticket, root_of, says_nothing};
 use crate::event::{Category, closed_set};
-use crate::lexicon::{english_stem, is_function_word};
+use crate::lexicon::is_function_word;
 
 /// From this likeness on two events are about one matter.
 const ALIKE: f32 = 0.5;
@@ -308,188 +311,6 @@ fn answered(event: &Matter, promises: &[Promise<'_>]) -> Vec<(usize, f32)> {
         ([only], _) | (_, [only]) => vec![(*only, ANSWERED)],
         _ => Vec::new(),
     }
-}
-
-/// Stems of verbs that are done with any matter.
-const VERBS: [&str; 47] = [
-    "send",
-    "ship",
-    "deliv",
-    "finish",
-    "complet",
-    "do",
-    "done",
-    "make",
-    "prepar",
-    "provid",
-    "write",
-    "review",
-    "updat",
-    "creat",
-    "work",
-    "get",
-    "put",
-    "submit",
-    "share",
-    "publish",
-    "post",
-    "upload",
-    "handl",
-    "resolv",
-    "close",
-    "implement",
-    "merg",
-    "deploy",
-    "take",
-    "bring",
-    "give",
-    "check",
-    "present",
-    "build",
-    "fix",
-    "add",
-    "set",
-    "sign",
-    "run",
-    "draft",
-    "confirm",
-    "readi",
-    "wrap",
-    "cancel",
-    "drop",
-    "scrap",
-    "abandon",
-];
-
-/// The stem of a word, of irregular verbs that of their present.
-fn root_of(word: &str) -> String {
-    const IRREGULAR: [(&str, &str); 14] = [
-        ("sent", "send"),
-        ("wrote", "write"),
-        ("written", "write"),
-        ("made", "make"),
-        ("did", "do"),
-        ("took", "take"),
-        ("taken", "take"),
-        ("brought", "bring"),
-        ("gave", "give"),
-        ("given", "give"),
-        ("built", "build"),
-        ("got", "get"),
-        ("ran", "run"),
-        ("drew", "draw"),
-    ];
-    match IRREGULAR.iter().find(|(past, _)| *past == word) {
-        Some((_, present)) => (*present).to_owned(),
-        None => english_stem(word),
-    }
-}
-
-/// When something is due, how sure it is, and what promises are made with.
-fn says_nothing(word: &str) -> bool {
-    const WORDS: [&str; 58] = [
-        "shall",
-        "must",
-        "may",
-        "agreed",
-        "agrees",
-        "promised",
-        "promises",
-        "committed",
-        "commits",
-        "going",
-        "need",
-        "needs",
-        "want",
-        "wants",
-        "today",
-        "tomorrow",
-        "yesterday",
-        "tonight",
-        "morning",
-        "afternoon",
-        "evening",
-        "noon",
-        "week",
-        "weeks",
-        "day",
-        "days",
-        "month",
-        "months",
-        "quarter",
-        "year",
-        "end",
-        "eod",
-        "next",
-        "last",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "ago",
-        "soon",
-        "later",
-        "already",
-        "now",
-        "just",
-        "also",
-        "finally",
-        "successfully",
-        "before",
-        "after",
-        "until",
-        "within",
-        "again",
-        "all",
-        "has",
-        "ready",
-    ];
-    WORDS.contains(&word) || is_month(word)
-}
-
-fn is_month(word: &str) -> bool {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let bare = word.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
-    MONTHS.iter().any(|month| *month == bare || (bare.len() == 3 && month.starts_with(&bare)))
-}
-
-/// `2026-03-21`, `3/21`, `21.03.2026`.
-fn is_date(run: &str) -> bool {
-    let parts: Vec<&str> = run.split(['-', '/', '.', 'T']).collect();
-    let digits =
-        |part: &&str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit() || c == ':' || c == 'Z');
-    parts.len() >= 2
-        && parts.iter().all(digits)
-        && (parts.len() == 3 || run.contains('/') || run.contains('T'))
-}
-
-/// `APO-12` or `#42`.
-fn is_ticket(run: &str) -> bool {
-    let numbered = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    if let Some(number) = run.strip_prefix('#') {
-        return numbered(number);
-    }
-    run.split_once('-').is_some_and(|(project, number)| {
-        let letters = project.chars().next().is_some_and(|c| c.is_ascii_uppercase());
-        let plain = project.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
-        letters && plain && project.len() >= 2 && numbered(number)
-    })
 }
 
 #[cfg(test)]
