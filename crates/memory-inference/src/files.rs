@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use memory_core::ports::{EmbeddingError, ModelInfo};
+use memory_core::ports::{EmbeddingError, ModelInfo, RerankError};
 
 use crate::embedding::{ModelDescription, OnnxEmbedding};
+use crate::reranking::CrossEncoder;
 
 /// The model that setup makes, and the name of its folder.
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2-int8";
@@ -70,9 +71,17 @@ impl ModelFiles {
     /// Loads the model; takes some hundred milliseconds. Half of the cores are left to the database and
     /// the callers: a single text is no slower for it.
     pub fn load(&self) -> Result<OnnxEmbedding, EmbeddingError> {
-        let cores = std::thread::available_parallelism().map_or(2, usize::from);
-        OnnxEmbedding::load(&self.model_dir, &self.onnxruntime_library, (cores / 2).clamp(1, 4))
+        OnnxEmbedding::load(&self.model_dir, &self.onnxruntime_library, (cores() / 2).clamp(1, 4))
     }
+
+    /// Loads the reranker of another folder. Somebody waits for it, and it has much to read: it may use every core.
+    pub fn load_reranker(&self, dir: &Path) -> Result<CrossEncoder, RerankError> {
+        CrossEncoder::load(dir, &self.onnxruntime_library, cores())
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 /// Where setup puts ONNX Runtime.

@@ -83,6 +83,7 @@ pub(crate) async fn boot(
     let told = |error: &anyhow::Error| announce.set(Readiness::Failed(format!("{error:#}")));
     let mirror = settings.mirror_server().inspect_err(told)?;
     let extractor = settings.extractor().inspect_err(told)?;
+    let reranking = settings.reranking().await.inspect_err(told)?;
     let guess = Guess::of(settings)?;
     let opened = loop {
         match open_store(settings).await {
@@ -104,7 +105,7 @@ pub(crate) async fn boot(
     };
     let (store, postgres) = opened;
     let memory = Memory::new(store.clone(), extractor, settings.engine()).with_mirror(mirror);
-    let memory = Arc::new(memory);
+    let memory = Arc::new(memory.with_reranking(reranking));
     if let Err(error) = adopt(settings, &store, &memory, guess, mismatch).await {
         announce.set(Readiness::Failed(format!("{error:#}")));
         if let Some(postgres) = &postgres {

@@ -178,6 +178,7 @@ impl Meeting {
         command.envs(settings.mirror.environment());
         // So may the address of a model.
         command.envs(settings.extractor.environment());
+        command.envs(settings.reranker.environment());
         command
             .arg("instance")
             .stdin(Stdio::null())

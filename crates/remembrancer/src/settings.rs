@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::{Args, Parser, Subcommand};
@@ -9,8 +10,10 @@ use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
 use memory_core::ports::Extractor;
 use memory_engine::EngineSettings;
+use memory_engine::recall::Reranking;
 use memory_inference::extractor::ExtractorSettings;
 use memory_inference::files::ModelSettings;
+use memory_inference::reranking::RerankerSettings;
 use memory_store::StoreSettings;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
@@ -100,6 +103,8 @@ pub(crate) struct Settings {
     pub(crate) mirror: MirrorSettings,
     #[command(flatten)]
     pub(crate) extractor: ExtractorSettings,
+    #[command(flatten)]
+    pub(crate) reranker: RerankerSettings,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -139,6 +144,16 @@ impl Settings {
     /// The extractor that is configured.
     pub(crate) fn extractor(&self) -> anyhow::Result<Arc<dyn Extractor>> {
         self.extractor.extractor().map_err(anyhow::Error::msg)
+    }
+
+    /// The reranker that is configured, loaded; waits for up to some seconds.
+    pub(crate) async fn reranking(&self) -> anyhow::Result<Option<Reranking>> {
+        let Some(dir) = self.reranker.reranker_dir.clone() else { return Ok(None) };
+        let files = self.model.files().map_err(anyhow::Error::msg)?;
+        let loading = tokio::task::spawn_blocking(move || files.load_reranker(&dir));
+        let reranker = loading.await.context("the thread that loads the reranker died")??;
+        let deadline = Duration::from_millis(self.reranker.reranker_deadline_ms);
+        Ok(Some(Reranking { reranker: Arc::new(reranker), deadline }))
     }
 
     pub(crate) fn data_dir(&self) -> anyhow::Result<PathBuf> {

@@ -146,7 +146,7 @@ async fn run_level(
     ensure!(!questions.is_empty(), "no question names a stored turn as its evidence");
     let categories: Vec<u8> = questions.iter().map(|asked| asked.question.category).collect();
 
-    let configurations = configurations();
+    let configurations = configurations(memory.reranks());
     let bar = bars("questions asked");
     bar.set_length((questions.len() * (configurations.len() + plan.ks.len())) as u64);
     let mut scored = Vec::new();

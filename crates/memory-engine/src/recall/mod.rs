@@ -4,6 +4,7 @@ mod facts;
 mod mirrored;
 mod neighbours;
 mod request;
+mod reranking;
 mod search;
 
 use std::cmp::Reverse;
@@ -23,6 +24,7 @@ use memory_store::turns::{self, Turn};
 
 pub use facts::{EntityLink, Fact};
 pub use request::{RecallDraft, RecallRequest, Target, cursor};
+pub use reranking::Reranking;
 
 use self::search::Chosen;
 use crate::{EngineError, Memory};

@@ -179,7 +179,13 @@ impl Memory {
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
         });
-        Ok((asked, choose(&scored, query, stages), conn))
+        let chosen = choose(&scored, query, stages);
+        if !self.reranks() || !stages.reranking {
+            return Ok((asked, chosen, conn));
+        }
+        drop(conn);
+        let chosen = self.rerank(ns, query, chosen, warnings).await?;
+        Ok((asked, chosen, self.store.acquire().await?))
     }
 
     async fn scope(

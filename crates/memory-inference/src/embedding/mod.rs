@@ -6,7 +6,6 @@
 mod batches;
 mod description;
 mod encoder;
-mod runtime;
 mod windows;
 mod worker;
 
@@ -21,6 +20,7 @@ use tokio::sync::oneshot;
 pub use self::description::{MODEL_FILE, ModelDescription};
 use self::encoder::Encoder;
 use self::worker::{Job, Lane, Lanes};
+use crate::runtime;
 
 /// A model of one folder, loaded. Dropping it ends its thread after the batch that runs.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ impl OnnxEmbedding {
         threads: usize,
     ) -> Result<Self, EmbeddingError> {
         let description = ModelDescription::read(model_dir)?;
-        let environment = runtime::environment(onnxruntime_library)?;
+        let environment = runtime::environment(onnxruntime_library).map_err(EmbeddingError::Unavailable)?;
         let encoder = Encoder::load(model_dir, &description, environment, threads)?;
         let lanes = Arc::new(Lanes::default());
         let thread = worker::spawn(encoder, Arc::clone(&lanes))

@@ -157,12 +157,14 @@ struct ExplainOut {
     neighbourhood: f64,
     time: f64,
     priors: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reranker: Option<PlaceOut>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct PlaceOut {
     rank: usize,
-    /// Cosine similarity, BM25, or mean best similarity of the question's tokens
+    /// Cosine similarity, BM25, mean best similarity of the question's tokens, or the reranker's judgement
     score: f64,
     /// What it adds to the result's score
     share: f64,
@@ -398,6 +400,7 @@ fn result_out(recalled: Recalled) -> ResultOut {
             neighbourhood: decimal(e.artifact.neighbourhood, 3),
             time: decimal(e.artifact.time, 3),
             priors: decimal(e.artifact.priors, 3),
+            reranker: e.artifact.reranker.map(Into::into),
         }),
         neighbours: recalled.neighbours.into_iter().map(neighbour_out).collect(),
     }

@@ -71,6 +71,7 @@ pub(super) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
     ks.dedup();
     let plan = Plan { conversations, levels: args.level.list(), ks, prefix: own_name() };
 
+    let reranking = settings.reranking().await?;
     let database = Database::given_or_temporary(settings).await?;
     // Nothing is waited for: jobs are done when all of it is remembered.
     let engine = EngineSettings {
@@ -78,7 +79,8 @@ pub(super) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
         conversation_patience: std::time::Duration::ZERO,
         ..settings.engine()
     };
-    let memory = Arc::new(Memory::new(database.store.clone(), Arc::new(RulesExtractor::new()), engine));
+    let memory = Memory::new(database.store.clone(), Arc::new(RulesExtractor::new()), engine);
+    let memory = Arc::new(memory.with_reranking(reranking));
     let measured = until_signal(async {
         memory.adopt_model(Arc::clone(&model)).await?;
         quality::run(&memory, &plan, |unit| transfer_bar(unit, false)).await
@@ -95,7 +97,7 @@ pub(super) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
     let shown =
         plan.ks.iter().copied().find(|k| *k == SHOWN_K).or(plan.ks.last().copied()).unwrap_or(SHOWN_K);
     args.picture.write(|| plot::quality(&levels, shown))?;
-    args.outputs.write(&report(&args, &plan, &sha256, model.info().id.clone(), levels))
+    args.outputs.write(&report(settings, &args, &plan, &sha256, model.info().id.clone(), levels))
 }
 
 /// A database that was given gets back to what it was.
@@ -112,12 +114,14 @@ async fn clear(settings: &Settings, memory: &Memory, plan: &Plan) -> anyhow::Res
 }
 
 fn report(
+    settings: &Settings,
     args: &QualityArgs,
     plan: &Plan,
     sha256: &str,
     model: String,
     levels: Vec<LevelReport>,
 ) -> QualityReport {
+    let reranker = settings.reranker.reranker_dir.as_ref().and_then(|dir| dir.file_name());
     let turns: usize = plan.conversations.iter().map(|c| c.turns.len()).sum();
     QualityReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -132,6 +136,7 @@ fn report(
             "k": plan.ks,
             "limit": plan.ks.last(),
             "expand": false,
+            "reranker": reranker.map(|name| name.to_string_lossy()),
             "interval": "95 % bootstrap over questions, 1000 resamples",
         }),
         levels,

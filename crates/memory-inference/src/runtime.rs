@@ -4,20 +4,19 @@ use std::panic::catch_unwind;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use memory_core::ports::EmbeddingError;
 use ort::environment::Environment;
 
 /// A process has one environment, made by the first model that is loaded, and keeps it.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
-/// The environment of this process. Once it is there, `library` is not looked at again.
-pub(super) fn environment(library: &Path) -> Result<Environment, EmbeddingError> {
+/// The environment of this process. Once it is there, `library` is not looked at again. Fails with a sentence that says
+/// what to do.
+pub(crate) fn environment(library: &Path) -> Result<Environment, String> {
     let mut slot = ENVIRONMENT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = slot.as_ref() {
         return Ok(environment.clone());
     }
-    let environment = load(library)
-        .map_err(|error| EmbeddingError::Unavailable(format!("{error}; run `remembrancer setup`")))?;
+    let environment = load(library).map_err(|error| format!("{error}; run `remembrancer setup`"))?;
     *slot = Some(environment.clone());
     Ok(environment)
 }
