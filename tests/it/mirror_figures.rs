@@ -177,7 +177,7 @@ async fn figures_of_the_mirror() {
         sql.execute(sqlx::AssertSqlSafe(format!(
             "set maintenance_work_mem = '2GB';
              create index passage_embedding_hnsw_1 on passage_embedding
-             using hnsw ((embedding::vector({DIMENSION})) vector_cosine_ops) where model_id = 1"
+             using hnsw ((embedding::halfvec({DIMENSION})) halfvec_cosine_ops) where model_id = 1"
         )))
         .await
         .expect("the index is built");

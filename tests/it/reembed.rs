@@ -169,7 +169,7 @@ async fn the_vectors_are_those_that_the_new_model_would_have_made_from_the_start
     assert_eq!(f.count("select count(*) from embedding_model").await, 1);
     let indexes = "select indexdef from pg_indexes where indexname like 'passage_embedding_hnsw%'";
     let indexes = rows(&f, indexes).await;
-    assert!(indexes.len() == 1 && indexes[0].contains("vector(16)"), "{indexes:?}");
+    assert!(indexes.len() == 1 && indexes[0].contains("halfvec(16)"), "{indexes:?}");
 
     let fresh = Fixture::without_model(line_reader()).await;
     fresh.memory.adopt_model(others()).await.unwrap();

@@ -1,5 +1,7 @@
 //! The store: which model its vectors belong to, and how they are searched at size.
 
+use std::time::Duration;
+
 use memory_core::artifact::Draft;
 use memory_engine::recall::RecallDraft;
 use memory_store::{Store, StoreError};
@@ -48,11 +50,11 @@ async fn each_model_has_an_index_of_its_own_and_takes_over_while_there_are_no_ve
     let made = indexes(&f).await;
     assert_eq!(made.len(), 2);
     assert!(
-        made[0].contains("vector(32)") && made[0].contains("hnsw") && made[0].contains("vector_cosine_ops"),
+        made[0].contains("halfvec(32)") && made[0].contains("hnsw") && made[0].contains("halfvec_cosine_ops"),
         "{}",
         made[0]
     );
-    assert!(made[1].contains("vector(16)") && made[1].contains("WHERE (model_id = 2)"), "{}", made[1]);
+    assert!(made[1].contains("halfvec(16)") && made[1].contains("WHERE (model_id = 2)"), "{}", made[1]);
     assert_eq!(f.count("select count(*) from embedding_model where is_active").await, 1);
     assert_eq!(
         f.count("select count(*) from passage_embedding where model_id = 2 and vector_dims(embedding) = 16")
@@ -87,6 +89,47 @@ async fn a_schema_of_a_newer_version_is_refused() {
     assert!(reason.contains("run the version that wrote it"), "{reason}");
 }
 
+#[tokio::test]
+async fn a_connection_that_is_kept_is_lent_again_and_one_who_waits_comes_first() {
+    let f = Fixture::without_model(line_reader()).await;
+    let store = Store::open(&f.url, 4).await.unwrap();
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        all.push(store.acquire().await.unwrap());
+    }
+    let last = all.pop().unwrap();
+    let waiting = tokio::spawn({
+        let store = store.clone();
+        async move { store.acquire().await.map(memory_store::Pooled::keep) }
+    });
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!waiting.is_finished(), "all four are in use");
+    last.keep();
+    waiting.await.unwrap().expect("the one that was given back is lent to who waits");
+    all.into_iter().for_each(memory_store::Pooled::keep);
+    let again = futures::future::join_all((0..4).map(|_| store.acquire())).await;
+    assert!(again.into_iter().all(|lent| lent.is_ok()));
+    tokio::time::timeout(Duration::from_secs(5), store.close()).await.expect("none is left behind");
+}
+
+#[tokio::test]
+async fn connections_that_end_while_they_are_kept_fail_no_call() {
+    let f = light(line_reader()).await;
+    let id = f.remember("Some text.").await.id;
+    f.drain().await;
+    for _ in 0..3 {
+        assert_eq!(ids(&f.recall("text").await), [id.clone()]);
+        let ended = f
+            .count(
+                "select count(pg_terminate_backend(pid)) from pg_stat_activity
+                 where datname = current_database() and application_name = 'remembrancer'",
+            )
+            .await;
+        assert!(ended > 0);
+    }
+    assert_eq!(ids(&f.recall("text").await), [id]);
+}
+
 /// 12,000 artifacts of namespace «big» with vectors in all directions.
 const BULK: &str = "
     drop index passage_embedding_hnsw_1;
@@ -101,7 +144,7 @@ const BULK: &str = "
     select namespace, passage_id, 1, revision_id, true,
            l2_normalize(array[random() - 0.5, random() - 0.5, random() - 0.5, random() - 0.5, random() - 0.5, random() - 0.5, random() - 0.5, random() - 0.5]::real[]::vector)
     from passage where namespace = 'big';
-    create index passage_embedding_hnsw_1 on passage_embedding using hnsw ((embedding::vector(8)) vector_cosine_ops) where model_id = 1;
+    create index passage_embedding_hnsw_1 on passage_embedding using hnsw ((embedding::halfvec(8)) halfvec_cosine_ops) where model_id = 1;
     analyze;";
 
 async fn index_scans(f: &Fixture) -> i64 {

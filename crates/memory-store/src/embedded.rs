@@ -130,7 +130,7 @@ impl EmbeddedPostgres {
         // database is analysed within seconds: without statistics a recall takes twice as long.
         format!(
             "-c listen_addresses='' -c unix_socket_directories='{}' -c unix_socket_permissions=0700 \
-             -c shared_buffers=96MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
+             -c shared_buffers=256MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
              -c checkpoint_timeout=15min -c autovacuum_naptime=5s -c max_parallel_workers=0 \
              -c logging_collector=off -c log_checkpoints=off {}",
             self.socket_dir.display(),

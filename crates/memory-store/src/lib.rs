@@ -28,6 +28,7 @@ pub mod vector;
 
 mod error;
 mod pool;
+mod warm;
 
 pub use error::StoreError;
 pub use pool::{Conn, Hints, Pooled, Store, StoreSettings, Topic, Tx};

@@ -90,15 +90,22 @@ impl Store {
         sqlx::query(AssertSqlSafe(format!("drop index if exists passage_embedding_hnsw_{model_id}")))
             .execute(&mut *tx)
             .await?;
-        // The two numbers are ours, not a caller's: index definitions take no parameters.
-        sqlx::query(AssertSqlSafe(format!(
-            "create index if not exists passage_embedding_hnsw_{model_id} on passage_embedding
-             using hnsw ((embedding::vector({dimension})) vector_cosine_ops) where model_id = {model_id}",
-            dimension = model.dimension
-        )))
-        .execute(&mut *tx)
-        .await?;
+        let active = ActiveModel { model_id, info: model.clone() };
+        sqlx::query(AssertSqlSafe(format!("create index if not exists {}", index_definition(&active))))
+            .execute(&mut *tx)
+            .await?;
         tx.commit().await?;
-        Ok(ActiveModel { model_id, info: model.clone() })
+        Ok(active)
     }
+}
+
+/// Name and definition of a model's index. It holds numbers of 16 bits: half the size, and the nearest by them are the
+/// nearest; their places are then given by the vectors themselves.
+pub(crate) fn index_definition(model: &ActiveModel) -> String {
+    // The two numbers are ours, not a caller's: index definitions take no parameters.
+    let ActiveModel { model_id, info: ModelInfo { dimension, .. } } = model;
+    format!(
+        "passage_embedding_hnsw_{model_id} on passage_embedding
+         using hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) where model_id = {model_id}"
+    )
 }

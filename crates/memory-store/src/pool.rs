@@ -9,6 +9,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{PgPool, Postgres, Row};
 
 use crate::StoreError;
+use crate::warm::{Lent, Warm};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
 
@@ -21,18 +22,29 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 pub type Conn = sqlx::PgConnection;
 
 /// A connection lent by the pool.
-pub struct Pooled(sqlx::pool::PoolConnection<Postgres>);
+pub struct Pooled {
+    lent: Lent,
+    warm: Warm,
+}
+
+impl Pooled {
+    /// Has it lent to the next caller as it is. For one whose statements have all come to their end: where one failed, or
+    /// was given up, the pool has to look at it.
+    pub fn keep(self) {
+        self.warm.keep(self.lent);
+    }
+}
 
 impl Deref for Pooled {
     type Target = Conn;
     fn deref(&self) -> &Conn {
-        &self.0
+        &self.lent.connection
     }
 }
 
 impl DerefMut for Pooled {
     fn deref_mut(&mut self) -> &mut Conn {
-        &mut self.0
+        &mut self.lent.connection
     }
 }
 
@@ -85,6 +97,7 @@ pub struct StoreSettings {
 #[derive(Debug, Clone)]
 pub struct Store {
     pool: PgPool,
+    warm: Warm,
 }
 
 impl Store {
@@ -116,7 +129,7 @@ impl Store {
             .test_before_acquire(false)
             .connect_with(options)
             .await?;
-        let store = Self { pool };
+        let store = Self { pool, warm: Warm::default() };
         store.check_fitness().await?;
         MIGRATOR.run(&store.pool).await.map_err(|error| match error {
             sqlx::migrate::MigrateError::Execute(error) | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => {
@@ -174,7 +187,11 @@ impl Store {
     }
 
     pub async fn acquire(&self) -> Result<Pooled, StoreError> {
-        Ok(Pooled(self.pool.acquire().await?))
+        let lent = match self.warm.take() {
+            Ok(lent) => lent,
+            Err(_waiting) => Lent::now(self.pool.acquire().await?),
+        };
+        Ok(Pooled { lent, warm: self.warm.clone() })
     }
 
     /// A connection that is never lent again: what is held by it ends with it.
@@ -196,6 +213,7 @@ impl Store {
     }
 
     pub async fn close(&self) {
+        self.warm.close();
         self.pool.close().await;
     }
 }

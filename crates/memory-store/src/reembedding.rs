@@ -10,7 +10,7 @@ use memory_core::render::Surroundings;
 use sqlx::{AssertSqlSafe, Connection, FromRow, Row};
 
 use crate::artifacts::MetadataRow;
-use crate::models::{ActiveModel, model_of};
+use crate::models::{ActiveModel, index_definition, model_of};
 use crate::{Conn, Store, StoreError, Tx};
 
 /// The largest dimension that a vector index takes.
@@ -88,7 +88,7 @@ async fn lock_models(tx: &mut Tx) -> Result<(), StoreError> {
 /// Makes the model's index while others read and write. Its vectors come later, so nothing is sorted into it here. One
 /// that was left unfinished is made anew.
 pub async fn ensure_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), StoreError> {
-    let ActiveModel { model_id, info: ModelInfo { dimension, .. } } = model;
+    let model_id = model.model_id;
     let is_whole: Option<bool> =
         sqlx::query_scalar("select indisvalid from pg_index where indexrelid = to_regclass($1)")
             .bind(format!("passage_embedding_hnsw_{model_id}"))
@@ -99,13 +99,8 @@ pub async fn ensure_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), St
         Some(false) => drop_index(conn, model).await?,
         None => {}
     }
-    // The two numbers are ours, not a caller's: index definitions take no parameters.
-    sqlx::query(AssertSqlSafe(format!(
-        "create index concurrently if not exists passage_embedding_hnsw_{model_id} on passage_embedding
-         using hnsw ((embedding::vector({dimension})) vector_cosine_ops) where model_id = {model_id}"
-    )))
-    .execute(conn)
-    .await?;
+    let create = format!("create index concurrently if not exists {}", index_definition(model));
+    sqlx::query(AssertSqlSafe(create)).execute(conn).await?;
     Ok(())
 }
 

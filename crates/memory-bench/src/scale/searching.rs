@@ -114,18 +114,12 @@ pub(super) async fn index_agreement(
     let (mut found, mut wanted) = (0, 0);
     for n in 0..COMPARED {
         let vector = model.embed_query(&world.question(u64::MAX - n, of.size)).await?.vector;
-        let query = QueryVector {
-            model: active,
-            vector,
-            nearest: COMPARED_DEPTH,
-            with_states: false,
-            mirrored: None,
-        };
-        let true_ones = search::candidates(&mut conn, &ns, &exact, &[], Some(query.clone())).await?;
-        let ones = search::candidates(&mut conn, &ns, &indexed, &[], Some(query)).await?;
-        let ones: HashSet<PassageId> = ones.iter().map(|hit| hit.passage_id).collect();
+        let query = QueryVector { model: active, vector: &vector };
+        let true_ones = search::nearest(&mut conn, &ns, &exact, query, COMPARED_DEPTH, None).await?;
+        let ones = search::nearest(&mut conn, &ns, &indexed, query, COMPARED_DEPTH, None).await?;
+        let ones: HashSet<PassageId> = ones.into_iter().map(|(id, _)| id).collect();
         wanted += true_ones.len();
-        found += true_ones.iter().filter(|hit| ones.contains(&hit.passage_id)).count();
+        found += true_ones.iter().filter(|(id, _)| ones.contains(id)).count();
     }
     Ok(Some(Agreement {
         share: found as f64 / wanted.max(1) as f64,

@@ -61,22 +61,32 @@ impl Memory {
         if observations == 0 || request.filters.narrow() {
             return Ok(Vec::new());
         }
-        let mut conn = self.store.acquire().await?;
         let thread = request.thread.clone();
+        let mut conn = self.store.acquire().await?;
         let scope = search::scope_of_observations(&mut conn, ns, thread, observations).await?;
         if scope.is_empty() {
             return Ok(Vec::new());
         }
-        let found = if request.stages.lexical {
-            asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
-        } else {
-            Vec::new()
+        let words = async {
+            let by_words = if request.stages.lexical {
+                asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
+            } else {
+                Vec::new()
+            };
+            Ok((by_words, conn))
         };
-        let met: HashSet<PassageId> = found.iter().map(|(id, _)| *id).collect();
-        // What it would warn of, the search of texts does.
-        let mirrored = self.mirrored(ns, &scope, asked, ARM_LIMIT, &mut Vec::new()).await?;
-        let found = Found { by_words: found, mirrored, nearest: ARM_LIMIT };
-        let scored = self.rank(&mut conn, ns, &scope, asked, found, request.stages).await?;
+        let vectors = async {
+            match &asked.embedded {
+                // What it would warn of, the search of texts does.
+                Some(embedded) => self.nearest(ns, &scope, embedded, ARM_LIMIT, &mut Vec::new()).await,
+                None => Ok(Vec::new()),
+            }
+        };
+        let ((by_words, mut conn), nearest) = futures::try_join!(words, vectors)?;
+        let met: HashSet<PassageId> = by_words.iter().map(|(id, _)| *id).collect();
+        let found = Found { by_words, nearest };
+        let scored = self.rank(&mut conn, ns, asked, found, request.stages).await?;
+        conn.keep();
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering
             .filter_map(|Scored { candidate, fused }| match candidate.owner {
@@ -127,6 +137,7 @@ impl Memory {
             return Ok((Vec::new(), links));
         }
         let stored = facts::of_observations(&mut conn, ns, &handles, RELATIONS_MAX).await?;
+        conn.keep();
         let facts = stored.into_iter().map(|stored| {
             let score =
                 of_question.iter().find(|(handle, _)| *handle == stored.handle.0).map(|(_, score)| *score);

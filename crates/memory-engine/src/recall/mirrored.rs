@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use memory_core::id::Namespace;
+use memory_core::ports::Embedded;
+use memory_store::models::ActiveModel;
 use memory_store::search::{EXACT_MAX, Scope};
 use memory_store::vector::mirrors;
 use memory_store::vector::{IndexError, VectorIndex, Wanted};
 
-use super::search::Asked;
 use crate::{EngineError, Memory};
 
 /// What an answer says when Postgres searched in the place of the mirror.
@@ -21,7 +22,7 @@ impl Memory {
         &self,
         ns: &Namespace,
         scope: &Scope,
-        asked: &Asked,
+        (embedded, model): &(Embedded, ActiveModel),
         limit: usize,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Vec<i64>>, EngineError> {
@@ -29,7 +30,6 @@ impl Memory {
         else {
             return Ok(None);
         };
-        let Some((embedded, model)) = &asked.embedded else { return Ok(None) };
         // What waits is read before the search: what does not wait any more is there by then.
         let searchable = {
             let mut conn = self.store.acquire().await?;

@@ -130,6 +130,7 @@ impl Memory {
         let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
             let around = self.neighbours(&mut conn, ns, request, &hits).await?;
+            conn.keep();
             Ok::<_, EngineError>((hits, around))
         };
         // Facts stand on the first page.
@@ -282,7 +283,9 @@ impl Memory {
         }
         let names = names_in_question(query);
         let mut conn = self.store.acquire().await?;
-        Ok(expansion::entities_called(&mut conn, ns, &names, NAMED_MAX).await?)
+        let named = expansion::entities_called(&mut conn, ns, &names, NAMED_MAX).await?;
+        conn.keep();
+        Ok(named)
     }
 
     /// What hangs together with the results, and with the entities that the question names. Seeds are the events of
@@ -303,14 +306,20 @@ impl Memory {
             let mut conn = self.store.acquire().await?;
             let superseded = request.filters.include_superseded;
             let budget = request.graph_budget;
-            expansion::related_events(&mut conn, ns, revisions, named, &categories, superseded, budget).await
+            let related =
+                expansion::related_events(&mut conn, ns, revisions, named, &categories, superseded, budget)
+                    .await?;
+            conn.keep();
+            Ok::<_, EngineError>(related)
         };
         let entities = async {
             if is_empty || !request.include_entities {
                 return Ok(Vec::new());
             }
             let mut conn = self.store.acquire().await?;
-            expansion::entities_of(&mut conn, ns, revisions, named, ENTITIES_MAX).await
+            let entities = expansion::entities_of(&mut conn, ns, revisions, named, ENTITIES_MAX).await?;
+            conn.keep();
+            Ok(entities)
         };
         let (related, entities) = futures::try_join!(related, entities)?;
         Ok(Expansion { related, entities })

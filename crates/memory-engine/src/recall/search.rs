@@ -36,13 +36,11 @@ pub(super) struct Asked {
     pub(super) embedded: Option<(Embedded, ActiveModel)>,
 }
 
-/// What was found before all that is known of it is joined.
+/// What the arms have brought in.
 pub(super) struct Found {
+    /// With their BM25.
     pub(super) by_words: Vec<(PassageId, f32)>,
-    /// Where the mirror was asked: among which passages the nearest are.
-    pub(super) mirrored: Option<Vec<i64>>,
-    /// How many of the nearest are looked for.
-    pub(super) nearest: usize,
+    pub(super) nearest: Vec<PassageId>,
 }
 
 /// A candidate with its joined score.
@@ -63,8 +61,8 @@ impl Memory {
         Ok(counts)
     }
 
-    /// Reads the question and, at the same time, looks for its words and has it embedded.
-    pub(super) async fn ask(
+    /// Reads the question and looks for its words; at the same time has it embedded, and looks for what is nearest to it.
+    async fn ask(
         &self,
         ns: &Namespace,
         scope: &Scope,
@@ -72,68 +70,95 @@ impl Memory {
         stages: Stages,
         limit: usize,
         warnings: &mut Vec<String>,
-    ) -> Result<(Asked, Vec<(PassageId, f32)>), EngineError> {
+    ) -> Result<(Asked, Found), EngineError> {
         let words = async {
             let mut conn = self.store.acquire().await?;
             let question = self.read_question(&mut conn, ns, query).await?;
-            let found = if stages.lexical {
+            let by_words = if stages.lexical {
                 question.passages(&mut conn, ns, scope, limit).await?
             } else {
                 Vec::new()
             };
-            Ok::<_, EngineError>((question, found))
+            conn.keep();
+            Ok::<_, EngineError>((question, by_words))
         };
-        let embedding = async {
-            if !stages.vector && !stages.late_interaction {
-                return (None, None);
-            }
-            let Some((model, active)) = self.ready_model() else {
-                let error = EmbeddingError::Unavailable("not loaded".into());
-                return (None, Some(vector_warning(&error)));
+        let vectors = async {
+            let embedded = self.embedded(query, stages, warnings).await;
+            let nearest = match &embedded {
+                Some(embedded) => self.nearest(ns, scope, embedded, limit, warnings).await?,
+                None => Vec::new(),
             };
-            match model.embed_query(query).await {
-                Ok(embedded) => (Some((embedded, active)), None),
-                Err(error) => (None, Some(vector_warning(&error))),
-            }
+            Ok((embedded, nearest))
         };
-        let (words, (embedded, warning)) = futures::join!(words, embedding);
-        let (question, found) = words?;
-        warnings.extend(warning);
-        Ok((Asked { question, embedded }, found))
+        let ((question, by_words), (embedded, nearest)) = futures::try_join!(words, vectors)?;
+        Ok((Asked { question, embedded }, Found { by_words, nearest }))
     }
 
-    /// The passages of the scope that answer best, best first: those that have the question's words, those nearest
-    /// to its vector, and what is known of each joined to one score.
+    /// What the model makes of the question, where a stage needs that and it can.
+    async fn embedded(
+        &self,
+        query: &str,
+        stages: Stages,
+        warnings: &mut Vec<String>,
+    ) -> Option<(Embedded, ActiveModel)> {
+        if !stages.vector && !stages.late_interaction {
+            return None;
+        }
+        let embedded = match self.ready_model() {
+            Some((model, active)) => model.embed_query(query).await.map(|embedded| (embedded, active)),
+            None => Err(EmbeddingError::Unavailable("not loaded".into())),
+        };
+        embedded.map_err(|error| warnings.push(vector_warning(&error))).ok()
+    }
+
+    /// The passages of the scope that are nearest to the question, in Postgres or among what the mirror names.
+    pub(super) async fn nearest(
+        &self,
+        ns: &Namespace,
+        scope: &Scope,
+        embedded: &(Embedded, ActiveModel),
+        limit: usize,
+        warnings: &mut Vec<String>,
+    ) -> Result<Vec<PassageId>, EngineError> {
+        if scope.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mirrored = self.mirrored(ns, scope, embedded, limit, warnings).await?;
+        let (Embedded { vector, .. }, model) = embedded;
+        let mut conn = self.store.acquire().await?;
+        let query = QueryVector { model, vector };
+        let near = search::nearest(&mut conn, ns, scope, query, limit, mirrored.as_deref()).await?;
+        conn.keep();
+        Ok(near.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// What was found, best first: all that is known of each passage joined to one score.
     pub(super) async fn rank(
         &self,
         conn: &mut Conn,
         ns: &Namespace,
-        scope: &Scope,
         asked: &Asked,
         found: Found,
         stages: Stages,
     ) -> Result<Vec<Scored>, EngineError> {
-        let Found { by_words: found, mirrored, nearest } = found;
-        let vector = asked.embedded.as_ref().map(|(embedded, model)| QueryVector {
-            model,
-            vector: embedded.vector.clone(),
-            nearest,
-            with_states: stages.late_interaction && !embedded.tokens.is_empty(),
-            mirrored,
-        });
-        let given: Vec<PassageId> = found.iter().map(|(id, _)| *id).collect();
-        if given.is_empty() && vector.is_none() {
+        let lexical: HashMap<PassageId, f32> = found.by_words.into_iter().collect();
+        let mut given: Vec<PassageId> = lexical.keys().copied().chain(found.nearest).collect();
+        given.sort_unstable();
+        given.dedup();
+        if given.is_empty() {
             return Ok(Vec::new());
         }
-        let candidates = search::candidates(conn, ns, scope, &given, vector).await?;
-        let late = match &asked.embedded {
-            Some((embedded, _)) if stages.late_interaction => {
+        let embedded = asked.embedded.as_ref();
+        let query = embedded.map(|(Embedded { vector, .. }, model)| QueryVector { model, vector });
+        let with_states = stages.late_interaction && embedded.is_some_and(|(it, _)| !it.tokens.is_empty());
+        let candidates = search::candidates(conn, ns, &given, query, with_states).await?;
+        let late = match embedded {
+            Some((embedded, _)) if with_states => {
                 let states: Vec<Option<&[u8]>> = candidates.iter().map(|c| c.states.as_deref()).collect();
                 max_similarities(&asked.question.weighed(&embedded.tokens), &states)
             }
             _ => vec![None; candidates.len()],
         };
-        let lexical: HashMap<PassageId, f32> = found.into_iter().collect();
         let evidence: Vec<Evidence<PassageId>> = candidates
             .iter()
             .zip(late)
@@ -167,14 +192,9 @@ impl Memory {
         let limit = ARM_LIMIT.max(depth * 2);
         let stages = request.stages;
         let (asked, found) = self.ask(ns, &scope, query, stages, limit, warnings).await?;
-        let mirrored = self.mirrored(ns, &scope, &asked, limit, warnings).await?;
         // While the question was embedded no connection was held.
         let mut conn = self.store.acquire().await?;
-        if scope.is_empty() {
-            return Ok((asked, Vec::new(), conn));
-        }
-        let found = Found { by_words: found, mirrored, nearest: limit };
-        let mut scored = self.rank(&mut conn, ns, &scope, &asked, found, stages).await?;
+        let mut scored = self.rank(&mut conn, ns, &asked, found, stages).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
@@ -183,7 +203,7 @@ impl Memory {
         if !self.reranks() || !stages.reranking {
             return Ok((asked, chosen, conn));
         }
-        drop(conn);
+        conn.keep();
         let chosen = self.rerank(ns, query, chosen, warnings).await?;
         Ok((asked, chosen, self.store.acquire().await?))
     }

@@ -1,6 +1,7 @@
 //! The search: what it looks through, the words in it, and the nearest vectors.
 
 mod candidates;
+mod nearest;
 mod words;
 
 use jiff::Timestamp;
@@ -11,7 +12,8 @@ use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use sqlx::{Postgres, QueryBuilder, Row};
 
-pub use candidates::{Candidate, Owner, QueryVector, candidates};
+pub use candidates::{Candidate, Owner, candidates};
+pub use nearest::{QueryVector, nearest};
 pub use words::{WordMatch, common_lexemes, corpus_stats, document_frequencies, with_words};
 
 use crate::{Conn, StoreError};

@@ -1,10 +1,9 @@
 //! pgvector as a vector index: the search that Postgres makes by itself.
 
 use async_trait::async_trait;
-use memory_core::id::PassageId;
 
 use super::{IndexError, Near, VectorIndex, Wanted, check, in_order};
-use crate::search::{QueryVector, candidates};
+use crate::search::{self, QueryVector};
 use crate::{Store, StoreError};
 
 /// Searches where the vectors are.
@@ -29,17 +28,9 @@ impl VectorIndex for PgVector {
         check(wanted.vector, wanted.model.info.dimension)?;
         let away = |error: StoreError| IndexError::Unavailable(error.to_string());
         let mut conn = self.store.acquire().await.map_err(away)?;
-        let query = QueryVector {
-            model: wanted.model,
-            vector: wanted.vector.to_vec(),
-            nearest: wanted.limit,
-            with_states: false,
-            mirrored: None,
-        };
-        let found = candidates(&mut conn, wanted.ns, wanted.scope, &[], Some(query)).await.map_err(away)?;
-        let near = found.into_iter().filter_map(|candidate| {
-            Some(Near { passage_id: PassageId(candidate.passage_id.0), cosine: candidate.cosine? })
-        });
+        let query = QueryVector { model: wanted.model, vector: wanted.vector };
+        let found = search::nearest(&mut conn, wanted.ns, wanted.scope, query, wanted.limit, None).await;
+        let near = found.map_err(away)?.into_iter().map(|(passage_id, cosine)| Near { passage_id, cosine });
         Ok(in_order(near.collect()))
     }
 }
