@@ -118,7 +118,7 @@ async fn connections_that_end_while_they_are_kept_fail_no_call() {
     let id = f.remember("Some text.").await.id;
     f.drain().await;
     for _ in 0..3 {
-        assert_eq!(ids(&f.recall("text").await), [id.clone()]);
+        assert_eq!(ids(&f.recall("text").await), std::slice::from_ref(&id));
         let ended = f
             .count(
                 "select count(pg_terminate_backend(pid)) from pg_stat_activity

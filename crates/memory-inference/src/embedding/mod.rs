@@ -1,7 +1,8 @@
 //! Text to vectors with a sentence encoder that runs in this process, under ONNX Runtime.
 //!
 //! One thread owns the model. Queries and passages wait in two lanes; passages are taken in small
-//! batches, and queries that wait go first between any two of them.
+//! batches, and queries that wait go first between any two of them. While many passages wait, as in an import, a second
+//! thread with a copy of the model takes its part.
 
 mod batches;
 mod description;
@@ -10,8 +11,8 @@ mod windows;
 mod worker;
 
 use std::path::Path;
-use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
 
 use async_trait::async_trait;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo};
@@ -23,11 +24,13 @@ use self::worker::{Job, Lane, Lanes};
 use crate::runtime;
 
 /// A model of one folder, loaded. Dropping it ends its thread after the batch that runs.
-#[derive(Debug)]
 pub struct OnnxEmbedding {
     info: ModelInfo,
     lanes: Arc<Lanes>,
     thread: Option<JoinHandle<()>>,
+    load: Arc<dyn Fn() -> Result<Encoder, EmbeddingError> + Send + Sync>,
+    /// The last one.
+    helper: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl OnnxEmbedding {
@@ -43,12 +46,30 @@ impl OnnxEmbedding {
     ) -> Result<Self, EmbeddingError> {
         let description = ModelDescription::read(model_dir)?;
         let environment = runtime::environment(onnxruntime_library).map_err(EmbeddingError::Unavailable)?;
-        let encoder = Encoder::load(model_dir, &description, environment, threads)?;
+        let info = ModelInfo { id: description.id.clone(), dimension: description.dimension };
+        let model_dir = model_dir.to_owned();
+        let load = move || Encoder::load(&model_dir, &description, environment.clone(), threads);
+        let encoder = load()?;
         let lanes = Arc::new(Lanes::default());
         let thread = worker::spawn(encoder, Arc::clone(&lanes))
             .map_err(|error| EmbeddingError::Unavailable(format!("no thread for the model: {error}")))?;
-        let info = ModelInfo { id: description.id, dimension: description.dimension };
-        Ok(Self { info, lanes, thread: Some(thread) })
+        Ok(Self { info, lanes, thread: Some(thread), load: Arc::new(load), helper: Mutex::default() })
+    }
+
+    /// Starts the second thread. Without it everything is done as well, later.
+    fn call_help(&self) {
+        let (load, lanes) = (Arc::clone(&self.load), Arc::clone(&self.lanes));
+        let helping = Builder::new().name("embedding".to_owned()).spawn(move || {
+            match load() {
+                Ok(encoder) => worker::help(encoder, &lanes),
+                // Nor will another try do.
+                Err(error) => tracing::warn!(%error, "passages are embedded by one thread"),
+            }
+        });
+        match helping {
+            Ok(helper) => *self.helper.lock().unwrap_or_else(PoisonError::into_inner) = Some(helper),
+            Err(error) => tracing::warn!(%error, "passages are embedded by one thread"),
+        }
     }
 
     async fn embed(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
@@ -57,6 +78,9 @@ impl OnnxEmbedding {
         }
         let (reply, answer) = oneshot::channel();
         self.lanes.push(lane, Job { texts, reply });
+        if self.lanes.wants_help() {
+            self.call_help();
+        }
         answer.await.map_err(|_| EmbeddingError::Failed("the thread of the model has ended".to_owned()))?
     }
 }
@@ -80,7 +104,8 @@ impl EmbeddingModel for OnnxEmbedding {
 impl Drop for OnnxEmbedding {
     fn drop(&mut self) {
         self.lanes.close();
-        if let Some(thread) = self.thread.take() {
+        let helper = self.helper.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        for thread in self.thread.take().into_iter().chain(helper) {
             // Its panics are answered to the callers; there is nothing left to report here.
             let _ = thread.join();
         }

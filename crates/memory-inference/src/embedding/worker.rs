@@ -1,9 +1,10 @@
-//! The thread of a model and the two lanes of work before it.
+//! The thread of a model, one that helps it while much waits, and the two lanes of work before them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 use memory_core::ports::{Embedded, EmbeddingError};
 use tokio::sync::oneshot;
@@ -13,6 +14,11 @@ use super::batches::{Place, Sums, group};
 /// Tokens of one run of the model, padding included. Measured with MiniLM on two cores: 4,096 are no faster
 /// than 512, take 200 MB more, and a query that comes meanwhile waits 0.2 s instead of 15 ms.
 const BATCH_TOKENS: usize = 512;
+
+/// Help is called for where so many passages' jobs wait …
+const HELPED_FROM: usize = 2;
+/// … and goes, with its copy of the model, when none has come for so long.
+const HELPS_FOR: Duration = Duration::from_secs(20);
 
 /// What the thread asks of a model. It is a trait so that order and failures can be tested without one.
 pub(super) trait Encode: Send + 'static {
@@ -58,6 +64,7 @@ struct Waiting {
     queries: VecDeque<Job>,
     passages: VecDeque<Job>,
     closed: bool,
+    has_help: bool,
 }
 
 impl Lanes {
@@ -68,7 +75,32 @@ impl Lanes {
             Lane::Passages => waiting.passages.push_back(job),
         }
         drop(waiting);
-        self.changed.notify_one();
+        // The helper does not come for a query.
+        self.changed.notify_all();
+    }
+
+    /// Whether more waits than one thread should do, and nobody was called yet. Whoever is told so calls.
+    pub(super) fn wants_help(&self) -> bool {
+        let mut waiting = self.lock();
+        let wants = !waiting.closed && !waiting.has_help && waiting.passages.len() >= HELPED_FROM;
+        waiting.has_help |= wants;
+        wants
+    }
+
+    /// Waits for passages; none once the lanes are closed or nothing has come for a while.
+    fn next_passages(&self, patience: Duration) -> Option<Job> {
+        let deadline = Instant::now() + patience;
+        let mut waiting = self.lock();
+        loop {
+            if waiting.closed {
+                return None;
+            }
+            if let Some(job) = waiting.passages.pop_front() {
+                return Some(job);
+            }
+            let left = deadline.checked_duration_since(Instant::now())?;
+            waiting = self.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// Work that waits is dropped; its callers are told that the thread has ended.
@@ -118,6 +150,19 @@ pub(super) fn spawn(encoder: impl Encode, lanes: Arc<Lanes>) -> std::io::Result<
             worker.answer(lane, job);
         }
     })
+}
+
+/// Takes part in the passages, until nothing has come for a while.
+pub(super) fn help(encoder: impl Encode, lanes: &Arc<Lanes>) {
+    help_for(encoder, lanes, HELPS_FOR);
+}
+
+fn help_for(encoder: impl Encode, lanes: &Arc<Lanes>, patience: Duration) {
+    let mut worker = Worker { encoder, lanes: Arc::clone(lanes) };
+    while let Some(job) = lanes.next_passages(patience) {
+        worker.answer(Lane::Passages, job);
+    }
+    lanes.lock().has_help = false;
 }
 
 struct Worker<E> {
@@ -294,6 +339,35 @@ mod tests {
         assert_eq!(thread.runs(), "last");
         thread.let_run();
         assert!(first.blocking_recv().unwrap().is_ok() && last.blocking_recv().unwrap().is_ok());
+    }
+
+    #[test]
+    fn help_is_called_once_while_much_waits_takes_passages_and_goes() {
+        let thread = Thread::start();
+        let first = thread.ask(Lane::Passages, &["first"]);
+        assert_eq!(thread.runs(), "first");
+        let second = thread.ask(Lane::Passages, &["second"]);
+        assert!(!thread.lanes.wants_help(), "one waits");
+        let third = thread.ask(Lane::Passages, &["third"]);
+        assert!(thread.lanes.wants_help(), "two wait");
+        assert!(!thread.lanes.wants_help(), "it was called for");
+
+        let (ran_sender, ran) = mpsc::channel();
+        let (leave, leave_receiver) = mpsc::channel();
+        let lanes = Arc::clone(&thread.lanes);
+        let helper = std::thread::spawn(move || {
+            let model = Scripted { ran: ran_sender, leave: leave_receiver };
+            help_for(model, &lanes, Duration::from_millis(50));
+        });
+        for (text, answer) in [("second", second), ("third", third)] {
+            assert_eq!(ran.recv_timeout(Duration::from_secs(10)).unwrap(), text);
+            leave.send(()).unwrap();
+            assert!(answer.blocking_recv().unwrap().is_ok());
+        }
+        helper.join().unwrap();
+        thread.let_run();
+        assert!(first.blocking_recv().unwrap().is_ok());
+        assert!(!thread.lanes.wants_help(), "nothing waits");
     }
 
     #[test]
