@@ -23,6 +23,9 @@ use self::encoder::Encoder;
 use self::worker::{Job, Lane, Lanes};
 use crate::runtime;
 
+/// The most texts of one job: more are divided, so that two threads can share them.
+const PIECE: usize = 16;
+
 /// A model of one folder, loaded. Dropping it ends its thread after the batch that runs.
 pub struct OnnxEmbedding {
     info: ModelInfo,
@@ -73,15 +76,21 @@ impl OnnxEmbedding {
     }
 
     async fn embed(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
-        if texts.is_empty() {
-            return Ok(Vec::new());
+        let mut answers = Vec::with_capacity(texts.len().div_ceil(PIECE));
+        for piece in texts.chunks(PIECE) {
+            let (reply, answer) = oneshot::channel();
+            self.lanes.push(lane, Job { texts: piece.to_vec(), reply });
+            answers.push(answer);
         }
-        let (reply, answer) = oneshot::channel();
-        self.lanes.push(lane, Job { texts, reply });
         if self.lanes.wants_help() {
             self.call_help();
         }
-        answer.await.map_err(|_| EmbeddingError::Failed("the thread of the model has ended".to_owned()))?
+        let mut embedded = Vec::with_capacity(texts.len());
+        for answer in answers {
+            let ended = |_| EmbeddingError::Failed("the thread of the model has ended".to_owned());
+            embedded.extend(answer.await.map_err(ended)??);
+        }
+        Ok(embedded)
     }
 }
 
