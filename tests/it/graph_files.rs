@@ -400,7 +400,7 @@ impl<'a> ReadOnly<'a> {
 }
 
 /// Runs a test that uses [`ReadOnly`]. A thread that the runtime starts meanwhile would stay somebody else.
-fn on_this_thread(test: impl Future<Output = ()>) {
+pub(crate) fn on_this_thread(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .on_thread_start(|| {

@@ -8,7 +8,7 @@ use memory_engine::{EngineError, EngineSettings, Memory};
 use memory_tests::at_once;
 use sqlx::Connection;
 
-use crate::graph_files::{ANN, BOB, Filed, KNOWS, ReadOnly};
+use crate::graph_files::{ANN, BOB, Filed, KNOWS, ReadOnly, on_this_thread};
 use crate::graph_shorthand::entity;
 use crate::stand_ins::line_reader;
 
@@ -80,30 +80,32 @@ async fn a_file_has_what_the_graph_has_whoever_changes_what() {
     }
 }
 
-#[tokio::test]
-async fn whoever_only_reads_takes_in_a_file_and_writes_nothing() {
-    let g = Filed::with(&[ANN]).await;
-    g.names().await;
-    let folder = g.path().parent().expect("a folder").to_owned();
-    let read_only = ReadOnly::new(&folder);
-    g.warned("Bob").await.expect("a warning");
-    drop(read_only);
-    let g = g.restarted().await;
-    let GraphScope::File(file) = g.scope.clone() else { panic!("a file") };
-    let draft = folder.join(".memory.jsonl.0123456789abcdef.tmp");
-    std::fs::write(&draft, "somebody's").expect("it is written");
-    g.memory().read_graph_file(g.ns(), &file).await.expect("it is read");
-    assert_eq!(g.names().await, ["Ann", "Bob"], "the change is kept");
-    assert_eq!(g.file(), ANN);
-    assert!(draft.exists());
-    g.memory().bind_graph_file(g.ns(), &file).await.expect("it is bound");
-    assert_eq!(g.file().lines().count(), 2);
+#[test]
+fn whoever_only_reads_takes_in_a_file_and_writes_nothing() {
+    on_this_thread(async {
+        let g = Filed::with(&[ANN]).await;
+        g.names().await;
+        let folder = g.path().parent().expect("a folder").to_owned();
+        let read_only = ReadOnly::new(&folder);
+        g.warned("Bob").await.expect("a warning");
+        drop(read_only);
+        let g = g.restarted().await;
+        let GraphScope::File(file) = g.scope.clone() else { panic!("a file") };
+        let draft = folder.join(".memory.jsonl.0123456789abcdef.tmp");
+        std::fs::write(&draft, "somebody's").expect("it is written");
+        g.memory().read_graph_file(g.ns(), &file).await.expect("it is read");
+        assert_eq!(g.names().await, ["Ann", "Bob"], "the change is kept");
+        assert_eq!(g.file(), ANN);
+        assert!(draft.exists());
+        g.memory().bind_graph_file(g.ns(), &file).await.expect("it is bound");
+        assert_eq!(g.file().lines().count(), 2);
 
-    let (old, new) = (folder.join("graph.json"), folder.join("graph.jsonl"));
-    std::fs::write(&old, KNOWS).expect("it is written");
-    let located = Memory::locate_graph_file(new.clone()).await.expect("a path");
-    assert_eq!(located.path(), old.canonicalize().expect("a path").to_str().expect("UTF-8"));
-    let missing = Memory::locate_graph_file(folder.join("not/there.jsonl")).await.expect("a path");
-    let nothing = g.memory().whole_graph(g.ns(), &GraphScope::File(missing)).await.expect("it is read");
-    assert!(nothing.entities.is_empty() && !folder.join("not").exists() && old.exists() && !new.exists());
+        let (old, new) = (folder.join("graph.json"), folder.join("graph.jsonl"));
+        std::fs::write(&old, KNOWS).expect("it is written");
+        let located = Memory::locate_graph_file(new.clone()).await.expect("a path");
+        assert_eq!(located.path(), old.canonicalize().expect("a path").to_str().expect("UTF-8"));
+        let missing = Memory::locate_graph_file(folder.join("not/there.jsonl")).await.expect("a path");
+        let nothing = g.memory().whole_graph(g.ns(), &GraphScope::File(missing)).await.expect("it is read");
+        assert!(nothing.entities.is_empty() && !folder.join("not").exists() && old.exists() && !new.exists());
+    });
 }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memory_core::job::{ErrorCode, backoff_ceiling};
+use memory_core::ports::EmbeddingModel;
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
 use memory_store::{Store, Topic, jobs};
-use memory_tests::{Fixture, at_once};
+use memory_tests::{Fixture, at_once, load_model};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -165,4 +166,26 @@ async fn the_databases_clock_alone_says_when_a_lease_has_ended() {
         .expect("it waits");
     let wait = "select round(extract(epoch from run_at - now()))::bigint from event_jobs";
     assert!((48..=50).contains(&f.count(wait).await));
+}
+
+#[tokio::test]
+async fn many_texts_at_once_come_back_in_their_order_whoever_embeds_them() {
+    let model = load_model();
+    let places = ["harbour", "glacier", "orchard", "library", "furnace", "market", "desert", "chapel"];
+    let texts: Vec<String> = (0..96).map(|n| format!("Room {n} of the {}.", places[n % 8])).collect();
+    let halves = texts.split_at(40);
+    let (first, second) =
+        tokio::try_join!(model.embed_passages(halves.0.to_vec()), model.embed_passages(halves.1.to_vec()))
+            .expect("all are embedded");
+    let cosine = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();
+    let made: Vec<_> = first.into_iter().chain(second).collect();
+    assert_eq!(made.len(), texts.len());
+    for n in [0, 17, 39, 40, 66, 95] {
+        let alone = model.embed_query(&texts[n]).await.expect("it is embedded").vector;
+        let best = (0..made.len())
+            .max_by(|a, b| cosine(&made[*a].vector, &alone).total_cmp(&cosine(&made[*b].vector, &alone)));
+        let best = best.expect("there are some");
+        assert_eq!(best % 8, n % 8, "{} is taken for {}", texts[n], texts[best]);
+        assert!(cosine(&made[n].vector, &alone) > 0.9, "{}", texts[n]);
+    }
 }

@@ -63,11 +63,13 @@ pub fn onnxruntime_library() -> PathBuf {
 /// The real model, loaded once a test run.
 pub fn model() -> Arc<dyn EmbeddingModel> {
     static MODEL: OnceLock<Arc<OnnxEmbedding>> = OnceLock::new();
-    let model = MODEL.get_or_init(|| {
-        let folder = piece("models", "all-MiniLM");
-        Arc::new(OnnxEmbedding::load(&folder, &onnxruntime_library(), 2).expect("the model loads"))
-    });
-    Arc::clone(model) as Arc<dyn EmbeddingModel>
+    Arc::clone(MODEL.get_or_init(|| Arc::new(load_model()))) as Arc<dyn EmbeddingModel>
+}
+
+/// The same, for a test that wants one of its own.
+pub fn load_model() -> OnnxEmbedding {
+    let folder = piece("models", "all-MiniLM");
+    OnnxEmbedding::load(&folder, &onnxruntime_library(), 2).expect("the model loads")
 }
 
 async fn server() -> &'static EmbeddedPostgres {

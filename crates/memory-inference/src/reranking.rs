@@ -6,6 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
+use std::thread::{Builder, JoinHandle};
 
 use async_trait::async_trait;
 use fastembed::{RerankInitOptionsUserDefined, TextRerank, TokenizerFiles, UserDefinedRerankingModel};
@@ -47,7 +48,9 @@ impl RerankerSettings {
 /// A loaded cross-encoder. Dropping it ends its thread after the run that it is in.
 #[derive(Debug)]
 pub struct CrossEncoder {
-    questions: mpsc::Sender<Question>,
+    /// Always there until it is dropped.
+    questions: Option<mpsc::Sender<Question>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 struct Question {
@@ -67,11 +70,12 @@ impl CrossEncoder {
         let model = read(dir, onnxruntime_library, threads)
             .map_err(|reason| RerankError::Unavailable(format!("{}: {reason}", dir.display())))?;
         let (questions, waiting) = mpsc::channel();
-        std::thread::Builder::new()
-            .name("reranking".to_owned())
-            .spawn(move || answer_all(model, &waiting))
-            .map_err(|error| RerankError::Unavailable(format!("no thread for the model: {error}")))?;
-        Ok(Self { questions })
+        let thread =
+            Builder::new()
+                .name("reranking".to_owned())
+                .spawn(move || answer_all(model, &waiting))
+                .map_err(|error| RerankError::Unavailable(format!("no thread for the model: {error}")))?;
+        Ok(Self { questions: Some(questions), thread: Some(thread) })
     }
 }
 
@@ -81,8 +85,18 @@ impl Reranker for CrossEncoder {
         let ended = || RerankError::Failed("the thread of the model has ended".to_owned());
         let (reply, answer) = oneshot::channel();
         let question = Question { text: query.to_owned(), passages, reply };
-        self.questions.send(question).map_err(|_| ended())?;
+        self.questions.as_ref().and_then(|questions| questions.send(question).ok()).ok_or_else(ended)?;
         answer.await.map_err(|_| ended())?
+    }
+}
+
+impl Drop for CrossEncoder {
+    fn drop(&mut self) {
+        self.questions = None;
+        if let Some(thread) = self.thread.take() {
+            // Its panics are answered to the callers; there is nothing left to report here.
+            let _ = thread.join();
+        }
     }
 }
 
