@@ -53,7 +53,7 @@ const NEIGHBOUR_REACH: i32 = 4;
 const TIME_WEIGHT: f32 = 0.05;
 const RECENCY_WEIGHT: f32 = 0.02;
 const IMPORTANCE_WEIGHT: f32 = 0.02;
-/// What a reranker's judgement counts beside everything else. The field's usual share; no reranker could be measured.
+/// What a reranker's judgement counts beside everything else. Not measured: there was no reranker to be had.
 const RERANKER_WEIGHT: f32 = 0.7;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;

@@ -129,7 +129,7 @@ impl Store {
             .test_before_acquire(false)
             .connect_with(options)
             .await?;
-        let store = Self { pool, warm: Warm::default() };
+        let store = Self { pool, warm: Warm::of(connections) };
         store.check_fitness().await?;
         MIGRATOR.run(&store.pool).await.map_err(|error| match error {
             sqlx::migrate::MigrateError::Execute(error) | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => {

@@ -7,17 +7,18 @@ use std::time::{Duration, Instant};
 use sqlx::Postgres;
 use sqlx::pool::PoolConnection;
 
-/// The most that are kept; the pool has the others.
-const KEPT_MAX: usize = 4;
+/// One of so many connections may be kept; whoever asks the pool itself, as transactions do, has the others.
+const SHARE: usize = 4;
 /// After so long a connection goes back to the pool, to be tested, and renewed when it is old.
 const KEPT_FOR: Duration = Duration::from_secs(60);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Warm(Arc<Mutex<Kept>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Kept {
     connections: Vec<Lent>,
+    most: usize,
     /// How many wait for the pool: what is given back meanwhile is theirs.
     waiting: usize,
     is_closed: bool,
@@ -46,6 +47,13 @@ impl Drop for Waiting<'_> {
 }
 
 impl Warm {
+    /// For a pool of at most so many connections.
+    pub(crate) fn of(pool_connections: u32) -> Self {
+        let most = pool_connections as usize / SHARE;
+        let kept = Kept { connections: Vec::with_capacity(most), most, waiting: 0, is_closed: false };
+        Self(Arc::new(Mutex::new(kept)))
+    }
+
     /// The connection that was kept last; else the caller is one of those who wait for the pool.
     pub(crate) fn take(&self) -> Result<Lent, Waiting<'_>> {
         let mut kept = self.lock();
@@ -61,7 +69,7 @@ impl Warm {
     /// Keeps a connection on which the last statement came to its end, or gives it back to the pool.
     pub(crate) fn keep(&self, lent: Lent) {
         let mut kept = self.lock();
-        if kept.waiting == 0 && !kept.is_closed && kept.connections.len() < KEPT_MAX {
+        if kept.waiting == 0 && !kept.is_closed && kept.connections.len() < kept.most {
             kept.connections.push(lent);
         }
     }
