@@ -53,6 +53,11 @@ pub trait EmbeddingModel: Send + Sync {
     /// One for each text, in order.
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError>;
 
+    /// The same for texts that nobody waits for: where a model has one queue, others go before.
+    async fn embed_in_background(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        self.embed_passages(texts).await
+    }
+
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError>;
 }
 

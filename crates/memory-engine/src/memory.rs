@@ -82,6 +82,10 @@ impl EmbeddingModel for InUse {
         self.0.embed_passages(texts).await
     }
 
+    async fn embed_in_background(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        self.0.embed_in_background(texts).await
+    }
+
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
         self.0.embed_query(text).await
     }

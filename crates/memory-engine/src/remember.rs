@@ -111,7 +111,7 @@ impl Memory {
         previous: Option<PreviousTurn>,
         lane: Lane,
     ) -> Result<Remembered, EngineError> {
-        let mut prepared = self.prepare(ns, &new.meta, chunked, previous).await;
+        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
         let mut tx = self.store.begin().await?;
         if let Some((conversation, turn)) = new.meta.turn() {
@@ -191,7 +191,7 @@ impl Memory {
         if meta != standing.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&standing.meta, None);
             let mut prepared =
-                if is_rendered_anew { Some(self.prepare(ns, &meta, chunked, previous).await) } else { None };
+                if is_rendered_anew { Some(self.prepare(ns, &meta, chunked, previous, lane).await) } else { None };
             let mut tx = self.store.begin().await?;
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;
@@ -239,13 +239,14 @@ impl Memory {
         meta: &Metadata,
         chunked: &Chunked,
         previous: Option<PreviousTurn>,
+        lane: Lane,
     ) -> Prepared {
         let surroundings = Surroundings::new(meta, previous);
         let rendered = rendered(chunked, &surroundings);
         let mut vectors = vec![None; rendered.len()];
         let mut made_by = None;
         if let Some((model, active)) = self.ready_model().filter(|_| rendered.len() <= EMBEDDED_AT_ONCE_MAX) {
-            match embed(&*model, &rendered).await {
+            match embed(&*model, &rendered, lane).await {
                 Ok(made) => {
                     vectors = made.into_iter().map(Some).collect();
                     made_by = Some((model, active));
@@ -262,10 +263,14 @@ impl Memory {
 pub(crate) async fn embed(
     model: &dyn EmbeddingModel,
     rendered: &[Rendered],
+    lane: Lane,
 ) -> Result<Vec<PassageVector>, EmbeddingError> {
     let texts = rendered.iter().map(|rendered| rendered.embedded.clone()).collect();
-    let embedded = model.embed_passages(texts).await?.into_iter();
-    Ok(embedded.map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector }).collect())
+    let embedded = match lane {
+        Lane::Small => model.embed_passages(texts).await?,
+        _ => model.embed_in_background(texts).await?,
+    };
+    Ok(embedded.into_iter().map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector }).collect())
 }
 
 /// The passages as the indexes see them.

@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
     /// A vector for each text, of the dimension that the model is said to have.
     async fn ask(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
         let wanted = texts.len();
-        let made = self.model.embed_passages(texts).await?;
+        let made = self.model.embed_in_background(texts).await?;
         let dimension = self.target.info.dimension;
         if let Some(odd) = made.iter().find(|made| made.vector.len() != dimension) {
             return Err(EmbeddingError::Unavailable(format!(

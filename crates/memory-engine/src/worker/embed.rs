@@ -1,7 +1,7 @@
 //! Embedding jobs: the vectors of texts that were too long, or whose model was away, when they came in.
 
 use memory_core::id::RevisionId;
-use memory_core::job::ErrorCode;
+use memory_core::job::{ErrorCode, Lane};
 use memory_core::ports::EmbeddingError;
 use memory_core::render::Rendered;
 use memory_store::StoreError;
@@ -33,7 +33,7 @@ impl Memory {
             drop(conn);
             let rendered: Vec<Rendered> =
                 batch.iter().map(|p| surroundings.render(&p.text, p.ordinal == 0)).collect();
-            let embedded = match embed(&*model, &rendered).await {
+            let embedded = match embed(&*model, &rendered, Lane::Large).await {
                 Ok(embedded) => embedded,
                 Err(EmbeddingError::Unavailable(_)) => {
                     return Err(JobError::Wait(ErrorCode::EmbeddingUnavailable, MODEL_WAIT));

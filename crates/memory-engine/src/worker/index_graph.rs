@@ -59,7 +59,7 @@ impl Memory {
             };
             let is_last = (batch.len() as i64) < VECTORS_BATCH;
             let (ids, texts): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-            let embedded = match model.embed_passages(texts).await {
+            let embedded = match model.embed_in_background(texts).await {
                 Ok(embedded) => embedded,
                 Err(EmbeddingError::Unavailable(_)) => {
                     return Err(JobError::Wait(ErrorCode::EmbeddingUnavailable, MODEL_WAIT));

@@ -81,7 +81,7 @@ impl Encoder {
     fn prefix(&self, lane: Lane) -> &Prefix {
         match lane {
             Lane::Queries => &self.query,
-            Lane::Passages => &self.passage,
+            Lane::Passages | Lane::Background => &self.passage,
         }
     }
 }

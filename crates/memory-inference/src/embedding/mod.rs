@@ -1,8 +1,8 @@
 //! Text to vectors with a sentence encoder that runs in this process, under ONNX Runtime.
 //!
-//! One thread owns the model. Queries and passages wait in two lanes; passages are taken in small
-//! batches, and queries that wait go first between any two of them. While many passages wait, as in an import, a second
-//! thread with a copy of the model takes its part.
+//! One thread owns the model. Queries, passages of what someone has just written, and passages that nobody waits for have
+//! a lane each; passages are taken in small batches, and whatever waits in a lane before goes first between any two of
+//! them. While many passages wait, as in an import, a second thread with a copy of the model takes its part.
 
 mod batches;
 mod description;
@@ -102,6 +102,10 @@ impl EmbeddingModel for OnnxEmbedding {
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
         self.embed(Lane::Passages, texts).await
+    }
+
+    async fn embed_in_background(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        self.embed(Lane::Background, texts).await
     }
 
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {

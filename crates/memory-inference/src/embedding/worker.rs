@@ -1,4 +1,4 @@
-//! The thread of a model, one that helps it while much waits, and the two lanes of work before them.
+//! The thread of a model, one that helps it while much waits, and the lanes of work before them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,11 +40,19 @@ pub(super) trait Encode: Send + 'static {
     ) -> Result<Vec<Embedded>, EmbeddingError>;
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Who goes first; the order counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lane {
     Queries,
+    /// Of what someone has just written.
     Passages,
+    /// Of long texts and imports, for which nobody waits.
+    Background,
 }
+
+const LANES: [Lane; 3] = [Lane::Queries, Lane::Passages, Lane::Background];
+/// What the helper takes.
+const PASSAGES: &[Lane] = &[Lane::Passages, Lane::Background];
 
 /// Texts to embed and where the vectors go. Whoever no longer waits has dropped the other end.
 #[derive(Debug)]
@@ -61,20 +69,22 @@ pub(super) struct Lanes {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    queries: VecDeque<Job>,
-    passages: VecDeque<Job>,
+    /// By lane.
+    jobs: [VecDeque<Job>; LANES.len()],
     closed: bool,
     has_help: bool,
 }
 
+impl Waiting {
+    /// The next of these lanes, best first.
+    fn take(&mut self, lanes: &[Lane]) -> Option<(Lane, Job)> {
+        lanes.iter().find_map(|lane| Some((*lane, self.jobs[*lane as usize].pop_front()?)))
+    }
+}
+
 impl Lanes {
     pub(super) fn push(&self, lane: Lane, job: Job) {
-        let mut waiting = self.lock();
-        match lane {
-            Lane::Queries => waiting.queries.push_back(job),
-            Lane::Passages => waiting.passages.push_back(job),
-        }
-        drop(waiting);
+        self.lock().jobs[lane as usize].push_back(job);
         // The helper does not come for a query.
         self.changed.notify_all();
     }
@@ -82,21 +92,22 @@ impl Lanes {
     /// Whether more waits than one thread should do, and nobody was called yet. Whoever is told so calls.
     pub(super) fn wants_help(&self) -> bool {
         let mut waiting = self.lock();
-        let wants = !waiting.closed && !waiting.has_help && waiting.passages.len() >= HELPED_FROM;
+        let passages: usize = PASSAGES.iter().map(|lane| waiting.jobs[*lane as usize].len()).sum();
+        let wants = !waiting.closed && !waiting.has_help && passages >= HELPED_FROM;
         waiting.has_help |= wants;
         wants
     }
 
     /// Waits for passages; none once the lanes are closed or nothing has come for a while.
-    fn next_passages(&self, patience: Duration) -> Option<Job> {
+    fn next_passages(&self, patience: Duration) -> Option<(Lane, Job)> {
         let deadline = Instant::now() + patience;
         let mut waiting = self.lock();
         loop {
             if waiting.closed {
                 return None;
             }
-            if let Some(job) = waiting.passages.pop_front() {
-                return Some(job);
+            if let Some(next) = waiting.take(PASSAGES) {
+                return Some(next);
             }
             let left = deadline.checked_duration_since(Instant::now())?;
             waiting = self.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
@@ -107,8 +118,7 @@ impl Lanes {
     pub(super) fn close(&self) {
         let mut waiting = self.lock();
         waiting.closed = true;
-        waiting.queries.clear();
-        waiting.passages.clear();
+        waiting.jobs.iter_mut().for_each(VecDeque::clear);
         drop(waiting);
         self.changed.notify_all();
     }
@@ -120,18 +130,16 @@ impl Lanes {
             if waiting.closed {
                 return None;
             }
-            if let Some(job) = waiting.queries.pop_front() {
-                return Some((Lane::Queries, job));
-            }
-            if let Some(job) = waiting.passages.pop_front() {
-                return Some((Lane::Passages, job));
+            if let Some(next) = waiting.take(&LANES) {
+                return Some(next);
             }
             waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn next_query(&self) -> Option<Job> {
-        self.lock().queries.pop_front()
+    /// What waits in a lane before this one.
+    fn next_before(&self, lane: Lane) -> Option<(Lane, Job)> {
+        self.lock().take(&LANES[..lane as usize])
     }
 
     fn is_closed(&self) -> bool {
@@ -159,8 +167,8 @@ pub(super) fn help(encoder: impl Encode, lanes: &Arc<Lanes>) {
 
 fn help_for(encoder: impl Encode, lanes: &Arc<Lanes>, patience: Duration) {
     let mut worker = Worker { encoder, lanes: Arc::clone(lanes) };
-    while let Some(job) = lanes.next_passages(patience) {
-        worker.answer(Lane::Passages, job);
+    while let Some((lane, job)) = lanes.next_passages(patience) {
+        worker.answer(lane, job);
     }
     lanes.lock().has_help = false;
 }
@@ -191,12 +199,12 @@ impl<E: Encode> Worker<E> {
     ) -> Result<Vec<Embedded>, EmbeddingError> {
         let mut places: Vec<Place> = Vec::with_capacity(texts.len());
         for (index, text) in texts.iter().enumerate() {
-            self.let_queries_pass(lane);
+            self.let_others_pass(lane);
             places.extend(self.encoder.places(lane, index, text)?);
         }
         let mut sums = Sums::new(texts.len(), self.encoder.dimension());
         for batch in group(&mut places, self.encoder.added_tokens(lane), BATCH_TOKENS) {
-            self.let_queries_pass(lane);
+            self.let_others_pass(lane);
             if given_up() || self.lanes.is_closed() {
                 return Err(EmbeddingError::Failed("no one waits for the vectors".to_owned()));
             }
@@ -209,11 +217,9 @@ impl<E: Encode> Worker<E> {
         sums.into_embedded()
     }
 
-    fn let_queries_pass(&mut self, lane: Lane) {
-        while lane == Lane::Passages
-            && let Some(query) = self.lanes.next_query()
-        {
-            self.answer(Lane::Queries, query);
+    fn let_others_pass(&mut self, lane: Lane) {
+        while let Some((before, job)) = self.lanes.next_before(lane) {
+            self.answer(before, job);
         }
     }
 }
@@ -312,6 +318,22 @@ mod tests {
         assert_eq!(query.blocking_recv().unwrap().unwrap()[0].vector, [1.0]);
         thread.let_run();
         assert_eq!(passages.blocking_recv().unwrap().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_short_text_passes_what_nobody_waits_for() {
+        let thread = Thread::start();
+        let long = thread.ask(Lane::Background, &["first", "second"]);
+        assert_eq!(thread.runs(), "first");
+        let more = thread.ask(Lane::Background, &["third"]);
+        let note = thread.ask(Lane::Passages, &["note"]);
+        for next in ["note", "second", "third"] {
+            thread.let_run();
+            assert_eq!(thread.runs(), next);
+        }
+        assert_eq!(note.blocking_recv().unwrap().unwrap().len(), 1, "it is answered before the long text");
+        thread.let_run();
+        assert!(long.blocking_recv().unwrap().is_ok() && more.blocking_recv().unwrap().is_ok());
     }
 
     #[test]
