@@ -39,7 +39,7 @@ async fn plain() -> Fixture {
 }
 
 /// Something of everything.
-async fn have_documents(f: &Fixture) {
+pub(crate) async fn have_documents(f: &Fixture) {
     f.remember_as(page("readme", "Apollo needs Postgres 15.")).await;
     f.remember_as(page("readme", "Apollo needs Postgres 17 and pgvector.")).await;
     f.remember_as(page("readme", "Apollo needs Postgres 15.")).await;
@@ -72,7 +72,7 @@ async fn have_documents(f: &Fixture) {
     }
 }
 
-async fn have_graphs(f: &Fixture) {
+pub(crate) async fn have_graphs(f: &Fixture) {
     let (memory, ns) = (&f.memory, &f.ns);
     let default = GraphScope::default();
     let all = vec![
@@ -146,7 +146,7 @@ async fn what_comes_out_and_in_again_is_the_same_to_the_byte_and_to_whoever_asks
     f.memory.remember(&other, note("A secret of another namespace.")).await.expect("it is remembered");
     let archive = exported(&f).await;
     assert!(
-        archive.starts_with("{\"type\":\"remembrancer-archive\",\"version\":1}\n")
+        archive.starts_with("{\"type\":\"remembrancer-archive\",\"version\":2}\n")
             && archive.ends_with("}\n")
     );
     assert!(!archive.contains("secret"), "another namespace is in it");
@@ -448,6 +448,6 @@ async fn a_graph_of_a_file_is_archived_with_its_history_and_unites_with_the_file
 async fn an_empty_namespace_has_an_archive_of_one_line() {
     let f = plain().await;
     let archive = exported(&f).await;
-    assert_eq!(archive, "{\"type\":\"remembrancer-archive\",\"version\":1}\n");
+    assert_eq!(archive, "{\"type\":\"remembrancer-archive\",\"version\":2}\n");
     assert_eq!(import(&f, &archive).await, ArchiveImported::default());
 }

@@ -52,7 +52,7 @@ async fn actor_of(f: &Fixture, narrative: &str) -> String {
     .expect("one actor")
 }
 
-async fn id_of(f: &Fixture, name: &str) -> i64 {
+pub(crate) async fn id_of(f: &Fixture, name: &str) -> i64 {
     sqlx::query_scalar("select entity_id from entity where name = $1 order by entity_id limit 1")
         .bind(name)
         .fetch_one(&mut f.sql().await)
@@ -67,7 +67,7 @@ async fn told(texts: &[&str]) -> Fixture {
 }
 
 /// One after the other.
-async fn tell(f: &Fixture, texts: &[&str]) {
+pub(crate) async fn tell(f: &Fixture, texts: &[&str]) {
     for text in texts {
         f.remember(text).await;
         f.drain().await;
@@ -205,7 +205,7 @@ async fn a_handle_or_a_full_name_that_one_person_goes_by_is_theirs() {
 }
 
 /// Names that begin with «Project» or «Team» are of that type.
-fn typed_reader() -> Arc<dyn Extractor> {
+pub(crate) fn typed_reader() -> Arc<dyn Extractor> {
     scripted(|source| {
         let mut found = read_lines(source);
         for entity in &mut found.entities {

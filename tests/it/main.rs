@@ -2,6 +2,8 @@
 
 mod architecture;
 mod archive;
+mod archive_decisions;
+mod archive_schema;
 mod authoring;
 mod bench;
 mod chunks;

@@ -3,8 +3,9 @@
 //!
 //! Lines lean on lines before them: a revision on its artifact, what is in a graph on its thread, an
 //! observation on its entity. What is made from these, such as passages, indexes and vectors, is made anew;
-//! so are events, unless the archive was asked to have them.
+//! so are events, unless the archive was asked to have them. What somebody decided about entities goes along.
 
+mod decision;
 mod extraction;
 
 use jiff::Timestamp;
@@ -18,10 +19,13 @@ use crate::graph::{
 use crate::graph_jsonl::{broken, objects, syntax};
 use crate::id::ContentHash;
 
+pub use decision::{ArchivedDoubt, ArchivedMerge, ArchivedRejection, ArchivedTerms, SIGNS_MAX};
 pub use extraction::{ArchivedActor, ArchivedEvent, ArchivedEvidence, ArchivedExtraction, ArchivedName};
 
-/// The version of the format that is written, and the only one that is read.
-pub const ARCHIVE_VERSION: u32 = 1;
+/// The version of the format that is written.
+pub const ARCHIVE_VERSION: u32 = 2;
+/// The oldest that is read: it has no decisions about entities.
+const ARCHIVE_VERSION_MIN: u32 = 1;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +36,9 @@ pub enum ArchiveLine {
     Artifact(ArchivedArtifact),
     Revision(Box<ArchivedRevision>),
     Extraction(ArchivedExtraction),
+    EntityDoubt(Box<ArchivedDoubt>),
+    EntityRejection(Box<ArchivedRejection>),
+    EntityMerge(Box<ArchivedMerge>),
     Thread(ArchivedThread),
     GraphEntity(ArchivedEntity),
     Observation(ArchivedObservation),
@@ -177,12 +184,16 @@ impl ArchiveLine {
     fn check(&self) -> Result<(), Invalid> {
         match self {
             // Revisions and extractions are checked with the contents that they speak of.
-            Self::Header(Header { version: ARCHIVE_VERSION }) | Self::Revision(_) | Self::Extraction(_) => {
-                Ok(())
-            }
+            Self::Header(Header { version: ARCHIVE_VERSION_MIN..=ARCHIVE_VERSION })
+            | Self::Revision(_)
+            | Self::Extraction(_) => Ok(()),
             Self::Header(Header { version }) => Err(Invalid::new(format!(
-                "archive version {version} is not known here, only {ARCHIVE_VERSION}; use the release that wrote it"
+                "archive version {version} is not known here, only {ARCHIVE_VERSION_MIN} to {ARCHIVE_VERSION}; \
+                 use the release that wrote it"
             ))),
+            Self::EntityDoubt(doubt) => doubt.check(),
+            Self::EntityRejection(rejection) => rejection.check(),
+            Self::EntityMerge(merge) => merge.check(),
             Self::Artifact(artifact) => artifact.check(),
             Self::Thread(thread) => thread.scope().map(|_| ()),
             Self::GraphEntity(entity) => entity.check(),
@@ -321,8 +332,8 @@ mod tests {
         parse_line(5, line.as_bytes()).map(|said| said.expect("a line")).map_err(|error| error.0)
     }
 
-    const LINES: [&str; 10] = [
-        r#"{"type":"remembrancer-archive","version":1}"#,
+    const LINES: [&str; 13] = [
+        r#"{"type":"remembrancer-archive","version":2}"#,
         r#"{"type":"artifact","sha256":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","content":"hello"}"#,
         r#"{"type":"revision","artifact":"2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824","context":"note","importance":0.7,"created_at":"2026-03-01T10:00:00.123456Z","latest":true}"#,
         r#"{"type":"revision","artifact":"2cf2","context":"conversation","source":"s","source_id":"i","author":"Ann","role":"user","participants":["Bob"],"date":"2026-03-01T00:00:00Z","title":"t","tags":["x","y"],"importance":0.1,"conversation_id":"c","turn_index":0,"created_at":"2026-03-01T10:00:00Z","latest":false,"supersedes":[1,2],"superseded_by":3}"#,
@@ -332,6 +343,9 @@ mod tests {
         r#"{"type":"graph_entity","name":"Ann","entity_type":"person","confidence":1.0,"importance":0.5,"is_root":false,"created_at":"2026-03-01T10:00:00Z","updated_at":"2026-03-02T10:00:00.5Z"}"#,
         r#"{"type":"observation","id":"obs_00000000000000ff","chain":1,"version":2,"current":true,"content":"kind","confidence":0.9,"importance":0.3,"created_at":"2026-03-01T10:00:00Z"}"#,
         r#"{"type":"graph_relation","from":"Ann","to":"Bob","relation_type":"knows","importance":0.7,"created_at":"2026-03-01T10:00:00Z"}"#,
+        r#"{"type":"entity_doubt","first":{"entity_type":"person","name":"ann"},"second":{"entity_type":"person","name":"ann lee"},"score":0.5,"reasons":["a first name"]}"#,
+        r#"{"type":"entity_rejection","first":{"entity_type":"person","name":"ann","revisions":[1,4]},"second":{"entity_type":"person","name":"ann","distinguisher":"ann@x.org","addresses":["ann@x.org"]}}"#,
+        r#"{"type":"entity_merge","entity":{"entity_type":"org","name":"acme"},"into":{"entity_type":"org","name":"acme inc"},"were_rejected":true}"#,
     ];
 
     #[test]
@@ -345,9 +359,14 @@ mod tests {
     }
 
     #[test]
+    fn an_archive_of_the_version_before_is_read() {
+        assert!(read(&LINES[0].replace(":2}", ":1}")).is_ok());
+    }
+
+    #[test]
     fn a_line_that_is_not_of_an_archive_is_named_with_what_to_do() {
         for (line, needle) in [
-            (LINES[0].replace(":1}", ":2}"), "archive version 2 is not known here"),
+            (LINES[0].replace(":2}", ":3}"), "archive version 3 is not known here"),
             (LINES[1].replace("hello", "hallo"), "its content is not what was written"),
             (LINES[2].replace("\"latest\"", "\"newest\""), "unknown field `newest`"),
             (LINES[5].replace("default", "file:/x"), "Invalid threadId"),
@@ -357,6 +376,11 @@ mod tests {
             (LINES[8].replace("obs_", "obs-"), "Invalid observation id"),
             (LINES[8].replace("\"version\":2", "\"version\":0"), "counted from 1"),
             (LINES[9].replace("Bob", "\\u0000"), "Invalid to: it has a NUL"),
+            (LINES[10].replace("ann lee", "ann"), "'ann' is told twice"),
+            (LINES[10].replace("0.5", "1.5"), "Invalid score 1.5"),
+            (LINES[11].replace("[\"ann@x.org\"]", "[\"ann\"]"), "'ann' is no e-mail address"),
+            (LINES[12].replace("acme inc", " - "), "' - ' is no name"),
+            (LINES[12].replace("\"org\"", "\"firm\""), "'firm' is no entity type"),
             (r#"{"type":"episode"}"#.to_owned(), "unknown variant `episode`"),
             (format!("{0}{0}", LINES[0]), "trailing characters"),
             (LINES[9][..50].to_owned(), "EOF while parsing"),

@@ -12,8 +12,8 @@ use sqlx::{FromRow, Row};
 
 use crate::artifacts::MetadataRow;
 use crate::entities::{
-    NameTold, NewEntity, ToldBefore, delete_orphans, entities_by_key, entities_of_revisions, insert_mentions,
-    insert_names, names_told, resolve_entities,
+    NameTold, NewEntity, ToldBefore, decisions, delete_orphans, entities_by_key, entities_of_revisions,
+    insert_mentions, insert_names, names_told, resolve_entities,
 };
 use crate::lifecycle::{link_new, owners_event};
 use crate::{Conn, StoreError, Tx};
@@ -141,6 +141,7 @@ pub async fn replace_extraction(
     .bind(&rejections)
     .execute(&mut **tx)
     .await?;
+    decisions::settle(tx, ns, &prepared.entities).await?;
     delete_orphans(tx, ns, &before).await?;
     Ok(prepared.events.len())
 }
@@ -181,10 +182,12 @@ async fn take_back(
 pub struct Made {
     pub at: Timestamp,
     pub rejected: i32,
+    /// It is to be read again nevertheless.
+    pub is_stale: bool,
 }
 
 /// Writes what was found in the first of the sources at another time, with evidence in the others as well, and
-/// takes away the job that would find it again. The distinguishers are those of the entities, in their order.
+/// takes away the job that would find it again, unless that is wanted. The distinguishers are those of the entities, in their order.
 pub async fn restore_extraction(
     tx: &mut Tx,
     ns: &Namespace,
@@ -225,14 +228,19 @@ pub async fn restore_extraction(
     });
     insert_names(tx, ns, &told.collect::<Vec<_>>()).await?;
     let count = events.len() as i32;
-    insert_events(tx, ns, extractor, sources, &Prepared { entities, events }, &ids).await?;
+    let prepared = Prepared { entities, events };
+    insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
+    decisions::settle(tx, ns, &prepared.entities).await?;
     sqlx::query(
         "with job as (
              delete from event_jobs
-             where namespace = $1 and revision_id = $2 and kind = 'extract' and status = 'PENDING'
+             where namespace = $1 and revision_id = $2 and kind = 'extract' and status = 'PENDING' and not $8
          )
          update artifact_revision
-         set extractor = $3, extractor_version = $4, extracted_at = $5, event_count = $6, rejected_count = $7
+         set extractor = $3, extractor_version = $4, extracted_at = $5, event_count = $6, rejected_count = $7,
+             is_extraction_stale = $8 and not exists (
+                 select from event_jobs
+                 where namespace = $1 and revision_id = $2 and kind = 'extract' and status = 'PENDING')
          where namespace = $1 and revision_id = $2",
     )
     .bind(ns.as_str())
@@ -242,6 +250,7 @@ pub async fn restore_extraction(
     .bind(made.at.to_sqlx())
     .bind(count)
     .bind(made.rejected)
+    .bind(made.is_stale)
     .execute(&mut **tx)
     .await?;
     Ok(())

@@ -3,7 +3,7 @@
 use memory_core::id::{ArtifactId, EventId, Namespace};
 use sqlx::Row;
 
-use crate::entities::{delete_orphans, entities_of_revisions, insert_keys};
+use crate::entities::{decisions, delete_orphans, entities_of_revisions, insert_keys};
 use crate::{Conn, StoreError, Tx};
 
 /// How much went with an artifact.
@@ -98,6 +98,7 @@ pub async fn delete_artifact(
         .await?;
     let entities = delete_orphans(tx, ns, &touched).await?;
     rename_nameless(tx, ns, &touched).await?;
+    decisions::forget_untold(tx, ns).await?;
     Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
 }
 
@@ -112,6 +113,7 @@ pub async fn delete_all(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
         "delete from artifact where namespace = $1",
         "delete from event_jobs where namespace = $1",
         "delete from entity where namespace = $1",
+        "delete from entity_decision where namespace = $1",
     ] {
         sqlx::query(statement).bind(ns.as_str()).execute(&mut **tx).await?;
     }

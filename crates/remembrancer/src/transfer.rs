@@ -247,6 +247,7 @@ fn archive_exported(done: &ArchiveExported) -> Value {
         "observations": done.observations,
         "relations": done.relations,
         "extractions": done.extractions,
+        "decisions": done.decisions,
     })
 }
 
@@ -260,5 +261,6 @@ fn archive_imported(done: &ArchiveImported) -> Value {
         "observations": tally(done.observations),
         "relations": tally(done.relations),
         "extractions": tally(done.extractions),
+        "decisions": tally(done.decisions),
     })
 }

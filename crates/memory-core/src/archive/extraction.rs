@@ -24,6 +24,9 @@ pub struct ArchivedExtraction {
     pub extracted_at: Timestamp,
     /// How much the extractor said that the text does not bear out.
     pub rejected: i32,
+    /// Somebody wants the revision to be read again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stale: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<ArchivedName>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -174,6 +177,7 @@ mod tests {
             extractor_version: 1,
             extracted_at: Timestamp::UNIX_EPOCH,
             rejected: 0,
+            stale: false,
             entities: vec![ArchivedName {
                 name: "Zoë".into(),
                 entity_type: "person".into(),

@@ -14,7 +14,7 @@ use memory_store::archive::{self, EventRow, RelationRow};
 use memory_store::graph::Thread;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
-use super::ArchiveExported;
+use super::{ArchiveExported, decisions};
 use crate::EngineError;
 use crate::lines::{Progress, Report};
 
@@ -38,6 +38,11 @@ pub(super) async fn export(
     let revisions = export_revisions(tx, ns, &mut lines, &mut exported).await?;
     if with_events {
         export_extractions(tx, ns, &revisions, &mut lines, &mut exported).await?;
+    }
+    for line in decisions::lines(tx, ns, with_events, &revisions).await? {
+        exported.decisions += u64::from(!matches!(line, ArchiveLine::EntityDoubt(_)));
+        lines.total += 1;
+        lines.write(&line).await?;
     }
     for (thread, scope, created_at) in archive::threads(tx, ns).await? {
         lines.write(&ArchiveLine::Thread(ArchivedThread::new(&scope, created_at))).await?;
@@ -139,6 +144,7 @@ async fn export_extractions(
             extractor_version: row.extractor_version,
             extracted_at: row.extracted_at,
             rejected: row.rejected,
+            stale: row.is_stale,
             entities: entities.collect(),
             events,
         };

@@ -5,21 +5,21 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use memory_core::Invalid;
 use memory_core::archive::{
-    ARCHIVE_VERSION, ArchiveLine, ArchivedArtifact, ArchivedExtraction, ArchivedRevision, ArchivedThread,
-    parse_line,
+    ARCHIVE_VERSION, ArchiveLine, ArchivedArtifact, ArchivedDoubt, ArchivedExtraction, ArchivedRevision,
+    ArchivedTerms, ArchivedThread, parse_line,
 };
 use memory_core::artifact::NewArtifact;
 use memory_core::chunk::chunk_text;
 use memory_core::id::{ContentHash, Namespace, RevisionId};
 use memory_core::job::Lane;
 use memory_core::render::{PreviousTurn, Surroundings};
-use memory_store::archive;
+use memory_store::archive::{self, Decision, DoubtRow, Kind};
 use memory_store::artifacts::{self, Entry};
 use memory_store::events::{self, ExtractorId, Made};
 use memory_store::{StoreError, Tx, jobs};
 use tokio::io::AsyncBufRead;
 
-use super::ArchiveImported;
+use super::{ArchiveImported, decisions};
 use super::graph::GraphImport;
 use crate::lines::{NumberedLines, Progress, Report};
 use crate::remember::{SHORT_TURN_TOKENS, passages_of, render_following_turn, rendered};
@@ -92,6 +92,14 @@ impl<'a> Import<'a> {
             ArchiveLine::Artifact(artifact) => self.take_artifact(tx, number, artifact).await?,
             ArchiveLine::Revision(revision) => self.take_revision(tx, number, *revision).await?,
             ArchiveLine::Extraction(extraction) => self.take_extraction(tx, number, extraction).await?,
+            ArchiveLine::EntityDoubt(doubt) => self.take_doubt(tx, number, *doubt).await?,
+            ArchiveLine::EntityRejection(said) => {
+                self.take_decision(tx, number, Kind::Rejected, said.first, said.second).await?;
+            }
+            ArchiveLine::EntityMerge(said) => {
+                let kind = Kind::Merged { were_rejected: said.were_rejected };
+                self.take_decision(tx, number, kind, said.entity, said.into).await?;
+            }
             ArchiveLine::Thread(thread) => self.begin_thread(tx, &thread).await?,
             ArchiveLine::GraphEntity(entity) => self.graph(number)?.entity(tx, number, entity).await?,
             ArchiveLine::Observation(observation) => self.graph(number)?.observation(number, observation)?,
@@ -167,7 +175,7 @@ impl<'a> Import<'a> {
         if is_known {
             return Ok(());
         }
-        let made = Made { at: line.extracted_at, rejected: line.rejected };
+        let made = Made { at: line.extracted_at, rejected: line.rejected, is_stale: line.stale };
         let (name, version) = (line.extractor.clone(), line.extractor_version);
         let distinguishers = line.distinguishers();
         let contents: Vec<&str> = sources.iter().map(|source| source.content.as_str()).collect();
@@ -175,6 +183,33 @@ impl<'a> Import<'a> {
         let extractor = ExtractorId { name: &name, version };
         events::restore_extraction(tx, self.ns, extractor, &sources, extraction, &distinguishers, made)
             .await?;
+        Ok(())
+    }
+
+    async fn take_decision(
+        &mut self,
+        tx: &mut Tx,
+        number: u64,
+        kind: Kind,
+        first: ArchivedTerms,
+        second: ArchivedTerms,
+    ) -> Result<(), EngineError> {
+        let numbered = |n: &u64| self.numbered(number, *n);
+        let (first, second) = (decisions::terms(first, &numbered)?, decisions::terms(second, &numbered)?);
+        let is_new = decisions::take(tx, self.ns, &Decision { kind, first, second }).await?;
+        self.done.decisions.count(is_new);
+        Ok(())
+    }
+
+    async fn take_doubt(&mut self, tx: &mut Tx, number: u64, line: ArchivedDoubt) -> Result<(), EngineError> {
+        let numbered = |n: &u64| self.numbered(number, *n);
+        let doubt = DoubtRow {
+            first: decisions::terms(line.first, &numbered)?,
+            second: decisions::terms(line.second, &numbered)?,
+            score: line.score,
+            reasons: line.reasons,
+        };
+        decisions::take_doubt(tx, self.ns, &doubt).await?;
         Ok(())
     }
 

@@ -4,6 +4,7 @@
 //! twice, or into a namespace that has a life of its own. Passages and indexes are made anew; vectors and
 //! events by jobs.
 
+mod decisions;
 mod export;
 mod graph;
 mod import;
@@ -27,6 +28,8 @@ pub struct ArchiveExported {
     pub relations: u64,
     /// Revisions with what was found in them.
     pub extractions: u64,
+    /// What somebody said about entities: merges and rejections.
+    pub decisions: u64,
 }
 
 /// What became of the rows of one kind that came in.
@@ -58,6 +61,8 @@ pub struct ArchiveImported {
     pub observations: Tally,
     pub relations: Tally,
     pub extractions: Tally,
+    /// One that contradicts what was decided here counts as known: it changes nothing.
+    pub decisions: Tally,
 }
 
 impl ArchiveImported {
@@ -70,6 +75,7 @@ impl ArchiveImported {
             self.observations,
             self.relations,
             self.extractions,
+            self.decisions,
         ];
         all.iter().any(|tally| tally.created > 0)
     }

@@ -20,6 +20,8 @@ pub struct ExtractionRow {
     pub extractor_version: i32,
     pub extracted_at: Timestamp,
     pub rejected: i32,
+    /// It is to be read again.
+    pub is_stale: bool,
     pub entities: Vec<NameRow>,
     pub events: Vec<EventRow>,
 }
@@ -84,6 +86,7 @@ pub fn extractions<'a>(
             extractor_version: row.try_get("extractor_version")?,
             extracted_at: row.try_get::<SqlTimestamp, _>("extracted_at")?.to_jiff(),
             rejected: row.try_get("rejected")?,
+            is_stale: row.try_get("is_stale")?,
             entities,
             events,
         })

@@ -4,6 +4,9 @@ mod extraction;
 mod read;
 mod write;
 
+pub use crate::entities::decisions::{
+    Decision, DoubtRow, Kind, Taken, Terms, all as decisions, doubts, take as take_decision, take_doubt,
+};
 pub use extraction::{EventRow, ExtractionRow, count_extractions, extractions, is_extracted};
 pub use read::{
     ArchivedRow, EntityRow, ObservationRow, RelationRow, count_rows, entities, relations, revisions, threads,

@@ -5,11 +5,14 @@ use memory_core::id::Namespace;
 
 use crate::{StoreError, Tx};
 
-/// Makes an entity that stands by itself count as another one that does, with all that counts as it. Gives these.
+/// Makes an entity that stands by itself count as another one, or as what that counts as, with all that counts as it. Gives
+/// these.
 pub async fn merge(tx: &mut Tx, ns: &Namespace, keep: i64, other: i64) -> Result<Vec<i64>, StoreError> {
     Ok(sqlx::query_scalar(
         "update entity
-         set canonical_id = $2, merged_into = case when entity_id = $3 then $2 else merged_into end
+         set canonical_id = (select coalesce(k.canonical_id, k.entity_id) from entity k
+                             where k.namespace = $1 and k.entity_id = $2),
+             merged_into = case when entity_id = $3 then $2 else merged_into end
          where namespace = $1 and (entity_id = $3 or canonical_id = $3)
          returning entity_id",
     )

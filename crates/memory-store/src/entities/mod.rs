@@ -1,5 +1,6 @@
 //! Entities: who is who, the names they are told by, and where they are mentioned.
 
+pub mod decisions;
 mod merging;
 mod read;
 mod resolve;

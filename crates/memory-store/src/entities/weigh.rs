@@ -6,6 +6,7 @@ use memory_core::entity::resolution::{Fit, Shared, Surroundings, choose, fit};
 use memory_core::entity::{is_address, name_keys, normalised_name};
 use memory_core::id::Namespace;
 
+use super::decisions::{self, Kind};
 use super::read::{self, Candidate, Seen, Weighed};
 use super::resolve::{Group, Known, Plan};
 use crate::events::Source;
@@ -141,7 +142,8 @@ pub(super) async fn weigh(
     Ok(outcomes)
 }
 
-/// Who may be meant by the names that are open, as far as neither an address nor a decision tells them apart.
+/// Who may be meant by the names that are open, as far as neither an address nor a decision tells them apart, be it one that
+/// waits for its entities.
 async fn ask(
     tx: &mut Tx,
     ns: &Namespace,
@@ -164,6 +166,22 @@ async fn ask(
         let has_other_address = candidate.has_address && asked[candidate.n as usize].asks_address;
         !has_other_address && !candidate.is_rejected
     });
+    if !found.is_empty() {
+        let names: Vec<String> = asked.iter().map(|name| name.normalised.to_owned()).collect();
+        let mut rejected = decisions::waiting(tx, ns, &names).await?;
+        rejected.retain(|(_, decision)| decision.kind == Kind::Rejected);
+        found.retain(|candidate| {
+            let name = &asked[candidate.n as usize];
+            let tells_apart = |a: &decisions::Terms, b: &decisions::Terms| {
+                a.name == name.normalised
+                    && a.entity_type == name.entity_type.as_str()
+                    && candidate.names.iter().any(|other| normalised_name(other) == b.name)
+            };
+            rejected
+                .iter()
+                .all(|(_, d)| !tells_apart(&d.first, &d.second) && !tells_apart(&d.second, &d.first))
+        });
+    }
     Ok(found)
 }
 

@@ -1,5 +1,9 @@
 -- archive::extractions: of each revision that was read, who and what it names, and its events.
 select r.revision_id, r.extractor, r.extractor_version, r.extracted_at, coalesce(r.rejected_count, 0) as rejected,
+    r.is_extraction_stale or exists (
+        select from event_jobs j
+        where j.namespace = $1 and j.kind = 'extract' and j.revision_id = r.revision_id and j.status in ('PENDING', 'PROCESSING')
+    ) as is_stale,
     (select coalesce(json_agg(json_build_object(
             'id', t.entity_id, 'name', t.name, 'entity_type', t.entity_type, 'distinguisher', t.distinguisher,
             'aliases', array(
