@@ -30,6 +30,7 @@ mod mirror;
 mod mirror_collections;
 mod mirror_crash;
 mod mirror_figures;
+mod mirror_return;
 mod mirror_shorthand;
 mod neighbours;
 mod operate;

@@ -11,6 +11,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use memory_core::id::Namespace;
 use memory_store::StoreError;
 use memory_store::vector::IndexError;
@@ -28,8 +29,10 @@ pub use reindex::Reindexed;
 use crate::memory::chain;
 use crate::{EngineError, Memory};
 
-/// How often the server is looked at without anything to do.
-const LOOK_INTERVAL: Duration = Duration::from_secs(10);
+/// How often the server is looked at without anything to do: so soon a collection that is gone is noticed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(2);
+/// The longest that a server which is overloaded is left alone, however long it asks for.
+const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
 /// How often is asked whether a comparison is due.
 const AUDIT_POLL: Duration = Duration::from_secs(5);
 
@@ -48,11 +51,28 @@ struct Seen {
     looked_at: Option<Instant>,
     /// Why nothing can be done at the moment.
     trouble: Option<String>,
+    /// Since when it could not be searched.
+    silent_since: Option<Timestamp>,
 }
 
 impl VectorMirror {
     pub(crate) fn new(server: Qdrant) -> Self {
         Self { server, news: Notify::new(), seen: Mutex::default() }
+    }
+
+    /// A search has failed; gives since when they do. A collection that is gone is looked for at once.
+    pub(crate) fn fell_silent(&self, error: &IndexError) -> Timestamp {
+        let mut seen = self.seen();
+        if matches!(error, IndexError::Missing(_)) {
+            seen.looked_at = None;
+            self.news.notify_one();
+        }
+        *seen.silent_since.get_or_insert_with(Timestamp::now)
+    }
+
+    /// It was searched, or is not to be searched at the moment.
+    pub(crate) fn is_not_silent(&self) {
+        self.seen().silent_since = None;
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -116,10 +136,10 @@ impl Memory {
                 Err(error) => {
                     self.mirror_troubled(&error);
                     let asked = match error {
-                        MirrorError::Index(IndexError::Busy(wait)) => wait,
+                        MirrorError::Index(IndexError::Busy(wait)) => wait.min(ASKED_PAUSE_MAX),
                         _ => Duration::ZERO,
                     };
-                    tokio::time::sleep(pause.max(asked).min(times.pause_max)).await;
+                    tokio::time::sleep(pause.max(asked)).await;
                     pause = (pause * 2).min(times.pause_max);
                 }
             }

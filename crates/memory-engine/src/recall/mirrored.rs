@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
 use memory_core::id::Namespace;
 use memory_core::ports::Embedded;
 use memory_store::models::ActiveModel;
@@ -12,8 +13,15 @@ use memory_store::vector::{IndexError, VectorIndex, Wanted};
 
 use crate::{EngineError, Memory};
 
-/// What an answer says when Postgres searched in the place of the mirror.
-const FALLBACK: &str = "The vector store Qdrant is not available: Postgres searched the vectors instead.";
+/// What an answer says when Postgres searched in the place of the mirror, since it does not answer …
+fn fallback(since: Timestamp) -> String {
+    let since = since.strftime("%Y-%m-%dT%H:%M:%SZ");
+    format!(
+        "The vector store Qdrant is not available (since {since}): Postgres searched the vectors instead."
+    )
+}
+
+/// … or has yet to hear of too much.
 const BEHIND: &str = "The vector store Qdrant is far behind: Postgres searched the vectors instead.";
 
 impl Memory {
@@ -35,7 +43,10 @@ impl Memory {
             let mut conn = self.store.acquire().await?;
             mirrors::searchable(&mut conn, ns, model.model_id, EXACT_MAX).await?
         };
-        let Some(searchable) = searchable else { return Ok(None) };
+        let Some(searchable) = searchable else {
+            mirror.is_not_silent();
+            return Ok(None);
+        };
         let Some(waiting) = searchable.waiting else {
             warn(warnings, BEHIND);
             return Ok(None);
@@ -43,6 +54,7 @@ impl Memory {
         let wanted = Wanted { ns, scope, model, vector: &embedded.vector, limit };
         match mirror.server.searching(searchable.collection).nearest(wanted).await {
             Ok(near) => {
+                mirror.is_not_silent();
                 let found = near.into_iter().map(|near| near.passage_id.0);
                 Ok(Some(found.chain(waiting).collect::<BTreeSet<i64>>().into_iter().collect()))
             }
@@ -51,7 +63,7 @@ impl Memory {
                 if !matches!(error, IndexError::Unavailable(_) | IndexError::Busy(_)) {
                     tracing::warn!(%error, "the mirror could not be searched");
                 }
-                warn(warnings, FALLBACK);
+                warn(warnings, &fallback(mirror.fell_silent(&error)));
                 Ok(None)
             }
         }

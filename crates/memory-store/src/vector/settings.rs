@@ -97,8 +97,8 @@ impl Default for Times {
             call: Duration::from_secs(20),
             lease: Duration::from_secs(90),
             confirm: Duration::from_secs(60),
-            pause: Duration::from_secs(1),
-            pause_max: Duration::from_secs(60),
+            pause: Duration::from_millis(250),
+            pause_max: Duration::from_secs(2),
             retired: Duration::from_secs(60),
             audit: Duration::from_secs(24 * 3600),
         }
@@ -118,7 +118,8 @@ impl MirrorSettings {
         if !matches!(scheme, "http" | "https") || host.is_empty() || host.contains(['/', '@', '?', '#', ' '])
         {
             return Err(format!(
-                "QDRANT_URL is {url:?}; it must look like http://HOST:6334, or https:// with TLS; the key goes into QDRANT_API_KEY"
+                "QDRANT_URL is {:?}; it must look like http://HOST:6334, or https:// with TLS; the key goes into QDRANT_API_KEY",
+                without_secrets(url)
             ));
         }
         let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
@@ -170,6 +171,19 @@ impl MirrorSettings {
     }
 }
 
+/// The address as it may be shown: what stands before an @ or after a question mark may be a password or a key.
+fn without_secrets(url: &str) -> String {
+    let url = url.split_once(['?', '#']).map_or_else(|| url.to_owned(), |(before, _)| format!("{before}?…"));
+    match url.rsplit_once('@') {
+        None => url,
+        Some((before, host)) => {
+            let scheme = before.split_once("://").map_or("", |(scheme, _)| scheme);
+            let dots = if scheme.is_empty() { "" } else { "://" };
+            format!("{scheme}{dots}…@{host}")
+        }
+    }
+}
+
 /// The key, from QDRANT_API_KEY or the file QDRANT_API_KEY_FILE.
 pub fn api_key() -> Result<Option<String>, String> {
     let key = match (std::env::var("QDRANT_API_KEY"), std::env::var_os("QDRANT_API_KEY_FILE")) {
@@ -205,6 +219,20 @@ mod tests {
         assert!(address("http://localhost:6333").unwrap_err().contains("6334"));
         for bad in ["ftp://x", "http://", "http://user:secret@x", "http://x/path"] {
             assert!(address(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_password_in_an_address_is_not_shown() {
+        for url in [
+            "http://ann:secret@x:6334",
+            "https://ann:p@secret@x",
+            "ann:secret@x",
+            "http://x:6334?api-key=secret",
+            "http://ann:secret@x/path?key=secret@y",
+        ] {
+            let error = address(url).unwrap_err();
+            assert!(!error.contains("secret") && error.contains("QDRANT_API_KEY"), "{error}");
         }
     }
 
