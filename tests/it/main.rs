@@ -26,6 +26,7 @@ mod graph_shorthand;
 mod graph_watch;
 mod jobs;
 mod language_model;
+mod lost_answers;
 mod mirror;
 mod mirror_collections;
 mod mirror_crash;

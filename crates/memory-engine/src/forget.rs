@@ -1,9 +1,12 @@
 //! forget: an artifact and everything that came from it, at once.
 
+use std::sync::Mutex;
+
 use memory_core::id::{AnyId, ArtifactId, Namespace};
 use memory_store::artifacts;
 use memory_store::forgetting::{self, Cascade};
 
+use crate::memory::locked;
 use crate::remember::render_following_turn;
 use crate::{EngineError, Memory};
 
@@ -23,7 +26,13 @@ pub enum Forgotten {
 impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
-        let answer = self.persist(|| self.try_forget(ns, id, confirm)).await?;
+        // What an attempt has deleted whose commit was not answered: the next one then finds nothing.
+        let unanswered = Mutex::new(None);
+        let answer = self.persist(|| self.try_forget(ns, id, confirm, &unanswered)).await?;
+        let answer = match (answer, locked(&unanswered).take()) {
+            (Forgotten::NotFound, Some(cascade)) => Forgotten::Deleted(cascade),
+            (answer, _) => answer,
+        };
         if matches!(answer, Forgotten::Deleted(_)) {
             self.wake_worker();
         }
@@ -40,7 +49,13 @@ impl Memory {
         .await
     }
 
-    async fn try_forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
+    async fn try_forget(
+        &self,
+        ns: &Namespace,
+        id: &AnyId,
+        confirm: bool,
+        unanswered: &Mutex<Option<Cascade>>,
+    ) -> Result<Forgotten, EngineError> {
         let id = match id {
             AnyId::Artifact(id) => id,
             AnyId::Event(id) => {
@@ -68,6 +83,7 @@ impl Memory {
             let previous = artifacts::previous_turn(&mut tx, ns, conversation, after).await?;
             render_following_turn(&mut tx, ns, conversation, turn, previous).await?;
         }
+        *locked(unanswered) = Some(cascade);
         tx.commit().await?;
         Ok(Forgotten::Deleted(cascade))
     }
