@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
-use memory_core::time::{Lean, Reading, Relation, readings};
+use memory_core::time::{Granularity, Lean, Reading, Relation, readings};
 
 use super::clause::Subject;
 use super::hits::Hit;
@@ -34,7 +34,29 @@ pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp
         .filter(|reading| !matches!(reading.relation, Relation::After | Relation::Since | Relation::From))
         .collect();
     let day = readings.iter().find(|reading| reading.is_deadline()).or(readings.last());
-    day.map(Reading::deadline).or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
+    day.map(Reading::deadline)
+        .or_else(|| at_the_hour(words, reference?))
+        .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
+}
+
+/// «by 3pm», «before noon», «at 17:30»: that time on the day it was said, or on the next where it had passed.
+fn at_the_hour(words: &str, now: Timestamp) -> Option<Timestamp> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let marked = words.windows(2).position(|pair| {
+        let [mark, hour] = [pair[0], pair[1]].map(|word| bare(word).to_lowercase());
+        matches!(mark.as_str(), "by" | "before" | "at" | "around")
+            && (matches!(hour.as_str(), "noon" | "midday" | "midnight") || is_hour(&hour))
+    })?;
+    // «pm» or the zone may follow.
+    let hour = words[marked + 1..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
+    ["today", "tomorrow"].iter().find_map(|day| {
+        let named = readings(&format!("{day} at {hour}"), Some(now), Lean::Future).into_iter().next()?;
+        (named.granularity == Granularity::Minute && named.start >= now).then_some(named.start)
+    })
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 fn end_of_day(now: Timestamp) -> Option<Timestamp> {
@@ -44,10 +66,7 @@ fn end_of_day(now: Timestamp) -> Option<Timestamp> {
 
 /// «before lunch», «by five», «this afternoon», «give me 20 min».
 fn is_within_the_day(words: &str) -> bool {
-    let words: Vec<String> = words
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
-        .collect();
+    let words: Vec<String> = words.split_whitespace().map(|word| bare(word).to_lowercase()).collect();
     words.windows(2).any(|pair| match (pair[0].as_str(), pair[1].as_str()) {
         (
             "before" | "by",
@@ -193,10 +212,30 @@ mod tests {
         assert_eq!(due("starting next week"), None);
         assert_eq!(due("on 3/4/2024"), None);
         for today in
-            ["on it, PR up before lunch", "will send it by 5pm", "give me 20 min", "live after 21:00"]
+            ["on it, PR up before lunch", "will send it by five", "give me 20 min", "live after 21:00"]
         {
             assert_eq!(due(today).as_deref(), Some("2024-03-15T23:59:59Z"), "{today}");
         }
         assert_eq!(due("send the 20 copies by 400 people"), None);
+    }
+
+    #[test]
+    fn a_time_of_day_is_meant_as_it_is_said() {
+        let now = "2024-03-15T10:00:00Z".parse().ok();
+        let due = |words| due(words, now).map(|time| time.to_string());
+        for (words, expected) in [
+            ("will send it by 3pm", "2024-03-15T15:00:00Z"),
+            ("will send it by 3 pm.", "2024-03-15T15:00:00Z"),
+            ("I'll have it done before noon, promised", "2024-03-15T12:00:00Z"),
+            ("(by 17:30)", "2024-03-15T17:30:00Z"),
+            ("by 17:30 UTC", "2024-03-15T17:30:00Z"),
+            ("by 9am", "2024-03-16T09:00:00Z"),
+            ("before midnight", "2024-03-16T00:00:00Z"),
+            ("by 3pm tomorrow", "2024-03-16T15:00:00Z"),
+            ("tomorrow by 3pm", "2024-03-16T15:00:00Z"),
+            ("by noon on Monday", "2024-03-18T12:00:00Z"),
+        ] {
+            assert_eq!(due(words).as_deref(), Some(expected), "{words}");
+        }
     }
 }
