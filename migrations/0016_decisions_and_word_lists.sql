@@ -19,3 +19,7 @@ create table entity_decision (
     unique (namespace, pair_key)
 );
 create index entity_decision_signs on entity_decision using gin (namespace, signs);
+
+-- The words of passages wait in a list that searches read too, and come into the index together: a long text was stored at a fraction
+-- of the speed as long as each word of each passage was looked up by itself. How long the list may be is said by whoever writes.
+alter index passage_lex set (fastupdate = on);

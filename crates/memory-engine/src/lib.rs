@@ -15,6 +15,7 @@ pub mod worker;
 
 mod error;
 mod lexical;
+mod long_text;
 mod memory;
 
 pub use error::EngineError;

@@ -15,7 +15,7 @@ use memory_store::models::ActiveModel;
 use memory_store::passages::{self, PassageVector};
 use memory_store::{Tx, jobs};
 
-use crate::{EngineError, Memory};
+use crate::{EngineError, Memory, long_text};
 
 /// Up to this many passages are embedded before the commit; a longer text gets its vectors by a job.
 pub const EMBEDDED_AT_ONCE_MAX: usize = 32;
@@ -41,7 +41,7 @@ pub struct Remembered {
 
 /// A text cut, rendered and, where that could be done at once, embedded.
 struct Prepared {
-    chunked: Chunked,
+    chunked: Arc<Chunked>,
     surroundings: Surroundings,
     passages: Vec<NewPassage>,
     /// What made their vectors; held until they are written.
@@ -71,7 +71,7 @@ impl Memory {
         let new = NewArtifact::new(draft)?;
         // A long text takes a while to cut; other calls go on meanwhile.
         let (new, chunked) = tokio::task::spawn_blocking(move || {
-            let chunked = chunk_text(&new.content);
+            let chunked = Arc::new(chunk_text(&new.content));
             (new, chunked)
         })
         .await
@@ -107,11 +107,11 @@ impl Memory {
         ns: &Namespace,
         new: &NewArtifact,
         standing: Option<Standing>,
-        chunked: &Chunked,
+        chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
         lane: Lane,
     ) -> Result<Remembered, EngineError> {
-        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await;
+        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await?;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
         let mut tx = self.store.begin().await?;
         if let Some((conversation, turn)) = new.meta.turn() {
@@ -178,7 +178,7 @@ impl Memory {
         ns: &Namespace,
         renamed: NewArtifact,
         standing: Standing,
-        chunked: &Chunked,
+        chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
         lane: Lane,
     ) -> Result<Remembered, EngineError> {
@@ -190,8 +190,11 @@ impl Memory {
         let lacks_extraction = !standing.was_extracted && job_id.is_none() && queues_extraction;
         if meta != standing.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&standing.meta, None);
-            let mut prepared =
-                if is_rendered_anew { Some(self.prepare(ns, &meta, chunked, previous, lane).await) } else { None };
+            let mut prepared = if is_rendered_anew {
+                Some(self.prepare(ns, &meta, chunked, previous, lane).await?)
+            } else {
+                None
+            };
             let mut tx = self.store.begin().await?;
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;
@@ -237,15 +240,20 @@ impl Memory {
         &self,
         ns: &Namespace,
         meta: &Metadata,
-        chunked: &Chunked,
+        chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
         lane: Lane,
-    ) -> Prepared {
+    ) -> Result<Prepared, EngineError> {
         let surroundings = Surroundings::new(meta, previous);
-        let rendered = rendered(chunked, &surroundings);
+        let chunked = Arc::clone(chunked);
+        if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX {
+            let passages = long_text::without_vectors(ns, &chunked, &surroundings).await?;
+            return Ok(Prepared { chunked, surroundings, passages, made_by: None });
+        }
+        let rendered = rendered(&chunked, &surroundings);
         let mut vectors = vec![None; rendered.len()];
         let mut made_by = None;
-        if let Some((model, active)) = self.ready_model().filter(|_| rendered.len() <= EMBEDDED_AT_ONCE_MAX) {
+        if let Some((model, active)) = self.ready_model() {
             match embed(&*model, &rendered, lane).await {
                 Ok(made) => {
                     vectors = made.into_iter().map(Some).collect();
@@ -254,8 +262,8 @@ impl Memory {
                 Err(error) => tracing::warn!(%error, "vectors will be computed later"),
             }
         }
-        let passages = passages_of(ns, chunked, &rendered, vectors);
-        Prepared { chunked: chunked.clone(), surroundings, passages, made_by }
+        let passages = passages_of(ns, &chunked, &rendered, vectors);
+        Ok(Prepared { chunked, surroundings, passages, made_by })
     }
 }
 
@@ -270,17 +278,20 @@ pub(crate) async fn embed(
         Lane::Small => model.embed_passages(texts).await?,
         _ => model.embed_in_background(texts).await?,
     };
-    Ok(embedded.into_iter().map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector }).collect())
+    Ok(embedded
+        .into_iter()
+        .map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector })
+        .collect())
 }
 
 /// The passages as the indexes see them.
-pub(crate) fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<Rendered> {
+fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<Rendered> {
     let passages = chunked.passages.iter().enumerate();
     passages.map(|(n, passage)| surroundings.render(&passage.text, n == 0)).collect()
 }
 
 /// The passages as they are stored, each with its vector where that was made.
-pub(crate) fn passages_of(
+fn passages_of(
     ns: &Namespace,
     chunked: &Chunked,
     rendered: &[Rendered],

@@ -10,7 +10,7 @@ use memory_core::render::PreviousTurn;
 use memory_core::text::CharSpan;
 use sqlx::{FromRow, Row};
 
-use crate::passages::{PassageVector, VectorColumns};
+use crate::passages::{self, PassageVector, VectorColumns};
 use crate::{Conn, StoreError, Tx};
 
 /// The revision that is latest at a place.
@@ -283,6 +283,10 @@ pub async fn insert_revision(
     entry: Entry,
 ) -> Result<(RevisionId, Option<JobId>), StoreError> {
     let meta = &new.meta;
+    let are_many = passages::are_many(passages.len());
+    if are_many {
+        passages::begin_many(tx).await?;
+    }
     let columns = PassageColumns::new(passages);
     let row = sqlx::query(include_str!("sql/insert_revision.sql"))
         .bind(ns.as_str())
@@ -318,6 +322,9 @@ pub async fn insert_revision(
         .bind(entry.lane.number())
         .fetch_one(&mut **tx)
         .await?;
+    if are_many {
+        passages::end_many(tx).await?;
+    }
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))
 }
 

@@ -16,14 +16,14 @@ use memory_core::render::{PreviousTurn, Surroundings};
 use memory_store::archive::{self, Decision, DoubtRow, Kind};
 use memory_store::artifacts::{self, Entry};
 use memory_store::events::{self, ExtractorId, Made};
-use memory_store::{StoreError, Tx, jobs};
+use memory_store::{StoreError, Tx, jobs, passages};
 use tokio::io::AsyncBufRead;
 
-use super::{ArchiveImported, decisions};
 use super::graph::GraphImport;
+use super::{ArchiveImported, decisions};
 use crate::lines::{NumberedLines, Progress, Report};
-use crate::remember::{SHORT_TURN_TOKENS, passages_of, render_following_turn, rendered};
-use crate::{EngineError, EngineSettings};
+use crate::remember::{SHORT_TURN_TOKENS, render_following_turn};
+use crate::{EngineError, EngineSettings, long_text};
 
 /// How often there is something to report, in lines.
 const LINES_REPORTED: u64 = 100;
@@ -41,6 +41,7 @@ pub(super) async fn import(
 ) -> Result<ArchiveImported, EngineError> {
     let mut lines = NumberedLines::new(from);
     let mut import = Import::new(ns);
+    passages::begin_many(tx).await?;
     loop {
         let number = lines.number + 1;
         let Some(line) = lines.next().await? else { break };
@@ -266,8 +267,7 @@ impl<'a> Import<'a> {
         let surroundings = Surroundings::new(&new.meta, previous);
         let (new, chunked, passages) = tokio::task::spawn_blocking(move || {
             let chunked = chunk_text(&new.content);
-            let rendered = rendered(&chunked, &surroundings);
-            let passages = passages_of(&ns, &chunked, &rendered, vec![None; rendered.len()]);
+            let passages = long_text::counted(&ns, &chunked.passages, &surroundings);
             (new, chunked, passages)
         })
         .await
@@ -340,6 +340,7 @@ impl<'a> Import<'a> {
             return Err(misplaced(number, "it has no revision"));
         }
         self.end_thread(tx).await?;
+        passages::end_many(tx).await?;
         for conversation in &self.conversations {
             jobs::queue_conversation(
                 tx,
