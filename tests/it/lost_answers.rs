@@ -12,6 +12,7 @@ use memory_tests::{Fixture, at_once};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
+use crate::entities::{id_of, tell};
 use crate::shorthand::light;
 use crate::stand_ins::line_reader;
 
@@ -93,4 +94,21 @@ async fn a_text_is_forgotten_although_the_answer_was_lost() {
     assert_eq!(f.count("select count(*) from artifact").await, 0);
     let again = memory.forget(&f.ns, &id, true).await.expect("it answers");
     assert_eq!(again, Forgotten::NotFound);
+}
+
+#[tokio::test]
+async fn a_merge_is_told_as_made_although_the_answer_was_lost() {
+    let f = light(line_reader()).await;
+    tell(&f, &["Decision by Alice Chen", "Feedback by Alice"]).await;
+    let (full, short) = (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await);
+    let lossy = Lossy::before(&f.url);
+    let memory = memory_behind(&lossy).await;
+    lossy.left.store(1, Ordering::SeqCst);
+    let made = memory.merge_known(&f.ns, full, short, false).await.expect("it is made");
+    assert_eq!((made.first.0, made.second.0), (full, short));
+    lossy.left.store(1, Ordering::SeqCst);
+    memory.split_known(&f.ns, short).await.expect("it is taken back");
+    assert_eq!(lossy.left.load(Ordering::SeqCst), 0, "no answer was lost");
+    assert_eq!(f.count("select count(*) from entity where merged_into is not null").await, 0);
+    memory.split_known(&f.ns, short).await.expect_err("it stands by itself");
 }

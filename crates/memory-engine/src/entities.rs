@@ -1,5 +1,7 @@
 //! Who is who: what an operator sees of the extracted entities, and says about them. Every decision can be taken back.
 
+use std::sync::{Mutex, PoisonError};
+
 use memory_core::Invalid;
 use memory_core::id::Namespace;
 use memory_store::entities::review::{self, EntityRow};
@@ -8,6 +10,7 @@ pub use memory_store::entities::review::{
 };
 use memory_store::{Tx, lifecycle};
 
+use crate::memory::locked;
 use crate::{EngineError, Memory};
 
 /// Two entities by name, as a decision about them is told.
@@ -48,7 +51,9 @@ impl Memory {
         other: i64,
         insists: bool,
     ) -> Result<Decided, EngineError> {
-        self.persist(|| async {
+        let unanswered = Mutex::new(None);
+        let answer = self
+            .persist(|| async {
             let mut tx = self.store.begin().await?;
             let (first, second) = two(&mut tx, ns, keep, other).await?;
             for (row, name) in [(&first, "keep"), (&second, "merge")] {
@@ -87,82 +92,113 @@ impl Memory {
             let joined = review::merge(&mut tx, ns, keep, other).await?;
             review::mark_merged(&mut tx, ns, keep, other).await?;
             lifecycle::link_merged(&mut tx, ns, &joined).await?;
+            let decided = decided(first, second);
+            *locked(&unanswered) = Some(decided.clone());
             tx.commit().await?;
-            Ok(decided(first, second))
+            Ok(decided)
         })
-        .await
+        .await;
+        once(answer, unanswered)
     }
 
     /// The entity stands by itself again, as before it was merged. Gives it and what it counted as.
     #[tracing::instrument(skip_all, fields(%ns, id))]
     pub async fn split_known(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
-        self.persist(|| async {
-            let mut tx = self.store.begin().await?;
-            review::lock(&mut tx, ns).await?;
-            let row = one(&mut tx, ns, id).await?;
-            let Some(parent) = row.merged_into else {
-                let hint = match row.absorbed.as_slice() {
-                    [] => "It was not merged into another.".to_owned(),
-                    [only] => format!("Entity {only} was merged into it: split {only}."),
-                    several => {
-                        let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
-                        format!("Entities {} were merged into it: split one of these.", ids.join(", "))
-                    }
+        let unanswered = Mutex::new(None);
+        let answer = self
+            .persist(|| async {
+                let mut tx = self.store.begin().await?;
+                review::lock(&mut tx, ns).await?;
+                let row = one(&mut tx, ns, id).await?;
+                let Some(parent) = row.merged_into else {
+                    let hint = match row.absorbed.as_slice() {
+                        [] => "It was not merged into another.".to_owned(),
+                        [only] => format!("Entity {only} was merged into it: split {only}."),
+                        several => {
+                            let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
+                            format!("Entities {} were merged into it: split one of these.", ids.join(", "))
+                        }
+                    };
+                    return Err(
+                        Invalid::new(format!("Entity {} stands by itself. {hint}", told(&row))).into()
+                    );
                 };
-                return Err(Invalid::new(format!("Entity {} stands by itself. {hint}", told(&row))).into());
-            };
-            let into = one(&mut tx, ns, parent).await?;
-            let root = row.canonical_id.unwrap_or(parent);
-            review::split(&mut tx, ns, id).await?;
-            review::unmark_merged(&mut tx, ns, id, parent).await?;
-            lifecycle::unlink_split(&mut tx, ns, &[id, root]).await?;
-            tx.commit().await?;
-            Ok(decided(row, into))
-        })
-        .await
+                let into = one(&mut tx, ns, parent).await?;
+                let root = row.canonical_id.unwrap_or(parent);
+                review::split(&mut tx, ns, id).await?;
+                review::unmark_merged(&mut tx, ns, id, parent).await?;
+                lifecycle::unlink_split(&mut tx, ns, &[id, root]).await?;
+                let decided = decided(row, into);
+                *locked(&unanswered) = Some(decided.clone());
+                tx.commit().await?;
+                Ok(decided)
+            })
+            .await;
+        once(answer, unanswered)
     }
 
     /// Somebody says that two entities are not the same: the pair is neither shown as doubtful nor weighed again.
     #[tracing::instrument(skip_all, fields(%ns, a, b))]
     pub async fn reject_same(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
-        self.persist(|| async {
-            let mut tx = self.store.begin().await?;
-            let (first, second) = two(&mut tx, ns, a, b).await?;
-            let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
-            if root(&first) == root(&second) {
-                return Err(Invalid::new(format!(
-                    "{} and {} were merged: split {} first.",
-                    told(&first),
-                    told(&second),
-                    if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
-                ))
-                .into());
-            }
-            review::mark_rejected(&mut tx, ns, a, b).await?;
-            tx.commit().await?;
-            Ok(decided(first, second))
-        })
-        .await
+        let unanswered = Mutex::new(None);
+        let answer = self
+            .persist(|| async {
+                let mut tx = self.store.begin().await?;
+                let (first, second) = two(&mut tx, ns, a, b).await?;
+                let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
+                if root(&first) == root(&second) {
+                    return Err(Invalid::new(format!(
+                        "{} and {} were merged: split {} first.",
+                        told(&first),
+                        told(&second),
+                        if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
+                    ))
+                    .into());
+                }
+                review::mark_rejected(&mut tx, ns, a, b).await?;
+                let decided = decided(first, second);
+                *locked(&unanswered) = Some(decided.clone());
+                tx.commit().await?;
+                Ok(decided)
+            })
+            .await;
+        once(answer, unanswered)
     }
 
     /// Takes [`reject_same`](Self::reject_same) back.
     #[tracing::instrument(skip_all, fields(%ns, a, b))]
     pub async fn reopen_same(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
-        self.persist(|| async {
-            let mut tx = self.store.begin().await?;
-            let (first, second) = two(&mut tx, ns, a, b).await?;
-            if !review::unmark_rejected(&mut tx, ns, a, b).await? {
-                return Err(Invalid::new(format!(
-                    "Nobody has rejected {} and {}.",
-                    told(&first),
-                    told(&second)
-                ))
-                .into());
-            }
-            tx.commit().await?;
-            Ok(decided(first, second))
-        })
-        .await
+        let unanswered = Mutex::new(None);
+        let answer = self
+            .persist(|| async {
+                let mut tx = self.store.begin().await?;
+                let (first, second) = two(&mut tx, ns, a, b).await?;
+                if !review::unmark_rejected(&mut tx, ns, a, b).await? {
+                    return Err(Invalid::new(format!(
+                        "Nobody has rejected {} and {}.",
+                        told(&first),
+                        told(&second)
+                    ))
+                    .into());
+                }
+                let decided = decided(first, second);
+                *locked(&unanswered) = Some(decided.clone());
+                tx.commit().await?;
+                Ok(decided)
+            })
+            .await;
+        once(answer, unanswered)
+    }
+}
+
+/// A decision whose commit was not answered is made again, and found to be made already.
+fn once(
+    answer: Result<Decided, EngineError>,
+    unanswered: Mutex<Option<Decided>>,
+) -> Result<Decided, EngineError> {
+    match (answer, unanswered.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+        (Err(EngineError::Invalid(_)), Some(decided)) => Ok(decided),
+        (answer, _) => answer,
     }
 }
 
