@@ -3,15 +3,21 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
+
 use super::{
     AuthoredEntity, AuthoredRelation, AuthoringLimits, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE,
     DEFAULT_RELATION_IMPORTANCE, EntityCheck, EntityDraft, Known, MAX_SUGGESTED_FROM, Messages,
     ObservationIssue, distinct, label_error, observation, ratio_error, relation, shown, suggested,
 };
 use crate::similarity::closest_names;
+use crate::text::cut;
 
 /// Types to suggest; any other is as good.
 const COMMON_TYPES: &str = "Person, Document, File, Code, Task, Service, Database or Configuration";
+/// The same, to compare with.
+const COMMON_TYPES_LISTED: [&str; 8] =
+    ["Person", "Document", "File", "Code", "Task", "Service", "Database", "Configuration"];
 /// Close matches are looked for at most this often a request; each search reads all names.
 const MAX_SEARCHES: usize = 50;
 
@@ -24,6 +30,8 @@ struct Group<'a> {
     relations: usize,
     distinct_relations: HashSet<(&'a str, &'a str)>,
     is_root: bool,
+    /// Some of it could not be read.
+    has_faults: bool,
 }
 
 /// A request with what is needed to judge each of its entities.
@@ -36,7 +44,7 @@ pub(super) struct Request<'a> {
     group_of: Vec<usize>,
     /// The first draft of each name.
     first_of: HashMap<&'a str, usize>,
-    /// One spelling of each name, by the name in lower case; those of the thread before those of the request.
+    /// One spelling of each name, by the name [`alike`]; those of the thread before those of the request.
     spellings: HashMap<String, &'a str>,
     searched: RefCell<HashMap<&'a str, Vec<&'a str>>>,
 }
@@ -54,7 +62,7 @@ impl<'a> Request<'a> {
             searched: RefCell::default(),
         };
         for name in known.entities.keys().chain(&known.others) {
-            request.spellings.entry(name.to_lowercase()).or_insert(name);
+            request.spellings.entry(alike(name)).or_insert(name);
         }
         let mut group_at: HashMap<(&str, String), usize> = HashMap::new();
         for (index, draft) in drafts.iter().enumerate() {
@@ -74,7 +82,7 @@ impl<'a> Request<'a> {
             request.group_of.push(at);
             if !name.is_empty() {
                 request.first_of.entry(name).or_insert(index);
-                request.spellings.entry(name.to_lowercase()).or_insert(name);
+                request.spellings.entry(alike(name)).or_insert(name);
             }
         }
         request
@@ -85,12 +93,13 @@ impl<'a> Request<'a> {
         let draft = &self.drafts[index];
         let group = &self.groups[self.group_of[index]];
         let (mut errors, mut warnings) = (Messages::default(), Messages::default());
+        errors.extend(draft.faults.iter().cloned());
         self.check_name(index, &mut errors, &mut warnings);
         self.check_type(index, &mut errors, &mut warnings);
         for (what, value) in [("confidence", draft.confidence), ("importance", draft.importance)] {
             errors.extend(ratio_error(what, value));
         }
-        let is_first = group.members[0] == index;
+        let is_first = group.members[0] == index && !group.has_faults;
         if is_first {
             errors.extend(self.observation_number_error(index, group));
         }
@@ -116,14 +125,25 @@ impl<'a> Request<'a> {
     }
 
     fn check_name(&self, index: usize, errors: &mut Messages, warnings: &mut Messages) {
-        let name = self.drafts[index].name.trim();
+        let sent = self.drafts[index].name.as_str();
+        let name = sent.trim();
         let most = self.limits.name_chars;
+        if name.is_empty() && !self.drafts[index].faults.is_empty() {
+            return;
+        }
         if name.is_empty() {
             errors.push(format!(
                 "Entity {index} has no name. Give it one of 1 to {most} characters, the words that its \
                  observations would use for it."
             ));
             return;
+        }
+        if sent != name {
+            let sent = cut(&sent.replace('\0', "␀"), 60);
+            warnings.push(format!(
+                "Name '{sent}' is taken as '{}': spaces at the ends of a name are left out.",
+                shown(name)
+            ));
         }
         let instead = "Use a short name and put the rest into an observation.";
         errors.extend(label_error("Name", name, most, instead));
@@ -142,12 +162,22 @@ impl<'a> Request<'a> {
         } else if first != index {
             warnings.push(format!("{title} is sent twice: this one is added to the one at index {first}."));
         }
-        match self.spellings.get(&name.to_lowercase()) {
-            Some(other) if *other != name && !self.known.entities.contains_key(name) => warnings.push(format!(
-                "{title} differs only in case from '{}'. Names are case-sensitive: write them alike if they mean \
-                 the same.",
-                suggested(other)
-            )),
+        match self.spellings.get(&alike(name)) {
+            Some(other) if *other != name && !self.known.entities.contains_key(name) => {
+                let other_case = other.to_lowercase() == name.to_lowercase();
+                let (what, rule) = if other_case {
+                    ("differs only in case from", "Names are case-sensitive")
+                } else {
+                    (
+                        "differs only in how its accents are encoded from",
+                        "Names are compared character by character",
+                    )
+                };
+                warnings.push(format!(
+                    "{title} {what} '{}'. {rule}: write them alike if they mean the same.",
+                    suggested(other)
+                ));
+            }
             _ => {}
         }
     }
@@ -156,6 +186,9 @@ impl<'a> Request<'a> {
         let draft = &self.drafts[index];
         let kind = draft.entity_type.trim();
         let stored = self.known.entities.get(draft.name.trim()).map(|known| known.entity_type.as_str());
+        if kind.is_empty() && !draft.faults.is_empty() {
+            return;
+        }
         if kind.is_empty() {
             let instead = match stored {
                 Some(stored) => format!("The thread has it as '{}'.", suggested(stored)),
@@ -188,6 +221,9 @@ impl<'a> Request<'a> {
         }
         if kind.contains(char::is_whitespace) {
             warnings.push(format!("Type '{kind}' contains spaces. Use '{}' instead.", camel_case(kind)));
+        }
+        if let Some(common) = misspelt(&capital) {
+            warnings.push(format!("Type '{kind}' looks like '{common}'. Use that if it is what you mean."));
         }
     }
 
@@ -251,7 +287,7 @@ impl<'a> Request<'a> {
 
     fn is_orphan(&self, index: usize) -> bool {
         let known = self.known.entities.get(self.drafts[index].name.trim());
-        known.is_some_and(|known| !known.has_relation) && !self.is_root(index)
+        known.is_some_and(|known| !known.has_relation && !known.is_root) && !self.is_root(index)
     }
 
     /// Whether a relation may point there.
@@ -311,6 +347,7 @@ impl<'a> Request<'a> {
         let drafts = || group.members.iter().map(|at| &self.drafts[*at]);
         let observations = drafts().flat_map(|draft| &draft.observations).map(|text| text.trim().to_owned());
         let relations = drafts().flat_map(|draft| &draft.relations).map(|relation| AuthoredRelation {
+            importance_given: relation.importance.is_some(),
             target: relation.target.trim().to_owned(),
             relation_type: relation.relation_type.trim().to_owned(),
             importance: relation.importance.unwrap_or(DEFAULT_RELATION_IMPORTANCE),
@@ -341,7 +378,35 @@ impl<'a> Group<'a> {
         let relations = draft.relations.iter().take(limits.relations);
         self.distinct_relations.extend(relations.map(|r| (r.target.trim(), r.relation_type.trim())));
         self.is_root |= draft.is_root;
+        self.has_faults |= !draft.faults.is_empty();
     }
+}
+
+/// The name without regard to case and to how its accents are encoded.
+fn alike(name: &str) -> String {
+    if name.is_ascii() { name.to_ascii_lowercase() } else { name.nfc().collect::<String>().to_lowercase() }
+}
+
+/// The common type that a slip of the pen away from this one. Of short ones only a letter too many or too few, or two in
+/// the wrong order: «Node» is not meant to be «Code».
+fn misspelt(kind: &str) -> Option<&'static str> {
+    let kind = kind.to_lowercase();
+    let sorted = |text: &str| {
+        let mut letters: Vec<char> = text.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let is_near = |common: &&&str| {
+        let common = common.to_lowercase();
+        let (length, allowed) = (common.len(), if common.len() < 8 { 1 } else { 2 });
+        // Others are no slips, and comparing takes quadratic time.
+        if kind.len().abs_diff(length) > allowed || kind == common {
+            return false;
+        }
+        let is_telling = length > 4 || kind.len() != length || sorted(&kind) == sorted(&common);
+        is_telling && strsim::osa_distance(&kind, &common) <= allowed
+    };
+    COMMON_TYPES_LISTED.iter().find(is_near).copied()
 }
 
 fn capitalised(text: &str) -> String {

@@ -12,6 +12,8 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::text::cut;
 use entity::Request;
 
@@ -74,6 +76,8 @@ pub struct EntityDraft {
     pub importance: Option<f64>,
     /// Needs no relation.
     pub is_root: bool,
+    /// What of it could not be read, each with what to send instead. What then seems to be missing is not also asked for.
+    pub faults: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -81,14 +85,18 @@ pub struct RelationDraft {
     pub target: String,
     pub relation_type: String,
     pub importance: Option<f64>,
+    /// It could not be read; a fault of its entity says why.
+    pub is_unread: bool,
 }
 
 /// An entity that the thread has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownEntity {
     pub entity_type: String,
-    /// In either direction.
+    /// To or from another.
     pub has_relation: bool,
+    /// It was said to stand without relations.
+    pub is_root: bool,
 }
 
 /// What the thread has: of the names that [`lookups`] asks for those that exist, and other names to suggest.
@@ -191,17 +199,24 @@ pub struct AuthoredRelation {
     pub target: String,
     pub relation_type: String,
     pub importance: f64,
+    /// Whether it was sent; a default should not replace what an existing relation has.
+    pub importance_given: bool,
 }
 
 /// The names that must be looked up in the thread before a check: of entities and of the targets of their
-/// relations, sorted, each once, none that cannot be a name.
+/// relations, sorted, each once, in each way of encoding accents, none that cannot be a name.
 pub fn lookups(drafts: &[EntityDraft], limits: &AuthoringLimits) -> Vec<String> {
     let names = drafts.iter().take(limits.entities).flat_map(|draft| {
         let targets = draft.relations.iter().take(limits.relations).map(|relation| relation.target.trim());
         std::iter::once(draft.name.trim()).chain(targets)
     });
     let names: BTreeSet<&str> = names.filter(|name| !name.is_empty() && !name.contains('\0')).collect();
-    names.into_iter().map(str::to_owned).collect()
+    let mut lookups: BTreeSet<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    // The same letters may be there with their accents encoded in another way.
+    for name in names.iter().filter(|name| !name.is_ascii()) {
+        lookups.extend([name.nfc().collect(), name.nfd().collect()]);
+    }
+    lookups.into_iter().collect()
 }
 
 /// Checks a request against the rules and against what the thread has.
@@ -279,7 +294,8 @@ fn ratio_error(what: &str, value: Option<f64>) -> Option<String> {
     if (0.0..=1.0).contains(&value) {
         return None;
     }
-    let instead = if value > 1.0 && value <= 100.0 {
+    // Below ten it may as well be a grade.
+    let instead = if (10.0..=100.0).contains(&value) {
         format!("; for {value} percent write {}", value / 100.0)
     } else {
         ", for example 0.8".to_owned()

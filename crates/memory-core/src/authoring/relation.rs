@@ -14,6 +14,9 @@ pub(super) fn check(request: &Request<'_>, index: usize, errors: &mut Messages, 
     let name = draft.name.trim();
     let mut seen = HashSet::new();
     for (at, relation) in draft.relations.iter().take(request.limits.relations).enumerate() {
+        if relation.is_unread {
+            continue;
+        }
         let target = relation.target.trim();
         let kind = relation.relation_type.trim();
         let label = label(at, relation);

@@ -328,7 +328,13 @@ fn dot_ends_sentence(core: &str, next: &Word<'_>) -> bool {
     if tables::is_host_name(core) && (next.starts_lowercase() || next.text == "IN") {
         return false;
     }
-    let last = || core.rsplit_once(['-', '(', '[', '"']).and_then(|(_, last)| abbreviation(last));
+    let last = || {
+        let at = core.rfind(['-', '(', '[', '"'])?;
+        let last = &core[at + 1..];
+        // A letter after a hyphen belongs to its word, as in «team-a», unless that is short too, as in «J.-C».
+        let ends_a_word = core[at..].starts_with('-') && !core[..at].ends_with('.');
+        abbreviation(last).filter(|_| !ends_a_word || last.chars().nth(1).is_some())
+    };
     match abbreviation(core).or_else(last) {
         Some(Abbreviation::Leads) => false,
         Some(Abbreviation::BeforeNumber) => !next.starts_with_digit(),

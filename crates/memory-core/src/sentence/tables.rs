@@ -110,8 +110,8 @@ pub(super) const ABBREVIATIONS: [(Abbreviation, &[&str]); 4] = [
     (
         Abbreviation::BeforeNumber,
         &[
-            "no", "nos", "nr", "núm", "fig", "figs", "abb", "pp", "pag", "pág", "ch", "chap", "kap", "vol",
-            "art", "abs", "op", "max", "mind", "est", "env", "apr", "ver", "vers", "geb", "gest",
+            "no", "nos", "nr", "tab", "núm", "fig", "figs", "abb", "pp", "pag", "pág", "ch", "chap", "kap",
+            "vol", "art", "abs", "op", "max", "mind", "est", "env", "apr", "ver", "vers", "geb", "gest",
         ],
     ),
     (Abbreviation::Closes, &["etc", "ibid", "usw", "usf", "u.s.w", "uvm", "ecc", "enz"]),

@@ -24,7 +24,7 @@ pub struct Saved {
     /// How many were not there before.
     pub new_entities: usize,
     pub new_relations: usize,
-    /// The ids of all entities of the request by name, in its order.
+    /// The ids of all entities of the request by name, and by name as it was sent where that is another.
     pub ids: Vec<(String, String)>,
 }
 
@@ -58,11 +58,11 @@ impl Memory {
             let (new_entities, new_relations, has_changed) =
                 store(&mut tx, &thread, &checked.authored).await?;
             let thread_name = scope.thread_name();
-            let ids = checked
-                .authored
-                .iter()
-                .map(|entity| (entity.name.clone(), entity_id(&thread_name, &entity.name)))
-                .collect();
+            let id = |name: &str| entity_id(&thread_name, name.trim());
+            let stored = checked.authored.iter().map(|entity| (entity.name.clone(), id(&entity.name)));
+            // Whoever sent a name with spaces at its ends looks for it as it was sent.
+            let sent = drafts.iter().filter(|draft| draft.name != draft.name.trim());
+            let ids = stored.chain(sent.map(|draft| (draft.name.clone(), id(&draft.name)))).collect();
             let answer = Saved { checked, new_entities, new_relations, ids };
             if !has_changed {
                 return Ok(Changed::nothing(answer));
@@ -136,7 +136,11 @@ impl Memory {
             wanted.iter().all(|name| sent.contains(name.as_str()) || there.contains(name.as_str()))
         };
         let known = Known::new(found.into_iter().map(|entity| {
-            let known = KnownEntity { entity_type: entity.entity_type, has_relation: entity.has_relation };
+            let known = KnownEntity {
+                entity_type: entity.entity_type,
+                has_relation: entity.has_relation,
+                is_root: entity.is_root,
+            };
             (entity.name, known)
         }));
         if all_are_there {
@@ -204,11 +208,20 @@ async fn store(
             })
         })
         .collect();
+    let said = entities.iter().flat_map(|entity| &entity.relations).map(|relation| relation.importance_given);
+    let reweighed: Vec<(TextKey, f32)> = relations
+        .iter()
+        .zip(said)
+        .filter(|(_, is_said)| *is_said)
+        .map(|((relation, importance), _)| (TextKey::of_relation(relation), *importance))
+        .collect();
     let rows: Vec<NewRelation<'_>> = relations
         .iter()
         .map(|(relation, importance)| NewRelation { relation, importance: *importance })
         .collect();
     let new_relations = graph::insert_relations(tx, thread, &rows).await?.len();
+    // The new ones have theirs already.
+    let different = different + graph::reweigh_relations(tx, thread, &reweighed).await?;
     let has_changed = new_entities + new_relations + added.len() > 0 || different > 0;
     Ok((new_entities, new_relations, has_changed))
 }

@@ -166,6 +166,31 @@ pub async fn reweigh_entities(tx: &mut Tx, thread: &Thread, given: &[Reweighed])
     Ok(done.rows_affected())
 }
 
+/// Gives relations that are there other importances; gives how many are different now.
+pub async fn reweigh_relations(
+    tx: &mut Tx,
+    thread: &Thread,
+    given: &[(TextKey, f32)],
+) -> Result<u64, StoreError> {
+    if given.is_empty() {
+        return Ok(0);
+    }
+    let done = sqlx::query(
+        "update graph_relation r
+         set importance = g.importance
+         from unnest($3::uuid[], $4::real[]) g (relation_key, importance)
+         where r.namespace = $1 and r.thread_id = $2 and r.relation_key = g.relation_key
+           and r.importance <> g.importance",
+    )
+    .bind(thread.ns.as_str())
+    .bind(thread.id)
+    .bind(given.iter().map(|(relation, _)| uuid(*relation)).collect::<Vec<_>>())
+    .bind(given.iter().map(|(_, importance)| *importance).collect::<Vec<_>>())
+    .execute(&mut **tx)
+    .await?;
+    Ok(done.rows_affected())
+}
+
 /// Deletes entities of these names with their observations and relations, and relations from or to such a
 /// name that no entity has. Gives how many entities and relations without one that were.
 pub async fn delete_entities(tx: &mut Tx, thread: &Thread, names: &[TextKey]) -> Result<u64, StoreError> {

@@ -1,13 +1,15 @@
--- graph::orphaned_entities: entities that nothing is related to (roots excepted), and entities with a relation whose
+-- graph::orphaned_entities: entities that nothing else is related to (roots excepted), and entities with a relation whose
 -- other end does not exist. The first walk ends at $3. «offset 0» keeps each look-up a look-up.
 with alone as (
     select e.entity_id, 'no_relations' as reason
     from graph_entity e
     where e.namespace = $1 and e.thread_id = $2 and not e.is_root
       and not exists (select from graph_relation
-                      where namespace = $1 and thread_id = $2 and from_id = e.entity_id offset 0)
+                      where namespace = $1 and thread_id = $2 and from_id = e.entity_id
+                        and to_id is distinct from from_id offset 0)
       and not exists (select from graph_relation
-                      where namespace = $1 and thread_id = $2 and to_id = e.entity_id offset 0)
+                      where namespace = $1 and thread_id = $2 and to_id = e.entity_id
+                        and to_id is distinct from from_id offset 0)
     order by e.entity_id
     limit $3
 ), broken as (

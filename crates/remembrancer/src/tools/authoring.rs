@@ -5,16 +5,23 @@ use std::collections::BTreeMap;
 
 use futures::FutureExt;
 use jiff::Timestamp;
-use memory_core::authoring::{Checked, EntityCheck, EntityDraft, RelationDraft, VALIDATION_HINT};
+use memory_core::authoring::{Checked, EntityCheck, VALIDATION_HINT};
 use memory_core::graph::{GraphScope, ObservationHandle, ThreadId, as_given};
-use memory_engine::graph::ObservationUpdate;
+use memory_core::text::cut;
+use memory_engine::graph::{HistoryRequest, ObservationUpdate};
 use memory_store::graph::ObservationVersion;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::drafts::Sent;
 use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
+
+/// About how many characters of errors, and of warnings, one answer has; what is over that is counted.
+const MESSAGES_CHARS: usize = 30_000;
+/// How much of a name or a type that was sent comes back.
+const SENT_CHARS: usize = 200;
 
 pub(super) fn tools() -> Vec<Registered> {
     let save = Declared {
@@ -61,7 +68,9 @@ pub(super) fn tools() -> Vec<Registered> {
     ]
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+// The schema of what [`Sent`] reads.
+#[derive(Debug, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct SaveInput {
     entities: Vec<EntityInput>,
@@ -70,7 +79,8 @@ struct SaveInput {
 }
 
 // What is missing is said by the rules, in their words.
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 #[serde(rename_all = "camelCase")]
 struct EntityInput {
     /// 1 to 100 characters
@@ -92,7 +102,8 @@ struct EntityInput {
     is_root: Option<bool>,
 }
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 #[serde(rename_all = "camelCase")]
 struct RelationInput {
     /// Name of an entity of this call or of the thread
@@ -103,25 +114,6 @@ struct RelationInput {
     relation_type: String,
     /// 0.0 to 1.0, default 0.7
     importance: Option<f64>,
-}
-
-impl From<EntityInput> for EntityDraft {
-    fn from(input: EntityInput) -> Self {
-        let relation = |relation: RelationInput| RelationDraft {
-            target: relation.target_entity,
-            relation_type: relation.relation_type,
-            importance: relation.importance,
-        };
-        Self {
-            name: input.name,
-            entity_type: input.entity_type,
-            observations: input.observations,
-            relations: input.relations.into_iter().map(relation).collect(),
-            confidence: input.confidence,
-            importance: input.importance,
-            is_root: input.is_root.unwrap_or(false),
-        }
-    }
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -136,7 +128,7 @@ struct SaveOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     validation_errors: Option<Vec<ValidationError>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    hint: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -160,39 +152,62 @@ struct Issue {
     issue: String,
 }
 
-fn read(tool: &str, call: &Call, given: JsonObject) -> Result<(GraphScope, Vec<EntityDraft>), Refusal> {
-    let input: SaveInput = arguments(tool, given)?;
-    let scope = call.graph.scope(Some(input.thread_id))?;
-    Ok((scope, input.entities.into_iter().map(EntityDraft::from).collect()))
+/// A call that the rules can be held against, or all that is wrong with one whose shape or thread is.
+enum Read {
+    Whole(GraphScope, Sent),
+    Faulty(Checked),
+}
+
+async fn read(call: &Call, given: &JsonObject) -> Result<Read, Refusal> {
+    let mut sent = Sent::read(given);
+    let scope = match (sent.thread_id.is_empty(), call.graph.scope(Some(sent.thread_id.clone()))) {
+        (true, _) => None,
+        (false, Ok(scope)) => Some(scope),
+        (false, Err(error)) => {
+            sent.faults.push(error.0);
+            None
+        }
+    };
+    let mut checked = match scope {
+        Some(scope) if sent.faults.is_empty() => return Ok(Read::Whole(scope, sent)),
+        Some(scope) if !sent.drafts.is_empty() => {
+            call.memory.validate_memory(&call.namespace, &scope, &sent.drafts).await?
+        }
+        _ => sent.unread(),
+    };
+    checked.errors.splice(0..0, sent.faults);
+    Ok(Read::Faulty(checked))
 }
 
 async fn run_save(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
-    let (scope, drafts) = read("save_memory", &call, given)?;
-    let saved = call.memory.save_memory(&call.namespace, &scope, &drafts).await?.answer;
+    let (scope, sent) = match read(&call, &given).await? {
+        Read::Whole(scope, sent) => (scope, sent),
+        Read::Faulty(checked) => return Err(refusal(&checked)?),
+    };
+    let changed = call.memory.save_memory(&call.namespace, &scope, &sent.drafts).await?;
+    let saved = changed.answer;
     if !saved.checked.is_valid() {
         return Err(refusal(&saved.checked)?);
     }
-    answer(&SaveOutput {
+    let answered = answer(&SaveOutput {
         success: true,
         created: Created { entities: saved.new_entities, relations: saved.new_relations },
         entity_ids: saved.ids.into_iter().collect(),
-        warnings: saved.checked.warnings(),
+        warnings: bounded(saved.checked.warnings()),
         quality_score: rounded(saved.checked.quality_score),
         validation_errors: None,
         hint: None,
-    })
+    })?;
+    Ok(Answer { warning: changed.warning, ..answered })
 }
 
-/// Everything that is wrong with a call, at once.
+/// Everything that is wrong with a call, at once, as far as it has room.
 fn refusal(checked: &Checked) -> Result<Refusal, Refusal> {
+    let sent = |text: &str| if text.is_empty() { "unknown".to_owned() } else { cut(text, SENT_CHARS) };
     let of_entity = |check: &EntityCheck| ValidationError {
         entity_index: check.index,
-        entity_name: if check.name.is_empty() { "unknown".to_owned() } else { check.name.clone() },
-        entity_type: if check.entity_type.is_empty() {
-            "unknown".to_owned()
-        } else {
-            check.entity_type.clone()
-        },
+        entity_name: sent(&check.name),
+        entity_type: sent(&check.entity_type),
         errors: check.errors.clone(),
         observation_issues: check
             .observation_issues
@@ -200,20 +215,58 @@ fn refusal(checked: &Checked) -> Result<Refusal, Refusal> {
             .map(|issue| Issue { observation: issue.observation.clone(), issue: issue.issue.clone() })
             .collect(),
     };
-    let errors = checked.entities.iter().filter(|check| !check.is_valid()).map(of_entity).collect();
+    let mut room = Room(MESSAGES_CHARS);
+    let invalid: Vec<&EntityCheck> = checked.entities.iter().filter(|check| !check.is_valid()).collect();
+    let fitting = invalid.iter().take_while(|check| room.has(size(check)));
+    let errors: Vec<ValidationError> = fitting.map(|check| of_entity(check)).collect();
+    let hint = match invalid.len() - errors.len() {
+        0 => VALIDATION_HINT.to_owned(),
+        more => {
+            format!("{VALIDATION_HINT} {more} more entities have errors that are not shown: fix these first.")
+        }
+    };
     let Answer { structured: mut value, .. } = answer(&SaveOutput {
         success: false,
         created: Created { entities: 0, relations: 0 },
         entity_ids: BTreeMap::new(),
-        warnings: checked.warnings(),
+        warnings: bounded(checked.warnings()),
         quality_score: rounded(checked.quality_score),
         validation_errors: Some(errors),
-        hint: Some(VALIDATION_HINT),
+        hint: Some(hint),
     })?;
     if !checked.errors.is_empty() {
         value["error"] = json!(checked.errors.join(" "));
     }
     Ok(Refusal(value))
+}
+
+/// Characters that an answer still has room for.
+struct Room(usize);
+
+impl Room {
+    /// Whether anything was left before this.
+    fn has(&mut self, chars: usize) -> bool {
+        let has_any = self.0 > 0;
+        self.0 = self.0.saturating_sub(chars);
+        has_any
+    }
+}
+
+fn size(check: &EntityCheck) -> usize {
+    let errors = check.errors.iter().map(String::len).sum::<usize>();
+    let issues = check.observation_issues.iter().map(|issue| issue.observation.len() + issue.issue.len());
+    200 + errors + issues.sum::<usize>()
+}
+
+fn bounded(mut warnings: Vec<String>) -> Vec<String> {
+    let mut room = Room(MESSAGES_CHARS);
+    let kept = warnings.iter().take_while(|warning| room.has(warning.len())).count();
+    let left_out = warnings.len() - kept;
+    warnings.truncate(kept);
+    if left_out > 0 {
+        warnings.push(format!("{left_out} more warnings are not shown."));
+    }
+    warnings
 }
 
 fn rounded(score: f64) -> f64 {
@@ -227,6 +280,8 @@ struct ValidateOutput {
     /// What is wrong with the call as a whole
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -240,24 +295,33 @@ struct Validated {
 }
 
 async fn run_validate(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
-    let (scope, drafts) = read("validate_memory", &call, given)?;
-    let checked = call.memory.validate_memory(&call.namespace, &scope, &drafts).await?;
-    answer(&ValidateOutput {
-        all_valid: checked.is_valid(),
-        errors: checked.errors,
-        results: checked
-            .entities
-            .into_iter()
-            .map(|check| Validated {
-                index: check.index,
-                valid: check.is_valid(),
-                name: check.name,
-                r#type: check.entity_type,
-                errors: check.errors,
-                warnings: check.warnings,
-            })
-            .collect(),
-    })
+    let checked = match read(&call, &given).await? {
+        Read::Whole(scope, sent) => {
+            call.memory.validate_memory(&call.namespace, &scope, &sent.drafts).await?
+        }
+        Read::Faulty(checked) => checked,
+    };
+    let mut room = Room(MESSAGES_CHARS);
+    let mut hidden = 0;
+    let all_valid = checked.is_valid();
+    let results = checked.entities.into_iter().map(|check| {
+        let said = size(&check) - 200 + check.warnings.iter().map(String::len).sum::<usize>();
+        let is_shown = said == 0 || room.has(said);
+        hidden += usize::from(!is_shown);
+        let shown = |messages: Vec<String>| if is_shown { messages } else { Vec::new() };
+        Validated {
+            index: check.index,
+            valid: check.is_valid(),
+            name: cut(&check.name, SENT_CHARS),
+            r#type: cut(&check.entity_type, SENT_CHARS),
+            errors: shown(check.errors),
+            warnings: shown(check.warnings),
+        }
+    });
+    let results = results.collect();
+    let note = (hidden > 0)
+        .then(|| format!("The messages of {hidden} more entities are not shown: fix these first."));
+    answer(&ValidateOutput { all_valid, errors: checked.errors, results, note })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -331,10 +395,11 @@ async fn run_update(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
         importance: input.importance,
     };
     let changed = call.memory.update_observation(&call.namespace, &scope, &update).await?;
-    answer(&UpdateOutput {
+    let answered = answer(&UpdateOutput {
         entity_name: update.entity_name,
         observation: ShownObservation::new(changed.answer, &scope),
-    })
+    })?;
+    Ok(Answer { warning: changed.warning, ..answered })
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -345,6 +410,9 @@ struct HistoryInput {
     observation_id: Option<String>,
     /// Default: default
     thread_id: Option<String>,
+    /// 1 to 1000, default 200
+    limit: Option<i64>,
+    cursor: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -353,6 +421,8 @@ struct HistoryOutput {
     entity_name: String,
     /// The first version of each observation first
     observations: Vec<ShownObservation>,
+    #[serde(rename = "next_cursor", skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 async fn run_history(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
@@ -360,10 +430,16 @@ async fn run_history(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let scope = call.graph.scope(input.thread_id)?;
     let handle = input.observation_id.as_deref().filter(|id| !id.trim().is_empty());
     let handle = handle.map(ObservationHandle::parse).transpose()?;
-    let versions =
-        call.memory.observation_history(&call.namespace, &scope, &input.entity_name, handle).await?;
+    let page = HistoryRequest::new(input.limit, input.cursor.as_deref())?;
+    let history =
+        call.memory.observation_history(&call.namespace, &scope, &input.entity_name, handle, page).await?;
     answer(&HistoryOutput {
         entity_name: input.entity_name,
-        observations: versions.into_iter().map(|version| ShownObservation::new(version, &scope)).collect(),
+        next_cursor: history.next_cursor,
+        observations: history
+            .versions
+            .into_iter()
+            .map(|version| ShownObservation::new(version, &scope))
+            .collect(),
     })
 }

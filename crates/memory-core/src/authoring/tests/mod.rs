@@ -16,12 +16,12 @@ fn draft(name: &str, kind: &str, observations: &[&str], relations: &[(&str, &str
 }
 
 fn relation(target: &str, kind: &str) -> RelationDraft {
-    RelationDraft { target: target.into(), relation_type: kind.into(), importance: None }
+    RelationDraft { target: target.into(), relation_type: kind.into(), ..RelationDraft::default() }
 }
 
 fn known(entities: &[(&str, &str, bool)]) -> Known {
     Known::new(entities.iter().map(|(name, kind, has_relation)| {
-        let entity = KnownEntity { entity_type: (*kind).into(), has_relation: *has_relation };
+        let entity = KnownEntity { entity_type: (*kind).into(), has_relation: *has_relation, is_root: false };
         ((*name).to_owned(), entity)
     }))
 }
@@ -73,6 +73,7 @@ fn a_sound_request_is_stored_as_sent_with_defaults() {
         target: "Portfolio".into(),
         relation_type: "updates for".into(),
         importance: DEFAULT_RELATION_IMPORTANCE,
+        importance_given: false,
     };
     assert_eq!(alice.relations[1], updates);
     assert!(alice.is_new && alice.importance_given && !alice.confidence_given && !scripts.importance_given);
@@ -145,6 +146,70 @@ fn types_are_capitalised_and_camel_case_is_suggested() {
     assert!(typed("GitHub repo").1[0].contains("'GitHubRepo'"));
     assert_eq!(typed(" Éclair "), ("Éclair".into(), vec![]));
     assert_eq!(typed("人物"), ("人物".into(), vec![]));
+}
+
+#[test]
+fn a_type_that_is_a_slip_away_from_a_common_one_gets_a_suggestion() {
+    let warned = |kind| {
+        let found = checked(&[EntityDraft { is_root: true, ..draft("A", kind, &["Some fact"], &[]) }]);
+        found.entities[0].warnings.join(" ")
+    };
+    assert_eq!(warned("Persn"), "Type 'Persn' looks like 'Person'. Use that if it is what you mean.");
+    for (slip, meant) in [("Taks", "Task"), ("Servce", "Service"), ("Confguraton", "Configuration")] {
+        assert!(warned(slip).contains(&format!("'{meant}'")), "{slip}");
+    }
+    for kind in ["Person", "Node", "Role", "Mask", "Event", "Project", "人物"] {
+        assert_eq!(warned(kind), "", "{kind}");
+    }
+}
+
+#[test]
+fn a_name_is_said_to_be_taken_without_the_spaces_at_its_ends() {
+    let found = checked(&[EntityDraft { is_root: true, ..draft(" A ", "Thing", &["Some fact"], &[]) }]);
+    assert_eq!(found.authored[0].name, "A");
+    assert_eq!(
+        found.entities[0].warnings,
+        ["Name ' A ' is taken as 'A': spaces at the ends of a name are left out."]
+    );
+}
+
+#[test]
+fn names_that_look_the_same_but_are_encoded_in_two_ways_are_warned_of() {
+    let (composed, decomposed) = ("Caf\u{e9}", "Cafe\u{301}");
+    let thread = known(&[(composed, "Place", true)]);
+    let drafts = [draft(decomposed, "Place", &["Some fact"], &[(composed, "is")])];
+    let limits = AuthoringLimits::default();
+    assert_eq!(lookups(&drafts, &limits), [decomposed, composed]);
+    let found = check(&drafts, &thread, &limits);
+    assert!(found.is_valid() && found.authored[0].is_new);
+    assert!(
+        found.warnings()[0].contains("differs only in how its accents are encoded from"),
+        "{:?}",
+        found.warnings()
+    );
+}
+
+#[test]
+fn what_could_not_be_read_is_said_and_not_also_asked_for() {
+    let unread = EntityDraft {
+        faults: vec!["observations: 5 is a number.".into()],
+        confidence: Some(2.0),
+        relations: vec![RelationDraft { is_unread: true, ..RelationDraft::default() }, relation("X", "is")],
+        ..draft("A", "", &[], &[])
+    };
+    let errors = checked(&[unread]).entities.remove(0).errors;
+    assert_eq!(errors.len(), 3, "{errors:?}");
+    assert_eq!(errors[0], "observations: 5 is a number.");
+    assert_eq!(errors[1], "confidence 2 is not between 0 and 1. Use a number from 0 to 1, for example 0.8.");
+    assert!(errors[2].starts_with("Relation 1 ('is' to 'X'): Target 'X' not found"));
+}
+
+#[test]
+fn a_root_of_the_thread_is_not_said_to_lack_relations() {
+    let root = KnownEntity { entity_type: "Thing".into(), has_relation: false, is_root: true };
+    let thread = Known::new([("A".to_owned(), root)]);
+    let found = check(&[draft("A", "Thing", &["Some fact"], &[])], &thread, &AuthoringLimits::default());
+    assert!(found.is_valid() && found.warnings().is_empty(), "{:?}", found.warnings());
 }
 
 #[test]
