@@ -1,7 +1,7 @@
 //! The two memories are one: recall answers with what the knowledge graph says, too.
 
-use memory_core::graph::{GraphScope, ObservationHandle, Weights};
-use memory_engine::graph::ObservationUpdate;
+use memory_core::graph::{GraphReach, GraphScope, ObservationHandle, Weights};
+use memory_engine::graph::{HistoryRequest, ObservationUpdate};
 use memory_engine::recall::{Fact, RecallDraft};
 use memory_tests::Fixture;
 
@@ -68,7 +68,12 @@ async fn only_what_is_current_is_shown_even_before_it_is_indexed_again() {
     have_apollo(&f, &scope, &["Ships in May"]).await;
     f.drain().await;
     assert_eq!(said(&facts(&f, "ships in may").await), ["Ships in May"]);
-    let history = f.memory.observation_history(&f.ns, &scope, "Apollo", None).await.expect("a history");
+    let history = f
+        .memory
+        .observation_history(&f.ns, &scope, "Apollo", None, HistoryRequest::default())
+        .await
+        .expect("a history")
+        .versions;
     let update = ObservationUpdate {
         entity_name: "Apollo".into(),
         handle: ObservationHandle(history[0].handle.0),
@@ -114,11 +119,11 @@ async fn a_thread_narrows_the_facts_and_a_filter_on_texts_leaves_them_out() {
     f.drain().await;
     let both = facts(&f, "apollo is written in").await;
     assert!(said(&both).contains(&"Is written in Rust") && said(&both).contains(&"Is written in Haskell"));
-    let narrowed = RecallDraft { thread: Some(thread("team a")), ..query("apollo is written in") };
+    let narrowed = RecallDraft { graph: GraphReach::One(thread("team a")), ..query("apollo is written in") };
     let answer = f.recall_as(narrowed).await;
     assert!(said(&answer.facts).contains(&"Is written in Haskell"));
     assert!(answer.facts.iter().all(|fact| fact.stored.thread == "team a"), "{:?}", answer.facts);
-    let nobody = RecallDraft { thread: Some(thread("nobody")), ..query("apollo is written in") };
+    let nobody = RecallDraft { graph: GraphReach::One(thread("nobody")), ..query("apollo is written in") };
     assert!(f.recall_as(nobody).await.facts.is_empty());
     let filtered = RecallDraft { author: Some("Ann".into()), ..query("apollo is written in") };
     assert!(f.recall_as(filtered).await.facts.is_empty());

@@ -80,7 +80,7 @@ impl Filed {
     pub(crate) async fn warned(&self, name: &str) -> Option<String> {
         let created =
             self.memory().create_entities(self.ns(), &self.scope, vec![entity(name, "t", &[])]).await;
-        created.expect("it is created").warning
+        created.expect("it is created").warning.map(|warning| warning.text)
     }
 
     /// The ids of the observations of an entity, by content.
@@ -364,14 +364,12 @@ async fn a_damaged_file_is_left_as_it_is_and_refuses_every_call_until_it_is_mend
         assert!(error.contains(g.path().to_str().expect("UTF-8")), "{error}");
     }
     assert_eq!(g.file(), damaged);
-    let health = g.memory().graph_files(g.ns());
-    assert!(health[0].failure.as_ref().is_some_and(|failure| failure.contains("Line 2")), "{health:?}");
-    let status = g.memory().status(g.ns(), None).await;
-    let service = status.services.iter().find(|s| s.name == "graph_file").expect("it is told");
-    assert!(!service.is_healthy && service.detail.contains("Line 2"), "{service:?}");
+    let GraphScope::File(file) = &g.scope else { panic!("it is a file's") };
+    let service = || g.memory().graph_file_service(g.ns(), file).expect("it is told");
+    assert!(!service().is_healthy && service().detail.contains("Line 2"), "{:?}", service());
     g.write(&[ANN, BOB]);
     assert_eq!(g.names().await, ["Ann", "Bob"]);
-    assert_eq!(g.memory().graph_files(g.ns())[0].failure, None);
+    assert_eq!((service().is_healthy, service().detail.as_str()), (true, "in step: memory.jsonl"));
 }
 
 #[tokio::test]
@@ -437,14 +435,13 @@ fn a_write_that_fails_is_said_leaves_the_file_whole_and_is_made_up_for() {
         assert!(warning.contains("was not written: Permission denied"), "{warning}");
         assert_eq!(g.file(), ANN);
         assert_eq!(g.names().await, ["Ann", "x"], "the change is kept");
-        let status = g.memory().status(g.ns(), None).await;
-        let service = status.services.iter().find(|s| s.name == "graph_file").expect("it is told");
+        let GraphScope::File(file) = &g.scope else { panic!("it is a file's") };
+        let service = g.memory().graph_file_service(g.ns(), file).expect("it is told");
         assert!(!service.is_healthy && service.detail.contains("was not written"), "{service:?}");
         drop(read_only);
         assert_eq!(g.warned("y").await, None);
         assert_eq!(g.lines().len(), 3);
-        let status = g.memory().status(g.ns(), None).await;
-        assert!(status.services.iter().any(|s| s.name == "graph_file" && s.is_healthy));
+        assert!(g.memory().graph_file_service(g.ns(), file).is_some_and(|service| service.is_healthy));
     });
 }
 

@@ -10,6 +10,7 @@ use memory_engine::{EngineSettings, Memory};
 use memory_tests::{Fixture, at_once};
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::graph_files::Filed;
 use crate::shorthand::{light_sibling, store};
 use crate::stand_ins::line_reader;
 
@@ -188,4 +189,15 @@ async fn a_graph_is_given_whole_up_to_a_size_and_never_refused_below_it() {
     for bytes in [0, 1, 1_000, json_bytes / 2] {
         assert_eq!(within(bytes).await, None, "{bytes} of {json_bytes}");
     }
+}
+
+#[tokio::test]
+async fn a_watcher_of_a_file_is_told_of_what_an_editor_writes_there() {
+    let g = Filed::new().await;
+    let (_following, _) = followed(&g.f.memory);
+    g.create(vec![entity("Ann")]).await;
+    let mut told = watch(&g.f.memory, &g.f.ns, &g.scope).await;
+    g.write(&[r#"{"type":"entity","name":"Zoe","entityType":"t","observations":[]}"#]);
+    changes(&mut told).await;
+    assert_eq!(g.whole().await.entities[0].name, "Zoe");
 }

@@ -3,7 +3,7 @@
 
 use memory_core::artifact::{Context, Draft};
 use memory_core::event::Category;
-use memory_core::graph::{GraphScope, ThreadId};
+use memory_core::graph::{GraphReach, GraphScope, ThreadId};
 use memory_core::id::Namespace;
 use memory_core::ports::EmbeddingModel;
 use memory_store::models::{self, ActiveModel};
@@ -326,13 +326,13 @@ mod claims {
         on.f.remember("zebra zebra").await;
         on.settled().await;
         let store = store(&on.f).await;
-        let observations = async |thread: Option<GraphScope>| {
+        let observations = async |reach: GraphReach| {
             let mut conn = store.acquire().await.expect("a connection");
-            search::scope_of_observations(&mut conn, &on.f.ns, thread, EXACT_MAX + 1).await.expect("a scope")
+            search::scope_of_observations(&mut conn, &on.f.ns, reach, EXACT_MAX + 1).await.expect("a scope")
         };
-        let all = observations(None).await;
+        let all = observations(GraphReach::default()).await;
         assert_eq!(on.near(&on.f.ns, &all, "zebra", 10).await.len(), 2);
-        let of_other = observations(Some(other)).await;
+        let of_other = observations(GraphReach::One(other)).await;
         let near = on.near(&on.f.ns, &of_other, "zebra", 10).await;
         assert!(near.len() == 1 && on.contents(&near).await[0].contains("violin"), "{near:?}");
         assert_eq!(on.texts(Filters::default(), "zebra", 10).await, ["zebra zebra"]);

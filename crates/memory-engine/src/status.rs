@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
+use memory_core::graph::GraphFile;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
 use memory_store::survey::{self, Counts, JobStatus, Queue};
 
-use crate::graph::FileHealth;
 use crate::mirror::MirrorStatus;
 use crate::{EngineError, Memory, ModelState};
 
@@ -81,12 +81,22 @@ impl Memory {
             self.extractor_service(),
             worker_service(worker_seen),
         ];
-        status.services.extend(file_service(&self.graph_files(ns)));
         if is_reachable {
             status.mirror = self.mirror_status(ns).await;
             status.services.extend(status.mirror.as_ref().map(mirror_service));
         }
         status
+    }
+
+    /// The file that a connection keeps its graph in; other connections' files are not its business.
+    pub fn graph_file_service(&self, ns: &Namespace, file: &GraphFile) -> Option<Service> {
+        let health = self.graph_file(ns, file)?;
+        Some(Service {
+            name: "graph_file",
+            is_healthy: health.failure.is_none(),
+            latency_ms: None,
+            detail: health.failure.unwrap_or_else(|| format!("in step: {}", health.name)),
+        })
     }
 
     fn extractor_service(&self) -> Service {
@@ -104,20 +114,6 @@ impl Memory {
         };
         Service { name: "embedding_model", is_healthy, latency_ms: None, detail }
     }
-}
-
-/// Only where graphs are kept in files.
-fn file_service(files: &[FileHealth]) -> Option<Service> {
-    let failures: Vec<&str> = files.iter().filter_map(|file| file.failure.as_deref()).collect();
-    let detail = match failures[..] {
-        [] => {
-            let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
-            format!("in step: {}", paths.join(", "))
-        }
-        _ => failures.join(" "),
-    };
-    let is_healthy = failures.is_empty();
-    (!files.is_empty()).then_some(Service { name: "graph_file", is_healthy, latency_ms: None, detail })
 }
 
 fn mirror_service(mirror: &MirrorStatus) -> Service {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
-use memory_core::graph::{GraphRelation, GraphScope, ObservationHandle};
+use memory_core::graph::{GraphReach, GraphRelation, ObservationHandle};
 use memory_core::id::Namespace;
 use serde::Deserialize;
 use sqlx::postgres::PgRow;
@@ -70,7 +70,7 @@ pub async fn of_observations(
 pub async fn of_entities(
     conn: &mut Conn,
     ns: &Namespace,
-    thread: Option<&GraphScope>,
+    reach: &GraphReach,
     folded_names: &[String],
     each: i64,
     limit: i64,
@@ -78,9 +78,10 @@ pub async fn of_entities(
     Ok(sqlx::query_scalar(include_str!("sql/observations_of_entities.sql"))
         .bind(ns.as_str())
         .bind(folded_names)
-        .bind(thread.map(GraphScope::thread_name))
+        .bind(reach.only())
         .bind(each)
         .bind(limit)
+        .bind(reach.file_thread())
         .fetch_all(conn)
         .await?)
 }
@@ -98,30 +99,31 @@ pub struct NamedEntity {
 pub async fn entities_named(
     conn: &mut Conn,
     ns: &Namespace,
-    thread: Option<&GraphScope>,
+    reach: &GraphReach,
     folded_names: &[String],
     limit: i64,
 ) -> Result<Vec<NamedEntity>, StoreError> {
     Ok(sqlx::query_as(
-        "select e.folded_name, t.name as thread, e.name, e.entity_type
+        "select e.folded_name, e.thread, e.name, e.entity_type
          from unnest($2::text[]) with ordinality n (folded_name, place)
          cross join lateral (
-             select thread_id, folded_name, name, entity_type
-             from graph_entity
-             where namespace = $1 and folded_name = n.folded_name and length(folded_name) <= 200
-             order by thread_id, entity_id
+             select g.thread_id, t.name as thread, g.folded_name, g.name, g.entity_type
+             from graph_entity g
+             join graph_thread t on t.namespace = $1 and t.thread_id = g.thread_id
+             where g.namespace = $1 and g.folded_name = n.folded_name and length(g.folded_name) <= 200
+               and (t.name = $3 or ($3 is null and (t.file_path is null or t.name = $5)))
+             order by g.thread_id, g.entity_id
              limit 10
              offset 0
          ) e
-         join graph_thread t on t.namespace = $1 and t.thread_id = e.thread_id
-         where $3::text is null or t.name = $3
          order by n.place, e.thread_id
          limit $4",
     )
     .bind(ns.as_str())
     .bind(folded_names)
-    .bind(thread.map(GraphScope::thread_name))
+    .bind(reach.only())
     .bind(limit)
+    .bind(reach.file_thread())
     .fetch_all(conn)
     .await?)
 }

@@ -20,6 +20,8 @@ use crate::settings::Settings;
 
 /// How often the embedded database is looked after.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
+/// How often files of graphs are looked for.
+const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// How long until another try when the database cannot be reached at the start.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3);
 
@@ -133,6 +135,7 @@ pub(crate) async fn boot(
     match &postgres {
         Some(postgres) => {
             tasks.push(tokio::spawn(look_after(postgres.clone(), stop.clone())));
+            tasks.push(tokio::spawn(tidy(Arc::clone(&memory), stop.clone())));
             let stop = stop.clone();
             tasks.push(tokio::spawn(async move { worker.run(stop).await }));
         }
@@ -196,6 +199,19 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
             // Nobody else would end it.
             let _ = postgres.stop().await;
             Err(error.into())
+        }
+    }
+}
+
+/// Sees to the graphs whose files are gone. With a database of the user's own the files may be on another machine.
+async fn tidy(memory: Arc<Memory>, stop: CancellationToken) {
+    loop {
+        if let Err(error) = memory.tidy_graph_files().await {
+            tracing::warn!(%error, "whether files of graphs are gone is looked at later");
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(TIDY_INTERVAL) => {}
         }
     }
 }

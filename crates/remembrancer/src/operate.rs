@@ -8,6 +8,7 @@ use memory_core::artifact::Context;
 use memory_core::id::{JobId, Namespace};
 use memory_core::job::{ErrorCode, JobKind, JobState};
 use memory_engine::Memory;
+use memory_engine::graph::KnownFile;
 use memory_engine::lines::{Progress, Report};
 use memory_engine::operate::Requeued;
 use memory_store::jobs::{Cancelled, JobFilter, JobRow, Retried};
@@ -43,6 +44,10 @@ pub(crate) enum Operation {
     },
     CancelJobs {
         ids: Vec<i64>,
+    },
+    ListGraphFiles,
+    DeleteGraphFiles {
+        paths: Vec<String>,
     },
     Reextract {
         all: bool,
@@ -174,6 +179,11 @@ pub(crate) async fn perform(
             }
             Ok(json!({ "cancelled": cancelled, "refused": refused }))
         }
+        Operation::ListGraphFiles => {
+            let files = memory.list_graph_files(namespace).await?;
+            Ok(json!({ "files": files.iter().map(graph_file).collect::<Vec<_>>() }))
+        }
+        Operation::DeleteGraphFiles { paths } => delete_graph_files(memory, namespace, paths).await,
         Operation::Reextract { all, older_than_version, extractor, context, waits } => {
             let context = context.as_deref().and_then(Context::parse);
             let selection = Selection { all, older_than_version, extractor, context };
@@ -191,6 +201,35 @@ fn not_retried(why: &Retried) -> String {
         Retried::NotFailed(state) => format!("it is {state}; only a FAILED job can be tried again"),
         _ => "another job for the same is open already".to_owned(),
     }
+}
+
+async fn delete_graph_files(
+    memory: &Memory,
+    namespace: Option<&Namespace>,
+    paths: Vec<String>,
+) -> anyhow::Result<Value> {
+    let namespace = namespace.context("files are deleted in one namespace")?;
+    let (mut deleted, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        match memory.delete_graph_file(namespace, &path).await {
+            Ok(entities) => deleted.push(json!({ "path": path, "entities": entities })),
+            Err(error) => refused.push(json!({ "path": path, "reason": error.to_string() })),
+        }
+    }
+    Ok(json!({ "deleted": deleted, "refused": refused }))
+}
+
+/// A graph's file as the command shows it.
+fn graph_file(known: &KnownFile) -> Value {
+    let stored = &known.stored;
+    json!({
+        "path": stored.path,
+        "namespace": stored.namespace,
+        "entities": stored.entities,
+        "is_there": known.is_there,
+        "gone_since": stored.gone_since.map(|at| at.to_string()),
+        "has_unwritten_changes": stored.is_ahead,
+    })
 }
 
 /// A job as the commands show it.

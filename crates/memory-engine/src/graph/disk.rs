@@ -91,7 +91,7 @@ fn migrate(path: &Path) -> io::Result<()> {
     if path.symlink_metadata().is_ok() || !old.is_file() {
         return Ok(());
     }
-    tracing::info!(old = %old.display(), new = %path.display(), "the graph's file gets its new name");
+    tracing::info!(old = ?old.file_name(), new = ?path.file_name(), "a graph's file gets its new name");
     std::fs::rename(&old, path)?;
     sync_folder(path)
 }

@@ -8,23 +8,25 @@ use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memory_core::Invalid;
-use memory_core::graph::{GraphFile, GraphScope};
+use memory_core::graph::{GraphFile, GraphReach, GraphScope};
 use memory_core::id::Namespace;
 use memory_store::Store;
 use tokio::sync::{Mutex, MutexGuard, OwnedRwLockReadGuard, RwLock};
 
-use super::Changed;
 use super::disk::{self, FolderLock, Seen, Stamp};
 use super::intake::Intake;
 use super::lines::{Lines, LinesKept};
 use super::watch::WatchedGraphs;
+use super::{Changed, Warning};
 use crate::{EngineError, Memory};
 
 /// How long a call waits for other processes.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// For so long a search takes a file to be there, or not, as it was found.
+const LOOKED_AT_FOR: Duration = Duration::from_millis(500);
 
 /// The files of this process, each with its turns.
 #[derive(Default)]
@@ -36,7 +38,8 @@ pub(crate) struct GraphFiles {
 /// How a graph and its file are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileHealth {
-    pub path: String,
+    /// Of the file, without its folder.
+    pub name: String,
     /// Why they are not in step.
     pub failure: Option<String>,
 }
@@ -54,8 +57,12 @@ pub(super) struct Turns {
     /// How far whoever takes in the file has come.
     pub(super) intake: Intake,
     /// Calls that change the graph share it; whoever writes the file is alone behind it.
-    gate: Arc<RwLock<()>>,
+    pub(super) gate: Arc<RwLock<()>>,
     pub(super) state: Mutex<State>,
+    /// When a search last looked whether the file is there, and whether it was.
+    looked: std::sync::Mutex<Option<(Instant, bool)>>,
+    /// The file as it was when somebody last had it taken in without waiting for it.
+    tried: std::sync::Mutex<Option<Seen>>,
 }
 
 #[derive(Default)]
@@ -116,23 +123,35 @@ impl Memory {
         self.take_in_file(ns, &GraphScope::File(file.clone())).await.map(|_| ())
     }
 
-    /// The files that graphs of this namespace are kept in step with by this process.
-    pub fn graph_files(&self, ns: &Namespace) -> Vec<FileHealth> {
+    /// How a graph and its file are, where this process keeps them in step.
+    pub fn graph_file(&self, ns: &Namespace, file: &GraphFile) -> Option<FileHealth> {
         let files = self.graph_files.turns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let mut health: Vec<FileHealth> = files
-            .values()
-            .filter(|turns| turns.ns == *ns)
-            .map(|turns| FileHealth {
-                path: turns.file.path().to_owned(),
-                // Whoever is at it will know better in a moment.
-                failure: turns.state.try_lock().ok().and_then(|state| state.failure.clone()),
-            })
-            .collect();
-        health.sort_by(|a, b| a.path.cmp(&b.path));
-        health
+        let turns = files.get(&(ns.clone(), file.clone()))?;
+        Some(FileHealth {
+            name: file.name().to_owned(),
+            // Whoever is at it will know better in a moment.
+            failure: turns.state.try_lock().ok().and_then(|state| state.failure.clone()),
+        })
     }
 
-    fn turns(&self, ns: &Namespace, scope: &GraphScope) -> Option<Arc<Turns>> {
+    /// What of a reach answers: a file that is gone does not. `None` where that was all. One that was changed is taken
+    /// in meanwhile; nobody waits for it.
+    pub(crate) async fn still_there(&self, ns: &Namespace, reach: &GraphReach) -> Option<GraphReach> {
+        let scope = reach.file().map(|file| GraphScope::File(file.clone()));
+        match scope.and_then(|scope| self.turns(ns, &scope)) {
+            Some(turns) if !turns.is_there().await => reach.clone().without_file(),
+            _ => Some(reach.clone()),
+        }
+    }
+
+    /// Sees to it that what others write to a watched file is taken in.
+    pub(super) async fn look_at_file(&self, ns: &Namespace, scope: &GraphScope) {
+        if let Some(turns) = self.turns(ns, scope) {
+            turns.take_in_soon().await;
+        }
+    }
+
+    pub(super) fn turns(&self, ns: &Namespace, scope: &GraphScope) -> Option<Arc<Turns>> {
         let GraphScope::File(file) = scope else { return None };
         let mut files = self.graph_files.turns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let turns = files.entry((ns.clone(), file.clone())).or_insert_with(|| {
@@ -147,6 +166,8 @@ impl Memory {
                 scope: scope.clone(),
                 gate: Arc::default(),
                 state: Mutex::default(),
+                looked: std::sync::Mutex::default(),
+                tried: std::sync::Mutex::default(),
             })
         });
         Some(Arc::clone(turns))
@@ -203,7 +224,8 @@ impl Turn {
         let version = changed.as_ref().ok().and_then(|changed| changed.version);
         let mut state = at_file.turns.leave(version).await;
         let mut changed = changed?;
-        changed.warning = state.notice();
+        let is_unwritten = state.is_owed;
+        changed.warning = state.notice().map(|text| Warning { text, is_unwritten });
         Ok(changed)
     }
 }
@@ -326,6 +348,40 @@ impl Turns {
             state.lock = Some(lock.map_err(|error| self.unreadable(&error))?);
         }
         Ok(())
+    }
+
+    /// Whether the file is there, as of a moment ago.
+    async fn is_there(self: &Arc<Self>) -> bool {
+        let looked = || self.looked.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some((at, was_there)) = *looked()
+            && at.elapsed() < LOOKED_AT_FOR
+        {
+            return was_there;
+        }
+        let is_there = self.take_in_soon().await;
+        *looked() = Some((Instant::now(), is_there));
+        is_there
+    }
+
+    /// Looks at the file and has what others have written there taken in, without waiting for it. Gives whether it is
+    /// there.
+    pub(super) async fn take_in_soon(self: &Arc<Self>) -> bool {
+        let Ok(now) = self.stamp().await else { return false };
+        // Whoever holds the state is at the file already.
+        let is_new =
+            self.state.try_lock().is_ok_and(|state| !state.seen.is_some_and(|seen| seen.still_is(now)));
+        // One that is damaged is not read again and again.
+        let tried =
+            self.tried.lock().unwrap_or_else(std::sync::PoisonError::into_inner).replace(Seen::new(now));
+        if is_new && !tried.is_some_and(|tried| tried.still_is(now)) {
+            let turns = Arc::clone(self);
+            tokio::spawn(async move {
+                if let Err(error) = turns.catch_up_alone(CatchUp::Only).await {
+                    tracing::debug!(%error, "a graph's file was not taken in");
+                }
+            });
+        }
+        now.is_some()
     }
 
     /// How the file looks now.

@@ -128,7 +128,7 @@ impl Turns {
             let written = if is_ahead { before } else { thread.version };
             if !is_ahead {
                 tracing::info!(
-                    file = self.file.path(),
+                    file = self.file.name(),
                     "the graph's file was deleted: the graph begins anew"
                 );
                 graph::clear(&mut tx, &thread).await?;

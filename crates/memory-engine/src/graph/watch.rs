@@ -138,6 +138,9 @@ impl Memory {
             if hints.is_none() {
                 hints = self.store.listen_for(Topic::Graphs).await.ok();
             }
+            for (ns, scope) in &graphs {
+                self.look_at_file(ns, scope).await;
+            }
             match self.versions_of(&graphs).await {
                 Ok(versions) => self.graphs.tell(&graphs, versions),
                 Err(error) => {

@@ -4,8 +4,9 @@
 use std::collections::HashSet;
 
 use memory_core::entity::EntityType;
-use memory_core::graph::fold;
+use memory_core::graph::{fold, shown_thread};
 use memory_core::id::{Namespace, PassageId};
+use memory_core::text::cut;
 use memory_store::expansion::FoundEntity;
 use memory_store::facts::{self, StoredFact};
 use memory_store::search::{self, Owner};
@@ -26,7 +27,9 @@ const RELATIONS_MAX: i64 = 5;
 const ARM_LIMIT: usize = 40;
 /// Late interaction below which an observation does not answer the question.
 const LATE_MIN: f32 = 0.27;
-/// The longest name that is looked for among the graph's entities, in characters.
+/// How much of an observation a fact shows.
+const OBSERVATION_CHARS: usize = 600;
+/// The longest name that is looked for among the graph's entities, and that a fact shows whole, in characters.
 const NAME_MAX_CHARS: usize = 200;
 /// The most graph entities that one answer links to.
 const LINKS_MAX: i64 = 40;
@@ -61,9 +64,9 @@ impl Memory {
         if observations == 0 || request.filters.narrow() {
             return Ok(Vec::new());
         }
-        let thread = request.thread.clone();
+        let Some(reach) = self.still_there(ns, &request.graph).await else { return Ok(Vec::new()) };
         let mut conn = self.store.acquire().await?;
-        let scope = search::scope_of_observations(&mut conn, ns, thread, observations).await?;
+        let scope = search::scope_of_observations(&mut conn, ns, reach, observations).await?;
         if scope.is_empty() {
             return Ok(Vec::new());
         }
@@ -110,12 +113,12 @@ impl Memory {
         if self.passage_counts(ns).await?.of_observations == 0 || request.filters.narrow() {
             return Ok((Vec::new(), links));
         }
+        let Some(reach) = self.still_there(ns, &request.graph).await else { return Ok((Vec::new(), links)) };
         let mut conn = self.store.acquire().await?;
         let names = folded_names(entities);
-        let thread = request.thread.as_ref();
         let mut handles: Vec<i64> = of_question.iter().map(|(handle, _)| *handle).collect();
         if !names.is_empty() {
-            let known = facts::entities_named(&mut conn, ns, thread, &names, LINKS_MAX).await?;
+            let known = facts::entities_named(&mut conn, ns, &reach, &names, LINKS_MAX).await?;
             for (entity, links) in entities.iter().zip(&mut links) {
                 links.extend(known.iter().filter_map(|known| link(entity, known)));
             }
@@ -125,7 +128,7 @@ impl Memory {
                 .map(|known| known.folded_name.clone())
                 .collect();
             let more =
-                facts::of_entities(&mut conn, ns, thread, &linked, FACTS_OF_ENTITY_MAX, FACTS_MAX as i64)
+                facts::of_entities(&mut conn, ns, &reach, &linked, FACTS_OF_ENTITY_MAX, FACTS_MAX as i64)
                     .await?;
             for handle in more {
                 if !handles.contains(&handle) && handles.len() < FACTS_MAX {
@@ -138,7 +141,9 @@ impl Memory {
         }
         let stored = facts::of_observations(&mut conn, ns, &handles, RELATIONS_MAX).await?;
         conn.keep();
-        let facts = stored.into_iter().map(|stored| {
+        let facts = stored.into_iter().map(|mut stored| {
+            stored.thread = shown_thread(&stored.thread);
+            shorten(&mut stored);
             let score =
                 of_question.iter().find(|(handle, _)| *handle == stored.handle.0).map(|(_, score)| *score);
             Fact { stored, score }
@@ -152,6 +157,15 @@ fn answers(scored: &Scored, met: &HashSet<PassageId>) -> bool {
     match scored.fused.late {
         Some(late) => late.score >= LATE_MIN,
         None => met.contains(&scored.candidate.passage_id),
+    }
+}
+
+/// A fact is shown as far as it takes to know what it is; open_nodes shows the rest.
+fn shorten(stored: &mut StoredFact) {
+    stored.observation = cut(&stored.observation, OBSERVATION_CHARS);
+    let relations = stored.relations.iter_mut().flat_map(|r| [&mut r.from, &mut r.to, &mut r.relation_type]);
+    for name in relations.chain([&mut stored.entity, &mut stored.entity_type]) {
+        *name = cut(name, NAME_MAX_CHARS);
     }
 }
 
@@ -184,9 +198,9 @@ fn link(entity: &FoundEntity, known: &facts::NamedEntity) -> Option<EntityLink> 
         _ => return None,
     };
     Some(EntityLink {
-        thread: known.thread.clone(),
+        thread: shown_thread(&known.thread),
         name: known.name.clone(),
-        entity_type: known.entity_type.clone(),
+        entity_type: cut(&known.entity_type, NAME_MAX_CHARS),
         score: by_name * by_type,
     })
 }

@@ -3,7 +3,7 @@
 use memory_core::Invalid;
 use memory_core::artifact::{CONTENT_MAX_CHARS, Context, field, list};
 use memory_core::event::Category;
-use memory_core::graph::GraphScope;
+use memory_core::graph::GraphReach;
 use memory_core::id::AnyId;
 use memory_core::recall::Stages;
 use memory_core::text::{cut, parse_date, parse_end_date};
@@ -43,8 +43,8 @@ pub struct RecallDraft {
     pub detail: Option<String>,
     pub explain: Option<bool>,
     pub cursor: Option<String>,
-    /// Which graph's facts are wanted; all of the namespace's when left out.
-    pub thread: Option<GraphScope>,
+    /// Which graphs' facts are wanted.
+    pub graph: GraphReach,
     pub neighbours: Option<i64>,
     pub priors: Option<bool>,
 }
@@ -70,8 +70,8 @@ pub struct RecallRequest {
     pub max_tokens: Option<usize>,
     pub is_full: bool,
     pub explain: bool,
-    /// Which graph's facts are wanted; all of the namespace's when there is none.
-    pub thread: Option<GraphScope>,
+    /// Which graphs' facts are wanted.
+    pub graph: GraphReach,
     /// How many turns or chunks before and after a hit come with it.
     pub neighbours: usize,
     /// Where the page begins.
@@ -154,7 +154,7 @@ impl RecallRequest {
             max_tokens,
             is_full,
             explain: draft.explain.unwrap_or(false),
-            thread: draft.thread,
+            graph: draft.graph,
             neighbours: within("neighbours", draft.neighbours, 0, 0, NEIGHBOURS_MAX)? as usize,
             offset: draft.cursor.as_deref().map_or(Ok(0), |text| parse_cursor(text, offset_max))?,
             stages: Stages { priors: draft.priors.unwrap_or(true), ..Stages::default() },

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
 use memory_core::artifact::Context;
 use memory_core::event::Category;
-use memory_core::graph::GraphScope;
+use memory_core::graph::GraphReach;
 use memory_core::id::Namespace;
 use sqlx::{Postgres, QueryBuilder, Row};
 
@@ -97,8 +97,12 @@ pub struct Scope {
 #[derive(Debug, Clone)]
 pub(crate) enum Of {
     Revisions(Filters),
-    /// The observations of the graph, all threads or one.
-    Observations(Option<GraphScope>),
+    /// The observations of the graphs within reach, of all where there is none. Those of the hidden graphs, which are
+    /// named, are not among them.
+    Observations {
+        reach: Option<GraphReach>,
+        hidden: Vec<String>,
+    },
 }
 
 /// Who is in the scope, where they are few.
@@ -152,9 +156,9 @@ impl Scope {
                     statement.push(")");
                 }
             }
-            (Members::Unlisted, Of::Observations(thread)) => {
+            (Members::Unlisted, Of::Observations { reach, .. }) => {
                 statement.push(format!(" and {table}.revision_id is null"));
-                if let Some(thread) = thread {
+                if let Some(reach) = reach {
                     statement.push(format!(
                         " and exists (select from passage q
                                       join graph_observation o on o.namespace = q.namespace and o.handle = q.observation
@@ -162,7 +166,13 @@ impl Scope {
                                       where q.passage_id = {table}.passage_id and q.namespace = "
                     ));
                     statement.push_bind(ns.as_str().to_owned());
-                    statement.push(" and t.name = ").push_bind(thread.thread_name()).push(")");
+                    match reach.only() {
+                        Some(name) => statement.push(" and t.name = ").push_bind(name).push(")"),
+                        None => statement
+                            .push(" and (t.file_path is null or t.name = ")
+                            .push_bind(reach.file_thread())
+                            .push("))"),
+                    };
                 }
             }
         }
@@ -201,32 +211,47 @@ pub async fn scope(
     Ok(Scope { of, members: Members::Revisions(revisions), exact: true })
 }
 
-/// The same for the observations of one thread of the graph, or of all. `namespace_observations` is a recent
-/// count of their passages.
+/// The same for the observations of the graphs within reach. `namespace_observations` is a recent count of the passages
+/// of all graphs.
 pub async fn scope_of_observations(
     conn: &mut Conn,
     ns: &Namespace,
-    thread: Option<GraphScope>,
+    reach: GraphReach,
     namespace_observations: i64,
 ) -> Result<Scope, StoreError> {
     let exact = namespace_observations <= EXACT_MAX;
-    let Some(scope) = thread else {
-        return Ok(Scope { of: Of::Observations(None), members: Members::Unlisted, exact });
+    let (only, file) = (reach.only(), reach.file_thread());
+    let hidden: Vec<String> = match only {
+        Some(_) => Vec::new(),
+        None => {
+            sqlx::query_scalar(
+                "select name from graph_thread
+                 where namespace = $1 and file_path is not null and name is distinct from $2 and entities > 0",
+            )
+            .bind(ns.as_str())
+            .bind(&file)
+            .fetch_all(&mut *conn)
+            .await?
+        }
     };
+    if only.is_none() && hidden.is_empty() {
+        return Ok(Scope { of: Of::Observations { reach: None, hidden }, members: Members::Unlisted, exact });
+    }
     let passages: Vec<i64> = sqlx::query_scalar(
         "select p.passage_id
          from graph_thread t
          join graph_observation o on o.namespace = $1 and o.thread_id = t.thread_id and o.is_current
          join passage p on p.namespace = $1 and p.observation = o.handle
-         where t.namespace = $1 and t.name = $2
+         where t.namespace = $1 and (t.name = $2 or ($2 is null and (t.file_path is null or t.name = $4)))
          limit $3",
     )
     .bind(ns.as_str())
-    .bind(scope.thread_name())
+    .bind(only)
     .bind(EXACT_MAX + 1)
+    .bind(file)
     .fetch_all(conn)
     .await?;
-    let of = Of::Observations(Some(scope));
+    let of = Of::Observations { reach: Some(reach), hidden };
     if passages.len() as i64 > EXACT_MAX {
         return Ok(Scope { of, members: Members::Unlisted, exact });
     }

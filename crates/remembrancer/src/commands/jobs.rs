@@ -79,7 +79,7 @@ fn named(value: Option<impl ValueEnum>) -> Option<String> {
 
 /// Where, and how it is shown.
 #[derive(Debug, Args)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     /// In every namespace, not only in the one of --namespace
     #[arg(long)]
     pub(super) all_namespaces: bool,

@@ -3,6 +3,7 @@
 pub(crate) mod bench;
 pub(crate) mod entities;
 pub(crate) mod export;
+pub(crate) mod graph_files;
 pub(crate) mod import;
 pub(crate) mod import_folder;
 pub(crate) mod jobs;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use memory_core::Invalid;
-use memory_core::graph::{GraphFile, GraphScope, ThreadId};
+use memory_core::graph::{GraphFile, GraphReach, GraphScope, ThreadId, shown_thread};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
 
@@ -54,13 +54,36 @@ impl GraphHome {
 
     /// The graph that a call means: the thread that it names, else the connection's file or the default thread.
     pub(crate) fn scope(&self, thread_id: Option<String>) -> Result<GraphScope, Invalid> {
-        let named = thread_id.filter(|id| !id.trim().is_empty()).map(|id| ThreadId::new(&id)).transpose()?;
+        let named = thread_id.filter(|id| !id.trim().is_empty());
+        if let (Self::File(file), Some(name)) = (self, &named) {
+            let own = GraphScope::File(file.clone());
+            // As facts call it.
+            if shown_thread(&own.thread_name()) == name.trim() {
+                return Ok(own);
+            }
+        }
+        let named = named.map(|id| ThreadId::new(&id)).transpose()?;
         match (self, named) {
             (Self::Unusable(error), _) => Err(error.clone()),
             (Self::Threads, None) => Ok(GraphScope::default()),
             (Self::Threads, Some(thread)) => Ok(GraphScope::Thread(thread)),
             (Self::File(_), Some(thread)) if thread != ThreadId::default() => Ok(GraphScope::Thread(thread)),
             (Self::File(file), _) => Ok(GraphScope::File(file.clone())),
+        }
+    }
+
+    /// What facts may come from: the graph that a call names, else all threads and the connection's file.
+    pub(crate) fn reach(&self, thread_id: Option<String>) -> Result<GraphReach, Invalid> {
+        match thread_id.filter(|id| !id.trim().is_empty()) {
+            Some(id) => Ok(GraphReach::One(self.scope(Some(id))?)),
+            None => Ok(GraphReach::Threads { own_file: self.file().cloned() }),
+        }
+    }
+
+    pub(crate) fn file(&self) -> Option<&GraphFile> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Threads | Self::Unusable(_) => None,
         }
     }
 }

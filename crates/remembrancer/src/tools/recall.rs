@@ -553,7 +553,7 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         detail: input.detail,
         explain: input.explain,
         cursor: input.cursor,
-        thread: input.thread_id.map(|id| call.graph.scope(Some(id))).transpose()?,
+        graph: call.graph.reach(input.thread_id)?,
         neighbours: input.neighbours,
         priors: input.priors,
     })?;

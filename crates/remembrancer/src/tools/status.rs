@@ -146,7 +146,9 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
             }
         },
     };
-    let status = call.memory.status(&call.namespace, artifact_id.as_ref()).await;
+    let mut status = call.memory.status(&call.namespace, artifact_id.as_ref()).await;
+    let own_file = call.graph.file().and_then(|file| call.memory.graph_file_service(&call.namespace, file));
+    status.services.extend(own_file);
     answer(&output(status, artifact_id.map(|id| id.0)))
 }
 

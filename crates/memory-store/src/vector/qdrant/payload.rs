@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memory_core::graph::GraphReach;
 use memory_core::id::Namespace;
 use qdrant_client::qdrant::r#match::MatchValue;
 use qdrant_client::qdrant::value::Kind;
@@ -59,11 +60,13 @@ pub(super) const INDEXES: [(&str, Indexed); 13] = [
 /// looked at exactly in Postgres.
 pub(super) fn filter(ns: &Namespace, scope: &Scope) -> Filter {
     let mut must = vec![is(NAMESPACE, ns.as_str().to_owned())];
+    let mut must_not = Vec::new();
     match scope.of() {
-        Of::Observations(thread) => {
+        Of::Observations { reach, hidden } => {
             must.push(is(KIND, "observation".to_owned()));
-            if let Some(thread) = thread {
-                must.push(is(THREAD, thread.thread_name()));
+            must.extend(reach.as_ref().and_then(GraphReach::only).map(|thread| is(THREAD, thread)));
+            if !hidden.is_empty() {
+                must_not.push(Condition::matches(THREAD, hidden.clone()));
             }
         }
         Of::Revisions(filters) => {
@@ -98,7 +101,7 @@ pub(super) fn filter(ns: &Namespace, scope: &Scope) -> Filter {
             }
         }
     }
-    Filter { must, ..Filter::default() }
+    Filter { must, must_not, ..Filter::default() }
 }
 
 /// The whole value. (Left to itself the client takes a value with a space in it for words of a text.)
