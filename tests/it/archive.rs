@@ -6,7 +6,7 @@ use memory_core::artifact::Draft;
 use memory_core::graph::{GraphScope, ObservationHandle};
 use memory_core::id::Namespace;
 use memory_engine::archive::{ArchiveImported, Tally};
-use memory_engine::graph::ObservationUpdate;
+use memory_engine::graph::{HistoryRequest, ObservationUpdate};
 use memory_engine::lines::unreported;
 use memory_engine::{EngineError, Memory};
 use memory_inference::extractor::RulesExtractor;
@@ -100,7 +100,11 @@ pub(crate) async fn have_graphs(f: &Fixture) {
 
 /// Supersedes the first observation of Apollo that begins so.
 async fn update(memory: &Memory, ns: &Namespace, scope: &GraphScope, start: &str, content: &str) {
-    let history = memory.observation_history(ns, scope, "Apollo", None).await.expect("a history");
+    let history = memory
+        .observation_history(ns, scope, "Apollo", None, HistoryRequest::default())
+        .await
+        .expect("a history")
+        .versions;
     let current = history.iter().find(|v| v.is_current && v.content.starts_with(start)).expect("it is there");
     let update = ObservationUpdate {
         entity_name: "Apollo".into(),

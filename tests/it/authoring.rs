@@ -2,10 +2,10 @@
 
 use memory_core::authoring::{EntityDraft, RelationDraft};
 use memory_core::graph::{
-    Cursor, EntityObservations, GraphEntity, GraphRelation, GraphScope, ObservationHandle, PageRequest,
-    ThreadId, Weights,
+    EntityObservations, GraphEntity, GraphRelation, GraphScope, ObservationHandle, PageRequest, ThreadId,
+    Weights,
 };
-use memory_engine::graph::{ObservationUpdate, RelationPath};
+use memory_engine::graph::{HistoryRequest, ObservationUpdate, RelationPath};
 use memory_store::graph::Ranges;
 use memory_tests::Fixture;
 
@@ -28,7 +28,7 @@ fn entity(name: &str, observations: &[&str], relations: &[(&str, &str)]) -> Enti
             .map(|(relation_type, target)| RelationDraft {
                 target: (*target).to_owned(),
                 relation_type: (*relation_type).to_owned(),
-                importance: None,
+                ..RelationDraft::default()
             })
             .collect(),
         ..EntityDraft::default()
@@ -104,7 +104,11 @@ async fn saving_again_appends_what_is_new_and_changes_nothing_else() {
     }];
     let saved = fixture.memory.save_memory(&fixture.ns, &scope, &more).await.unwrap().answer;
     assert_eq!((saved.new_entities, saved.new_relations), (0, 1));
-    let page = fixture.memory.open_nodes(&fixture.ns, &scope, &["A".to_owned()]).await.unwrap();
+    let page = fixture
+        .memory
+        .open_nodes(&fixture.ns, &scope, &["A".to_owned()], PageRequest::default())
+        .await
+        .unwrap();
     assert_eq!(page.entities[0].entity.observations, ["First fact", "Second fact"]);
     assert_eq!(page.relations.len(), 3);
     let analytics = fixture.memory.analytics(&fixture.ns, &scope).await.unwrap();
@@ -119,9 +123,10 @@ async fn with_one_observation(fixture: &Fixture, scope: &GraphScope) -> Observat
     fixture.memory.save_memory(&fixture.ns, scope, &drafts).await.expect("it is answered");
     let history = fixture
         .memory
-        .observation_history(&fixture.ns, scope, "Scripts", None)
+        .observation_history(&fixture.ns, scope, "Scripts", None, HistoryRequest::default())
         .await
-        .expect("it is answered");
+        .expect("it is answered")
+        .versions;
     assert_eq!(history.len(), 1);
     history[0].handle
 }
@@ -149,21 +154,32 @@ async fn an_update_supersedes_the_latest_version_and_keeps_the_place_and_the_old
     let third = memory.update_observation(ns, &scope, &update(first, "Uses 1.2")).await.unwrap();
     let unchanged = memory.update_observation(ns, &scope, &update(first, "Uses 1.2")).await.unwrap();
     assert_eq!((unchanged.version, unchanged.answer.handle), (None, third.answer.handle));
-    let history =
-        memory.observation_history(ns, &scope, "Scripts", Some(second.answer.handle)).await.unwrap();
+    let history = memory
+        .observation_history(ns, &scope, "Scripts", Some(second.answer.handle), HistoryRequest::default())
+        .await
+        .unwrap()
+        .versions;
     let told: Vec<_> = history.iter().map(|v| (v.version, v.content.as_str(), v.is_current)).collect();
     assert_eq!(told, [(1, "It stands alone", false), (2, "Uses 1.1", false), (3, "Uses 1.2", true)]);
     assert_eq!(history[1].supersedes, Some(first));
     assert_eq!(history[1].superseded_by, Some(third.answer.handle));
     assert!(history.iter().all(|v| (v.weights.confidence - 0.8).abs() < 1e-6), "{history:?}");
-    let page = memory.open_nodes(ns, &scope, &["Scripts".to_owned()]).await.unwrap();
+    let page = memory.open_nodes(ns, &scope, &["Scripts".to_owned()], PageRequest::default()).await.unwrap();
     assert_eq!(page.entities[0].entity.observations, ["Uses 1.2", "A later one"]);
     let old = memory.search_nodes(ns, &scope, "Uses 1.1", PageRequest::default()).await.unwrap();
     assert!(old.entities.is_empty(), "only current observations are found");
     // Deleting it by its text deletes the whole chain.
     let doomed = EntityObservations { entity_name: "Scripts".into(), contents: vec!["Uses 1.2".into()] };
     memory.delete_observations(ns, &scope, &[doomed]).await.unwrap();
-    assert_eq!(memory.observation_history(ns, &scope, "Scripts", None).await.unwrap().len(), 1);
+    assert_eq!(
+        memory
+            .observation_history(ns, &scope, "Scripts", None, HistoryRequest::default())
+            .await
+            .unwrap()
+            .versions
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -196,7 +212,12 @@ async fn twenty_updates_at_once_make_one_chain_of_all() {
         });
     }
     updates.join_all().await;
-    let history = fixture.memory.observation_history(&fixture.ns, &scope, "Scripts", None).await.unwrap();
+    let history = fixture
+        .memory
+        .observation_history(&fixture.ns, &scope, "Scripts", None, HistoryRequest::default())
+        .await
+        .unwrap()
+        .versions;
     assert_eq!(history.iter().map(|v| v.version).collect::<Vec<_>>(), (1..=21).collect::<Vec<_>>());
     assert_eq!(history.iter().filter(|v| v.is_current).count(), 1);
     assert!(history.windows(2).all(|pair| pair[1].supersedes == Some(pair[0].handle)));
@@ -252,8 +273,8 @@ async fn the_shortest_path_is_found_within_its_depth_and_its_thread() {
     );
     let RelationPath::Found(back) = path("d", "a", 5).await.unwrap() else { panic!("a path") };
     assert!(back.len() == 3 && back.iter().all(|step| !step.is_forward), "{back:?}");
-    assert_eq!(path("a", "e", 3).await.unwrap(), RelationPath::NotFound);
-    assert_eq!(path("a", "q", 20).await.unwrap(), RelationPath::NotFound);
+    assert_eq!(path("a", "e", 3).await.unwrap(), RelationPath::NotFound(Vec::new()));
+    assert_eq!(path("a", "q", 20).await.unwrap(), RelationPath::NotFound(Vec::new()));
     assert_eq!(path("a", "a", 5).await.unwrap(), RelationPath::Found(vec![]));
     assert!(path("a", "A", 5).await.unwrap_err().to_string().starts_with("Entity with name A not found"));
     let elsewhere = memory.find_relation_path(ns, &thread("none"), "a", "b", 5).await;
@@ -299,21 +320,21 @@ async fn lists_and_ranges_go_by_page_and_find_exactly_what_fits() {
     memory.save_memory(ns, &scope, &drafts).await.unwrap();
     let ranges = Ranges { min_confidence: Some(0.25), max_confidence: Some(0.7), ..Ranges::default() };
     let mut found = Vec::new();
-    let mut cursor = Cursor::default();
+    let mut request = PageRequest::new(Some(2), None, None).unwrap();
     loop {
-        let page = memory.query_nodes(ns, &scope, &ranges, cursor, 2).await.unwrap();
+        let page = memory.query_nodes(ns, &scope, &ranges, request).await.unwrap();
         found.extend(page.entities.iter().map(|e| e.name.clone()));
         assert!(page.entities.iter().all(|e| e.observations.len() == 1));
         match page.next {
-            Some(next) => cursor = next,
+            Some(next) => request.cursor = Some(next),
             None => break,
         }
     }
     assert_eq!(found, ["Node_3%", "Node_4%", "Node_5%", "Node_6%", "Node_7%"]);
     let late = Ranges { created_from: Some("2100-01-01T00:00:00Z".parse().unwrap()), ..Ranges::default() };
-    assert!(memory.query_nodes(ns, &scope, &late, Cursor::default(), 10).await.unwrap().entities.is_empty());
+    assert!(memory.query_nodes(ns, &scope, &late, PageRequest::default()).await.unwrap().entities.is_empty());
     let listed = async |entity_type, part| {
-        let page = memory.list_entities(ns, &scope, entity_type, part, Cursor::default(), 100).await.unwrap();
+        let page = memory.list_entities(ns, &scope, entity_type, part, PageRequest::default()).await.unwrap();
         page.entities.len()
     };
     assert_eq!(listed(None, Some("node_")).await, 10);

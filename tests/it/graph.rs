@@ -2,7 +2,7 @@
 
 use memory_core::graph::{EntityObservations, GraphEntity, GraphScope, PageRequest, Weights};
 
-use crate::graph_shorthand::{Graph, about, entity, relation, shown, thread};
+use crate::graph_shorthand::{Graph, about, entity, page, pages, relation, shown, thread};
 use crate::shorthand::ns;
 
 #[tokio::test]
@@ -246,7 +246,10 @@ async fn threads_and_namespaces_do_not_see_each_other() {
         let twin = vec![entity("Alice", "cat", &["Purrs"])];
         let created = memory.create_entities(&space, &scope, twin.clone()).await.expect("she is created");
         assert_eq!((created.answer, created.version), (twin, Some(1)));
-        let opened = memory.open_nodes(&space, &scope, &["Alice".to_owned()]).await.expect("she is opened");
+        let opened = memory
+            .open_nodes(&space, &scope, &["Alice".to_owned()], PageRequest::default())
+            .await
+            .expect("she is opened");
         assert_eq!(shown(&opened), (vec!["Alice"], vec![]));
     }
     assert_eq!(graph.whole().await.entities, [entity("Alice", "person", &["Is a student"])]);
@@ -322,7 +325,7 @@ async fn too_many_items_are_refused_with_their_number() {
     let (memory, scope) = (graph.memory(), &graph.scope);
     let refused = [
         memory.delete_entities(graph.ns(), scope, &many(10_001)).await.map(|_| ()),
-        memory.open_nodes(graph.ns(), scope, &many(10_001)).await.map(|_| ()),
+        memory.open_nodes(graph.ns(), scope, &many(10_001), PageRequest::default()).await.map(|_| ()),
         memory.create_entities(graph.ns(), scope, vec![entity("A", "t", &[]); 10_001]).await.map(|_| ()),
         memory.create_relations(graph.ns(), scope, vec![relation("A x B"); 10_001]).await.map(|_| ()),
         memory
@@ -338,14 +341,23 @@ async fn too_many_items_are_refused_with_their_number() {
 }
 
 #[tokio::test]
-async fn names_that_hold_too_much_text_are_not_opened_at_once() {
+async fn entities_that_hold_too_much_text_are_opened_in_part_and_page_by_page() {
     let graph = Graph::new().await;
     let texts: Vec<String> = (0..21).map(|n| format!("{n:02}{}", "x".repeat(99_998))).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     graph.create(vec![entity("A", "t", &texts), entity("B", "t", &texts), entity("C", "t", &texts)]).await;
-    assert_eq!(graph.open(&["A", "B"]).await.entities.len(), 2);
+    let first = graph.open(&["A", "B", "C"]).await;
+    assert_eq!(first.entities.len(), 1);
+    assert!(first.entities[0].is_cut && first.entities[0].observation_count == 21);
     let names = ["A", "B", "C"].map(str::to_owned);
-    let refused =
-        graph.memory().open_nodes(graph.ns(), &graph.scope, &names).await.expect_err("it is too much");
-    assert!(refused.to_string().contains("4,000,000 characters"), "{refused}");
+    let opened = pages(page(1_000), async |request| {
+        graph.memory().open_nodes(graph.ns(), &graph.scope, &names, request).await.expect("they are opened")
+    })
+    .await;
+    let all: Vec<(&str, usize)> = opened
+        .iter()
+        .flat_map(|page| &page.entities)
+        .map(|e| (e.entity.name.as_str(), e.entity.observations.len()))
+        .collect();
+    assert_eq!(all, [("A", 21), ("B", 21), ("C", 21)], "who asks for a number gets them whole");
 }

@@ -67,7 +67,7 @@ pub(crate) async fn pages(
         let more = page.more;
         pages.push(page);
         match more {
-            Some(more) => request.cursor = more.cursor,
+            Some(more) => request.cursor = Some(more.cursor),
             None => return pages,
         }
     }
@@ -156,7 +156,8 @@ impl Graph {
 
     pub(crate) async fn open(&self, names: &[&str]) -> GraphPage {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        self.memory().open_nodes(self.ns(), &self.scope, &names).await.expect("they are opened")
+        let opened = self.memory().open_nodes(self.ns(), &self.scope, &names, PageRequest::default()).await;
+        opened.expect("they are opened")
     }
 
     pub(crate) async fn whole(&self) -> WholeGraph {

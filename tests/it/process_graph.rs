@@ -149,7 +149,7 @@ async fn a_large_graph_says_what_is_left_out_and_how_to_get_it() {
         text(&result).starts_with(
             "{\n  \"entities\": [\n    {\n      \"name\": \"node0\",\n      \"entityType\": \"t\",\n      \
              \"observations\": [\n        \"first\"\n      ],\n      \"observationCount\": 2\n    }\n  ],\n  \
-             \"relations\": [],\n  \"next_cursor\": \"after:"
+             \"relations\": [],\n  \"next_cursor\": \"page_"
         ),
         "{result}"
     );

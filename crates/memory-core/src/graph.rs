@@ -2,7 +2,9 @@
 //!
 //! Clients write it themselves. Names are case-sensitive; search is not, by the folding that stands here.
 
+mod cursor;
 mod page;
+mod reach;
 
 use sha2::{Digest, Sha256};
 
@@ -10,8 +12,10 @@ use crate::Invalid;
 use crate::text::cut;
 
 pub use page::{
-    Cursor, Detail, LIMIT_MAX, LIMITED_PAGE_CHARS, PAGE_CHARS, PAGE_ENTITIES, PageRequest, grouped,
+    Bounds, Cursor, CursorKey, Detail, LIMIT_MAX, PAGE_CHARS, PAGE_ENTITIES, PageRequest, Part,
+    SUMMARY_CHARS, SealedCursor, grouped,
 };
+pub use reach::{GraphReach, shown_thread};
 
 /// The longest thread id, in characters.
 pub const THREAD_ID_MAX_CHARS: usize = 200;
@@ -93,6 +97,11 @@ impl GraphFile {
 
     pub fn path(&self) -> &str {
         &self.0
+    }
+
+    /// The name of the file alone.
+    pub fn name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 }
 
@@ -302,21 +311,37 @@ fn check_contents(field: &str, contents: &[String]) -> Result<(), Invalid> {
     contents.iter().enumerate().try_for_each(|(n, content)| check_content(field, n, content))
 }
 
+/// A new version of an observation, as it may be stored.
+pub fn check_update(entity_name: &str, content: &str) -> Result<(), Invalid> {
+    check_name("entityName", entity_name)?;
+    if content.trim().is_empty() {
+        return Err(Invalid::new(
+            "Invalid content: it is empty. Say the observation as it is now, or take it away with delete_observations.",
+        ));
+    }
+    check_text("content", content)
+}
+
 /// An observation, the one of this number in its list, as it may be stored.
 pub(crate) fn check_content(field: &str, n: usize, content: &str) -> Result<(), Invalid> {
+    // The name is put together only for those that are refused.
+    if content.len() <= OBSERVATION_MAX_CHARS && !content.contains('\0') {
+        return Ok(());
+    }
+    check_text(&format!("{field}[{n}]"), content)
+}
+
+fn check_text(field: &str, content: &str) -> Result<(), Invalid> {
     // Characters are counted only where there may be too many.
     let chars = if content.len() > OBSERVATION_MAX_CHARS { content.chars().count() } else { content.len() };
     if chars > OBSERVATION_MAX_CHARS {
         return Err(Invalid::new(format!(
-            "Invalid {field}[{n}] '{}': {chars} characters, the limit is {OBSERVATION_MAX_CHARS}. \
+            "Invalid {field} '{}': {chars} characters, the limit is {OBSERVATION_MAX_CHARS}. \
              Split it, or keep long texts with remember.",
             cut(content, 40)
         )));
     }
-    if content.contains('\0') {
-        no_nul(&format!("{field}[{n}]"), content)?;
-    }
-    Ok(())
+    no_nul(field, content)
 }
 
 fn no_nul(field: &str, value: &str) -> Result<(), Invalid> {
@@ -400,6 +425,20 @@ mod tests {
         assert_eq!(ObservationHandle(7).to_string(), "obs_0000000000000007");
         for bad in ["obs_7", "obs_ffffffffffffffff", "obs_000000000000000g", "7", "obs_-000000000000007"] {
             assert!(ObservationHandle::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_new_version_says_something_and_is_called_content() {
+        assert_eq!(check_update("A", "Now true"), Ok(()));
+        for (bad, needle) in [
+            (String::new(), "Invalid content: it is empty"),
+            (" \n".into(), "it is empty"),
+            ("x".repeat(OBSERVATION_MAX_CHARS + 1), "Invalid content 'xxx"),
+            ("a\0".into(), "Invalid content: it has a NUL"),
+        ] {
+            let error = check_update("A", &bad).unwrap_err().0;
+            assert!(error.contains(needle), "{error}");
         }
     }
 

@@ -38,6 +38,8 @@ pub struct EngineSettings {
     pub concurrency: usize,
     /// How long a call waits for others at a graph's file, one that takes in a large file above all.
     pub file_patience: Duration,
+    /// About how many characters a page of the graph has unless a limit is asked for.
+    pub graph_page_chars: usize,
     /// What may be written to the graph under its rules.
     pub authoring: AuthoringLimits,
 }
@@ -51,6 +53,7 @@ impl Default for EngineSettings {
             lease: Duration::from_secs(memory_core::job::LEASE_SECONDS),
             concurrency: 2,
             file_patience: Duration::from_secs(20),
+            graph_page_chars: memory_core::graph::PAGE_CHARS,
             authoring: AuthoringLimits::default(),
         }
     }

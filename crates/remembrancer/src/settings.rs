@@ -21,6 +21,7 @@ use memory_store::vector::{self, MirrorSettings, Times};
 use crate::commands::bench::BenchArgs;
 use crate::commands::entities::EntitiesCommand;
 use crate::commands::export::ExportArgs;
+use crate::commands::graph_files::GraphFilesCommand;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
 use crate::commands::jobs::JobsArgs;
@@ -77,6 +78,9 @@ pub(crate) enum Command {
     Reextract(ReextractArgs),
     /// Look at background jobs, try failed ones again, cancel
     Jobs(JobsArgs),
+    /// Look at the files that graphs are kept in, delete what is left of those that are gone
+    #[command(subcommand)]
+    GraphFiles(GraphFilesCommand),
     /// Measure how well and how fast it is, on a database of its own
     Bench(BenchArgs),
     /// Hold the database and the model for other processes of the data folder
@@ -97,6 +101,9 @@ pub(crate) struct Settings {
     /// Most sentences of an observation that save_memory takes
     #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_SENTENCES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), global = true)]
     pub(crate) observation_max_sentences: u32,
+    /// About how many characters of the knowledge graph one answer has unless a limit is asked for
+    #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true)]
+    pub(crate) graph_page_chars: u32,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
     #[command(flatten)]
@@ -131,6 +138,7 @@ impl Settings {
                 observation_sentences: self.observation_max_sentences as usize,
                 ..AuthoringLimits::default()
             },
+            graph_page_chars: self.graph_page_chars as usize,
             ..EngineSettings::default()
         }
     }

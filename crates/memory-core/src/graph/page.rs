@@ -6,54 +6,54 @@ use crate::Invalid;
 use crate::event::closed_set;
 use crate::text::cut;
 
-/// How many entities a page has when no limit is asked for …
+pub use super::cursor::{Cursor, CursorKey, Part, SealedCursor};
+
+/// How many entities a page has when no limit is asked for, …
 pub const PAGE_ENTITIES: usize = 200;
-/// … and about how many characters: names, types, observations and relations.
+/// … about how many characters: names, types, observations and relations; of one entity no more than this is shown …
 pub const PAGE_CHARS: usize = 48_000;
-/// The largest limit that may be asked for …
+/// … and how many relations at most, and observations of one entity.
+const PAGE_ITEMS: usize = 1_000;
+/// The largest limit that may be asked for, …
 pub const LIMIT_MAX: usize = 1_000;
-/// … and about how many characters such a page has.
-pub const LIMITED_PAGE_CHARS: usize = 4_000_000;
+/// … about how many characters such a page has …
+const LIMITED_PAGE_CHARS: usize = 4_000_000;
+/// … and how many relations at most, and observations of one entity.
+const LIMITED_PAGE_ITEMS: usize = 50_000;
+/// How much of the one observation that a summary shows.
+pub const SUMMARY_CHARS: usize = 200;
 
 closed_set! {
     /// How much of each entity a page shows.
     Detail { Names = "names", Summary = "summary", Full = "full" }
 }
 
-/// Where a page begins: after this entity, with this many shown before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cursor {
-    pub after: i64,
-    pub shown: u64,
-}
-
-impl Cursor {
-    fn parse(text: &str) -> Option<Self> {
-        let (after, shown) = text.trim().strip_prefix("after:")?.split_once(':')?;
-        let cursor = Self { after: after.parse().ok()?, shown: shown.parse().ok()? };
-        (cursor.after >= 0).then_some(cursor)
-    }
-}
-
-impl std::fmt::Display for Cursor {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "after:{}:{}", self.after, self.shown)
-    }
-}
-
 /// Which part of a graph is asked for, and in what detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageRequest {
-    /// As many entities as this, else [`PAGE_ENTITIES`].
+    /// As many entities as this; without it what the tool shows by itself, and less of each.
     pub limit: Option<usize>,
-    pub cursor: Cursor,
+    /// The first page begins without.
+    pub cursor: Option<SealedCursor>,
     pub detail: Detail,
 }
 
 impl Default for PageRequest {
     fn default() -> Self {
-        Self { limit: None, cursor: Cursor::default(), detail: Detail::Full }
+        Self { limit: None, cursor: None, detail: Detail::Full }
     }
+}
+
+/// What a page may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    pub chars: usize,
+    /// Relations, and observations of one entity.
+    pub items: usize,
+}
+
+impl Bounds {
+    pub const NONE: Self = Self { chars: usize::MAX, items: usize::MAX };
 }
 
 impl PageRequest {
@@ -65,15 +65,7 @@ impl PageRequest {
                     || Invalid::new(format!("Invalid limit {n}. Use a whole number from 1 to {LIMIT_MAX}.")),
                 )?),
             };
-        let cursor = match cursor.filter(|c| !c.trim().is_empty()) {
-            None => Cursor::default(),
-            Some(text) => Cursor::parse(text).ok_or_else(|| {
-                Invalid::new(format!(
-                    "Invalid cursor '{}'. Pass the next_cursor of the page before, or leave it out for the first page.",
-                    cut(text, 60)
-                ))
-            })?,
-        };
+        let cursor = cursor.filter(|c| !c.trim().is_empty()).map(SealedCursor::parse).transpose()?;
         let detail = match detail.map(str::trim).filter(|d| !d.is_empty()) {
             None => Detail::Full,
             Some(text) => Detail::parse(text).ok_or_else(|| {
@@ -87,12 +79,17 @@ impl PageRequest {
         Ok(Self { limit, cursor, detail })
     }
 
-    pub fn entities_max(&self) -> usize {
-        self.limit.unwrap_or(PAGE_ENTITIES)
+    /// Where the page begins in the graph of this key.
+    pub fn start(&self, key: &CursorKey) -> Result<Cursor, Invalid> {
+        self.cursor.map_or(Ok(Cursor::default()), |cursor| cursor.open(key))
     }
 
-    pub fn chars_max(&self) -> usize {
-        if self.limit.is_some() { LIMITED_PAGE_CHARS } else { PAGE_CHARS }
+    /// `chars` is for a page of the usual size.
+    pub fn bounds(&self, chars: usize) -> Bounds {
+        match self.limit {
+            None => Bounds { chars, items: PAGE_ITEMS },
+            Some(_) => Bounds { chars: LIMITED_PAGE_CHARS, items: LIMITED_PAGE_ITEMS },
+        }
     }
 }
 
@@ -114,17 +111,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors_read_back_and_what_is_no_page_is_refused() {
-        let cursor = Cursor { after: 12, shown: 200 };
-        let page = PageRequest::new(Some(7), Some(&cursor.to_string()), Some("names")).unwrap();
-        assert_eq!(page, PageRequest { limit: Some(7), cursor, detail: Detail::Names });
+    fn what_is_no_page_is_refused() {
+        let page = PageRequest::new(Some(7), None, Some("names")).unwrap();
+        assert_eq!(page, PageRequest { limit: Some(7), cursor: None, detail: Detail::Names });
         for (limit, cursor, detail) in [
             (Some(0), None, None),
             (Some(1_001), None, None),
             (Some(-1), None, None),
             (None, Some("from:3"), None),
-            (None, Some("after:-3:1"), None),
-            (None, Some("after:99999999999999999999:1"), None),
+            (None, Some("after:10433:200"), None),
             (None, None, Some("all")),
         ] {
             assert!(PageRequest::new(limit, cursor, detail).is_err(), "{limit:?} {cursor:?} {detail:?}");

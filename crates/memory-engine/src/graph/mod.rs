@@ -9,6 +9,7 @@ mod read;
 mod replace;
 mod save;
 mod survey;
+mod tidy;
 mod transfer;
 mod versions;
 mod watch;
@@ -20,8 +21,9 @@ use memory_store::graph::Thread;
 pub use read::{GraphPage, More, PageEntity, WholeGraph};
 pub use save::{Merges, Saved};
 pub use survey::{Analytics, Listed, PATH_DEPTH_MAX, RelationPath, Step, list_limit, path_depth};
+pub use tidy::KnownFile;
 pub use transfer::{GraphExported, GraphImported};
-pub use versions::ObservationUpdate;
+pub use versions::{History, HistoryRequest, ObservationUpdate};
 pub use watch::GraphWatch;
 pub(crate) use watch::WatchedGraphs;
 
@@ -32,7 +34,15 @@ pub struct Changed<T> {
     /// `None` when there was nothing to change.
     pub version: Option<i64>,
     /// What else there is to say, of a graph that is kept in a file.
-    pub warning: Option<String>,
+    pub warning: Option<Warning>,
+}
+
+/// What is said beside an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    pub text: String,
+    /// The change is stored, but not in the file yet.
+    pub is_unwritten: bool,
 }
 
 impl<T> Changed<T> {

@@ -1,15 +1,18 @@
 //! Looking over a graph: lists, ranges, figures, paths, likely duplicates. Each answer is one state of one
 //! thread.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memory_core::Invalid;
-use memory_core::graph::{Cursor, GraphRelation, GraphScope, LIMIT_MAX, TextKey, check_query};
+use memory_core::graph::{
+    Cursor, GraphRelation, GraphScope, LIMIT_MAX, PAGE_ENTITIES, PageRequest, SealedCursor, TextKey,
+    check_query,
+};
 use memory_core::id::Namespace;
 use memory_store::Conn;
 use memory_store::graph::{
-    self, ConnectedEntity, ImportantEntity, NamedEntity, OrphanedEntity, Pattern, QueriedEntity, Ranges,
-    RecentChange, StoredRelation, Thread,
+    self, ConnectedEntity, ImportantEntity, NamedEntity, Next, OrphanedEntity, Pattern, QueriedEntity,
+    Ranges, RecentChange, StoredRelation, Thread,
 };
 
 use super::versions::unknown_entity;
@@ -21,6 +24,10 @@ const ANALYTICS_ITEMS: usize = 10;
 const CONNECTED_NAMES: usize = 10;
 /// The longest path that may be asked for.
 pub const PATH_DEPTH_MAX: i64 = 20;
+/// Entities with their observations in a list unless a limit is given.
+const QUERIED_DEFAULT: usize = 50;
+/// Names without an entity that are told where a path stops at them.
+const NAMELESS_MAX: usize = 3;
 /// A search for a path gives up after this many names.
 const PATH_NAMES_MAX: usize = 100_000;
 
@@ -28,7 +35,7 @@ const PATH_NAMES_MAX: usize = 100_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listed<T> {
     pub entities: Vec<T>,
-    pub next: Option<Cursor>,
+    pub next: Option<SealedCursor>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -40,18 +47,19 @@ pub struct Analytics {
 }
 
 /// A step along a relation, in its direction or against it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     pub relation: GraphRelation,
+    pub importance: f32,
     pub is_forward: bool,
 }
 
 /// What a search for a path found.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RelationPath {
     Found(Vec<Step>),
-    /// None within the depth.
-    NotFound,
+    /// None within the depth; the search did not go on at these names, some of those that no entity has.
+    NotFound(Vec<String>),
     /// None at any depth: these have no relation to another entity.
     Isolated(Vec<String>),
     /// Too many names lie within the depth to look at them all.
@@ -67,25 +75,26 @@ impl Memory {
         scope: &GraphScope,
         entity_type: Option<&str>,
         name_part: Option<&str>,
-        cursor: Cursor,
-        limit: usize,
+        page: PageRequest,
     ) -> Result<Listed<NamedEntity>, EngineError> {
         self.take_in_file(ns, scope).await?;
         for text in [entity_type, name_part].into_iter().flatten() {
             check_query(text)?;
         }
         let pattern = name_part.map(Pattern::new);
+        let (limit, chars) = (page.limit.unwrap_or(PAGE_ENTITIES), self.bounds(page.limit).chars);
         self.persist(|| async {
             let mut tx = self.store.begin_snapshot().await?;
-            let found = match graph::find_thread(&mut tx, ns, scope).await? {
-                Some(thread) => {
-                    let after = cursor.after;
-                    graph::list_entities(&mut tx, &thread, entity_type, pattern.as_ref(), after, limit + 1)
-                        .await?
-                }
-                None => Vec::new(),
+            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                return Ok(Listed { entities: Vec::new(), next: None });
             };
-            Ok(listed(found, cursor, limit, |entity| entity.id))
+            let cursor = page.start(&thread.cursor_key)?;
+            let pattern = pattern.as_ref();
+            let (entities, has_more) =
+                graph::list_entities(&mut tx, &thread, entity_type, pattern, cursor.after, limit, chars)
+                    .await?;
+            let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
+            Ok(listed(&thread, entities, cursor, last))
         })
         .await
     }
@@ -97,19 +106,21 @@ impl Memory {
         ns: &Namespace,
         scope: &GraphScope,
         ranges: &Ranges,
-        cursor: Cursor,
-        limit: usize,
+        page: PageRequest,
     ) -> Result<Listed<QueriedEntity>, EngineError> {
+        check_ranges(ranges)?;
         self.take_in_file(ns, scope).await?;
+        let (limit, chars) = (page.limit.unwrap_or(QUERIED_DEFAULT), self.bounds(page.limit).chars);
         self.persist(|| async {
             let mut tx = self.store.begin_snapshot().await?;
-            let found = match graph::find_thread(&mut tx, ns, scope).await? {
-                Some(thread) => {
-                    graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit + 1).await?
-                }
-                None => Vec::new(),
+            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                return Ok(Listed { entities: Vec::new(), next: None });
             };
-            Ok(listed(found, cursor, limit, |entity| entity.id))
+            let cursor = page.start(&thread.cursor_key)?;
+            let (entities, has_more) =
+                graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit, chars).await?;
+            let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
+            Ok(listed(&thread, entities, cursor, last))
         })
         .await
     }
@@ -155,14 +166,14 @@ impl Memory {
             let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
             let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
             let path = shortest_path(&mut tx, &thread, start, goal, depth).await?;
-            if path != RelationPath::NotFound {
+            if !matches!(path, RelationPath::NotFound(_)) {
                 return Ok(path);
             }
             let mut isolated = Vec::new();
             for (id, name) in [(start, from), (goal, to)] {
-                let touching = graph::relations_touching(&mut tx, &thread, &[id]).await?;
-                let leads_on =
-                    |r: &StoredRelation| r.from_id.is_some() && r.to_id.is_some() && r.from_id != r.to_id;
+                let touching = graph::relations_touching(&mut tx, &thread, &[id], Next::ALL).await?;
+                // One to a name that no entity has is told by that.
+                let leads_on = |r: &StoredRelation| r.from_id != r.to_id;
                 if !touching.iter().any(leads_on) {
                     isolated.push(name.to_owned());
                 }
@@ -191,33 +202,57 @@ pub fn list_limit(limit: Option<i64>, default: usize) -> Result<usize, Invalid> 
     }
 }
 
-fn listed<T>(mut entities: Vec<T>, cursor: Cursor, limit: usize, id: impl Fn(&T) -> i64) -> Listed<T> {
-    let has_more = entities.len() > limit;
-    entities.truncate(limit);
-    let next = entities
-        .last()
-        .filter(|_| has_more)
-        .map(|last| Cursor { after: id(last), shown: cursor.shown.saturating_add(limit as u64) });
+fn listed<T>(thread: &Thread, entities: Vec<T>, cursor: Cursor, last: Option<i64>) -> Listed<T> {
+    let shown = cursor.shown.saturating_add(entities.len() as u64);
+    let next = last.map(|after| Cursor { after, shown, part: None }.seal(&thread.cursor_key));
     Listed { entities, next }
+}
+
+/// A range that holds nothing is a mistake.
+fn check_ranges(ranges: &Ranges) -> Result<(), Invalid> {
+    let swapped = |from: &str, low: String, to: &str, high: String| {
+        Err(Invalid::new(format!("Invalid range: {from} {low} is above {to} {high}. Swap them.")))
+    };
+    if let (Some(from), Some(to)) = (ranges.created_from, ranges.created_to)
+        && from > to
+    {
+        return swapped("createdFrom", from.to_string(), "createdTo", to.to_string());
+    }
+    for (what, low, high) in [
+        ("Confidence", ranges.min_confidence, ranges.max_confidence),
+        ("Importance", ranges.min_importance, ranges.max_importance),
+    ] {
+        if let (Some(low), Some(high)) = (low, high)
+            && low > high
+        {
+            return swapped(&format!("min{what}"), low.to_string(), &format!("max{what}"), high.to_string());
+        }
+    }
+    Ok(())
 }
 
 /// One side of a search from both ends: how each name was reached, and those reached last.
 struct Side {
     reached: HashMap<i64, Option<(i64, StoredRelation)>>,
     border: Vec<i64>,
+    /// Some of the names without an entity that it came to.
+    nameless: BTreeSet<String>,
 }
 
 impl Side {
     fn new(at: i64) -> Self {
-        Self { reached: HashMap::from([(at, None)]), border: vec![at] }
+        Self { reached: HashMap::from([(at, None)]), border: vec![at], nameless: BTreeSet::new() }
     }
 
     /// Goes one relation further; gives the names that this reaches for the first time, in order.
     async fn grow(&mut self, conn: &mut Conn, thread: &Thread) -> Result<(), EngineError> {
-        let relations = graph::relations_touching(conn, thread, &self.border).await?;
+        let relations = graph::relations_touching(conn, thread, &self.border, Next::ALL).await?;
         let border: HashSet<i64> = self.border.drain(..).collect();
         for relation in relations {
-            let (Some(from), Some(to)) = (relation.from_id, relation.to_id) else { continue };
+            let (Some(from), Some(to)) = (relation.from_id, relation.to_id) else {
+                self.stop_at(&relation);
+                continue;
+            };
             for (near, far) in [(from, to), (to, from)] {
                 if border.contains(&near) && !self.reached.contains_key(&far) {
                     self.reached.insert(far, Some((near, relation.clone())));
@@ -226,6 +261,15 @@ impl Side {
             }
         }
         Ok(())
+    }
+
+    fn stop_at(&mut self, relation: &StoredRelation) {
+        let ends = [(relation.from_id, &relation.relation.from), (relation.to_id, &relation.relation.to)];
+        for (_, name) in ends.into_iter().filter(|(id, _)| id.is_none()) {
+            if self.nameless.len() < NAMELESS_MAX {
+                self.nameless.insert(name.clone());
+            }
+        }
     }
 
     /// The relations from a name back to where the side began, with the nearer end of each.
@@ -259,18 +303,20 @@ async fn shortest_path(
             return Ok(RelationPath::Found(steps(&ahead, &behind, meeting)));
         }
         if side.border.is_empty() {
-            return Ok(RelationPath::NotFound);
+            break;
         }
         if ahead.reached.len() + behind.reached.len() > PATH_NAMES_MAX {
             return Ok(RelationPath::GaveUp);
         }
     }
-    Ok(RelationPath::NotFound)
+    let nameless: BTreeSet<String> = ahead.nameless.into_iter().chain(behind.nameless).collect();
+    Ok(RelationPath::NotFound(nameless.into_iter().take(NAMELESS_MAX).collect()))
 }
 
 fn steps(ahead: &Side, behind: &Side, meeting: i64) -> Vec<Step> {
     let step = |relation: StoredRelation, at: i64| Step {
         is_forward: relation.from_id == Some(at),
+        importance: relation.importance,
         relation: relation.relation,
     };
     let mut steps: Vec<Step> =

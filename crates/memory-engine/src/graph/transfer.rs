@@ -5,12 +5,12 @@ use std::mem;
 
 use memory_core::Invalid;
 use memory_core::graph::{
-    Detail, GraphEntity, GraphRelation, GraphScope, RELATION_IMPORTANCE, TextKey, Weights,
+    Bounds, Detail, GraphEntity, GraphRelation, GraphScope, RELATION_IMPORTANCE, TextKey, Weights,
 };
 use memory_core::graph_jsonl::{GraphLine, parse_line, write_entity, write_relation};
 use memory_core::id::Namespace;
 use memory_core::text::cut;
-use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated, Thread};
+use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Portion, Repeated, Thread};
 use memory_store::{Conn, StoreError, Tx, jobs};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 
@@ -152,7 +152,8 @@ impl<'a> GraphLines<'a> {
         let mut part = Vec::new();
         if !self.entities_are_done {
             let ids = graph::ids_after(self.conn, self.thread, self.after, ROWS_AT_ONCE).await?;
-            for stored in graph::entities(self.conn, self.thread, &ids, Detail::Full, TEXT_AT_ONCE).await? {
+            let whole = Portion { detail: Detail::Full, bounds: Bounds::NONE, preferred: None };
+            for stored in graph::entities(self.conn, self.thread, &ids, whole, TEXT_AT_ONCE).await? {
                 self.divide(&mut part);
                 write_entity(&mut part, &stored.entity);
                 self.after = stored.id;

@@ -1,19 +1,19 @@
 //! Observations change by new versions; the old ones stay to be read.
 
 use memory_core::Invalid;
-use memory_core::graph::{
-    GraphEntity, GraphScope, ObservationHandle, TextKey, Weights, check_entities, share,
-};
+use memory_core::graph::{GraphScope, ObservationHandle, TextKey, Weights, check_update, share};
 use memory_core::id::Namespace;
 use memory_core::text::cut;
 use memory_store::Conn;
-use memory_store::graph::{self, ObservationVersion, Thread};
+use memory_store::graph::{self, ObservationVersion, Thread, VersionsPage};
 
-use super::Changed;
+use super::{Changed, list_limit};
 use crate::{EngineError, Memory};
 
-/// The most versions that a history shows.
-const VERSIONS_MAX: usize = 1_000;
+/// How many versions a page of a history has unless a limit is given.
+const VERSIONS_DEFAULT: usize = 200;
+/// The largest number of versions that a page may begin after.
+const OFFSET_MAX: usize = 1_000_000_000;
 
 /// The next version of an observation, as it is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,11 +37,7 @@ impl Memory {
         scope: &GraphScope,
         update: &ObservationUpdate,
     ) -> Result<Changed<ObservationVersion>, EngineError> {
-        check_entities(&[GraphEntity {
-            name: update.entity_name.clone(),
-            entity_type: String::new(),
-            observations: vec![update.content.clone()],
-        }])?;
+        check_update(&update.entity_name, &update.content)?;
         let confidence = share("confidence", update.confidence)?;
         let importance = share("importance", update.importance)?;
         let turn = self.turn(ns, scope).await?;
@@ -61,7 +57,7 @@ impl Memory {
                 return Ok(Changed::nothing(latest));
             }
             let all =
-                graph::observation_versions(&mut tx, &thread, entity_id, None, usize::from(u16::MAX)).await?;
+                graph::observation_versions(&mut tx, &thread, entity_id, None, VersionsPage::LONGEST).await?.0;
             let twin = all.iter().find(|other| {
                 other.is_current && other.chain_id != latest.chain_id && other.content == update.content
             });
@@ -76,8 +72,9 @@ impl Memory {
             let handle =
                 graph::supersede_observation(&mut tx, &thread, entity_id, &latest, &update.content, weights)
                     .await?;
-            let new = graph::observation_versions(&mut tx, &thread, entity_id, Some(handle), VERSIONS_MAX)
+            let new = graph::observation_versions(&mut tx, &thread, entity_id, Some(handle), VersionsPage::LONGEST)
                 .await?
+                .0
                 .into_iter()
                 .find(|version| version.handle == handle);
             let answer = new.ok_or_else(|| unknown_observation(handle, &update.entity_name))?;
@@ -94,23 +91,70 @@ impl Memory {
         scope: &GraphScope,
         entity_name: &str,
         handle: Option<ObservationHandle>,
-    ) -> Result<Vec<ObservationVersion>, EngineError> {
+        asked: HistoryRequest,
+    ) -> Result<History, EngineError> {
         self.take_in_file(ns, scope).await?;
+        let page = VersionsPage {
+            offset: asked.offset,
+            limit: asked.limit.unwrap_or(VERSIONS_DEFAULT),
+            chars_max: self.bounds(asked.limit).chars,
+        };
         self.persist(|| async {
             let mut tx = self.store.begin_snapshot().await?;
             let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                 return Err(unknown_entity(entity_name).into());
             };
             let entity_id = entity_of(&mut tx, &thread, entity_name).await?;
-            let versions =
-                graph::observation_versions(&mut tx, &thread, entity_id, handle, VERSIONS_MAX).await?;
+            let (versions, has_more) =
+                graph::observation_versions(&mut tx, &thread, entity_id, handle, page).await?;
             match handle {
-                Some(handle) if versions.is_empty() => Err(unknown_observation(handle, entity_name).into()),
-                _ => Ok(versions),
+                Some(handle) if versions.is_empty() && page.offset == 0 => {
+                    Err(unknown_observation(handle, entity_name).into())
+                }
+                _ => Ok(History {
+                    next_cursor: has_more.then(|| format!("{CURSOR}{}", page.offset + versions.len())),
+                    versions,
+                }),
             }
         })
         .await
     }
+}
+
+/// What a cursor of a history begins with; how many versions come before follows.
+const CURSOR: &str = "after:";
+
+/// Which part of a history is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HistoryRequest {
+    offset: usize,
+    limit: Option<usize>,
+}
+
+impl HistoryRequest {
+    pub fn new(limit: Option<i64>, cursor: Option<&str>) -> Result<Self, Invalid> {
+        let limit = limit.map(|limit| list_limit(Some(limit), VERSIONS_DEFAULT)).transpose()?;
+        let offset = match cursor.map(str::trim).filter(|cursor| !cursor.is_empty()) {
+            None => 0,
+            Some(text) => {
+                let offset = text.strip_prefix(CURSOR).and_then(|n| n.parse().ok());
+                offset.filter(|n| *n <= OFFSET_MAX).ok_or_else(|| {
+                    Invalid::new(format!(
+                        "Invalid cursor '{}'. Pass the next_cursor of the page before, or leave it out for the first page.",
+                        cut(text, 60)
+                    ))
+                })?
+            }
+        };
+        Ok(Self { offset, limit })
+    }
+}
+
+/// Versions of observations, and where the next page begins.
+#[derive(Debug, Clone, PartialEq)]
+pub struct History {
+    pub versions: Vec<ObservationVersion>,
+    pub next_cursor: Option<String>,
 }
 
 async fn observation(
@@ -119,8 +163,8 @@ async fn observation(
     entity_id: i64,
     update: &ObservationUpdate,
 ) -> Result<Vec<ObservationVersion>, EngineError> {
-    let max = usize::from(u16::MAX);
-    Ok(graph::observation_versions(conn, thread, entity_id, Some(update.handle), max).await?)
+    let longest = VersionsPage::LONGEST;
+    Ok(graph::observation_versions(conn, thread, entity_id, Some(update.handle), longest).await?.0)
 }
 
 async fn entity_of(conn: &mut Conn, thread: &Thread, name: &str) -> Result<i64, EngineError> {

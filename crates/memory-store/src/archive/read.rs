@@ -105,7 +105,7 @@ pub async fn threads(
     ns: &Namespace,
 ) -> Result<Vec<(Thread, GraphScope, Timestamp)>, StoreError> {
     let rows = sqlx::query(
-        "select thread_id, version, entities, name, file_path, created_at
+        "select thread_id, version, entities, cursor_key, name, file_path, created_at
          from graph_thread
          where namespace = $1
          order by thread_id",

@@ -11,7 +11,7 @@ mod versions;
 mod watch;
 mod write;
 
-use memory_core::graph::{GraphScope, TextKey};
+use memory_core::graph::{CursorKey, GraphScope, TextKey};
 use memory_core::id::Namespace;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -19,15 +19,15 @@ use uuid::Uuid;
 
 use crate::{Conn, StoreError, Tx};
 
-pub use files::{InStep, last_in_step, note_in_step};
+pub use files::{FiledGraph, InStep, filed_graphs, last_in_step, note_gone, note_in_step};
 pub use place::{
     EntityAt, ObservationAt, Ordered, PlacedEntity, begin_bulk, delete_chains, delete_entities_at,
     delete_relations_at, end_bulk, fresh_ids, insert_entities_at, insert_observations_at,
     insert_relations_at, move_to, placed_entities, relation_ids, relation_ids_after, retype, touch,
 };
 pub use read::{
-    StoredEntity, StoredRelation, all_entities, all_relations, count_relations, entities, entity_ids,
-    ids_after, relations_after, relations_dangling, relations_touching, relations_within,
+    Next, Portion, StoredEntity, StoredRelation, all_entities, all_relations, count_relations, entities,
+    entity_ids, ids_after, relations_after, relations_dangling, relations_touching, relations_within,
 };
 pub use rows::{RowState, entity_states_after, relation_states_after, stream_entities, stream_relations};
 pub use search::{Pattern, Walked, by_trigrams, matching_among, walk};
@@ -36,11 +36,12 @@ pub use survey::{
     QueriedObservation, Ranges, RecentChange, entities_named, list_entities, most_connected, names_and_types,
     orphaned_entities, query_entities, recent_changes, top_important,
 };
-pub use versions::{ObservationVersion, observation_versions, supersede_observation};
+pub use versions::{ObservationVersion, VersionsPage, observation_versions, supersede_observation};
 pub use watch::{is_larger_than, versions};
 pub use write::{
     NewEntity, NewObservation, NewRelation, Repeated, Reweighed, clear, delete_entities, delete_observations,
     delete_relations, insert_entities, insert_observations, insert_relations, new_handle, reweigh_entities,
+    reweigh_relations,
 };
 
 /// A graph of a namespace, as it is or as this transaction has raised it.
@@ -52,6 +53,8 @@ pub struct Thread {
     pub version: i64,
     /// How many entities it had before this transaction.
     pub entities: i64,
+    /// What its cursors are sealed with.
+    pub cursor_key: CursorKey,
 }
 
 impl Thread {
@@ -61,6 +64,7 @@ impl Thread {
             id: row.try_get("thread_id")?,
             version: row.try_get("version")?,
             entities: row.try_get("entities")?,
+            cursor_key: CursorKey(row.try_get::<Uuid, _>("cursor_key")?.into_bytes()),
         })
     }
 }
@@ -72,7 +76,7 @@ pub async fn find_thread(
     scope: &GraphScope,
 ) -> Result<Option<Thread>, StoreError> {
     let row = sqlx::query(
-        "select thread_id, version, entities from graph_thread where namespace = $1 and name = $2",
+        "select thread_id, version, entities, cursor_key from graph_thread where namespace = $1 and name = $2",
     )
     .bind(ns.as_str())
     .bind(scope.thread_name())
@@ -88,7 +92,7 @@ pub async fn lock_thread(tx: &mut Tx, ns: &Namespace, scope: &GraphScope) -> Res
         "insert into graph_thread (namespace, name, file_path, version)
          values ($1, $2, $3, 1)
          on conflict (namespace, name) do update set version = graph_thread.version + 1
-         returning thread_id, version, entities",
+         returning thread_id, version, entities, cursor_key",
     )
     .bind(ns.as_str())
     .bind(scope.thread_name())

@@ -2,31 +2,44 @@
 
 use std::collections::HashMap;
 
-use memory_core::graph::{Detail, GraphEntity, GraphRelation, TextKey};
+use memory_core::graph::{Bounds, Detail, GraphEntity, GraphRelation, SUMMARY_CHARS, TextKey};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use uuid::Uuid;
 
-use super::{Thread, key, uuid};
+use super::{Pattern, Thread, key, uuid};
 use crate::{Conn, StoreError};
 
-/// An entity with as many of its observations as the detail shows.
+/// An entity with as many of its observations as were asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredEntity {
     pub id: i64,
     /// Of all its observations; 0 where none were asked for.
     pub observation_count: usize,
-    /// Characters of what is shown.
+    /// Characters of what is shown, about.
     pub chars: usize,
     pub entity: GraphEntity,
+    /// The only observation that is shown is shown in part.
+    pub is_cut: bool,
+}
+
+/// How much of each entity is read.
+#[derive(Debug, Clone, Copy)]
+pub struct Portion<'a> {
+    pub detail: Detail,
+    /// Where an entity has more, …
+    pub bounds: Bounds,
+    /// … the observations that meet this are preferred, then the newest.
+    pub preferred: Option<&'a Pattern>,
 }
 
 /// A relation, and its ends as far as they exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct StoredRelation {
     pub id: i64,
     pub from_id: Option<i64>,
     pub to_id: Option<i64>,
+    pub importance: f32,
     pub relation: GraphRelation,
 }
 
@@ -80,33 +93,38 @@ pub async fn entities(
     conn: &mut Conn,
     thread: &Thread,
     ids: &[i64],
-    detail: Detail,
+    portion: Portion<'_>,
     chars_max: usize,
 ) -> Result<Vec<StoredEntity>, StoreError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let observations_shown = match detail {
-        Detail::Names => Some(0_i64),
-        Detail::Summary => Some(1),
-        Detail::Full => None,
+    let bound = |bound: usize| (bound < usize::MAX).then_some(bound as i64);
+    let (items, chars) = match portion.detail {
+        Detail::Names => (Some(0), Some(0)),
+        Detail::Summary => (Some(1), Some(SUMMARY_CHARS as i64)),
+        Detail::Full => (bound(portion.bounds.items), bound(portion.bounds.chars)),
     };
     let rows = sqlx::query(include_str!("../sql/graph_entities.sql"))
         .bind(thread.ns.as_str())
         .bind(thread.id)
         .bind(ids)
-        .bind(observations_shown)
+        .bind(items)
         .bind(i64::try_from(chars_max).unwrap_or(i64::MAX))
+        .bind(chars)
+        .bind(portion.preferred.map(Pattern::as_str))
+        .bind(portion.detail == Detail::Summary)
         .fetch_all(conn)
         .await?;
     rows.iter()
         .map(|row| {
-            let observations: Vec<String> = row.try_get("observations")?;
-            let counted: Option<i64> = row.try_get("observation_count")?;
+            let mut observations: Vec<String> = row.try_get("observations")?;
+            let is_cut = chars.is_some_and(|chars| cut_to(&mut observations, chars as usize));
             Ok(StoredEntity {
                 id: row.try_get("entity_id")?,
-                observation_count: counted.map_or(observations.len(), |count| count as usize),
+                observation_count: row.try_get::<i64, _>("observation_count")? as usize,
                 chars: row.try_get::<i64, _>("chars")? as usize,
+                is_cut,
                 entity: GraphEntity {
                     name: row.try_get("name")?,
                     entity_type: row.try_get("entity_type")?,
@@ -115,6 +133,15 @@ pub async fn entities(
             })
         })
         .collect()
+}
+
+/// An observation that is longer than all may be stands alone.
+fn cut_to(observations: &mut [String], chars: usize) -> bool {
+    let [only] = observations else { return false };
+    let Some((end, _)) = only.char_indices().nth(chars) else { return false };
+    only.truncate(end);
+    only.push('…');
+    true
 }
 
 /// All entities of the thread in order.
@@ -161,7 +188,7 @@ pub async fn relations_after(
     limit: usize,
 ) -> Result<Vec<StoredRelation>, StoreError> {
     let rows = sqlx::query(
-        "select relation_id, from_id, to_id, from_name, to_name, relation_type
+        "select relation_id, from_id, to_id, from_name, to_name, relation_type, importance
          from graph_relation
          where namespace = $1 and thread_id = $2 and relation_id > $3
          order by relation_id
@@ -186,61 +213,95 @@ pub async fn count_relations(conn: &mut Conn, thread: &Thread) -> Result<u64, St
     Ok(count as u64)
 }
 
-/// The relations between existing entities whose later end stands after `after` and up to `last`.
+/// Which of some relations are read: the first of them after one, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Next {
+    pub after: i64,
+    pub limit: usize,
+}
+
+impl Next {
+    pub const ALL: Self = Self { after: 0, limit: u32::MAX as usize };
+}
+
+/// Of the relations between existing entities whose later end stands after `after` and up to `last`, the next.
 pub async fn relations_within(
     conn: &mut Conn,
     thread: &Thread,
     after: i64,
     last: i64,
+    next: Next,
 ) -> Result<Vec<StoredRelation>, StoreError> {
     let rows = sqlx::query(
-        "select relation_id, from_id, to_id, from_name, to_name, relation_type
-         from graph_relation
-         where namespace = $1 and thread_id = $2 and from_id is not null and to_id is not null
-           and greatest(from_id, to_id) > $3 and greatest(from_id, to_id) <= $4",
+        "select * from (
+             select relation_id, from_id, to_id, from_name, to_name, relation_type, importance
+             from graph_relation
+             where namespace = $1 and thread_id = $2 and from_id is not null and to_id is not null
+               and greatest(from_id, to_id) > $3 and greatest(from_id, to_id) <= $4
+             offset 0) within
+         where relation_id > $5
+         order by relation_id
+         limit $6",
     )
     .bind(thread.ns.as_str())
     .bind(thread.id)
     .bind(after)
     .bind(last)
+    .bind(next.after)
+    .bind(next.limit as i64)
     .fetch_all(conn)
     .await?;
     rows.iter().map(relation_of).collect()
 }
 
-/// The relations of which an end does not exist.
-pub async fn relations_dangling(conn: &mut Conn, thread: &Thread) -> Result<Vec<StoredRelation>, StoreError> {
+/// Of the relations of which an end does not exist, the next.
+pub async fn relations_dangling(
+    conn: &mut Conn,
+    thread: &Thread,
+    next: Next,
+) -> Result<Vec<StoredRelation>, StoreError> {
     let rows = sqlx::query(
-        "select relation_id, from_id, to_id, from_name, to_name, relation_type
-         from graph_relation
-         where namespace = $1 and thread_id = $2 and from_id is null
-         union all
-         select relation_id, from_id, to_id, from_name, to_name, relation_type
-         from graph_relation
-         where namespace = $1 and thread_id = $2 and to_id is null and from_id is not null",
+        "select * from (
+             select relation_id, from_id, to_id, from_name, to_name, relation_type, importance
+             from graph_relation
+             where namespace = $1 and thread_id = $2 and from_id is null
+             union all
+             select relation_id, from_id, to_id, from_name, to_name, relation_type, importance
+             from graph_relation
+             where namespace = $1 and thread_id = $2 and to_id is null and from_id is not null
+             offset 0) dangling
+         where relation_id > $3
+         order by relation_id
+         limit $4",
     )
     .bind(thread.ns.as_str())
     .bind(thread.id)
+    .bind(next.after)
+    .bind(next.limit as i64)
     .fetch_all(conn)
     .await?;
     rows.iter().map(relation_of).collect()
 }
 
-/// The relations from or to any of these entities, each once.
+/// Of the relations from or to any of these entities, the next, each once.
 pub async fn relations_touching(
     conn: &mut Conn,
     thread: &Thread,
     entities: &[i64],
+    next: Next,
 ) -> Result<Vec<StoredRelation>, StoreError> {
     let rows = sqlx::query(include_str!("../sql/relations_touching.sql"))
         .bind(thread.ns.as_str())
         .bind(thread.id)
         .bind(entities)
+        .bind(next.after)
+        // Those between two of the entities come twice.
+        .bind(next.limit as i64 * 2)
         .fetch_all(conn)
         .await?;
     let mut relations = rows.iter().map(relation_of).collect::<Result<Vec<_>, _>>()?;
-    relations.sort_by_key(|relation| relation.id);
     relations.dedup_by_key(|relation| relation.id);
+    relations.truncate(next.limit);
     Ok(relations)
 }
 
@@ -249,6 +310,7 @@ fn relation_of(row: &PgRow) -> Result<StoredRelation, StoreError> {
         id: row.try_get("relation_id")?,
         from_id: row.try_get("from_id")?,
         to_id: row.try_get("to_id")?,
+        importance: row.try_get("importance")?,
         relation: GraphRelation {
             from: row.try_get("from_name")?,
             to: row.try_get("to_name")?,

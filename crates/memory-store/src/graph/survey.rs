@@ -18,8 +18,8 @@ pub struct NamedEntity {
     pub entity_type: String,
 }
 
-/// The next `limit` entities in order, of a type and with a part of a name where these are given, both in
-/// upper or lower case.
+/// The next entities in order, of a type and with a part of a name where these are given, both in upper or lower case:
+/// `limit` of them at most, up to the one that passes `chars_max`. Gives whether there are more.
 pub async fn list_entities(
     conn: &mut Conn,
     thread: &Thread,
@@ -27,24 +27,36 @@ pub async fn list_entities(
     name: Option<&Pattern>,
     after: i64,
     limit: usize,
-) -> Result<Vec<NamedEntity>, StoreError> {
-    let rows: Vec<(i64, String, String)> = sqlx::query_as(
-        "select entity_id, name, entity_type
-         from graph_entity
-         where namespace = $1 and thread_id = $2 and entity_id > $3
-           and ($5::text is null or folded_type = $5) and ($6::text is null or folded_name like $6)
-         order by entity_id
-         limit $4",
+    chars_max: usize,
+) -> Result<(Vec<NamedEntity>, bool), StoreError> {
+    let rows: Vec<(i64, String, String, i64)> = sqlx::query_as(
+        "select entity_id, name, entity_type, listed
+         from (select m.*, count(*) over () as listed,
+                      sum(chars) over (order by entity_id rows unbounded preceding) - chars as chars_before
+               from (select entity_id, name, entity_type, char_length(name) + char_length(entity_type) as chars
+                     from graph_entity
+                     where namespace = $1 and thread_id = $2 and entity_id > $3
+                       and ($5::text is null or folded_type = $5) and ($6::text is null or folded_name like $6)
+                     order by entity_id
+                     limit $4) m) measured
+         where chars_before < $7
+         order by entity_id",
     )
     .bind(thread.ns.as_str())
     .bind(thread.id)
     .bind(after)
-    .bind(limit as i64)
+    .bind(limit as i64 + 1)
     .bind(entity_type.map(fold))
     .bind(name.map(Pattern::as_str))
+    .bind(chars_max as i64)
     .fetch_all(conn)
     .await?;
-    Ok(rows.into_iter().map(|(id, name, entity_type)| NamedEntity { id, name, entity_type }).collect())
+    let listed = rows.first().map_or(0, |(.., listed)| *listed as usize);
+    let fitting = rows.into_iter().take(limit);
+    let entities: Vec<NamedEntity> =
+        fitting.map(|(id, name, entity_type, _)| NamedEntity { id, name, entity_type }).collect();
+    let has_more = entities.len() < listed;
+    Ok((entities, has_more))
 }
 
 /// Ranges with both ends included; what is not set does not count.
@@ -68,7 +80,10 @@ pub struct QueriedEntity {
     pub weights: Weights,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// Those that were asked for, or the newest of them.
     pub observations: Vec<QueriedObservation>,
+    /// How many were asked for.
+    pub observation_count: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -87,19 +102,21 @@ impl QueriedObservation {
     }
 }
 
-/// The next `limit` entities in order of which something is in all ranges.
+/// The next entities in order of which something is in all ranges: `limit` of them at most, up to the one that passes
+/// `chars_max`, which holds for the observations of one as well. Gives whether there are more.
 pub async fn query_entities(
     conn: &mut Conn,
     thread: &Thread,
     ranges: &Ranges,
     after: i64,
     limit: usize,
-) -> Result<Vec<QueriedEntity>, StoreError> {
+    chars_max: usize,
+) -> Result<(Vec<QueriedEntity>, bool), StoreError> {
     let rows = sqlx::query(include_str!("../sql/query_entities.sql"))
         .bind(thread.ns.as_str())
         .bind(thread.id)
         .bind(after)
-        .bind(limit as i64)
+        .bind(limit as i64 + 1)
         .bind(ranges.created_from.map(ToSqlx::to_sqlx))
         .bind(ranges.created_to.map(ToSqlx::to_sqlx))
         .bind(ranges.min_confidence)
@@ -107,9 +124,14 @@ pub async fn query_entities(
         .bind(ranges.min_importance)
         .bind(ranges.max_importance)
         .bind(ranges.entity_type.as_deref().map(fold))
+        .bind(chars_max as i64)
         .fetch_all(conn)
         .await?;
-    rows.iter()
+    let listed: i64 = rows.first().map_or(Ok(0), |row| row.try_get("listed"))?;
+    let has_more = rows.len().min(limit) < listed as usize;
+    let entities = rows
+        .iter()
+        .take(limit)
         .map(|row| {
             let observations: Option<Json<Vec<QueriedObservation>>> = row.try_get("observations")?;
             Ok(QueriedEntity {
@@ -123,9 +145,11 @@ pub async fn query_entities(
                 created_at: row.try_get::<SqlTimestamp, _>("created_at")?.to_jiff(),
                 updated_at: row.try_get::<SqlTimestamp, _>("updated_at")?.to_jiff(),
                 observations: observations.map(|Json(list)| list).unwrap_or_default(),
+                observation_count: row.try_get::<i64, _>("observation_count")? as usize,
             })
         })
-        .collect()
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    Ok((entities, has_more))
 }
 
 /// An entity and when it was last changed.
@@ -143,24 +167,18 @@ pub async fn recent_changes(
     thread: &Thread,
     limit: usize,
 ) -> Result<Vec<RecentChange>, StoreError> {
-    let rows = sqlx::query(
-        "select name, entity_type, updated_at, updated_at = created_at as is_new
-         from graph_entity
-         where namespace = $1 and thread_id = $2
-         order by updated_at desc, entity_id desc
-         limit $3",
-    )
-    .bind(thread.ns.as_str())
-    .bind(thread.id)
-    .bind(limit as i64)
-    .fetch_all(conn)
-    .await?;
+    let rows = sqlx::query(include_str!("../sql/recent_changes.sql"))
+        .bind(thread.ns.as_str())
+        .bind(thread.id)
+        .bind(limit as i64)
+        .fetch_all(conn)
+        .await?;
     rows.iter()
         .map(|row| {
             Ok(RecentChange {
                 name: row.try_get("name")?,
                 entity_type: row.try_get("entity_type")?,
-                changed_at: row.try_get::<SqlTimestamp, _>("updated_at")?.to_jiff(),
+                changed_at: row.try_get::<SqlTimestamp, _>("changed_at")?.to_jiff(),
                 is_new: row.try_get("is_new")?,
             })
         })
@@ -292,8 +310,9 @@ pub async fn names_and_types(
 pub struct FoundByName {
     pub name: String,
     pub entity_type: String,
-    /// From it or to it.
+    /// From it or to it, with another end.
     pub has_relation: bool,
+    pub is_root: bool,
 }
 
 /// The entities of these names that exist.
@@ -302,12 +321,14 @@ pub async fn entities_named(
     thread: &Thread,
     names: &[String],
 ) -> Result<Vec<FoundByName>, StoreError> {
-    let rows: Vec<(String, String, bool)> = sqlx::query_as(
-        "select name, entity_type,
+    let rows: Vec<(String, String, bool, bool)> = sqlx::query_as(
+        "select name, entity_type, is_root,
                 exists (select from graph_relation
-                        where namespace = $1 and thread_id = $2 and from_id = e.entity_id offset 0)
+                        where namespace = $1 and thread_id = $2 and from_id = e.entity_id
+                          and to_id is distinct from from_id offset 0)
                 or exists (select from graph_relation
-                           where namespace = $1 and thread_id = $2 and to_id = e.entity_id offset 0) as has_relation
+                           where namespace = $1 and thread_id = $2 and to_id = e.entity_id
+                              and to_id is distinct from from_id offset 0) as has_relation
          from graph_entity e
          where namespace = $1 and thread_id = $2 and name_key = any($3)",
     )
@@ -318,6 +339,11 @@ pub async fn entities_named(
     .await?;
     Ok(rows
         .into_iter()
-        .map(|(name, entity_type, has_relation)| FoundByName { name, entity_type, has_relation })
+        .map(|(name, entity_type, is_root, has_relation)| FoundByName {
+            name,
+            entity_type,
+            has_relation,
+            is_root,
+        })
         .collect())
 }

@@ -23,23 +23,45 @@ pub struct ObservationVersion {
     pub superseded_by: Option<ObservationHandle>,
 }
 
-/// The versions of all of an entity's observations in order, or of the one that `handle` is a version of.
+/// Some of a list of versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VersionsPage {
+    /// How many come before.
+    pub offset: usize,
+    pub limit: usize,
+    /// It ends with the one that passes these.
+    pub chars_max: usize,
+}
+
+impl VersionsPage {
+    /// As many as an entity may be asked for at once.
+    pub const LONGEST: Self = Self { offset: 0, limit: u16::MAX as usize, chars_max: u32::MAX as usize };
+}
+
+/// Of the versions of all of an entity's observations in order, or of the one that `handle` is a version of, a page.
+/// Gives whether there are more.
 pub async fn observation_versions(
     conn: &mut Conn,
     thread: &Thread,
     entity_id: i64,
     handle: Option<ObservationHandle>,
-    limit: usize,
-) -> Result<Vec<ObservationVersion>, StoreError> {
+    page: VersionsPage,
+) -> Result<(Vec<ObservationVersion>, bool), StoreError> {
     let rows = sqlx::query(include_str!("../sql/observation_versions.sql"))
         .bind(thread.ns.as_str())
         .bind(thread.id)
         .bind(entity_id)
         .bind(handle.map(|handle| handle.0))
-        .bind(limit as i64)
+        .bind(page.limit as i64 + 1)
+        .bind(page.offset as i64)
+        .bind(page.chars_max as i64)
         .fetch_all(conn)
         .await?;
-    rows.iter()
+    let listed: i64 = rows.first().map_or(Ok(0), |row| row.try_get("listed"))?;
+    let has_more = rows.len().min(page.limit) < listed as usize;
+    let versions = rows
+        .iter()
+        .take(page.limit)
         .map(|row| {
             let handle = |column| row.try_get::<Option<i64>, _>(column).map(|h| h.map(ObservationHandle));
             Ok(ObservationVersion {
@@ -57,7 +79,8 @@ pub async fn observation_versions(
                 superseded_by: handle("superseded_by")?,
             })
         })
-        .collect()
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    Ok((versions, has_more))
 }
 
 /// Puts a new version in the place of a chain's current one and gives its handle.

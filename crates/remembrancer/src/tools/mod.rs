@@ -2,6 +2,7 @@
 
 mod authoring;
 mod connection;
+mod drafts;
 mod forget;
 mod graph;
 mod graph_home;
@@ -22,6 +23,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::id::Namespace;
+use memory_engine::graph::Warning;
 use memory_engine::{EngineError, Memory};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
@@ -65,19 +67,25 @@ pub(crate) struct Call {
 pub(crate) struct Answer {
     structured: Value,
     text: Option<String>,
-    /// Said in the JSON and in a text of its own.
-    warning: Option<String>,
+    /// Said in the JSON and in a text of its own, or, where the change is not in the file, with the first text: some
+    /// clients read no other.
+    warning: Option<Warning>,
 }
 
 impl From<Answer> for CallToolResult {
     fn from(mut answer: Answer) -> Self {
         if let (Some(warning), Some(fields)) = (&answer.warning, answer.structured.as_object_mut()) {
-            fields.insert("warning".to_owned(), json!(warning));
+            fields.insert("warning".to_owned(), json!(warning.text));
         }
         let mut result = Self::structured(answer.structured);
         if let Some(text) = answer.text {
-            result.content = vec![ContentBlock::text(text)];
-            result.content.extend(answer.warning.map(ContentBlock::text));
+            result.content = match answer.warning {
+                None => vec![ContentBlock::text(text)],
+                Some(warning) if warning.is_unwritten => {
+                    vec![ContentBlock::text(format!("{text}\n\n{}", warning.text))]
+                }
+                Some(warning) => vec![ContentBlock::text(text), ContentBlock::text(warning.text)],
+            };
         }
         result
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memory_core::graph::GraphScope;
+use memory_core::graph::{GraphScope, PageRequest};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_engine::graph::GraphWatch;
@@ -18,8 +18,8 @@ pub(super) const URI: &str = "memory://knowledge-graph";
 /// The tool that shows the same: without it there is no resource.
 pub(super) const TOOL: &str = "read_graph";
 const MIME_TYPE: &str = "application/json";
-/// The largest graph that is given in one piece.
-const BYTES_MAX: usize = 10_000_000;
+/// The largest graph that is given in one piece; of a larger one the first page is, which says how to go on.
+const BYTES_MAX: usize = 400_000;
 
 pub(super) fn listed() -> Resource {
     Resource::new(URI, "knowledge-graph")
@@ -28,7 +28,7 @@ pub(super) fn listed() -> Resource {
         .with_mime_type(MIME_TYPE)
 }
 
-/// The whole graph as JSON, or where to find it when it is too large for one piece.
+/// The graph as JSON: the whole of it, or its first page when it is too large for one piece.
 pub(super) async fn read(
     memory: Arc<Memory>,
     ns: Namespace,
@@ -36,32 +36,34 @@ pub(super) async fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     // A task of its own, so that a fault of ours is an answer too.
     let reading = tokio::spawn(tokio::time::timeout(TOOL_TIMEOUT, async move {
-        let graph = memory.whole_graph_within(&ns, &scope, BYTES_MAX as u64).await?;
-        Ok(graph.map(graph::whole))
+        let whole = memory.whole_graph_within(&ns, &scope, BYTES_MAX as u64).await?.map(graph::whole);
+        match whole {
+            Some(Ok(text)) if text.len() > BYTES_MAX => {}
+            Some(whole) => return Ok(whole),
+            None => {}
+        }
+        Ok(graph::first_page(memory.read_graph(&ns, &scope, PageRequest::default()).await?))
     }));
     let read: Result<_, memory_engine::EngineError> = match reading.await {
         Ok(Ok(read)) => read,
-        Ok(Err(_)) => return Err(too_large()),
+        Ok(Err(_)) => return Err(too_slow()),
         Err(_) => return Err(faulty()),
     };
     match read.map_err(|error| ErrorData::internal_error(error.to_string(), None))? {
-        Some(Ok(text)) if text.len() <= BYTES_MAX => {
+        Ok(text) => {
             let contents = ResourceContents::text(text, URI).with_mime_type(MIME_TYPE);
             Ok(ReadResourceResult::new(vec![contents]))
         }
-        Some(Err(_)) => Err(faulty()),
-        _ => Err(too_large()),
+        Err(_) => Err(faulty()),
     }
 }
 
-fn too_large() -> ErrorData {
-    let limit = BYTES_MAX / 1_000_000;
-    ErrorData::invalid_params(
-        format!(
-            "The knowledge graph is larger than {limit} MB. Read it page by page: {TOOL} with limit and cursor."
-        ),
-        None,
-    )
+fn too_slow() -> ErrorData {
+    let seconds = TOOL_TIMEOUT.as_secs();
+    let error = format!(
+        "The knowledge graph was not read within {seconds} s. Read it page by page: {TOOL} with cursor."
+    );
+    ErrorData::internal_error(error, None)
 }
 
 fn faulty() -> ErrorData {

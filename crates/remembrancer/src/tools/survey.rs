@@ -3,20 +3,19 @@
 
 use futures::FutureExt;
 use jiff::Timestamp;
-use memory_core::Invalid;
-use memory_core::graph::{Cursor, PageRequest, as_given, share};
+use memory_core::graph::{PageRequest, as_given, share};
 use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_engine::graph::{RelationPath, list_limit, path_depth};
-use memory_store::graph::Ranges;
+use memory_store::graph::{QueriedEntity, Ranges};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
 
-/// How many items a list has unless a limit is given.
-const LIST_DEFAULT: usize = 200;
-const QUERY_DEFAULT: usize = 50;
+/// How many pairs are suggested unless a limit is given.
 const MERGES_DEFAULT: usize = 20;
+/// How much of a name or a type stands in figures, paths and suggestions.
+const SHOWN_CHARS: usize = 500;
 
 pub(super) fn tools() -> Vec<Registered> {
     let declared = |name, title, description| Declared {
@@ -104,11 +103,10 @@ struct Named {
 async fn list(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
     let input: ListInput = arguments("list_entities", given)?;
     let scope = call.graph.scope(input.thread_id)?;
-    let cursor = cursor_of(input.cursor.as_deref())?;
-    let limit = list_limit(input.limit, LIST_DEFAULT)?;
+    let page = PageRequest::new(input.limit, input.cursor.as_deref(), None)?;
     let entity_type = input.entity_type.as_deref().filter(|t| !t.is_empty());
     let part = input.name_pattern.as_deref().filter(|p| !p.is_empty());
-    let listed = call.memory.list_entities(&call.namespace, &scope, entity_type, part, cursor, limit).await?;
+    let listed = call.memory.list_entities(&call.namespace, &scope, entity_type, part, page).await?;
     let entities = listed.entities.into_iter();
     answer(&ListOutput {
         entities: entities.map(|e| Named { name: e.name, entity_type: e.entity_type }).collect(),
@@ -141,6 +139,8 @@ struct QueryOutput {
     entities: Vec<Queried>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -155,6 +155,9 @@ struct Queried {
     #[schemars(with = "String")]
     updated_at: Timestamp,
     observations: Vec<QueriedObservation>,
+    /// Where not all of them are shown
+    #[serde(skip_serializing_if = "Option::is_none")]
+    observation_count: Option<usize>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -171,8 +174,7 @@ struct QueriedObservation {
 async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
     let input: QueryInput = arguments("query_nodes", given)?;
     let scope = call.graph.scope(input.thread_id)?;
-    let cursor = cursor_of(input.cursor.as_deref())?;
-    let limit = list_limit(input.limit, QUERY_DEFAULT)?;
+    let page = PageRequest::new(input.limit, input.cursor.as_deref(), None)?;
     let given = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     let ranges = Ranges {
         created_from: given(input.created_from).map(|t| parse_date("createdFrom", &t)).transpose()?,
@@ -183,7 +185,7 @@ async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Ref
         max_importance: share("maxImportance", input.max_importance)?,
         entity_type: input.entity_type.filter(|t| !t.is_empty()),
     };
-    let found = call.memory.query_nodes(&call.namespace, &scope, &ranges, cursor, limit).await?;
+    let found = call.memory.query_nodes(&call.namespace, &scope, &ranges, page).await?;
     let observation = |o: memory_store::graph::QueriedObservation| QueriedObservation {
         id: o.handle().to_string(),
         content: o.content,
@@ -192,7 +194,13 @@ async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Ref
         confidence: as_given(o.confidence),
         importance: as_given(o.importance),
     };
+    let is_cut = |e: &QueriedEntity| e.observations.len() < e.observation_count;
+    let note = found.entities.iter().any(is_cut).then_some(
+        "Of entities with an observationCount only the newest observations are shown. get_observation_history with \
+         entityName has all, page by page; or ask for narrower ranges.",
+    );
     let entities = found.entities.into_iter().map(|e| Queried {
+        observation_count: is_cut(&e).then_some(e.observation_count),
         name: e.name,
         entity_type: e.entity_type,
         confidence: as_given(e.weights.confidence),
@@ -204,6 +212,7 @@ async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Ref
     answer(&QueryOutput {
         entities: entities.collect(),
         next_cursor: found.next.map(|cursor| cursor.to_string()),
+        note,
     })
 }
 
@@ -236,6 +245,7 @@ struct PathStep {
     relation_type: String,
     /// forward, or backward when the path goes from `to` to `from`
     direction: &'static str,
+    importance: f64,
 }
 
 async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
@@ -246,9 +256,7 @@ async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refu
         call.memory.find_relation_path(&call.namespace, &scope, &input.from, &input.to, depth).await?;
     let (steps, found, note) = match found {
         RelationPath::Found(steps) => (steps, true, None),
-        RelationPath::NotFound => {
-            (Vec::new(), false, Some(format!("No path of at most {depth} relations. Try a larger maxDepth.")))
-        }
+        RelationPath::NotFound(nameless) => (Vec::new(), false, Some(no_path(depth, &nameless))),
         RelationPath::Isolated(names) => (Vec::new(), false, Some(isolated(&names))),
         RelationPath::GaveUp => (
             Vec::new(),
@@ -259,13 +267,27 @@ async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refu
     let path: Vec<PathStep> = steps
         .into_iter()
         .map(|step| PathStep {
-            from: step.relation.from,
-            to: step.relation.to,
-            relation_type: step.relation.relation_type,
+            from: cut(&step.relation.from, SHOWN_CHARS),
+            to: cut(&step.relation.to, SHOWN_CHARS),
+            relation_type: cut(&step.relation.relation_type, SHOWN_CHARS),
+            importance: as_given(step.importance),
             direction: if step.is_forward { "forward" } else { "backward" },
         })
         .collect();
     answer(&PathOutput { found, length: path.len(), path, note })
+}
+
+fn no_path(depth: usize, nameless: &[String]) -> String {
+    let none = format!("No path of at most {depth} relations.");
+    if nameless.is_empty() {
+        return format!("{none} Try a larger maxDepth.");
+    }
+    let named: Vec<String> = nameless.iter().map(|name| format!("'{}'", cut(name, 100))).collect();
+    format!(
+        "{none} A path does not go through names that no entity has, such as {}: make them with create_entities, or try a \
+         larger maxDepth.",
+        named.join(", ")
+    )
 }
 
 /// No depth would find a path there.
@@ -333,26 +355,26 @@ async fn analytics(call: Call, given: rmcp::model::JsonObject) -> Result<Answer,
     let scope = call.graph.scope(input.thread_id)?;
     let found = call.memory.analytics(&call.namespace, &scope).await?;
     let changes = found.recent_changes.into_iter().map(|change| RecentlyChanged {
-        entity_name: change.name,
-        entity_type: change.entity_type,
+        entity_name: cut(&change.name, SHOWN_CHARS),
+        entity_type: cut(&change.entity_type, SHOWN_CHARS),
         last_modified: change.changed_at,
         change_type: if change.is_new { "created" } else { "updated" },
     });
     let important = found.top_important.into_iter().map(|entity| Important {
-        entity_name: entity.name,
-        entity_type: entity.entity_type,
+        entity_name: cut(&entity.name, SHOWN_CHARS),
+        entity_type: cut(&entity.entity_type, SHOWN_CHARS),
         importance: as_given(entity.importance),
         observation_count: entity.observation_count,
     });
     let connected = found.most_connected.into_iter().map(|entity| WellConnected {
-        entity_name: entity.name,
-        entity_type: entity.entity_type,
+        entity_name: cut(&entity.name, SHOWN_CHARS),
+        entity_type: cut(&entity.entity_type, SHOWN_CHARS),
         relation_count: entity.relation_count,
-        connected_to: entity.connected_to,
+        connected_to: entity.connected_to.iter().map(|name| cut(name, SHOWN_CHARS)).collect(),
     });
     let orphaned = found.orphaned_entities.into_iter().map(|entity| Orphaned {
-        entity_name: entity.name,
-        entity_type: entity.entity_type,
+        entity_name: cut(&entity.name, SHOWN_CHARS),
+        entity_type: cut(&entity.entity_type, SHOWN_CHARS),
         reason: entity.reason,
     });
     answer(&AnalyticsOutput {
@@ -395,8 +417,8 @@ async fn merges(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Re
     let limit = list_limit(input.limit, MERGES_DEFAULT)?;
     let found = call.memory.suggest_merges(&call.namespace, &scope, limit).await?;
     let suggestions = found.candidates.into_iter().map(|c| Suggestion {
-        a: c.a,
-        b: c.b,
+        a: cut(&c.a, SHOWN_CHARS),
+        b: cut(&c.b, SHOWN_CHARS),
         score: (c.score * 100.0).round() / 100.0,
         reason: c.reason,
     });
@@ -404,8 +426,4 @@ async fn merges(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Re
         suggestions: suggestions.collect(),
         note: found.is_cut.then(|| "Only the first 100,000 entities of the thread were compared.".to_owned()),
     })
-}
-
-fn cursor_of(text: Option<&str>) -> Result<Cursor, Invalid> {
-    Ok(PageRequest::new(None, text, None)?.cursor)
 }

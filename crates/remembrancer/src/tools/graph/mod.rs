@@ -5,7 +5,7 @@ mod wire;
 
 use futures::FutureExt;
 use memory_core::graph::{EntityObservations, GraphEntity, GraphRelation, PageRequest, Weights};
-use memory_engine::graph::{GraphPage, WholeGraph};
+use memory_engine::graph::{GraphPage, Warning, WholeGraph};
 use rmcp::model::JsonObject;
 use serde::Serialize;
 use wire::{
@@ -178,9 +178,15 @@ async fn search_nodes(call: Call, given: JsonObject) -> Result<Answer, Refusal> 
 
 async fn open_nodes(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let input: OpenNodes = arguments("open_nodes", given)?;
-    let shown =
-        call.memory.open_nodes(&call.namespace, &call.graph.scope(input.thread_id)?, &input.names).await?;
-    graph(shown, PageRequest::default())
+    let page = PageRequest::new(input.limit, input.cursor.as_deref(), None)?;
+    let scope = call.graph.scope(input.thread_id)?;
+    let shown = call.memory.open_nodes(&call.namespace, &scope, &input.names, page).await?;
+    graph(shown, page)
+}
+
+/// The JSON of the first page of a graph that is too large for one piece.
+pub(super) fn first_page(page: GraphPage) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&Graph::new(page, PageRequest::default()))
 }
 
 /// The JSON of a graph in one piece.
@@ -192,20 +198,20 @@ pub(super) fn whole(graph: WholeGraph) -> serde_json::Result<String> {
 fn spoken(
     answer: &impl Serialize,
     result: &impl Serialize,
-    warning: Option<String>,
+    warning: Option<Warning>,
 ) -> Result<Answer, Refusal> {
     let structured = serde_json::to_value(answer).map_err(|error| unwritable(&error))?;
     let text = serde_json::to_string_pretty(result).map_err(|error| unwritable(&error))?;
     Ok(Answer { structured, text: Some(text), warning })
 }
 
-fn deleted(message: &'static str, warning: Option<String>) -> Result<Answer, Refusal> {
+fn deleted(message: &'static str, warning: Option<Warning>) -> Result<Answer, Refusal> {
     let answer = super::answer(&Deleted { success: true, message })?;
     Ok(Answer { text: Some(message.to_owned()), warning, ..answer })
 }
 
 fn graph(mut page: GraphPage, asked: PageRequest) -> Result<Answer, Refusal> {
-    let warning = page.warning.take();
+    let warning = page.warning.take().map(|text| Warning { text, is_unwritten: false });
     let answer = Graph::new(page, asked);
     spoken(&answer, &answer, warning)
 }

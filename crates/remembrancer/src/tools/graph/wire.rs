@@ -1,6 +1,7 @@
 //! The types of the graph tools on the wire.
 
 use memory_core::graph::{Detail, EntityObservations, GraphEntity, GraphRelation, PageRequest, grouped};
+use memory_core::text::cut as cut_to;
 use memory_engine::graph::{GraphPage, More, PageEntity, WholeGraph};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,6 +110,8 @@ pub(super) struct SearchNodes {
 pub(super) struct OpenNodes {
     pub(super) names: Vec<String>,
     pub(super) thread_id: Option<String>,
+    pub(super) limit: Option<i64>,
+    pub(super) cursor: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -223,7 +226,7 @@ impl Graph {
     pub(super) fn new(page: GraphPage, asked: PageRequest) -> Self {
         Self {
             next_cursor: page.more.map(|more| more.cursor.to_string()),
-            note: page.more.map(note),
+            note: note(&page, asked),
             entities: page.entities.into_iter().map(|entity| Shown::new(entity, asked.detail)).collect(),
             relations: page.relations.into_iter().map(Relation::from).collect(),
         }
@@ -237,13 +240,54 @@ impl Shown {
             name,
             entity_type,
             observations: (detail != Detail::Names).then_some(observations),
-            observation_count: (detail == Detail::Summary).then_some(page.observation_count),
+            observation_count: (detail == Detail::Summary || page.is_cut && detail == Detail::Full)
+                .then_some(page.observation_count),
         }
     }
 }
 
 /// What was left out, and how to get it.
-fn note(more: More) -> String {
+fn note(page: &GraphPage, asked: PageRequest) -> Option<String> {
+    let cut = (asked.detail == Detail::Full).then(|| cut_entities(page)).flatten();
+    let parts: Vec<String> = cut.into_iter().chain(page.more.map(|more| rest(&more))).collect();
+    (!parts.is_empty()).then(|| parts.join(" "))
+}
+
+/// Entities that are larger than a page.
+fn cut_entities(page: &GraphPage) -> Option<String> {
+    const NAMED_MAX: usize = 3;
+    let cut: Vec<&PageEntity> = page.entities.iter().filter(|entity| entity.is_cut).collect();
+    let of = |entity: &&PageEntity| {
+        let name = cut_to(&entity.entity.name, 100);
+        let (shown, all) = (entity.entity.observations.len() as u64, entity.observation_count as u64);
+        if shown == all {
+            format!("'{name}' (the beginning of its observation)")
+        } else {
+            format!("'{name}' ({} of its {} observations)", grouped(shown), grouped(all))
+        }
+    };
+    let named: Vec<String> = cut.iter().take(NAMED_MAX).map(of).collect();
+    let more =
+        if cut.len() > NAMED_MAX { format!(" and {} more", cut.len() - NAMED_MAX) } else { String::new() };
+    (!cut.is_empty()).then(|| {
+        format!(
+            "Too large to be shown whole: {}{more}. get_observation_history with entityName has all, page by page.",
+            named.join(", ")
+        )
+    })
+}
+
+fn rest(more: &More) -> String {
+    if more.has_more_relations {
+        return format!(
+            "The entities up to here have more relations. Call again with cursor \"{}\" for the next ones; limit (up to 1000) \
+             makes a page larger.",
+            more.cursor
+        );
+    }
+    if more.last < more.first {
+        return format!("Call again with cursor \"{}\" for the next entities.", more.cursor);
+    }
     let of = more.total.map_or(", there are more".to_owned(), |total| format!(" of {}", grouped(total)));
     format!(
         "Showing entities {}–{}{of}. Call again with cursor \"{}\" for the next ones; detail \"names\" or \"summary\" and \
