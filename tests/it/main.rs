@@ -64,6 +64,7 @@ mod related;
 mod remember;
 mod reranking;
 mod shorthand;
+mod slices;
 mod stand_ins;
 mod status;
 mod store;

@@ -62,7 +62,10 @@ async fn a_text_is_remembered_from_a_file_and_from_standard_input_and_shown_read
     assert_eq!((nothing.status.code(), &*nothing.stdout), (Some(0), "Nothing found.\n"), "{nothing:?}");
 
     let status = data_dir.run(&["status"]).await;
-    assert!(status.stdout.contains("healthy") && status.stdout.contains("1 artifacts"), "{status:?}");
+    assert!(status.stdout.contains("healthy") && status.stdout.contains("1 artifact,"), "{status:?}");
+    assert!(status.status.success(), "{status:?}");
+    let missing = data_dir.run(&["status", "art_000000000000"]).await;
+    assert!(missing.status.code() == Some(1) && missing.stdout.contains("NOT_FOUND"), "{missing:?}");
     let of_one = data_dir.run(&["status", &id]).await;
     assert!(of_one.stdout.contains(&format!("{id}: DONE")), "{of_one:?}");
     for ran in [&kept, &shown, &whole, &status, &of_one] {

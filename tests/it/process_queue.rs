@@ -277,13 +277,17 @@ async fn operators_see_retry_and_cancel_jobs_of_a_shared_database() {
     let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0][..5], ["JOB", "STATE", "KIND", "LANE", "TRIES"], "{table}");
     assert_eq!(lines[1][..5], ["job_1", "FAILED", "extract", "large", "5"], "{table}");
-    assert_eq!(lines.len(), 2, "{table}");
+    assert!(
+        lines.len() == 3 && lines[2][0] == "LLM_AUTH" && table.contains("REMEMBRANCER_LLM_KEY"),
+        "{table}"
+    );
     let shown = run(&queue, &["jobs", "show", "job_2", "--namespace", "team-2"]).await.stdout;
     assert!(shown.contains("LLM_AUTH") && shown.contains("art_2") && shown.contains("ended"), "{shown}");
+    assert!(shown.contains("what to do"), "{shown}");
 
     let refused = run(&queue, &["jobs", "retry", "2", "3", "77", "--all-namespaces"]).await;
     assert_eq!(refused.status.code(), Some(1));
-    assert!(refused.stdout.starts_with("1 jobs wait again.\n"), "{refused:?}");
+    assert!(refused.stdout.starts_with("1 job waits again.\n"), "{refused:?}");
     assert!(
         refused.stdout.contains("job_3: it is PENDING; only a FAILED job can be tried again"),
         "{refused:?}"
@@ -300,6 +304,10 @@ async fn operators_see_retry_and_cancel_jobs_of_a_shared_database() {
     assert_eq!(cancelled["cancelled"][0]["was"], "PENDING", "{cancelled}");
     let states = "select count(*) from event_jobs where status = 'PENDING' and attempts = 0";
     assert_eq!(queue.count(states).await, 5);
+    let by_code = run(&queue, &["jobs", "list", "--code", "llm_unavailable", "--all-namespaces"]).await;
+    assert_eq!((by_code.status.code(), &*by_code.stdout), (Some(0), "No such jobs.\n"), "{by_code:?}");
+    let no_code = run(&queue, &["jobs", "list", "--code", "OUT_OF_LUCK"]).await;
+    assert!(no_code.status.code() == Some(2) && no_code.stderr.contains("LLM_UNAVAILABLE"), "{no_code:?}");
     let again = run(&queue, &["jobs", "cancel", "job_5", "--all-namespaces"]).await;
     assert!(again.stdout.contains("job_5: it is FAILED already"), "{again:?}");
 }

@@ -3,8 +3,9 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use memory_tests::fresh_database;
+use memory_store::embedded::EmbeddedPostgres;
 use memory_tests::process::{DataDir, Ran, Server, eventually, kill};
+use memory_tests::{fresh_database, postgres_bin};
 use rustix::process::Signal;
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
@@ -137,12 +138,52 @@ async fn a_worker_without_a_database_says_so_in_one_sentence() {
 }
 
 #[tokio::test]
+async fn a_worker_waits_for_a_database_that_is_away_and_ends_when_it_is_told_to() {
+    let data_dir = DataDir::new();
+    let postgres = EmbeddedPostgres::new(postgres_bin(), data_dir.path().join("postgres"));
+    postgres.start().await.expect("it starts");
+    postgres.stop().await.expect("it stops");
+    let start = || {
+        let mut command = data_dir.command("event-worker");
+        command.env("DATABASE_URL", postgres.url()).args(["--model-dir", "/nowhere"]);
+        command.stdout(Stdio::null()).spawn().expect("a worker starts")
+    };
+    let log = || std::fs::read_to_string(data_dir.path().join("test.log")).unwrap_or_default();
+    let mut told = start();
+    eventually("it says that it waits", Duration::from_secs(30), async || {
+        log().contains("waiting for the database")
+    })
+    .await;
+    kill(told.id().expect("it runs") as i32, Signal::TERM);
+    assert!(told.wait().await.expect("it ends").success(), "told to stop while it waits");
+    let mut waiting = start();
+    eventually("two wait", Duration::from_secs(30), async || {
+        log().matches("waiting for the database").count() >= 2
+    })
+    .await;
+    assert!(waiting.try_wait().expect("it is watched").is_none(), "it has ended:\n{}", log());
+    postgres.start().await.expect("it starts again");
+    let seen = async || {
+        let Ok(mut sql) = PgConnection::connect(&postgres.url()).await else { return false };
+        sqlx::query_scalar("select count(*) = 1 from event_worker").fetch_one(&mut sql).await.unwrap_or(false)
+    };
+    eventually("it works", Duration::from_secs(30), seen).await;
+    kill(waiting.id().expect("it runs") as i32, Signal::TERM);
+    assert!(waiting.wait().await.expect("it ends").success());
+    postgres.stop().await.expect("it stops");
+}
+
+#[tokio::test]
 async fn a_server_on_a_shared_database_waits_for_it_and_says_that_no_worker_runs() {
     let shared = Shared::start().await;
     let status = shared.server.ask("status", json!({})).await;
     assert_eq!(status["healthy"], false, "{status}");
     let detail = status["services"]["event_worker"]["detail"].as_str().expect("a detail");
     assert!(detail.contains("start `event-worker`"), "{status}");
+    let mut command = shared.data_dir.command("remembrancer");
+    let ran = Ran::of(command.env("DATABASE_URL", &shared.url).arg("status")).await;
+    assert_eq!(ran.status.code(), Some(1), "a script takes it for healthy: {ran:?}");
+    assert!(ran.stdout.contains("NOT HEALTHY\n  ! event_worker is down: never seen"), "{ran:?}");
     assert_eq!(
         shared.data_dir.postmaster_pid(),
         None,

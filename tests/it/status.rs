@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use memory_core::id::ArtifactId;
+use memory_core::id::{ArtifactId, JobId};
+use memory_core::job::ErrorCode;
 use memory_core::ports::ExtractError;
 use memory_engine::status::{Service, Status};
-use memory_store::jobs;
+use memory_store::jobs::{self, Cancelled, Retried};
 use memory_tests::{Fixture, model, turn};
 use sqlx::Connection;
 
@@ -76,14 +77,100 @@ async fn a_missing_model_and_the_texts_that_wait_for_it_are_told() {
     let waiting = status(&f, Some(&id)).await;
     assert!(!service(&waiting, "embedding_model").is_healthy);
     assert_eq!(service(&waiting, "embedding_model").detail, "no model in /nowhere; run `remembrancer setup`");
-    assert_eq!(service(&waiting, "vector_index").detail, "pgvector; 1 texts wait for their vectors");
-    assert_eq!(waiting.queue.unwrap().pending_embeddings, 1);
+    assert_eq!(
+        service(&waiting, "vector_index").detail,
+        "pgvector; 1 of 1 passage without a vector yet, found by words alone"
+    );
+    assert_eq!(waiting.pending_embeddings(), 1);
     assert_eq!(waiting.job.unwrap().passages_without_vector, 1);
     f.memory.adopt_model(model()).await.unwrap();
     f.drain().await;
     let healed = status(&f, Some(&id)).await;
     assert_eq!(service(&healed, "vector_index").detail, "pgvector; every passage has its vector");
     assert_eq!(healed.job.unwrap().passages_without_vector, 0);
+}
+
+/// A worker has just been seen.
+async fn beat(f: &Fixture) {
+    jobs::beat(&mut store(f).await.acquire().await.unwrap(), uuid::Uuid::new_v4()).await.unwrap();
+}
+
+fn told(status: &Status) -> Vec<&str> {
+    status.problems.iter().map(|problem| problem.what.as_str()).collect()
+}
+
+#[tokio::test]
+async fn missing_vectors_are_told_whatever_becomes_of_their_job() {
+    let f = light(line_reader()).await;
+    beat(&f).await;
+    let id = f.remember(&long_text(600)).await.id;
+    execute(&f, "delete from event_jobs where kind <> 'embed'").await;
+    let passages = f.count("select count(*) from passage").await;
+    let assert_told = async |state: &str, pending: i64| {
+        let asked = status(&f, Some(&id)).await;
+        assert_eq!(asked.vectors.unwrap().missing, passages, "{state}");
+        assert_eq!(asked.pending_embeddings(), pending, "{state}");
+        let detail = &service(&asked, "vector_index").detail;
+        assert!(
+            detail.starts_with(&format!("pgvector; {passages} of {passages} passages without")),
+            "{detail}"
+        );
+        let job = asked.job.clone().unwrap();
+        assert_eq!((job.passages, job.passages_without_vector), (passages, passages), "{state}");
+        assert_eq!(
+            job.embed.map(|embed| embed.status),
+            Some(state.to_owned()).filter(|state| !state.is_empty())
+        );
+        asked
+    };
+    assert!(assert_told("PENDING", 1).await.is_healthy());
+    let store = store(&f).await;
+    let mut conn = store.acquire().await.unwrap();
+    let held = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
+    assert!(assert_told("PROCESSING", 1).await.is_healthy());
+    jobs::fail(&mut conn, &held, ErrorCode::TimedOut).await.unwrap();
+    let failed = assert_told("FAILED", 1).await;
+    assert_eq!(
+        told(&failed),
+        ["1 embed job has failed with TIMED_OUT: it took longer than it may; vectors are missing"]
+    );
+    assert!(failed.problems[0].since.is_some() && failed.problems[0].advice.contains("jobs retry job_"));
+    // Ended jobs are swept after a while.
+    execute(&f, "delete from event_jobs").await;
+    let orphaned = assert_told("", 0).await;
+    assert_eq!(told(&orphaned), [format!("{passages} passages without a vector, and no job will make one")]);
+    f.remember(&long_text(600)).await;
+    f.drain().await;
+    let healed = status(&f, Some(&id)).await;
+    assert!(healed.is_healthy(), "{:?}", healed.problems);
+    assert_eq!((healed.vectors.unwrap().missing, healed.pending_embeddings()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_failed_job_is_a_problem_until_it_is_done_or_left() {
+    let f = light(scripted(|_| Err(ExtractError::Failed("no".into())))).await;
+    beat(&f).await;
+    for name in ["Ann", "Bob", "Cleo"] {
+        f.remember(&format!("Decision by {name}")).await;
+    }
+    drain_with_retries(&f).await;
+    let asked = status(&f, None).await;
+    assert_eq!(
+        told(&asked),
+        ["3 extract jobs have failed with INTERNAL: extraction failed: no; events are missing"]
+    );
+    assert!(asked.problems[0].advice.contains("jobs retry --failed --code INTERNAL --kind extract"));
+    // One is done since by another job, one is left, one is tried again.
+    execute(
+        &f,
+        "insert into event_jobs (namespace, kind, revision_id, status, finished_at)
+                 select namespace, kind, revision_id, 'DONE', now() from event_jobs where job_id = 1",
+    )
+    .await;
+    assert_eq!(f.memory.cancel_job(Some(&f.ns), JobId(2)).await.unwrap(), Cancelled::Failed);
+    assert_eq!(f.memory.retry_job(Some(&f.ns), JobId(3)).await.unwrap(), Retried::Queued);
+    let asked = status(&f, None).await;
+    assert!(asked.is_healthy(), "{:?}", asked.problems);
 }
 
 #[tokio::test]

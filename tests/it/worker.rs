@@ -13,7 +13,7 @@ use memory_tests::{Fixture, at_once, load_model};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::shorthand::{light, only_job, rows, store};
+use crate::shorthand::{light, rows, store};
 use crate::stand_ins::{line_reader, read_lines, scripted};
 
 /// Runs a worker until it holds.
@@ -70,30 +70,6 @@ async fn a_worker_takes_no_more_jobs_than_it_has_hands() {
     let most = most.load(Ordering::SeqCst);
     assert!((2..=3).contains(&most), "{most} at the same time");
     assert!(leased <= 3, "{leased} jobs were taken by three hands");
-}
-
-#[tokio::test]
-async fn a_job_is_broken_off_before_its_lease_ends() {
-    let (release, gate) = std::sync::mpsc::channel::<()>();
-    let gate = std::sync::Mutex::new(gate);
-    let extractor = scripted(move |source| {
-        let _ = gate.lock().expect("it is held by nobody else").recv();
-        Ok(read_lines(source))
-    });
-    let f = light(line_reader()).await;
-    f.remember("Decision by Ann").await;
-    let settings = EngineSettings { lease: Duration::from_secs(4), concurrency: 1, ..at_once() };
-    let mut left = None;
-    work_until(memory(store(&f).await, extractor, settings), async || {
-        let running = "select extract(epoch from leased_until - now())::float8::text from event_jobs where status = 'PROCESSING'";
-        left = rows(&f, running).await.pop().or(left.take());
-        only_job(&f).await.2.is_some()
-    })
-    .await;
-    drop(release);
-    assert_eq!(only_job(&f).await, ("PENDING".to_owned(), 1, Some("INTERNAL".to_owned())));
-    let left: f64 = left.expect("it was under way").parse().expect("seconds");
-    assert!(left > 1.0, "{left} s of the lease were left");
 }
 
 #[tokio::test]

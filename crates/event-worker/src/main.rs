@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Parser;
@@ -11,9 +11,10 @@ use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
 use memory_inference::extractor::ExtractorSettings;
 use memory_inference::files::ModelSettings;
+use memory_store::models::ActiveModel;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
-use memory_store::{Store, StoreSettings};
+use memory_store::{Store, StoreError, StoreSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
@@ -39,14 +40,26 @@ struct Settings {
     /// Jobs done at the same time
     #[arg(long, env = "REMEMBRANCER_WORKER_CONCURRENCY", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     concurrency: u16,
-    /// How long a job belongs to this worker; no job may take longer, and a killed worker's jobs wait as long
+    /// How long a job belongs to this worker, unless it renews that; a killed worker's jobs wait as long
     #[arg(long, env = "REMEMBRANCER_WORKER_LEASE_SECONDS", default_value_t = LEASE_SECONDS, value_parser = clap::value_parser!(u64).range(2..=3600))]
     lease_seconds: u64,
 }
 
+/// How often a database that is away is tried, and how often that is said.
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
+const TOLD_EVERY: Duration = Duration::from_secs(30);
+
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
+    // First of all: until then a signal ends the process as it is.
+    let stop = match stop_on_signals() {
+        Ok(stop) => stop,
+        Err(error) => {
+            eprintln!("event-worker: signals cannot be listened for: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match run(stop).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("event-worker: {error:#}");
@@ -55,7 +68,19 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> anyhow::Result<()> {
+/// Cancelled by SIGINT or SIGTERM.
+fn stop_on_signals() -> std::io::Result<CancellationToken> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let stop = CancellationToken::new();
+    let stopping = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        stopping.cancel();
+    });
+    Ok(stop)
+}
+
+async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     let settings = Settings::parse();
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
@@ -69,17 +94,18 @@ async fn run() -> anyhow::Result<()> {
     let mirror = Qdrant::of(&settings.mirror, key, Times::default()).map_err(anyhow::Error::msg)?;
     let extractor = settings.extractor.extractor().map_err(anyhow::Error::msg)?;
     tracing::info!("{}", extractor.health().detail);
-    let store =
-        Store::open(url, settings.store.database_connections).await.context("the database cannot be used")?;
+    let Some((store, searched)) = open(url, settings.store.database_connections, &stop).await? else {
+        return Ok(());
+    };
     let engine = EngineSettings {
         concurrency: usize::from(settings.concurrency),
         lease: Duration::from_secs(settings.lease_seconds),
         ..EngineSettings::default()
     };
-    let searched = store.active_model().await.context("the database cannot be used")?;
     let files =
         settings.model.files_for(searched.as_ref().map(|model| &model.info)).map_err(anyhow::Error::msg)?;
     let memory = Arc::new(Memory::new(store, extractor, engine).with_mirror(mirror));
+    // A process that ends while a thread of it loads ONNX Runtime may crash: this is not broken off.
     match tokio::task::spawn_blocking(move || files.load()).await? {
         Ok(model) => memory.adopt_model(Arc::new(model)).await?,
         Err(error) => {
@@ -87,18 +113,44 @@ async fn run() -> anyhow::Result<()> {
             memory.lacks_model(error.to_string());
         }
     }
-    let stop = CancellationToken::new();
     let worker = Worker::new(Arc::clone(&memory));
     let working = tokio::spawn({
         let stop = stop.clone();
         async move { worker.run(stop).await }
     });
-    tracing::info!("working");
-    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+    tracing::info!("doing jobs");
+    stop.cancelled().await;
     tracing::info!("finishing what is under way");
-    stop.cancel();
     working.await?;
     memory.close().await;
     Ok(())
+}
+
+/// Waits for a database that is away or only starting; `None` when told to stop meanwhile.
+async fn open(
+    url: &str,
+    connections: u32,
+    stop: &CancellationToken,
+) -> anyhow::Result<Option<(Store, Option<ActiveModel>)>> {
+    let mut told: Option<Instant> = None;
+    loop {
+        let opening = async {
+            let store = Store::open(url, connections).await?;
+            let searched = store.active_model().await?;
+            Ok::<_, StoreError>((store, searched))
+        };
+        let error = match stop.run_until_cancelled(opening).await {
+            None => return Ok(None),
+            Some(Ok(opened)) => return Ok(Some(opened)),
+            Some(Err(error)) if error.is_passing() => anyhow::Error::from(error),
+            Some(Err(error)) => return Err(error).context("the database cannot be used"),
+        };
+        if told.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
+            told = Some(Instant::now());
+            tracing::warn!(error = format!("{error:#}"), "waiting for the database");
+        }
+        if stop.run_until_cancelled(tokio::time::sleep(RETRY_INTERVAL)).await.is_none() {
+            return Ok(None);
+        }
+    }
 }

@@ -65,6 +65,9 @@ closed_set! {
     }
 }
 
+/// The most events of one text; an extractor drops the rest.
+pub const EVENTS_MAX: usize = 2_000;
+
 /// An exact quote of the source: `quote == text[span]`, always.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {

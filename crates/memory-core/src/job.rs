@@ -47,20 +47,74 @@ closed_set! {
         EmbeddingUnavailable = "EMBEDDING_UNAVAILABLE",
         SourceMissing = "SOURCE_MISSING",
         WorkerLost = "WORKER_LOST",
+        TimedOut = "TIMED_OUT",
+        DiskFull = "DISK_FULL",
         Cancelled = "CANCELLED",
         Internal = "INTERNAL",
     }
 }
 
+/// Of these a person need not do anything about a job that has failed.
+pub const CODES_LEFT_ALONE: [ErrorCode; 3] =
+    [ErrorCode::LlmRefused, ErrorCode::SourceMissing, ErrorCode::Cancelled];
+
+impl ErrorCode {
+    /// What has happened, in a few words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::LlmTimeout => "the language model did not answer in time",
+            Self::LlmRateLimited => "the language model wants fewer calls",
+            Self::LlmBadOutput => "the language model's answer could not be used",
+            Self::LlmRefused => "the language model would not read the text",
+            Self::LlmAuth => "the language model's server does not accept the key",
+            Self::LlmUnavailable => "the language model cannot be reached",
+            Self::EmbeddingUnavailable => "the embedding model is not there",
+            Self::SourceMissing => "the text is gone",
+            Self::WorkerLost => "five workers ended while they did it",
+            Self::TimedOut => "it took longer than it may",
+            Self::DiskFull => "the database's disk is full",
+            Self::Cancelled => "an operator cancelled it",
+            Self::Internal => "a fault of Remembrancer or of its database",
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::LlmTimeout => "Take a faster model or give it more time, then try the job again.",
+            Self::LlmRateLimited => "Nothing: it waits as long as the server wants.",
+            Self::LlmBadOutput | Self::LlmRefused => {
+                "Take another model, then try the job again; or leave it."
+            }
+            Self::LlmAuth => "Set the right REMEMBRANCER_LLM_KEY and start again.",
+            Self::LlmUnavailable => {
+                "See that the server at REMEMBRANCER_LLM_URL runs; the jobs go on by themselves."
+            }
+            Self::EmbeddingUnavailable => {
+                "Run `remembrancer setup`, or see what `remembrancer status` says of the model."
+            }
+            Self::SourceMissing => "Nothing.",
+            Self::WorkerLost => "See the workers' logs and how much memory they had, then try the job again.",
+            Self::TimedOut => "Try the job again when the machine has less to do, or divide the text.",
+            Self::DiskFull => "Free some space on the database's disk; the jobs go on by themselves.",
+            Self::Cancelled => "Try the job again if it is to be done after all.",
+            Self::Internal => "See the worker's log, then try the job again.",
+        }
+    }
+}
+
 closed_set! {
-    /// Who waits for a job. What is small goes before what is bulk, and each lane has a share of a worker's turns.
+    /// Who waits for a job, and how long it takes. Each lane has a share of a worker's turns; long work never takes the
+    /// last of a worker's places.
     Lane {
         /// Something short that someone has just written.
         Small = "small",
-        /// A long text.
+        /// A long text, or what has turned out to take long.
         Large = "large",
         /// One of many, such as of an import, that nobody waits for.
         Bulk = "bulk",
+        /// The same of long texts.
+        BulkLarge = "bulk_large",
     }
 }
 
@@ -72,19 +126,56 @@ impl Lane {
     pub fn of_number(number: i16) -> Option<Self> {
         Self::ALL.iter().copied().find(|lane| lane.number() == number)
     }
+
+    /// Whether its jobs may take longer than somebody would wait.
+    pub fn is_long(self) -> bool {
+        matches!(self, Self::Large | Self::BulkLarge)
+    }
+
+    /// The lane of the same urgency for a long text.
+    #[must_use]
+    pub fn of_long_work(self) -> Self {
+        match self {
+            Self::Small | Self::Large => Self::Large,
+            Self::Bulk | Self::BulkLarge => Self::BulkLarge,
+        }
+    }
+
+    /// Who takes a turn of this lane when it has nothing.
+    fn stand_in(self) -> Option<Self> {
+        match self {
+            Self::Bulk => Some(Self::BulkLarge),
+            Self::BulkLarge => Some(Self::Bulk),
+            Self::Small | Self::Large => None,
+        }
+    }
 }
 
-/// Whose turn it is, over and over. A lane in which nothing is due gives its turn to the first that has something.
-const TURNS: [Lane; 8] =
-    [Lane::Small, Lane::Small, Lane::Large, Lane::Small, Lane::Small, Lane::Bulk, Lane::Small, Lane::Large];
+/// Whose turn it is, over and over. A lane in which nothing is due gives its turn to the first that has something; the
+/// two lanes of bulk to one another.
+const TURNS: [Lane; 16] = {
+    use Lane::{Bulk, BulkLarge, Large, Small};
+    [
+        Small, Small, Large, Small, Small, Bulk, Small, Large, Small, Small, Large, Small, Small, BulkLarge,
+        Small, Large,
+    ]
+};
 /// The same after bulk has waited for an hour.
-const TURNS_AGED: [Lane; 8] =
-    [Lane::Small, Lane::Bulk, Lane::Small, Lane::Bulk, Lane::Large, Lane::Bulk, Lane::Small, Lane::Bulk];
+const TURNS_AGED: [Lane; 16] = {
+    use Lane::{Bulk, BulkLarge, Large, Small};
+    [
+        Small, Bulk, Small, BulkLarge, Large, Bulk, Small, BulkLarge, Small, Bulk, Small, BulkLarge, Large,
+        Bulk, Small, BulkLarge,
+    ]
+};
 
-/// The lanes of `count` turns of a worker that has had `taken` of them.
+/// The lanes of `count` turns of a worker that has had `taken` of them, and after these those that stand in.
 pub fn lanes_of_turns(taken: usize, count: usize, has_bulk_aged: bool) -> Vec<Lane> {
     let turns = if has_bulk_aged { TURNS_AGED } else { TURNS };
-    turns.into_iter().cycle().skip(taken % turns.len()).take(count).collect()
+    let mut lanes: Vec<Lane> = turns.into_iter().cycle().skip(taken % turns.len()).take(count).collect();
+    let stand_ins: Vec<Lane> = lanes.iter().filter_map(|lane| lane.stand_in()).collect();
+    lanes.extend(stand_ins);
+    lanes
 }
 
 /// The longest wait before the next attempt: 2 s doubling with each attempt, at most 5 minutes. The
@@ -101,13 +192,23 @@ mod tests {
     #[test]
     fn every_lane_has_its_share_of_turns_whenever_one_begins_to_count() {
         let shares = |taken, has_bulk_aged| {
-            let turns = lanes_of_turns(taken, 8, has_bulk_aged);
-            Lane::ALL.iter().map(|lane| turns.iter().filter(|turn| *turn == lane).count()).collect::<Vec<_>>()
+            let turns = lanes_of_turns(taken, 16, has_bulk_aged);
+            Lane::ALL
+                .iter()
+                .map(|lane| turns[..16].iter().filter(|turn| *turn == lane).count())
+                .collect::<Vec<_>>()
         };
         for taken in 0..20 {
-            assert_eq!(shares(taken, false), [5, 2, 1]);
-            assert_eq!(shares(taken, true), [3, 1, 4]);
+            assert_eq!(shares(taken, false), [10, 4, 1, 1]);
+            assert_eq!(shares(taken, true), [6, 2, 4, 4]);
         }
+    }
+
+    #[test]
+    fn a_turn_of_one_kind_of_bulk_goes_to_the_other_before_any_lane_else() {
+        assert_eq!(lanes_of_turns(5, 1, false), [Lane::Bulk, Lane::BulkLarge]);
+        assert_eq!(lanes_of_turns(13, 1, false), [Lane::BulkLarge, Lane::Bulk]);
+        assert_eq!(lanes_of_turns(0, 1, false), [Lane::Small]);
     }
 
     #[test]

@@ -99,6 +99,29 @@ impl CharIndex {
     }
 }
 
+/// A number with its noun, as it is told to people: `1 job`, `3 entities`. The noun is a regular one.
+pub fn counted(count: i64, noun: &str) -> String {
+    if count == 1 {
+        return format!("1 {noun}");
+    }
+    let vowel_before_y = |noun: &str| noun.ends_with(['a', 'e', 'o', 'u']);
+    match noun.strip_suffix('y') {
+        Some(stem) if !vowel_before_y(stem) => format!("{count} {stem}ies"),
+        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// A length of time in the largest unit that tells it well: `45 s`, `12 min`, `3 h`, `2 d`. None is negative.
+pub fn span_of_time(seconds: i64) -> String {
+    match seconds.max(0) {
+        s @ 0..120 => format!("{s} s"),
+        s @ 120..7200 => format!("{} min", s / 60),
+        s @ 7200..172_800 => format!("{} h", s / 3600),
+        s => format!("{} d", s / 86_400),
+    }
+}
+
 /// Cuts to at most `max_chars` characters, at a word end where there is one, and marks the cut with `…`.
 pub fn cut(text: &str, max_chars: usize) -> String {
     let Some((byte, _)) = text.char_indices().nth(max_chars) else { return text.to_owned() };
@@ -144,6 +167,22 @@ pub fn parse_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_and_its_noun_agree() {
+        let told: Vec<String> =
+            ["job", "entity", "day", "batch", "text"].iter().map(|n| counted(2, n)).collect();
+        assert_eq!(told, ["2 jobs", "2 entities", "2 days", "2 batches", "2 texts"]);
+        assert_eq!([counted(1, "entity"), counted(0, "job")], ["1 entity", "0 jobs"]);
+    }
+
+    #[test]
+    fn no_length_of_time_is_negative() {
+        assert_eq!(
+            [-34_819_193, 0, 119, 120, 7200, 172_800].map(span_of_time),
+            ["0 s", "0 s", "119 s", "2 min", "2 h", "2 d"]
+        );
+    }
 
     #[test]
     fn spans_count_characters_not_bytes() {

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -34,7 +35,9 @@ pub struct EngineSettings {
     pub poll_interval: Duration,
     /// How long a claimed job belongs to its worker.
     pub lease: Duration,
-    /// Jobs one worker does at the same time.
+    /// How long a job is worked on before others have their turn, where it can be done in parts.
+    pub slice: Duration,
+    /// Jobs one worker does at the same time. One place is kept free of long work, unless there is only one.
     pub concurrency: usize,
     /// How long a call waits for others at a graph's file, one that takes in a large file above all.
     pub file_patience: Duration,
@@ -51,6 +54,7 @@ impl Default for EngineSettings {
             conversation_patience: Duration::from_secs(30),
             poll_interval: Duration::from_secs(1),
             lease: Duration::from_secs(memory_core::job::LEASE_SECONDS),
+            slice: Duration::from_secs(5),
             concurrency: 2,
             file_patience: Duration::from_secs(20),
             graph_page_chars: memory_core::graph::PAGE_CHARS,
@@ -94,6 +98,14 @@ impl EmbeddingModel for InUse {
     }
 }
 
+/// What is known of the database's disk.
+#[derive(Default)]
+pub(crate) struct Disk {
+    /// Where the data lies, if it is on this machine.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) full_at: Mutex<Option<Instant>>,
+}
+
 /// A store and its models: the one object behind every tool, command and worker.
 pub struct Memory {
     pub(crate) store: Store,
@@ -106,6 +118,7 @@ pub struct Memory {
     pub(crate) graph_files: GraphFiles,
     pub(crate) mirror: Option<VectorMirror>,
     pub(crate) reranking: Option<Reranking>,
+    pub(crate) disk: Disk,
 }
 
 impl Memory {
@@ -121,7 +134,20 @@ impl Memory {
             graph_files: GraphFiles::default(),
             mirror: None,
             reranking: None,
+            disk: Disk::default(),
         }
+    }
+
+    /// Has status look how much room is left where the database of this process keeps its data.
+    #[must_use]
+    pub fn with_data_folder(mut self, folder: PathBuf) -> Self {
+        self.disk.folder = Some(folder);
+        self
+    }
+
+    /// The database said that its disk is full.
+    pub(crate) fn note_full_disk(&self) {
+        *locked(&self.disk.full_at) = Some(Instant::now());
     }
 
     /// Puts a loaded model to use, if its vectors and the stored ones belong together.
@@ -218,6 +244,9 @@ impl Memory {
                 let outcome = call.await;
                 if matches!(&outcome, Err(EngineError::Unavailable(StoreError::Conflict))) {
                     self.leave_removed_model().await;
+                }
+                if matches!(&outcome, Err(EngineError::DiskFull(_))) {
+                    self.note_full_disk();
                 }
                 outcome
             }

@@ -179,8 +179,8 @@ impl Memory {
 
     /// Whether any worker has been seen lately.
     pub async fn has_worker(&self) -> Result<bool, EngineError> {
-        let seen = survey::worker_last_seen_seconds(&mut *self.store.acquire().await?).await?;
-        Ok(seen.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
+        let seen = survey::workers_seen(&mut *self.store.acquire().await?).await?;
+        Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
     }
 
     /// Wakes the workers of this process and of others. They poll: a lost hint costs a second.

@@ -76,7 +76,7 @@ impl Memory {
         })
         .await
         .map_err(|_| memory_core::Invalid::new("The text could not be divided into chunks."))?;
-        let lane = if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { lane.max(Lane::Large) } else { lane };
+        let lane = lane_of(lane, &chunked);
         self.persist(|| async {
             let mut conn = self.store.acquire().await?;
             let uid = new.meta.uid(&new.hash);
@@ -265,6 +265,11 @@ impl Memory {
         let passages = passages_of(ns, &chunked, &rendered, vectors);
         Ok(Prepared { chunked, surroundings, passages, made_by })
     }
+}
+
+/// The lane of a text's jobs: long ones do not take the last place of a worker.
+pub(crate) fn lane_of(lane: Lane, chunked: &Chunked) -> Lane {
+    if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { lane.of_long_work() } else { lane }
 }
 
 /// Vectors of rendered passages, and the states of their own tokens.

@@ -1,12 +1,16 @@
-//! status: what runs, what is stored, what waits.
+//! status: what runs, what is stored, what waits, and what is wrong.
+
+mod problems;
 
 use std::time::Instant;
 
 use memory_core::graph::GraphFile;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
-use memory_store::survey::{self, Counts, JobStatus, Queue};
+use memory_core::text::{counted, span_of_time};
+use memory_store::survey::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
 
+pub use self::problems::Problem;
 use crate::mirror::MirrorStatus;
 use crate::{EngineError, Memory, ModelState};
 
@@ -22,41 +26,61 @@ pub struct Service {
     pub detail: String,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Status {
     pub services: Vec<Service>,
+    /// All that is wrong. Where there is nothing the memory is healthy.
+    pub problems: Vec<Problem>,
     /// `None` when the database cannot be asked.
     pub counts: Option<Counts>,
     pub queue: Option<Queue>,
+    pub vectors: Option<Vectors>,
     /// Set when an artifact was asked for and is there.
     pub job: Option<JobStatus>,
     /// Set where the vectors are mirrored.
     pub mirror: Option<MirrorStatus>,
 }
 
+impl Status {
+    pub fn is_healthy(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    /// Adds a service that not everybody is told of, with what is wrong with it.
+    pub fn add(&mut self, service: Service) {
+        self.problems.extend(problems::of_services(std::slice::from_ref(&service)));
+        self.services.push(service);
+    }
+
+    /// Texts and graphs whose vectors are missing, as far as jobs tell: those that wait, run, or have failed.
+    pub fn pending_embeddings(&self) -> i64 {
+        let failed = self.vectors.map_or(0, |vectors| vectors.failed_texts);
+        match (self.vectors, &self.queue) {
+            (Some(Vectors { missing: 0, .. }) | None, _) | (_, None) => 0,
+            (Some(_), Some(queue)) => queue.open_embeddings + failed,
+        }
+    }
+}
+
+/// What the database says, but for counts.
+#[derive(Default)]
+struct Asked {
+    latency_ms: f64,
+    workers: WorkersSeen,
+    stuck: Vec<StuckJobs>,
+}
+
 impl Memory {
     /// Never fails: what cannot be asked is reported as such.
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn status(&self, ns: &Namespace, artifact_id: Option<&ArtifactId>) -> Status {
-        let started = Instant::now();
-        let mut status = Status { services: Vec::new(), counts: None, queue: None, job: None, mirror: None };
-        let mut worker_seen = None;
-        let asked = async {
-            let mut conn = self.store.acquire().await?;
-            status.counts = Some(survey::counts(&mut conn, ns).await?);
-            let latency_ms = started.elapsed().as_secs_f64() * 1e3;
-            status.queue = Some(survey::queue(&mut conn, ns).await?);
-            worker_seen = survey::worker_last_seen_seconds(&mut conn).await?;
-            if let Some(id) = artifact_id {
-                status.job = survey::job_status(&mut conn, ns, id).await?;
-            }
-            Ok::<f64, EngineError>(latency_ms)
-        };
-        let postgres = match asked.await {
-            Ok(latency) => Service {
+        let mut status = Status::default();
+        let asked = self.ask_database(ns, artifact_id, &mut status).await;
+        let postgres = match &asked {
+            Ok(asked) => Service {
                 name: "postgres",
                 is_healthy: true,
-                latency_ms: Some((latency * 100.0).round() / 100.0),
+                latency_ms: Some((asked.latency_ms * 100.0).round() / 100.0),
                 detail: "answers".into(),
             },
             Err(error) => {
@@ -64,27 +88,24 @@ impl Memory {
             }
         };
         let is_reachable = postgres.is_healthy;
-        let waiting = status.queue.as_ref().map_or(0, |q| q.pending_embeddings);
+        let asked = asked.unwrap_or_default();
         status.services = vec![
             postgres,
-            Service {
-                name: "vector_index",
-                is_healthy: is_reachable,
-                latency_ms: None,
-                detail: match (is_reachable, waiting) {
-                    (false, _) => "cannot be asked: it is in the database".into(),
-                    (true, 0) => "pgvector; every passage has its vector".into(),
-                    (true, n) => format!("pgvector; {n} texts wait for their vectors"),
-                },
-            },
+            index_service(status.vectors, is_reachable),
             self.model_service(),
             self.extractor_service(),
-            worker_service(worker_seen),
+            worker_service(asked.workers.seconds),
         ];
         if is_reachable {
             status.mirror = self.mirror_status(ns).await;
             status.services.extend(status.mirror.as_ref().map(mirror_service));
         }
+        status.problems = problems::of_services(&status.services);
+        status.problems.extend(problems::of_jobs(&asked.stuck));
+        status.problems.extend(problems::of_vectors(&status));
+        status.problems.extend(problems::of_disk(&self.disk));
+        let ahead = status.queue.as_ref().map_or(0.0, |queue| queue.ahead_seconds);
+        status.problems.extend(problems::of_clock(asked.workers.ahead_seconds.max(ahead)));
         status
     }
 
@@ -97,6 +118,27 @@ impl Memory {
             latency_ms: None,
             detail: health.failure.unwrap_or_else(|| format!("in step: {}", health.name)),
         })
+    }
+
+    async fn ask_database(
+        &self,
+        ns: &Namespace,
+        artifact_id: Option<&ArtifactId>,
+        status: &mut Status,
+    ) -> Result<Asked, EngineError> {
+        let started = Instant::now();
+        let mut conn = self.store.acquire().await?;
+        status.counts = Some(survey::counts(&mut conn, ns).await?);
+        let latency_ms = started.elapsed().as_secs_f64() * 1e3;
+        status.queue = Some(survey::queue(&mut conn, ns).await?);
+        status.vectors = Some(survey::vectors(&mut conn, ns).await?);
+        let workers = survey::workers_seen(&mut conn).await?;
+        let stuck =
+            survey::stuck_jobs(&mut conn, ns, problems::CODES_SEEN_TO, problems::CODES_WAITED_FOR).await?;
+        if let Some(id) = artifact_id {
+            status.job = survey::job_status(&mut conn, ns, id).await?;
+        }
+        Ok(Asked { latency_ms, workers, stuck })
     }
 
     fn extractor_service(&self) -> Service {
@@ -114,6 +156,18 @@ impl Memory {
         };
         Service { name: "embedding_model", is_healthy, latency_ms: None, detail }
     }
+}
+
+fn index_service(vectors: Option<Vectors>, is_reachable: bool) -> Service {
+    let detail = match vectors {
+        _ if !is_reachable => "cannot be asked: it is in the database".to_owned(),
+        None | Some(Vectors { missing: 0, .. }) => "pgvector; every passage has its vector".to_owned(),
+        Some(Vectors { missing, passages, .. }) => {
+            let of_all = counted(passages, "passage");
+            format!("pgvector; {missing} of {of_all} without a vector yet, found by words alone")
+        }
+    };
+    Service { name: "vector_index", is_healthy: is_reachable, latency_ms: None, detail }
 }
 
 fn mirror_service(mirror: &MirrorStatus) -> Service {
@@ -134,9 +188,10 @@ fn mirror_service(mirror: &MirrorStatus) -> Service {
 }
 
 fn worker_service(seen_seconds: Option<f64>) -> Service {
+    let ago = |seconds: f64| span_of_time(seconds as i64);
     let (is_healthy, detail) = match seen_seconds {
-        Some(seconds) if seconds < WORKER_SILENT_SECONDS => (true, format!("last seen {seconds:.0} s ago")),
-        Some(seconds) => (false, format!("last seen {seconds:.0} s ago; start `event-worker`")),
+        Some(seconds) if seconds < WORKER_SILENT_SECONDS => (true, format!("last seen {} ago", ago(seconds))),
+        Some(seconds) => (false, format!("last seen {} ago; start `event-worker`", ago(seconds))),
         None => (false, "never seen; start `event-worker`".to_owned()),
     };
     Service { name: "event_worker", is_healthy, latency_ms: None, detail }

@@ -65,6 +65,11 @@ impl EmbeddedPostgres {
         format!("postgres://postgres@localhost/postgres?host={}", self.socket_dir.display())
     }
 
+    /// The folder of all that it keeps.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
     pub fn log_file(&self) -> PathBuf {
         self.home.join("log")
     }
@@ -206,6 +211,12 @@ impl EmbeddedPostgres {
         }
         command
     }
+}
+
+/// How much room is left on the disk of a folder, in bytes, for who is not root.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// The socket stands in the home folder, or, where that path is too long for a socket, in the temporary folder under a name

@@ -47,6 +47,17 @@ impl From<sqlx::Error> for StoreError {
 }
 
 impl StoreError {
+    /// What happened, in words that hold nothing of what was stored.
+    pub fn summary(&self) -> String {
+        match self {
+            Self::Database(sqlx::Error::Database(database)) => {
+                let code = database.code().unwrap_or_default();
+                format!("the database refused a statement (SQLSTATE {code})")
+            }
+            other => other.to_string(),
+        }
+    }
+
     /// The same call may succeed when it is made again at once or a little later.
     pub fn is_passing(&self) -> bool {
         matches!(self, Self::Conflict | Self::Unreachable(_))

@@ -1,11 +1,11 @@
 //! The job queue: claim with a lease, finish under its token, retry, fail, release.
 //!
 //! ```text
-//!            claim                    finish
-//! PENDING ──────────▶ PROCESSING ──────────────▶ DONE
-//!    ▲                 │  │  │
-//!    └── retry/release ┘  │  └── fail, or a lease lost too often ──▶ FAILED
-//!                         └── lease expired: claimable again
+//!               claim                    finish
+//! PENDING ─────────────▶ PROCESSING ──────────────▶ DONE
+//!    ▲                    │  │  │
+//!    └ retry/release/yield┘  │  └── fail, or a lease lost too often ──▶ FAILED
+//!                            └── lease expired: claimable again
 //! ```
 //!
 //! Who goes first is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs stands
@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::graph::Thread;
 use crate::{Conn, StoreError, Tx};
 
-pub use claim::{Turns, claim, claim_in_turn, lost_leases};
+pub use claim::{Turns, claim, claim_in_turn, claim_short, let_go_of_unheld, lost_leases};
 pub use control::{
     Cancelled, JobFilter, JobRow, Retried, cancel, list, retry_all_failed, retry_failed, still_open,
 };
@@ -34,11 +34,34 @@ pub struct LeasedJob {
     pub namespace: Namespace,
     pub job_id: JobId,
     pub target: JobTarget,
+    pub lane: Lane,
     /// How often it was claimed, this time included.
     pub attempts: i32,
     /// It has lost its worker twice: it is to be done alone.
     pub is_suspect: bool,
     lease_token: Uuid,
+}
+
+/// Why an attempt failed: a code of the closed list, and words for people that hold no content.
+#[derive(Debug, Clone, Copy)]
+pub struct Fault<'a> {
+    pub code: ErrorCode,
+    pub message: &'a str,
+}
+
+impl From<ErrorCode> for Fault<'_> {
+    fn from(code: ErrorCode) -> Self {
+        Self { code, message: code.meaning() }
+    }
+}
+
+/// The longest message of a fault, in characters; the rest is cut.
+const MESSAGE_MAX_CHARS: usize = 300;
+
+impl Fault<'_> {
+    fn shown(&self) -> String {
+        self.message.chars().filter(|c| !c.is_control()).take(MESSAGE_MAX_CHARS).collect()
+    }
 }
 
 /// What a job works on.
@@ -132,7 +155,8 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob) -> Result<(), StoreError> {
     held(
         &sqlx::query(
             "update event_jobs
-             set status = 'DONE', finished_at = now(), lease_token = null, leased_until = null, last_error_code = null
+             set status = 'DONE', finished_at = now(), lease_token = null, leased_until = null, last_error_code = null,
+                 last_error_message = null, last_error_at = null
              where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
         )
         .bind(job.namespace.as_str())
@@ -164,34 +188,53 @@ pub async fn renew(tx: &mut Tx, job: &LeasedJob, lease: Duration) -> Result<(), 
 pub async fn retry(
     conn: &mut Conn,
     job: &LeasedJob,
-    code: ErrorCode,
+    fault: impl Into<Fault<'_>>,
     delay: Duration,
 ) -> Result<(), StoreError> {
-    put_back(conn, job, Some(code), delay, 0).await
+    put_back(conn, job, Some(fault.into()), delay, Attempt::Spent).await
 }
 
 /// Gives the job back untouched, as a worker does that stops: no attempt is spent.
 pub async fn release(conn: &mut Conn, job: &LeasedJob) -> Result<(), StoreError> {
-    put_back(conn, job, None, Duration::ZERO, 1).await
+    put_back(conn, job, None, Duration::ZERO, Attempt::Returned).await
 }
 
 /// Makes the job wait without spending an attempt, for a reason that is not its own.
 pub async fn snooze(
     conn: &mut Conn,
     job: &LeasedJob,
-    code: ErrorCode,
+    fault: impl Into<Fault<'_>>,
     delay: Duration,
 ) -> Result<(), StoreError> {
-    put_back(conn, job, Some(code), delay, 1).await
+    put_back(conn, job, Some(fault.into()), delay, Attempt::Returned).await
+}
+
+/// Puts a job behind the others of its kind that has got on and is not done: it has all its attempts before it again, and
+/// counts as long from now on. Call it first in the transaction that writes what was done, or on its own.
+pub async fn yield_turn(conn: &mut Conn, job: &LeasedJob) -> Result<(), StoreError> {
+    put_back(conn, job, None, Duration::ZERO, Attempt::GotOn).await
+}
+
+/// What becomes of the attempt that a claim has counted.
+#[derive(Debug, Clone, Copy)]
+enum Attempt {
+    Spent,
+    Returned,
+    GotOn,
 }
 
 async fn put_back(
     conn: &mut Conn,
     job: &LeasedJob,
-    code: Option<ErrorCode>,
+    fault: Option<Fault<'_>>,
     delay: Duration,
-    attempts_returned: i32,
+    attempt: Attempt,
 ) -> Result<(), StoreError> {
+    let (spent, lane) = match attempt {
+        Attempt::Spent => (Some(1), job.lane),
+        Attempt::Returned => (Some(0), job.lane),
+        Attempt::GotOn => (None, job.lane.of_long_work()),
+    };
     held(
         &sqlx::query(
             "with covered as (
@@ -207,9 +250,12 @@ async fn put_back(
              update event_jobs
              set status = case when by_other then 'DONE' else 'PENDING' end,
                  finished_at = case when by_other then now() end,
-                 attempts = attempts - $6,
+                 attempts = coalesce(attempts - 1 + $6, 0),
                  run_at = now() + make_interval(secs => $5),
-                 last_error_code = coalesce($4, last_error_code),
+                 lane = $7,
+                 last_error_code = case when $6 is null then null else coalesce($4, last_error_code) end,
+                 last_error_message = case when $6 is null then null else coalesce($8, last_error_message) end,
+                 last_error_at = case when $6 is null then null when $4 is null then last_error_at else now() end,
                  lease_token = null, leased_until = null
              from covered
              where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
@@ -217,26 +263,31 @@ async fn put_back(
         .bind(job.namespace.as_str())
         .bind(job.job_id.0)
         .bind(job.lease_token)
-        .bind(code.map(ErrorCode::as_str))
+        .bind(fault.map(|fault| fault.code.as_str()))
         .bind(delay.as_secs_f64())
-        .bind(attempts_returned)
+        .bind(spent)
+        .bind(lane.number())
+        .bind(fault.map(|fault| fault.shown()))
         .execute(conn)
         .await?,
     )
 }
 
 /// Ends the job as FAILED with its reason.
-pub async fn fail(conn: &mut Conn, job: &LeasedJob, code: ErrorCode) -> Result<(), StoreError> {
+pub async fn fail(conn: &mut Conn, job: &LeasedJob, fault: impl Into<Fault<'_>>) -> Result<(), StoreError> {
+    let fault = fault.into();
     held(
         &sqlx::query(
             "update event_jobs
-             set status = 'FAILED', finished_at = now(), last_error_code = $4, lease_token = null, leased_until = null
+             set status = 'FAILED', finished_at = now(), last_error_code = $4, last_error_message = $5,
+                 last_error_at = now(), lease_token = null, leased_until = null
              where namespace = $1 and job_id = $2 and lease_token = $3 and status = 'PROCESSING'",
         )
         .bind(job.namespace.as_str())
         .bind(job.job_id.0)
         .bind(job.lease_token)
-        .bind(code.as_str())
+        .bind(fault.code.as_str())
+        .bind(fault.shown())
         .execute(conn)
         .await?,
     )
@@ -252,6 +303,26 @@ pub async fn expire_leases(conn: &mut Conn) -> Result<(), StoreError> {
         .execute(conn)
         .await?;
     Ok(())
+}
+
+/// How many of these revisions were never read and have an open job that will.
+pub async fn unread(conn: &mut Conn, ns: &Namespace, revisions: &[RevisionId]) -> Result<i64, StoreError> {
+    let ids: Vec<i64> = revisions.iter().map(|id| id.0).collect();
+    Ok(sqlx::query_scalar(
+        "select count(*)
+         from artifact_revision r
+         where r.namespace = $1 and r.revision_id = any($2) and r.extracted_at is null
+           and (exists (select from event_jobs j
+                        where j.namespace = r.namespace and j.revision_id = r.revision_id and j.kind = 'extract'
+                          and j.status in ('PENDING', 'PROCESSING'))
+                or exists (select from event_jobs j
+                           where j.namespace = r.namespace and j.conversation_id = r.conversation_id
+                             and j.conversation_id is not null and j.status in ('PENDING', 'PROCESSING')))",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .fetch_one(conn)
+    .await?)
 }
 
 /// Whether any job is due or being done.
@@ -283,17 +354,41 @@ pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
     .rows_affected())
 }
 
-/// Notes that a worker is alive, and forgets those not seen for a day.
-pub async fn beat(conn: &mut Conn, worker_id: Uuid) -> Result<(), StoreError> {
-    sqlx::query(
-        "with gone as (delete from event_worker where last_seen < now() - interval '1 day')
+/// Notes that a worker is alive, and forgets those not seen for a day, or seen at a time that is yet to come. Gives the
+/// database's time in seconds, by which a worker notices that the clock was set back.
+pub async fn beat(conn: &mut Conn, worker_id: Uuid) -> Result<f64, StoreError> {
+    Ok(sqlx::query_scalar(
+        "with gone as (
+             delete from event_worker
+             where worker_id <> $1
+               and (last_seen < now() - interval '1 day' or last_seen > now() + interval '1 minute')
+         )
          insert into event_worker (worker_id) values ($1)
-         on conflict (worker_id) do update set last_seen = now()",
+         on conflict (worker_id) do update set last_seen = now()
+         returning extract(epoch from now())::float8",
     )
     .bind(worker_id)
+    .fetch_one(conn)
+    .await?)
+}
+
+/// Makes due what a clock that was set back would keep waiting: jobs that were made or put back in what is now the future,
+/// and leases that end there. Nothing waits for two hours by intention.
+pub async fn mend_clock(conn: &mut Conn) -> Result<u64, StoreError> {
+    let due = sqlx::query(
+        "update event_jobs set run_at = now()
+         where lane = any('{0,1,2,3}') and status = 'PENDING' and run_at > now()
+           and (run_at > now() + interval '2 hours' or created_at > now() + interval '1 minute')",
+    )
+    .execute(&mut *conn)
+    .await?;
+    let ended = sqlx::query(
+        "update event_jobs set leased_until = now()
+         where status = 'PROCESSING' and leased_until > now() + interval '2 hours'",
+    )
     .execute(conn)
     .await?;
-    Ok(())
+    Ok(due.rows_affected() + ended.rows_affected())
 }
 
 /// Takes a worker that has stopped off the list.

@@ -139,18 +139,19 @@ pub async fn surroundings(
     Ok(Some((Surroundings::new(&meta, None), rendering)))
 }
 
-/// Up to `limit` passages of the revision that the model has no vector for, in order.
+/// Up to `limit` passages of the revision from this place on that the model has no vector for, in order.
 pub async fn without_vector(
     conn: &mut Conn,
     ns: &Namespace,
     revision_id: RevisionId,
     model_id: i16,
+    from: usize,
     limit: i64,
 ) -> Result<Vec<Unembedded>, StoreError> {
     let rows: Vec<(i64, i32, String)> = sqlx::query_as(
         "select p.passage_id, p.ordinal, p.text
          from passage p
-         where p.namespace = $1 and p.revision_id = $2
+         where p.namespace = $1 and p.revision_id = $2 and p.ordinal >= $5
            and not exists (select from passage_embedding e
                            where e.namespace = p.namespace and e.passage_id = p.passage_id and e.model_id = $3)
          order by p.ordinal
@@ -160,6 +161,7 @@ pub async fn without_vector(
     .bind(revision_id.0)
     .bind(model_id)
     .bind(limit)
+    .bind(from as i32)
     .fetch_all(conn)
     .await?;
     Ok(rows

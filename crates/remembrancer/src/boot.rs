@@ -107,7 +107,11 @@ pub(crate) async fn boot(
     };
     let (store, postgres) = opened;
     let memory = Memory::new(store.clone(), extractor, settings.engine()).with_mirror(mirror);
-    let memory = Arc::new(memory.with_reranking(reranking));
+    let mut memory = memory.with_reranking(reranking);
+    if let Some(postgres) = &postgres {
+        memory = memory.with_data_folder(postgres.home().to_owned());
+    }
+    let memory = Arc::new(memory);
     if let Err(error) = adopt(settings, &store, &memory, guess, mismatch).await {
         announce.set(Readiness::Failed(format!("{error:#}")));
         if let Some(postgres) = &postgres {

@@ -129,9 +129,9 @@ pub(crate) async fn perform(
         Operation::ListJobs { state, kind, code, ids, limit } => {
             let filter = JobFilter {
                 namespace: namespace.cloned(),
-                state: state.as_deref().and_then(JobState::parse),
-                kind: kind.as_deref().and_then(JobKind::parse),
-                code: code.as_deref().and_then(ErrorCode::parse),
+                state: known("state", state, JobState::parse, JobState::names)?,
+                kind: known("kind", kind, JobKind::parse, JobKind::names)?,
+                code: known("code", code, ErrorCode::parse, ErrorCode::names)?,
                 ids: ids.map(|ids| ids.into_iter().map(JobId).collect()),
             };
             let mut listed = memory.list_jobs(&filter, i64::from(limit) + 1).await?;
@@ -152,8 +152,8 @@ pub(crate) async fn perform(
         Operation::RetryFailedJobs { kind, code } => {
             let filter = JobFilter {
                 namespace: namespace.cloned(),
-                kind: kind.as_deref().and_then(JobKind::parse),
-                code: code.as_deref().and_then(ErrorCode::parse),
+                kind: known("kind", kind, JobKind::parse, JobKind::names)?,
+                code: known("code", code, ErrorCode::parse, ErrorCode::names)?,
                 ..JobFilter::default()
             };
             Ok(json!({ "retried_count": memory.retry_failed_jobs(&filter).await? }))
@@ -161,21 +161,10 @@ pub(crate) async fn perform(
         Operation::CancelJobs { ids } => {
             let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
             for id in ids.into_iter().map(JobId) {
-                let reason = match memory.cancel_job(namespace, id).await? {
-                    Cancelled::Waiting => {
-                        cancelled.push(json!({ "id": id.to_string(), "was": "PENDING" }));
-                        continue;
-                    }
-                    Cancelled::Running => {
-                        cancelled.push(json!({ "id": id.to_string(), "was": "PROCESSING" }));
-                        continue;
-                    }
-                    Cancelled::Ended(state) => {
-                        format!("it is {state} already; only an open job can be cancelled")
-                    }
-                    Cancelled::NotFound => NOT_FOUND.to_owned(),
-                };
-                refused.push(json!({ "id": id.to_string(), "reason": reason }));
+                match was_cancelled(memory.cancel_job(namespace, id).await?) {
+                    Ok(was) => cancelled.push(json!({ "id": id.to_string(), "was": was })),
+                    Err(reason) => refused.push(json!({ "id": id.to_string(), "reason": reason })),
+                }
             }
             Ok(json!({ "cancelled": cancelled, "refused": refused }))
         }
@@ -185,15 +174,45 @@ pub(crate) async fn perform(
         }
         Operation::DeleteGraphFiles { paths } => delete_graph_files(memory, namespace, paths).await,
         Operation::Reextract { all, older_than_version, extractor, context, waits } => {
-            let context = context.as_deref().and_then(Context::parse);
+            let context = known("context", context, Context::parse, Context::names)?;
             let selection = Selection { all, older_than_version, extractor, context };
             reextract(memory, namespace, &selection, waits, report).await
         }
     }
 }
 
+/// A name that was given must be known: a command of another version may know more, and means less than everything.
+fn known<T>(
+    what: &str,
+    given: Option<String>,
+    parse: impl Fn(&str) -> Option<T>,
+    names: impl Fn() -> String,
+) -> anyhow::Result<Option<T>> {
+    let Some(name) = given else { return Ok(None) };
+    let Some(value) = parse(&name) else {
+        bail!(
+            "The {what} '{name}' is not known to the memory's process; it knows {}. If the command is newer, start that process again.",
+            names()
+        )
+    };
+    Ok(Some(value))
+}
+
 pub(crate) const NOT_FOUND: &str =
     "there is no such job in this namespace; look with `remembrancer jobs list --all-namespaces`";
+
+/// The state that a job had until it was cancelled, or why it was not.
+fn was_cancelled(cancelled: Cancelled) -> Result<&'static str, String> {
+    match cancelled {
+        Cancelled::Waiting => Ok(JobState::Pending.as_str()),
+        Cancelled::Running => Ok(JobState::Processing.as_str()),
+        Cancelled::Failed => Ok(JobState::Failed.as_str()),
+        Cancelled::Ended(state) => {
+            Err(format!("it is {state} already; only a job that is open or has failed can be cancelled"))
+        }
+        Cancelled::NotFound => Err(NOT_FOUND.to_owned()),
+    }
+}
 
 fn not_retried(why: &Retried) -> String {
     match why {
@@ -243,6 +262,9 @@ fn job(job: &JobRow) -> Value {
         "lane": job.lane.map(memory_core::job::Lane::as_str),
         "attempts": job.attempts,
         "last_error_code": job.last_error_code,
+        "last_error_message": job.last_error_message,
+        "last_error_at": time(job.last_error_at),
+        "advice": job.last_error_code.as_deref().and_then(ErrorCode::parse).map(ErrorCode::advice),
         "created_at": job.created_at.to_string(),
         "run_at": job.run_at.to_string(),
         "leased_until": time(job.leased_until),
@@ -301,4 +323,20 @@ async fn reextract(
         "failed_count": failed.len(),
         "failed": failed.iter().take(FAILED_SHOWN_MAX).map(job).collect::<Vec<_>>(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_is_not_known_is_an_error_and_never_no_filter() {
+        let parse = |name: &str| known("code", Some(name.to_owned()), ErrorCode::parse, ErrorCode::names);
+        for code in ErrorCode::ALL {
+            assert_eq!(parse(code.as_str()).unwrap(), Some(*code));
+        }
+        let refused = parse("OUT_OF_LUCK").unwrap_err().to_string();
+        assert!(refused.contains("'OUT_OF_LUCK'") && refused.contains("LLM_UNAVAILABLE"), "{refused}");
+        assert_eq!(known("code", None, ErrorCode::parse, ErrorCode::names).unwrap(), None);
+    }
 }

@@ -22,7 +22,7 @@ use tokio::io::AsyncBufRead;
 use super::graph::GraphImport;
 use super::{ArchiveImported, decisions};
 use crate::lines::{NumberedLines, Progress, Report};
-use crate::remember::{SHORT_TURN_TOKENS, render_following_turn};
+use crate::remember::{SHORT_TURN_TOKENS, lane_of, render_following_turn};
 use crate::{EngineError, EngineSettings, long_text};
 
 /// How often there is something to report, in lines.
@@ -284,7 +284,7 @@ impl<'a> Import<'a> {
             created_at: Some(created_at),
             queue_extract: turn.is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
             queue_embed: true,
-            lane: Lane::Bulk,
+            lane: lane_of(Lane::Bulk, &chunked),
         };
         let (id, _) =
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;

@@ -19,6 +19,7 @@ use memory_core::snippet::snippet;
 use memory_store::expansion;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
 use memory_store::hydration::{self, HydratedHit, Wanted};
+use memory_store::jobs;
 pub use memory_store::neighbours::Neighbour;
 use memory_store::turns::{self, Turn};
 
@@ -81,6 +82,8 @@ pub struct Recall {
     pub facts: Vec<Fact>,
     pub next_cursor: Option<String>,
     pub warnings: Vec<String>,
+    /// Of the texts in the results so many are still to be read: their events are not here yet.
+    pub unread: usize,
     pub conversation: Option<ConversationPage>,
 }
 
@@ -104,9 +107,23 @@ impl Memory {
             if let Some(max_tokens) = request.max_tokens {
                 fit(&mut answer, max_tokens, request.offset);
             }
+            if request.include_events {
+                answer.unread = self.unread(ns, &answer.results).await?;
+            }
             Ok(answer)
         })
         .await
+    }
+
+    async fn unread(&self, ns: &Namespace, results: &[Recalled]) -> Result<usize, EngineError> {
+        if results.is_empty() {
+            return Ok(0);
+        }
+        let revisions: Vec<RevisionId> = results.iter().map(|result| result.hit.revision_id).collect();
+        let mut conn = self.store.acquire().await?;
+        let unread = jobs::unread(&mut conn, ns, &revisions).await?;
+        conn.keep();
+        Ok(unread as usize)
     }
 
     async fn recall_query(

@@ -1,67 +1,94 @@
 //! Embedding jobs: the vectors of texts that were too long, or whose model was away, when they came in.
 
 use memory_core::id::RevisionId;
-use memory_core::job::{ErrorCode, Lane};
+use memory_core::job::ErrorCode;
 use memory_core::ports::EmbeddingError;
 use memory_core::render::Rendered;
 use memory_store::StoreError;
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::passages;
 
-use super::{JobError, MODEL_WAIT};
-use crate::Memory;
+use super::attempt::{JobError, MODEL_WAIT, Slice};
 use crate::remember::embed;
+use crate::{Memory, ModelState};
 
 /// How many passages are embedded and committed at a time.
 const BATCH: i64 = 64;
 
 impl Memory {
+    /// Batch by batch, each committed; when its time is over the rest is left to another turn.
     pub(super) async fn embed_revision(
         &self,
         job: &LeasedJob,
         revision_id: RevisionId,
+        slice: &Slice,
     ) -> Result<(), JobError> {
         let ns = &job.namespace;
+        // The passages before this one have their vectors, as long as they are rendered like this.
+        let (mut from, mut known_rendering) = (0, None);
         loop {
-            let Some((model, active)) = self.ready_model() else {
-                return Err(JobError::Wait(ErrorCode::EmbeddingUnavailable, MODEL_WAIT));
-            };
+            let (model, active) = self.ready_model().ok_or_else(|| self.no_model())?;
             let mut conn = self.store.acquire().await?;
             let (surroundings, rendering) =
                 passages::surroundings(&mut conn, ns, revision_id).await?.ok_or(JobError::Lost)?;
-            let batch = passages::without_vector(&mut conn, ns, revision_id, active.model_id, BATCH).await?;
+            if known_rendering != Some(rendering) {
+                (from, known_rendering) = (0, Some(rendering));
+            }
+            let batch =
+                passages::without_vector(&mut conn, ns, revision_id, active.model_id, from, BATCH).await?;
             drop(conn);
             let rendered: Vec<Rendered> =
                 batch.iter().map(|p| surroundings.render(&p.text, p.ordinal == 0)).collect();
-            let embedded = match embed(&*model, &rendered, Lane::Large).await {
-                Ok(embedded) => embedded,
-                Err(EmbeddingError::Unavailable(_)) => {
-                    return Err(JobError::Wait(ErrorCode::EmbeddingUnavailable, MODEL_WAIT));
-                }
-                Err(error) => return Err(JobError::Retry(ErrorCode::Internal, error.to_string())),
-            };
+            let embedded = embed(&*model, &rendered, job.lane).await.map_err(model_error)?;
             let is_last = (batch.len() as i64) < BATCH;
+            let is_over = is_last || slice.is_over();
             let mut tx = self.store.begin().await?;
             if is_last {
                 jobs::finish(&mut tx, job).await?;
+            } else if is_over {
+                jobs::yield_turn(&mut tx, job).await?;
             } else {
                 jobs::renew(&mut tx, job, self.settings.lease).await?;
             }
+            let next = batch.last().map_or(from, |passage| passage.ordinal + 1);
             let vectors = batch.iter().map(|p| p.passage_id).zip(embedded).collect();
             match passages::insert_vectors(&mut tx, ns, revision_id, active.model_id, rendering, vectors)
                 .await
             {
-                Ok(()) => tx.commit().await?,
+                Ok(()) => {
+                    tx.commit().await?;
+                    slice.got_on();
+                    from = next;
+                }
                 // The rendering or the model changed while the model worked: what was made is dropped, and made again.
                 Err(StoreError::Conflict) => {
                     self.leave_removed_model().await;
+                    from = 0;
                     continue;
                 }
                 Err(error) => return Err(error.into()),
             }
-            if is_last {
+            if is_over {
                 return Ok(());
             }
         }
+    }
+
+    /// The model is being loaded, or why there is none.
+    pub(super) fn no_model(&self) -> JobError {
+        let reason = match self.model_state() {
+            ModelState::Failed(reason) => reason,
+            ModelState::Loading | ModelState::Ready { .. } => "it is being loaded".to_owned(),
+        };
+        JobError::Wait(ErrorCode::EmbeddingUnavailable, reason, MODEL_WAIT)
+    }
+}
+
+pub(super) fn model_error(error: EmbeddingError) -> JobError {
+    match error {
+        EmbeddingError::Unavailable(reason) => {
+            JobError::Wait(ErrorCode::EmbeddingUnavailable, reason, MODEL_WAIT)
+        }
+        EmbeddingError::Failed(_) => JobError::Retry(ErrorCode::Internal, error.to_string()),
     }
 }

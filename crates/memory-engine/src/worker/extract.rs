@@ -11,12 +11,20 @@ use memory_store::events::{self, ExtractorId, Source};
 use memory_store::jobs::{self, LeasedJob};
 use tokio_util::sync::CancellationToken;
 
-use super::JobError;
+use super::attempt::{JobError, Slice};
 use crate::Memory;
 
 /// How many unread turns one pass over a conversation reads, and how many turns before them it sees.
 const WINDOW_TURNS: i64 = 40;
 const WINDOW_CONTEXT_TURNS: i64 = 6;
+
+/// What becomes of a job with the results that are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Then {
+    Finish,
+    Yield,
+    GoOn,
+}
 
 impl Memory {
     pub(super) async fn extract_revision(
@@ -29,15 +37,16 @@ impl Memory {
         drop(conn);
         let sources = [source];
         let (extraction, rejected) = self.extract(job, &sources).await?;
-        self.write(job, &sources, extraction, rejected, true).await
+        self.write(job, &sources, extraction, rejected, Then::Finish).await
     }
 
-    /// Reads the unread turns window by window; each window's results are committed with a renewed lease,
-    /// the last one's with the job.
+    /// Reads the unread turns window by window; each window's results are committed with a renewed lease, the last
+    /// one's with the job. When its time is over the rest is left to another turn.
     pub(super) async fn extract_conversation(
         &self,
         job: &LeasedJob,
         conversation_id: &str,
+        slice: &Slice,
     ) -> Result<(), JobError> {
         loop {
             let mut conn = self.store.acquire().await?;
@@ -58,8 +67,14 @@ impl Memory {
                 return Ok(tx.commit().await?);
             }
             let (extraction, rejected) = self.extract(job, &sources).await?;
-            self.write(job, &sources, extraction, rejected, is_last).await?;
-            if is_last {
+            let then = match (is_last, slice.is_over()) {
+                (true, _) => Then::Finish,
+                (false, true) => Then::Yield,
+                (false, false) => Then::GoOn,
+            };
+            self.write(job, &sources, extraction, rejected, then).await?;
+            slice.got_on();
+            if then != Then::GoOn {
                 return Ok(());
             }
         }
@@ -118,13 +133,13 @@ impl Memory {
         sources: &[Source],
         extraction: Extraction,
         rejected: Rejected,
-        is_last: bool,
+        then: Then,
     ) -> Result<(), JobError> {
         let mut tx = self.store.begin().await?;
-        if is_last {
-            jobs::finish(&mut tx, job).await?;
-        } else {
-            jobs::renew(&mut tx, job, self.settings.lease).await?;
+        match then {
+            Then::Finish => jobs::finish(&mut tx, job).await?,
+            Then::Yield => jobs::yield_turn(&mut tx, job).await?,
+            Then::GoOn => jobs::renew(&mut tx, job, self.settings.lease).await?,
         }
         let extractor = ExtractorId { name: self.extractor.name(), version: self.extractor.version() };
         let events =
@@ -145,10 +160,14 @@ fn job_error(error: &ExtractError) -> JobError {
         ExtractError::ServerFailed(_) => JobError::Retry(ErrorCode::LlmUnavailable, reason),
         ExtractError::BadOutput(_) => JobError::Retry(ErrorCode::LlmBadOutput, reason),
         ExtractError::Refused(_) => JobError::Fail(ErrorCode::LlmRefused, reason),
-        ExtractError::RateLimited { retry_after } => JobError::Wait(ErrorCode::LlmRateLimited, *retry_after),
-        ExtractError::Unauthorized { retry_after, .. } => JobError::Wait(ErrorCode::LlmAuth, *retry_after),
+        ExtractError::RateLimited { retry_after } => {
+            JobError::Wait(ErrorCode::LlmRateLimited, reason, *retry_after)
+        }
+        ExtractError::Unauthorized { retry_after, .. } => {
+            JobError::Wait(ErrorCode::LlmAuth, reason, *retry_after)
+        }
         ExtractError::Unavailable { retry_after, .. } => {
-            JobError::Wait(ErrorCode::LlmUnavailable, *retry_after)
+            JobError::Wait(ErrorCode::LlmUnavailable, reason, *retry_after)
         }
     }
 }

@@ -1,29 +1,28 @@
 //! Indexing jobs: the passages of a graph's observations, by which a search finds them.
 
-use std::time::{Duration, Instant};
-
-use memory_core::job::{ErrorCode, Lane};
 use memory_core::late_interaction::compress;
 use memory_core::lexicon::lexeme_counts;
-use memory_core::ports::EmbeddingError;
 use memory_store::graph::index;
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::passages::{self, PassageVector};
 
-use super::{JobError, MODEL_WAIT};
+use super::attempt::{JobError, Slice};
+use super::embed::model_error;
 use crate::Memory;
 
 /// How many observations get their words at a time, and how many their vectors.
 const WORDS_BATCH: i64 = 500;
 const VECTORS_BATCH: i64 = 64;
-/// After this long the rest is left to another job, so that others have their turn.
-const WORKED_FOR: Duration = Duration::from_secs(20);
 
 impl Memory {
     /// What is no longer said goes first, also where there is no model; then words, so that everything is found by
-    /// them soon; then vectors.
-    pub(super) async fn index_graph(&self, job: &LeasedJob, thread_id: i64) -> Result<(), JobError> {
-        let began = Instant::now();
+    /// them soon; then vectors, of which the rest is left to another turn when the time is over.
+    pub(super) async fn index_graph(
+        &self,
+        job: &LeasedJob,
+        thread_id: i64,
+        slice: &Slice,
+    ) -> Result<(), JobError> {
         let ns = &job.namespace;
         let mut tx = self.store.begin().await?;
         jobs::renew(&mut tx, job, self.settings.lease).await?;
@@ -47,40 +46,33 @@ impl Memory {
             jobs::renew(&mut tx, job, self.settings.lease).await?;
             index::insert_passages(&mut tx, ns, &rendered).await?;
             tx.commit().await?;
+            slice.got_on();
             self.statistics.forget_passages(ns);
         }
         loop {
-            let Some((model, active)) = self.ready_model() else {
-                return Err(JobError::Wait(ErrorCode::EmbeddingUnavailable, MODEL_WAIT));
-            };
+            let (model, active) = self.ready_model().ok_or_else(|| self.no_model())?;
             let batch = {
                 let mut conn = self.store.acquire().await?;
                 index::without_vector(&mut conn, ns, thread_id, active.model_id, VECTORS_BATCH).await?
             };
             let is_last = (batch.len() as i64) < VECTORS_BATCH;
             let (ids, texts): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
-            let embedded = match model.embed_in_background(texts).await {
-                Ok(embedded) => embedded,
-                Err(EmbeddingError::Unavailable(_)) => {
-                    return Err(JobError::Wait(ErrorCode::EmbeddingUnavailable, MODEL_WAIT));
-                }
-                Err(error) => return Err(JobError::Retry(ErrorCode::Internal, error.to_string())),
-            };
+            let embedded = model.embed_in_background(texts).await.map_err(model_error)?;
             let vectors = ids.into_iter().zip(embedded).map(|(id, made)| {
                 (id, PassageVector { states: compress(&made.tokens), vector: made.vector })
             });
-            let is_over = is_last || began.elapsed() > WORKED_FOR;
+            let is_over = is_last || slice.is_over();
             let mut tx = self.store.begin().await?;
-            if is_over {
+            if is_last {
                 jobs::finish(&mut tx, job).await?;
-                if !is_last {
-                    jobs::queue_indexing_of(&mut tx, ns, thread_id, Lane::Bulk).await?;
-                }
+            } else if is_over {
+                jobs::yield_turn(&mut tx, job).await?;
             } else {
                 jobs::renew(&mut tx, job, self.settings.lease).await?;
             }
             passages::write_vectors(&mut tx, ns, active.model_id, vectors.collect()).await?;
             tx.commit().await?;
+            slice.got_on();
             if is_over {
                 return Ok(());
             }

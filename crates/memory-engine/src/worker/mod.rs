@@ -1,22 +1,20 @@
 //! The event worker: claims jobs as it has hands free, does them within their lease, and stops cleanly.
 
+mod attempt;
 mod embed;
 mod extract;
+mod hands;
 mod index_graph;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_core::id::JobId;
-use memory_core::job::{ErrorCode, LEASE_MARGIN_SECONDS, MAX_ATTEMPTS, backoff_ceiling};
-use memory_store::jobs::{self, JobTarget, LeasedJob, Turns};
+use memory_store::jobs::{self, LeasedJob, Turns};
 use memory_store::{Hints, StoreError, Topic};
-use rand::RngExt;
-use tokio::task::{self, AbortHandle, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use self::hands::Hands;
 use crate::memory::chain;
 use crate::{EngineError, Memory};
 
@@ -30,76 +28,12 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 const ENDED_JOBS_KEPT_DAYS: i32 = 14;
 /// How long a stopping worker lets its jobs finish before it gives them back.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a job waits whose model is not there.
-const MODEL_WAIT: Duration = Duration::from_secs(30);
-
-/// How an attempt at a job failed, decided by who saw it fail.
-#[derive(Debug, Clone)]
-pub(crate) enum JobError {
-    /// Try again later; an attempt is spent.
-    Retry(ErrorCode, String),
-    /// No other try would end otherwise.
-    Fail(ErrorCode, String),
-    /// Not the job's fault: wait, spend nothing.
-    Wait(ErrorCode, Duration),
-    /// The job belongs to another worker now, or is gone with its artifact.
-    Lost,
-}
-
-impl From<StoreError> for JobError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::LeaseLost => Self::Lost,
-            StoreError::Unreachable(_) => Self::Wait(ErrorCode::Internal, Duration::from_secs(2)),
-            other => Self::Retry(ErrorCode::Internal, chain(&other)),
-        }
-    }
-}
+/// By how much the database's clock may be behind what is expected of it.
+const CLOCK_TOLERANCE: Duration = Duration::from_secs(30);
 
 pub struct Worker {
     memory: Arc<Memory>,
     worker_id: uuid::Uuid,
-}
-
-/// What a worker has under way.
-#[derive(Default)]
-struct Hands {
-    running: JoinSet<()>,
-    held: HashMap<task::Id, (LeasedJob, AbortHandle)>,
-}
-
-impl Hands {
-    fn take(&mut self, memory: &Arc<Memory>, job: LeasedJob) {
-        let (memory, mine) = (Arc::clone(memory), job.clone());
-        let handle = self.running.spawn(async move { memory.do_job(&mine).await });
-        self.held.insert(handle.id(), (job, handle));
-    }
-
-    /// How many more jobs it may have: none beside one that is to be done alone.
-    fn free(&self, concurrency: usize) -> usize {
-        let is_alone = self.held.values().any(|(job, _)| job.is_suspect);
-        if is_alone { 0 } else { concurrency.saturating_sub(self.held.len()) }
-    }
-
-    /// Waits for a job to end; `None` when there is none.
-    async fn ended(&mut self) -> Option<()> {
-        let ended = self.running.join_next_with_id().await?;
-        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
-        self.held.remove(&id);
-        Some(())
-    }
-
-    fn jobs(&self) -> Vec<LeasedJob> {
-        self.held.values().map(|(job, _)| job.clone()).collect()
-    }
-
-    /// Stops waiting for these jobs; what they write is rolled back.
-    fn drop_jobs(&self, lost: &[JobId]) {
-        for (job, handle) in self.held.values().filter(|(job, _)| lost.contains(&job.job_id)) {
-            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job was taken away; nothing is written");
-            handle.abort();
-        }
-    }
 }
 
 /// When things that a worker does besides jobs are due.
@@ -107,6 +41,8 @@ struct Due {
     beat: Instant,
     sweep: Instant,
     leases: Instant,
+    /// The time of the database at the last beat, in seconds, and when that was.
+    clock: Option<(Instant, f64)>,
 }
 
 impl Worker {
@@ -117,7 +53,7 @@ impl Worker {
     /// Works until told to stop; then finishes what it can in three seconds and gives the rest back.
     pub async fn run(&self, stop: CancellationToken) {
         let mut hands = Hands::default();
-        let mut turns = Turns::default();
+        let mut turns = Turns::of(self.worker_id);
         let mut hints = None;
         let mirroring = tokio::spawn({
             let (memory, stop) = (Arc::clone(&self.memory), stop.clone());
@@ -125,13 +61,21 @@ impl Worker {
         });
         let mut is_cut_off = false;
         let now = Instant::now();
-        let mut due = Due { beat: now, sweep: now + FIRST_SWEEP, leases: now + LEASES_INTERVAL };
+        let mut due = Due { beat: now, sweep: now + FIRST_SWEEP, leases: now + LEASES_INTERVAL, clock: None };
+        self.mend_clock().await;
         while !stop.is_cancelled() {
             self.see_to(&mut due, &hands).await;
             if hints.is_none() {
                 hints = self.memory.store.listen_for(Topic::Jobs).await.ok();
             }
             let claimed = self.claim(&hands, &mut turns).await;
+            if is_cut_off && claimed.is_ok() {
+                // What was claimed just before, and nobody was told of.
+                self.let_go_of_unheld(&hands, claimed.as_deref().unwrap_or_default()).await;
+            }
+            if matches!(claimed, Err(StoreError::DiskFull(_))) {
+                self.memory.note_full_disk();
+            }
             Self::tell_whether_cut_off(claimed.as_ref().err(), &mut is_cut_off);
             let claimed = claimed.unwrap_or_default();
             let has_more = !claimed.is_empty();
@@ -148,13 +92,20 @@ impl Worker {
         let now = Instant::now();
         if now >= due.beat {
             due.beat = now + BEAT_INTERVAL;
-            self.beat().await;
+            let clock = self.beat().await.map(|seconds| (Instant::now(), seconds));
+            if was_set_back(due.clock, clock) {
+                tracing::warn!("the database's clock was set back");
+                self.mend_clock().await;
+            }
+            due.clock = clock.or(due.clock);
+            self.let_go_of_unheld(hands, &[]).await;
         }
         if now >= due.sweep {
             due.sweep = now + SWEEP_INTERVAL;
             self.sweep().await;
+            self.mend_clock().await;
         }
-        if now >= due.leases && !hands.held.is_empty() {
+        if now >= due.leases && !hands.is_empty() {
             due.leases = now + LEASES_INTERVAL;
             let asked = async {
                 let mut conn = self.memory.store.acquire().await?;
@@ -165,14 +116,52 @@ impl Worker {
         }
     }
 
+    /// Places that are kept free of long work are filled first, then the others by turns.
     async fn claim(&self, hands: &Hands, turns: &mut Turns) -> Result<Vec<LeasedJob>, StoreError> {
         let settings = &self.memory.settings;
-        let free = hands.free(settings.concurrency);
-        if free == 0 {
-            return Ok(Vec::new());
+        let room = hands.room(settings.concurrency);
+        let mut claimed = Vec::new();
+        if room.all == 0 {
+            return Ok(claimed);
         }
         let mut conn = self.memory.store.acquire().await?;
-        jobs::claim_in_turn(&mut conn, turns, settings.lease, free, hands.held.is_empty()).await
+        if room.all > room.long {
+            claimed = jobs::claim_short(&mut conn, turns, settings.lease, room.all - room.long).await?;
+        }
+        if room.long > 0 {
+            let is_free = hands.is_empty() && claimed.is_empty();
+            match jobs::claim_in_turn(&mut conn, turns, settings.lease, room.long, is_free).await {
+                Ok(more) => claimed.extend(more),
+                Err(error) if claimed.is_empty() => return Err(error),
+                // It shows itself again at the next claim.
+                Err(error) => tracing::debug!(error = %chain(&error), "only short work was claimed"),
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// Jobs of ours that we do not have: their claim was committed and its answer lost, as when the database crashes.
+    async fn let_go_of_unheld(&self, hands: &Hands, more: &[LeasedJob]) {
+        let mut held = hands.jobs();
+        held.extend_from_slice(more);
+        let ended = async {
+            let mut conn = self.memory.store.acquire().await?;
+            jobs::let_go_of_unheld(&mut conn, self.worker_id, &held).await
+        };
+        match ended.await {
+            Ok(0) => {}
+            Ok(jobs) => tracing::info!(jobs, "claimed without an answer, and given back"),
+            Err(error) => tracing::debug!(error = %chain(&error), "what is not held could not be given back"),
+        }
+    }
+
+    async fn mend_clock(&self) {
+        let mended = async { jobs::mend_clock(&mut *self.memory.store.acquire().await?).await };
+        match mended.await {
+            Ok(0) => {}
+            Ok(jobs) => tracing::warn!(jobs, "jobs of a clock that was ahead were made due"),
+            Err(error) => tracing::debug!(error = %chain(&error), "jobs of the future were not looked for"),
+        }
     }
 
     /// Once when it begins and once when it ends, however often it is tried between.
@@ -196,7 +185,7 @@ impl Worker {
         has_more: bool,
         stop: &CancellationToken,
     ) {
-        if has_more && hands.free(self.memory.settings.concurrency) > 0 {
+        if has_more && hands.room(self.memory.settings.concurrency).all > 0 {
             return;
         }
         let hint = async {
@@ -222,8 +211,7 @@ impl Worker {
     async fn drain(&self, mut hands: Hands) {
         let finished = tokio::time::timeout(DRAIN_TIMEOUT, async { while hands.ended().await.is_some() {} });
         if finished.await.is_err() {
-            // A task that is dropped rolls its transaction back.
-            hands.running.shutdown().await;
+            hands.shut_down().await;
         }
         let Ok(mut conn) = self.memory.store.acquire().await else { return };
         for job in hands.jobs() {
@@ -233,15 +221,16 @@ impl Worker {
         let _ = jobs::sign_off(&mut conn, self.worker_id).await;
     }
 
-    /// Says that the worker is alive.
-    pub async fn beat(&self) {
+    /// Says that the worker is alive; gives the database's time in seconds.
+    pub async fn beat(&self) -> Option<f64> {
         let beaten = async {
             let mut conn = self.memory.store.acquire().await?;
             jobs::beat(&mut conn, self.worker_id).await
         };
-        if let Err(error) = beaten.await {
-            tracing::warn!(error = %chain(&error), "the worker could not report itself");
-        }
+        let beaten = beaten.await.inspect_err(|error| {
+            tracing::warn!(error = %chain(error), "the worker could not report itself");
+        });
+        beaten.ok()
     }
 
     async fn sweep(&self) {
@@ -262,6 +251,12 @@ impl Worker {
             Err(error) => tracing::warn!(error = %chain(&error), "old jobs could not be deleted"),
         }
     }
+}
+
+/// Whether less time has gone by on the database's clock than on ours.
+fn was_set_back(before: Option<(Instant, f64)>, now: Option<(Instant, f64)>) -> bool {
+    let Some(((then, clock_then), (now, clock_now))) = before.zip(now) else { return false };
+    clock_now - clock_then + CLOCK_TOLERANCE.as_secs_f64() < now.duration_since(then).as_secs_f64()
 }
 
 impl Memory {
@@ -291,85 +286,6 @@ impl Memory {
                 self.do_job(&job).await;
                 done += 1;
             }
-        }
-    }
-
-    #[tracing::instrument(skip_all, fields(job = %job.job_id, ns = %job.namespace))]
-    async fn do_job(&self, job: &LeasedJob) {
-        let work = async {
-            match &job.target {
-                JobTarget::Extract(revision_id) => self.extract_revision(job, *revision_id).await,
-                JobTarget::ExtractConversation(id) => self.extract_conversation(job, id).await,
-                JobTarget::Embed(revision_id) => self.embed_revision(job, *revision_id).await,
-                JobTarget::IndexGraph(thread_id) => self.index_graph(job, *thread_id).await,
-            }
-        };
-        let error = match tokio::time::timeout(self.time_for(job), work).await {
-            Ok(Ok(())) => return,
-            Ok(Err(error)) => error,
-            Err(_) => JobError::Retry(ErrorCode::Internal, "it took longer than it may".to_owned()),
-        };
-        if matches!(error, JobError::Retry(..)) {
-            self.leave_removed_model().await;
-        }
-        // While the database is away there is nothing else to do; after the lease the job is claimed again anyway.
-        let put_back = async {
-            while let Err(error) = self.persist(|| async { Ok(self.settle(job, error.clone()).await?) }).await
-            {
-                tracing::debug!(error = %chain(&error), "a failed job could not be put back");
-                tokio::time::sleep(self.settings.poll_interval).await;
-            }
-        };
-        if tokio::time::timeout(self.settings.lease, put_back).await.is_err() {
-            tracing::warn!(
-                "a failed job could not be put back; it is claimed again when its lease has ended"
-            );
-        }
-    }
-
-    /// How long a job may take: less than its lease, or what the extractor asks for, since its lease is renewed then.
-    fn time_for(&self, job: &LeasedJob) -> Duration {
-        let margin = Duration::from_secs(LEASE_MARGIN_SECONDS).min(self.settings.lease / 2);
-        let within_lease = self.settings.lease.saturating_sub(margin);
-        match &job.target {
-            JobTarget::Extract(_) | JobTarget::ExtractConversation(_) => {
-                self.extractor.patience().unwrap_or_default().max(within_lease)
-            }
-            JobTarget::Embed(_) | JobTarget::IndexGraph(_) => within_lease,
-        }
-    }
-
-    async fn settle(&self, job: &LeasedJob, error: JobError) -> Result<(), StoreError> {
-        let settled = match error {
-            JobError::Lost => {
-                tracing::info!("the job is gone or belongs to another worker; nothing was written");
-                return Ok(());
-            }
-            JobError::Wait(code, delay) => {
-                let mut conn = self.store.acquire().await?;
-                jobs::snooze(&mut conn, job, code, delay).await
-            }
-            JobError::Fail(code, reason) => {
-                tracing::error!(%code, reason, "the job failed for good");
-                let mut conn = self.store.acquire().await?;
-                jobs::fail(&mut conn, job, code).await
-            }
-            JobError::Retry(code, reason) if job.attempts >= MAX_ATTEMPTS => {
-                tracing::error!(%code, reason, "the job failed for good");
-                let mut conn = self.store.acquire().await?;
-                jobs::fail(&mut conn, job, code).await
-            }
-            JobError::Retry(code, reason) => {
-                let ceiling = backoff_ceiling(job.attempts).as_secs_f64();
-                let delay = Duration::from_secs_f64(rand::rng().random_range(0.0..=ceiling));
-                tracing::warn!(%code, reason, attempt = job.attempts, "the job will be tried again");
-                let mut conn = self.store.acquire().await?;
-                jobs::retry(&mut conn, job, code, delay).await
-            }
-        };
-        match settled {
-            Err(StoreError::LeaseLost) => Ok(()),
-            other => other,
         }
     }
 }

@@ -16,8 +16,16 @@ const CLAIM_MAX: usize = 64;
 /// Whose turn it is with one claimer: of the lanes, and in each lane of the namespaces.
 #[derive(Debug, Clone, Default)]
 pub struct Turns {
+    worker_id: Option<Uuid>,
     taken: usize,
     last_served: [String; Lane::ALL.len()],
+}
+
+impl Turns {
+    /// Of a worker whose name stands in the jobs that it claims: see [`let_go_of_unheld`].
+    pub fn of(worker_id: Uuid) -> Self {
+        Self { worker_id: Some(worker_id), ..Self::default() }
+    }
 }
 
 /// Leases up to `limit` due jobs for a claimer that has nothing else in hand and comes for the first time.
@@ -35,6 +43,28 @@ pub async fn claim_in_turn(
     limit: usize,
     is_free: bool,
 ) -> Result<Vec<LeasedJob>, StoreError> {
+    claim_of(conn, turns, lease, limit, is_free, Lane::ALL).await
+}
+
+/// The same of short work alone: it fills places that are kept free of long work.
+pub async fn claim_short(
+    conn: &mut Conn,
+    turns: &mut Turns,
+    lease: Duration,
+    limit: usize,
+) -> Result<Vec<LeasedJob>, StoreError> {
+    let short: Vec<Lane> = Lane::ALL.iter().copied().filter(|lane| !lane.is_long()).collect();
+    claim_of(conn, turns, lease, limit, false, &short).await
+}
+
+async fn claim_of(
+    conn: &mut Conn,
+    turns: &mut Turns,
+    lease: Duration,
+    limit: usize,
+    is_free: bool,
+    of: &[Lane],
+) -> Result<Vec<LeasedJob>, StoreError> {
     let limit = limit.min(CLAIM_MAX);
     let lanes = |has_bulk_aged| -> Vec<i16> {
         lanes_of_turns(turns.taken, limit, has_bulk_aged).into_iter().map(Lane::number).collect()
@@ -47,6 +77,8 @@ pub async fn claim_in_turn(
         .bind(lanes(false))
         .bind(lanes(true))
         .bind(&turns.last_served[..])
+        .bind(of.iter().map(|lane| lane.number()).collect::<Vec<i16>>())
+        .bind(turns.worker_id)
         .fetch_all(conn)
         .await?;
     let mut jobs = Vec::with_capacity(rows.len());
@@ -82,6 +114,7 @@ fn leased(row: &sqlx::postgres::PgRow) -> Result<LeasedJob, StoreError> {
         namespace: Namespace::new(&namespace).map_err(|e| StoreError::Unsuitable(e.0))?,
         job_id: JobId(row.try_get("job_id")?),
         target,
+        lane: Lane::of_number(row.try_get("own_lane")?).unwrap_or(Lane::Large),
         attempts,
         is_suspect: attempts > 2 && row.try_get::<Option<i16>, _>("lane")?.is_none(),
         lease_token: row.try_get("lease_token")?,
@@ -106,4 +139,24 @@ pub async fn lost_leases(conn: &mut Conn, held: &[LeasedJob]) -> Result<Vec<JobI
     .fetch_all(conn)
     .await?;
     Ok(lost.into_iter().map(JobId).collect())
+}
+
+/// Ends the leases of jobs that this worker has claimed and does not hold, since the answer to its claim was lost: they can
+/// be claimed at once, and no attempt is spent.
+pub async fn let_go_of_unheld(
+    conn: &mut Conn,
+    worker_id: Uuid,
+    held: &[LeasedJob],
+) -> Result<u64, StoreError> {
+    let tokens: Vec<Uuid> = held.iter().map(|job| job.lease_token).collect();
+    let ended = sqlx::query(
+        "update event_jobs
+         set leased_until = now(), attempts = greatest(attempts - 1, 0)
+         where status = 'PROCESSING' and leased_until > now() and worker_id = $1 and lease_token <> all($2)",
+    )
+    .bind(worker_id)
+    .bind(tokens)
+    .execute(conn)
+    .await?;
+    Ok(ended.rows_affected())
 }

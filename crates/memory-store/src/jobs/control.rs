@@ -18,6 +18,8 @@ pub struct JobRow {
     pub state: String,
     pub attempts: i32,
     pub last_error_code: Option<String>,
+    pub last_error_message: Option<String>,
+    pub last_error_at: Option<Timestamp>,
     pub created_at: Timestamp,
     /// When it is or was due.
     pub run_at: Timestamp,
@@ -50,7 +52,8 @@ impl JobFilter {
 /// The newest jobs that are meant, newest first.
 pub async fn list(conn: &mut Conn, filter: &JobFilter, limit: i64) -> Result<Vec<JobRow>, StoreError> {
     let rows = sqlx::query(
-        "select j.namespace, j.job_id, j.kind, j.lane, j.status, j.attempts, j.last_error_code, j.created_at, j.run_at,
+        "select j.namespace, j.job_id, j.kind, j.lane, j.status, j.attempts, j.last_error_code,
+                j.last_error_message, j.last_error_at, j.created_at, j.run_at,
                 j.leased_until, j.finished_at, r.artifact_id, j.revision_id, a.char_count, j.conversation_id,
                 t.name as thread
          from (
@@ -89,6 +92,8 @@ fn job_row(row: &sqlx::postgres::PgRow) -> Result<JobRow, StoreError> {
         state: row.try_get("status")?,
         attempts: row.try_get("attempts")?,
         last_error_code: row.try_get("last_error_code")?,
+        last_error_message: row.try_get("last_error_message")?,
+        last_error_at: time("last_error_at")?,
         created_at: row.try_get::<SqlTimestamp, _>("created_at")?.to_jiff(),
         run_at: row.try_get::<SqlTimestamp, _>("run_at")?.to_jiff(),
         leased_until: time("leased_until")?,
@@ -128,7 +133,8 @@ pub async fn retry_failed(tx: &mut Tx, ns: Option<&Namespace>, id: JobId) -> Res
     }
     let queued = sqlx::query(
         "update event_jobs j
-         set status = 'PENDING', attempts = 0, run_at = now(), last_error_code = null, finished_at = null
+         set status = 'PENDING', attempts = 0, run_at = now(), last_error_code = null, last_error_message = null,
+             last_error_at = null, finished_at = null
          where j.namespace = $1 and j.job_id = $2
            and not exists (select from event_jobs o
                            where o.namespace = $1 and o.revision_id = j.revision_id and o.kind = j.kind
@@ -174,7 +180,8 @@ pub async fn retry_all_failed(
              for update skip locked
          ), queued as (
              update event_jobs j
-             set status = 'PENDING', attempts = 0, run_at = now(), last_error_code = null, finished_at = null, lane = 2
+             set status = 'PENDING', attempts = 0, run_at = now(), last_error_code = null, last_error_message = null,
+                 last_error_at = null, finished_at = null, lane = case when lane in (1, 3) then 3 else 2 end
              from again
              where j.namespace = again.namespace and j.job_id = again.job_id
          )
@@ -198,29 +205,35 @@ pub enum Cancelled {
     Waiting,
     /// It was being done: who does it has lost its lease and will write nothing.
     Running,
+    /// It had failed. Now it is noted as seen to: it stays undone, and status no longer tells of it.
+    Failed,
     /// It had ended before, in this state.
     Ended(String),
     NotFound,
 }
 
-/// Ends a job that is open as FAILED/CANCELLED.
+/// Ends a job that is open, or has failed for another reason, as FAILED/CANCELLED.
 pub async fn cancel(tx: &mut Tx, ns: Option<&Namespace>, id: JobId) -> Result<Cancelled, StoreError> {
-    let row: Option<(String, String)> = sqlx::query_as(
-        "select namespace, status from event_jobs where ($1::text is null or namespace = $1) and job_id = $2 for update",
+    let row: Option<(String, String, Option<String>)> = sqlx::query_as(
+        "select namespace, status, last_error_code from event_jobs
+         where ($1::text is null or namespace = $1) and job_id = $2
+         for update",
     )
     .bind(ns.map(Namespace::as_str))
     .bind(id.0)
     .fetch_optional(&mut **tx)
     .await?;
-    let Some((namespace, state)) = row else { return Ok(Cancelled::NotFound) };
+    let Some((namespace, state, code)) = row else { return Ok(Cancelled::NotFound) };
     let cancelled = match JobState::parse(&state) {
         Some(JobState::Pending) => Cancelled::Waiting,
         Some(JobState::Processing) => Cancelled::Running,
+        Some(JobState::Failed) if code.as_deref() != Some(ErrorCode::Cancelled.as_str()) => Cancelled::Failed,
         _ => return Ok(Cancelled::Ended(state)),
     };
     sqlx::query(
         "update event_jobs
-         set status = 'FAILED', last_error_code = $3, finished_at = now(), lease_token = null, leased_until = null
+         set status = 'FAILED', last_error_code = $3, last_error_message = null, last_error_at = now(),
+             finished_at = now(), lease_token = null, leased_until = null
          where namespace = $1 and job_id = $2",
     )
     .bind(namespace)

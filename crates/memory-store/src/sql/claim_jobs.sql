@@ -2,9 +2,12 @@
 --
 -- $1 how many  $2 lease in seconds  $3 most attempts  $4 whether the claimer has nothing else in hand
 -- $5 the lanes of its next turns  $6 the same where bulk has waited for long  $7 the namespace last served, by lane
+-- $8 the lanes that it may take from  $9 the claimer
 with recursive exhausted as (
     update event_jobs j
-    set status = 'FAILED', last_error_code = 'WORKER_LOST', finished_at = now(), lease_token = null, leased_until = null
+    set status = 'FAILED', last_error_code = 'WORKER_LOST', last_error_at = now(),
+        last_error_message = 'its worker ended ' || j.attempts || ' times without finishing it',
+        finished_at = now(), lease_token = null, leased_until = null
     from (
         select namespace, job_id from event_jobs
         where status = 'PROCESSING' and leased_until <= now() and attempts >= $3
@@ -22,7 +25,8 @@ with recursive exhausted as (
     for update skip locked
 ), lost as materialized (
     select namespace, job_id from event_jobs
-    where status = 'PROCESSING' and leased_until <= now() and attempts < 2 and not exists (select from suspect)
+    where status = 'PROCESSING' and leased_until <= now() and attempts < 2 and lane = any($8::smallint[])
+      and not exists (select from suspect)
     order by leased_until
     limit $1
     for update skip locked
@@ -30,7 +34,7 @@ with recursive exhausted as (
     -- Once around the namespaces of each lane, from the one after that served last, until enough have due jobs.
     select (l.n - 1)::smallint as lane, 0 as step, l.namespace, l.namespace as start, false as is_round, 0 as found
     from unnest($7::text[]) with ordinality l (namespace, n)
-    where not exists (select from suspect)
+    where (l.n - 1) = any($8::smallint[]) and not exists (select from suspect)
     union all
     select w.lane, w.step + 1, n.namespace, w.start, n.is_round,
         w.found + (exists (select from event_jobs j
@@ -69,7 +73,7 @@ with recursive exhausted as (
 ), turn as (
     select s.lane, s.place, row_number() over (partition by s.lane order by s.place) as nth
     from unnest(
-        case when exists (select from candidate where lane = 2 and run_at < now() - interval '1 hour') then $6 else $5 end::smallint[]
+        case when exists (select from candidate where lane >= 2 and run_at < now() - interval '1 hour') then $6 else $5 end::smallint[]
     ) with ordinality s (lane, place)
 ), due as materialized (
     -- Looked up and locked one after the other, until there are enough.
@@ -97,10 +101,10 @@ with recursive exhausted as (
 ), claimed as (
     update event_jobs j
     set status = 'PROCESSING', lease_token = gen_random_uuid(), leased_until = now() + make_interval(secs => $2),
-        attempts = j.attempts + 1
+        attempts = j.attempts + 1, worker_id = $9
     from taken
     where j.namespace = taken.namespace and j.job_id = taken.job_id
     returning j.namespace, j.job_id, j.kind, j.revision_id, j.conversation_id, j.thread_id, j.attempts, j.lease_token,
-        taken.lane, taken.nth
+        j.lane as own_lane, taken.lane, taken.nth
 )
 select * from claimed order by nth nulls first, job_id

@@ -1,7 +1,7 @@
 -- reextraction::queue_batch: the next latest revisions that are meant, each with a job of its own or marked for its
 -- conversation's. What waits or is being done is left alone.
 with chosen as materialized (
-    select r.revision_id, r.conversation_id, r.extracted_at is null or r.is_extraction_stale as is_unread,
+    select r.revision_id, r.conversation_id, r.passages, r.extracted_at is null or r.is_extraction_stale as is_unread,
         r.conversation_id is not null and r.turn_index is not null and a.token_count < $9 as is_short_turn
     from artifact_revision r
     join artifact a on a.namespace = r.namespace and a.artifact_id = r.artifact_id
@@ -19,7 +19,7 @@ with chosen as materialized (
         and j.status in ('PENDING', 'PROCESSING')
 ), queued as (
     insert into event_jobs (namespace, kind, revision_id, lane)
-    select $1, 'extract', c.revision_id, 2
+    select $1, 'extract', c.revision_id, case when c.passages > 32 then 3 else 2 end
     from chosen c
     where not c.is_short_turn and not exists (select from open o where o.revision_id = c.revision_id)
     on conflict do nothing

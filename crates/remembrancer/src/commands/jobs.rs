@@ -1,13 +1,18 @@
 //! `jobs`: what operators see of the queue, and what they do with it.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use anyhow::bail;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args, Subcommand};
 use jiff::Timestamp;
 use memory_core::id::JobId;
+use memory_core::job::{ErrorCode, JobKind, JobState};
+use memory_core::text::{counted, span_of_time};
 use memory_engine::Memory;
 use memory_engine::lines::{Report, unreported};
 use memory_store::Store;
@@ -36,45 +41,49 @@ enum JobsCommand {
     Show(ShowArgs),
     /// Try failed jobs again, with all their attempts before them
     Retry(RetryArgs),
-    /// End jobs that wait or are being done: what is not written yet is never written
+    /// End jobs that wait or are being done: what is not written yet is never written; and leave failed ones undone
     Cancel(CancelArgs),
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum State {
-    Pending,
-    Processing,
-    Done,
-    Failed,
+/// The values of one of the core's closed lists, in any case: none can be missing here.
+#[derive(Clone)]
+struct OneOf(&'static [&'static str]);
+
+impl TypedValueParser for OneOf {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let given = PossibleValuesParser::new(self.0).parse_ref(command, arg, value)?;
+        Ok(self
+            .0
+            .iter()
+            .find(|name| name.eq_ignore_ascii_case(&given))
+            .map_or(given, |name| (*name).to_owned()))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "snake_case")]
-enum Kind {
-    Extract,
-    ExtractConversation,
-    Embed,
-    IndexGraph,
+fn states() -> OneOf {
+    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| JobState::ALL.iter().map(|s| s.as_str()).collect());
+    OneOf(&NAMES)
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-#[value(rename_all = "SCREAMING_SNAKE_CASE")]
-enum Code {
-    LlmTimeout,
-    LlmRateLimited,
-    LlmBadOutput,
-    LlmRefused,
-    LlmAuth,
-    EmbeddingUnavailable,
-    SourceMissing,
-    WorkerLost,
-    Cancelled,
-    Internal,
+fn kinds() -> OneOf {
+    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| JobKind::ALL.iter().map(|k| k.as_str()).collect());
+    OneOf(&NAMES)
 }
 
-/// The name of a value as the command line and the database write it.
-fn named(value: Option<impl ValueEnum>) -> Option<String> {
-    value.and_then(|value| value.to_possible_value()).map(|value| value.get_name().to_owned())
+fn codes() -> OneOf {
+    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| ErrorCode::ALL.iter().map(|c| c.as_str()).collect());
+    OneOf(&NAMES)
 }
 
 /// Where, and how it is shown.
@@ -90,13 +99,13 @@ pub(crate) struct Scope {
 
 #[derive(Debug, Args)]
 struct ListArgs {
-    #[arg(long, ignore_case = true)]
-    state: Option<State>,
-    #[arg(long, ignore_case = true)]
-    kind: Option<Kind>,
+    #[arg(long, ignore_case = true, value_parser = states())]
+    state: Option<String>,
+    #[arg(long, ignore_case = true, value_parser = kinds())]
+    kind: Option<String>,
     /// Only jobs whose last attempt failed like this
-    #[arg(long, ignore_case = true)]
-    code: Option<Code>,
+    #[arg(long, ignore_case = true, value_parser = codes())]
+    code: Option<String>,
     /// Most jobs, 1 to 1000
     #[arg(long, short = 'n', default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
@@ -121,11 +130,11 @@ struct RetryArgs {
     #[arg(long)]
     failed: bool,
     /// Of these only those that failed like this
-    #[arg(long, ignore_case = true, requires = "failed")]
-    code: Option<Code>,
+    #[arg(long, ignore_case = true, requires = "failed", value_parser = codes())]
+    code: Option<String>,
     /// Of these only those of this kind
-    #[arg(long, ignore_case = true, requires = "failed")]
-    kind: Option<Kind>,
+    #[arg(long, ignore_case = true, requires = "failed", value_parser = kinds())]
+    kind: Option<String>,
     #[command(flatten)]
     scope: Scope,
 }
@@ -143,9 +152,9 @@ pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<E
     match args.command {
         JobsCommand::List(args) => {
             let operation = Operation::ListJobs {
-                state: named(args.state).map(|state| state.to_uppercase()),
-                kind: named(args.kind),
-                code: named(args.code),
+                state: args.state,
+                kind: args.kind,
+                code: args.code,
                 ids: None,
                 limit: args.limit,
             };
@@ -165,7 +174,7 @@ pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<E
         }
         JobsCommand::Retry(args) => {
             let operation = if args.failed {
-                Operation::RetryFailedJobs { kind: named(args.kind), code: named(args.code) }
+                Operation::RetryFailedJobs { kind: args.kind, code: args.code }
             } else {
                 Operation::RetryJobs { ids: parsed(&args.ids)? }
             };
@@ -240,12 +249,7 @@ fn target(job: &Value) -> String {
 fn span(time: &str, now: Timestamp) -> String {
     let Ok(time) = time.parse::<Timestamp>() else { return "?".to_owned() };
     let seconds = now.duration_since(time).as_secs();
-    let amount = match seconds.unsigned_abs() {
-        s @ 0..120 => format!("{s} s"),
-        s @ 120..7200 => format!("{} min", s / 60),
-        s @ 7200..172_800 => format!("{} h", s / 3600),
-        s => format!("{} d", s / 86_400),
-    };
+    let amount = span_of_time(seconds.abs());
     if seconds < 0 { format!("in {amount}") } else { format!("{amount} ago") }
 }
 
@@ -253,7 +257,7 @@ fn span(time: &str, now: Timestamp) -> String {
 fn when(job: &Value, now: Timestamp) -> String {
     match text(job, "state") {
         "PENDING" => format!("due {}", span(text(job, "run_at"), now)),
-        "PROCESSING" => format!("until {}", span(text(job, "leased_until"), now)),
+        "PROCESSING" => format!("lease ends {}", span(text(job, "leased_until"), now)),
         _ => span(text(job, "finished_at"), now),
     }
 }
@@ -291,6 +295,7 @@ fn table(answer: &Value, style: &Style) -> String {
             if n == 0 { style.dim(shown.trim_end()) } else { shown.trim_end().to_owned() }
         );
     }
+    push_reasons(&mut out, jobs);
     if answer["has_more"] == true {
         let _ = writeln!(
             out,
@@ -299,6 +304,26 @@ fn table(answer: &Value, style: &Style) -> String {
         );
     }
     out
+}
+
+/// What each of the codes means here, and what to do about it, once a code.
+fn push_reasons(out: &mut String, jobs: &[Value]) {
+    let mut told = BTreeSet::new();
+    for job in jobs {
+        let (code, state) = (text(job, "last_error_code"), text(job, "state"));
+        if code.is_empty() || state == "DONE" || !told.insert(code) {
+            continue;
+        }
+        let meaning = ErrorCode::parse(code).map_or("", ErrorCode::meaning);
+        let reason = job["last_error_message"].as_str().unwrap_or(meaning);
+        let _ = writeln!(
+            out,
+            "{code} (such as {}): {}. → {}",
+            text(job, "id"),
+            printable(reason),
+            text(job, "advice")
+        );
+    }
 }
 
 fn details(job: &Value, style: &Style) -> String {
@@ -320,6 +345,9 @@ fn details(job: &Value, style: &Style) -> String {
     line("lane", text(job, "lane"));
     line("attempts", &job["attempts"].to_string());
     line("last error", text(job, "last_error_code"));
+    line("reason", &printable(text(job, "last_error_message")));
+    line("failed at", &at("last_error_at"));
+    line("what to do", text(job, "advice"));
     line("queued", &at("created_at"));
     if text(job, "state") == "PENDING" {
         line("due", &at("run_at"));
@@ -338,13 +366,14 @@ fn refusals(answer: &Value) -> String {
 
 fn retried(answer: &Value) -> String {
     let count = answer["retried_count"].as_u64().unwrap_or(rows(answer, "retried").len() as u64);
-    format!("{count} jobs wait again.\n{}", refusals(answer))
+    let wait = if count == 1 { "waits" } else { "wait" };
+    format!("{} {wait} again.\n{}", counted(count as i64, "job"), refusals(answer))
 }
 
 fn cancelled(answer: &Value) -> String {
     let cancelled = rows(answer, "cancelled");
     let running = cancelled.iter().filter(|job| text(job, "was") == "PROCESSING").count();
-    let mut out = format!("{} jobs cancelled", cancelled.len());
+    let mut out = format!("{} cancelled", counted(cancelled.len() as i64, "job"));
     if running > 0 {
         let _ = write!(out, ", {running} of them while being done: what is not written yet is not written");
     }

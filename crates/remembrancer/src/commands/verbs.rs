@@ -122,8 +122,12 @@ pub(crate) struct ForgetArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Ends with 0 if the memory is healthy, with 1 if it is not or the text is not there, with 2 if the \
+                        command is wrong."
+)]
 pub(crate) struct StatusArgs {
-    /// How far the extraction of this text is
+    /// How far this text is: its events and its vectors
     artifact_id: Option<String>,
     /// Print the answer as JSON
     #[arg(long)]
@@ -170,7 +174,10 @@ pub(crate) async fn forget(settings: &Settings, args: ForgetArgs) -> anyhow::Res
 
 pub(crate) async fn status(settings: &Settings, args: StatusArgs) -> anyhow::Result<ExitCode> {
     let arguments = given(json!({ "artifact_id": args.artifact_id }));
-    show(settings, "status", arguments, args.json, print::status).await
+    let (code, answer) = ask_and_show(settings, "status", arguments, args.json, print::status).await?;
+    // For scripts: a memory that is not healthy, and a text that is not there.
+    let is_well = answer["healthy"] == true && answer["job_status"]["status"] != "NOT_FOUND";
+    Ok(if is_well { code } else { ExitCode::FAILURE })
 }
 
 /// The arguments that have a value.
@@ -187,6 +194,17 @@ async fn show(
     as_json: bool,
     readable: fn(&Value, &Style) -> String,
 ) -> anyhow::Result<ExitCode> {
+    Ok(ask_and_show(settings, tool, arguments, as_json, readable).await?.0)
+}
+
+/// Gives the answer as well.
+async fn ask_and_show(
+    settings: &Settings,
+    tool: &'static str,
+    arguments: JsonObject,
+    as_json: bool,
+    readable: fn(&Value, &Style) -> String,
+) -> anyhow::Result<(ExitCode, Value)> {
     let answer = Client::connect(settings).await?.call(tool, arguments).await?;
     if as_json {
         println!("{}", serde_json::to_string_pretty(&answer.value)?);
@@ -200,7 +218,7 @@ async fn show(
             answer.reason()
         };
         eprintln!("remembrancer: {confirm}");
-        return Ok(ExitCode::FAILURE);
+        return Ok((ExitCode::FAILURE, answer.value));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok((ExitCode::SUCCESS, answer.value))
 }

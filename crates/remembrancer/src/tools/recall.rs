@@ -72,6 +72,9 @@ struct Output {
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<String>>,
+    /// So many of the results' texts are still to be read: their events come in a moment
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     conversation_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -498,6 +501,7 @@ fn output(recall: Recall) -> Output {
         total_count,
         next_cursor: recall.next_cursor,
         warnings: (!recall.warnings.is_empty()).then_some(recall.warnings),
+        unread: Some(recall.unread).filter(|unread| *unread > 0),
         conversation_id: conversation.as_ref().map(|c| c.conversation_id.clone()),
         total_turns: conversation.as_ref().map(|c| c.total_turns),
         turns: conversation.map(|c| {

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use futures::FutureExt;
 use memory_core::Invalid;
-use memory_core::id::AnyId;
+use memory_core::event::EVENTS_MAX;
+use memory_core::id::{AnyId, JobId};
 use memory_engine::status::Status;
+use memory_store::survey::JobStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +24,10 @@ struct Input {
 #[derive(Debug, Serialize, JsonSchema)]
 struct Output {
     version: &'static str,
+    /// Whether there are no problems
     healthy: bool,
+    /// What is wrong, since when, and what to do
+    problems: Vec<ProblemOut>,
     services: BTreeMap<&'static str, ServiceOut>,
     counts: CountsOut,
     pending_jobs: i64,
@@ -32,6 +37,14 @@ struct Output {
     vector_mirror: Option<MirrorOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     job_status: Option<JobStatusOut>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct ProblemOut {
+    what: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    advice: String,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -60,8 +73,10 @@ struct JobsOut {
     processing: i64,
     done: i64,
     failed: i64,
-    /// Texts whose vectors are still to be computed
+    /// Texts and graphs whose vectors wait, are being made, or failed
     pending_embeddings: i64,
+    /// Found by words alone
+    passages_without_vector: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     oldest_pending_seconds: Option<f64>,
     failures: BTreeMap<String, i64>,
@@ -95,18 +110,38 @@ struct JobStatusOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     last_error_code: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    last_error_message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     extracted_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     event_count: Option<i32>,
+    /// Set where as many events were found as one text may have: there may be more
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events_cut: Option<bool>,
+    passages: i64,
+    /// Found by words alone
     passages_without_vector: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embed_job: Option<EmbedJobOut>,
+}
+
+/// The last job for the text's vectors
+#[derive(Debug, Serialize, JsonSchema)]
+struct EmbedJobOut {
+    id: String,
+    status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error_code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_error_message: Option<String>,
 }
 
 pub(super) fn tool() -> Registered {
     let declared = Declared {
         name: "status",
         title: "Status",
-        description: "Health of the memory: services, counts, pending and failed jobs; with artifact_id, how far the \
-                      extraction of one text is.",
+        description: "Health of the memory: problems, services, counts, pending and failed jobs; with artifact_id, how \
+                      far one text is.",
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -119,9 +154,15 @@ pub(super) fn tool() -> Registered {
 /// What status says while there is no memory to ask.
 fn unready(readiness: &Readiness) -> serde_json::Value {
     let down = ServiceOut { status: "down", latency_ms: None, detail: readiness.to_string() };
+    let problem = ProblemOut {
+        what: down.detail.clone(),
+        since: None,
+        advice: "Ask again in a few seconds; if this stays so see the server's log.".to_owned(),
+    };
     let output = Output {
         version: env!("CARGO_PKG_VERSION"),
         healthy: false,
+        problems: vec![problem],
         services: BTreeMap::from([("postgres", down)]),
         counts: CountsOut::default(),
         pending_jobs: 0,
@@ -148,29 +189,31 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
     };
     let mut status = call.memory.status(&call.namespace, artifact_id.as_ref()).await;
     let own_file = call.graph.file().and_then(|file| call.memory.graph_file_service(&call.namespace, file));
-    status.services.extend(own_file);
+    if let Some(service) = own_file {
+        status.add(service);
+    }
     answer(&output(status, artifact_id.map(|id| id.0)))
 }
 
 fn output(status: Status, asked: Option<String>) -> Output {
-    let queue = status.queue;
+    let jobs = jobs(&status);
+    let (healthy, queue) = (status.is_healthy(), &status.queue);
+    let pending_jobs = queue.as_ref().map_or(0, |q| q.pending + q.processing);
     let counts = status.counts.unwrap_or_default();
-    let job = status.job;
+    let problems = status.problems.into_iter().map(|problem| ProblemOut {
+        what: problem.what,
+        since: problem.since.map(|since| since.to_string()),
+        advice: problem.advice,
+    });
+    let services = status.services.into_iter().map(|service| {
+        let status = if service.is_healthy { "up" } else { "down" };
+        (service.name, ServiceOut { status, latency_ms: service.latency_ms, detail: service.detail })
+    });
     Output {
         version: env!("CARGO_PKG_VERSION"),
-        healthy: status.services.iter().all(|s| s.is_healthy),
-        services: status
-            .services
-            .into_iter()
-            .map(|s| {
-                let out = ServiceOut {
-                    status: if s.is_healthy { "up" } else { "down" },
-                    latency_ms: s.latency_ms,
-                    detail: s.detail,
-                };
-                (s.name, out)
-            })
-            .collect(),
+        healthy,
+        problems: problems.collect(),
+        services: services.collect(),
         counts: CountsOut {
             artifacts: counts.artifacts,
             chunks: counts.chunks,
@@ -180,16 +223,8 @@ fn output(status: Status, asked: Option<String>) -> Output {
             graph_relations: counts.graph_relations,
             graph_observations: counts.graph_observations,
         },
-        pending_jobs: queue.as_ref().map_or(0, |q| q.pending + q.processing),
-        jobs: queue.map(|q| JobsOut {
-            pending: q.pending,
-            processing: q.processing,
-            done: q.done,
-            failed: q.failed,
-            pending_embeddings: q.pending_embeddings,
-            oldest_pending_seconds: q.oldest_pending_seconds.map(|s| (s * 10.0).round() / 10.0),
-            failures: q.failures.into_iter().collect(),
-        }),
+        pending_jobs,
+        jobs,
         vector_mirror: status.mirror.map(|mirror| MirrorOut {
             state: mirror.state,
             collection: mirror.collection,
@@ -198,18 +233,45 @@ fn output(status: Status, asked: Option<String>) -> Output {
             points: mirror.kinds.into_iter().collect(),
             last_error: mirror.trouble.or(mirror.lag.last_error),
         }),
-        job_status: asked.map(|artifact_id| match job {
-            None => JobStatusOut { artifact_id, status: "NOT_FOUND".into(), ..JobStatusOut::default() },
-            Some(job) => JobStatusOut {
-                artifact_id,
-                status: job.status.unwrap_or_else(|| "NONE".to_owned()),
-                job_id: job.job_id.map(|id| format!("job_{id}")),
-                attempts: job.attempts,
-                last_error_code: job.last_error_code,
-                extracted_at: job.extracted_at.map(|t| t.to_string()),
-                event_count: job.event_count,
-                passages_without_vector: job.passages_without_vector,
-            },
+        job_status: asked.map(|artifact_id| job_status(artifact_id, status.job)),
+    }
+}
+
+fn jobs(status: &Status) -> Option<JobsOut> {
+    let pending_embeddings = status.pending_embeddings();
+    status.queue.as_ref().map(|q| JobsOut {
+        pending: q.pending,
+        processing: q.processing,
+        done: q.done,
+        failed: q.failed,
+        pending_embeddings,
+        passages_without_vector: status.vectors.map_or(0, |vectors| vectors.missing),
+        oldest_pending_seconds: q.oldest_pending_seconds.map(|s| (s * 10.0).round() / 10.0),
+        failures: q.failures.iter().cloned().collect(),
+    })
+}
+
+fn job_status(artifact_id: String, job: Option<JobStatus>) -> JobStatusOut {
+    let Some(job) = job else {
+        return JobStatusOut { artifact_id, status: "NOT_FOUND".into(), ..JobStatusOut::default() };
+    };
+    JobStatusOut {
+        artifact_id,
+        status: job.status.unwrap_or_else(|| "NONE".to_owned()),
+        job_id: job.job_id.map(|id| JobId(id).to_string()),
+        attempts: job.attempts,
+        last_error_code: job.last_error_code,
+        last_error_message: job.last_error_message,
+        extracted_at: job.extracted_at.map(|t| t.to_string()),
+        event_count: job.event_count,
+        events_cut: job.event_count.map(|count| count as usize >= EVENTS_MAX).filter(|is_cut| *is_cut),
+        passages: job.passages,
+        passages_without_vector: job.passages_without_vector,
+        embed_job: job.embed.map(|embed| EmbedJobOut {
+            id: JobId(embed.job_id).to_string(),
+            status: embed.status,
+            last_error_code: embed.last_error_code,
+            last_error_message: embed.last_error_message,
         }),
     }
 }

@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 
 use memory_core::entity::{EntityType, normalised_name};
-use memory_core::event::{Evidence, ExtractedEntity, ExtractedEvent, Extraction};
+use memory_core::event::{EVENTS_MAX, Evidence, ExtractedEntity, ExtractedEvent, Extraction};
 
 /// What rules alone found in a text that the model has read is kept from this confidence on …
 const ALONE_MIN: f32 = 0.75;
 /// … and where the model sees something else in the same words, from this.
 const AGAINST_MIN: f32 = 0.85;
-/// Of one source no more events are kept.
-const EVENTS_MAX: usize = 2_000;
 
 /// Joins events of the same words and category, as two windows may tell them.
 pub(super) fn joined(found: Extraction) -> Extraction {

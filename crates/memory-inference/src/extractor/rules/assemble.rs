@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use memory_core::event::{Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
+use memory_core::event::{EVENTS_MAX, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
 
 use super::draft::Draft;
 use super::people::Roster;
@@ -11,7 +11,6 @@ use super::scene::Scene;
 
 /// No more events than this for each thousand characters begun: lists of tasks are dense.
 const EVENTS_PER_1000_CHARS: usize = 16;
-const EVENTS_MAX: usize = 2_000;
 
 pub(super) fn extraction(scenes: &[Scene<'_>], roster: &Roster, drafts: Vec<Draft>) -> Extraction {
     let mut drafts = merged(drafts);

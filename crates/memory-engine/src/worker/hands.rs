@@ -1,0 +1,98 @@
+//! What a worker has under way, and how much more it may have.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use memory_core::id::JobId;
+use memory_store::jobs::LeasedJob;
+use tokio::task::{self, AbortHandle, JoinSet};
+
+use crate::Memory;
+
+#[derive(Default)]
+pub(super) struct Hands {
+    running: JoinSet<()>,
+    held: HashMap<task::Id, (LeasedJob, AbortHandle)>,
+}
+
+/// How many more jobs a worker may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Room {
+    pub(super) all: usize,
+    /// Of these at most so many long ones.
+    pub(super) long: usize,
+}
+
+impl Room {
+    /// Of the places one is kept free of long work, unless there is no other.
+    fn of(concurrency: usize, held: usize, held_long: usize) -> Self {
+        let all = concurrency.saturating_sub(held);
+        let long = concurrency.saturating_sub(1).max(1).saturating_sub(held_long);
+        Self { all, long: long.min(all) }
+    }
+}
+
+impl Hands {
+    pub(super) fn take(&mut self, memory: &Arc<Memory>, job: LeasedJob) {
+        let (memory, mine) = (Arc::clone(memory), job.clone());
+        let handle = self.running.spawn(async move { memory.do_job(&mine).await });
+        self.held.insert(handle.id(), (job, handle));
+    }
+
+    /// None beside a job that is to be done alone.
+    pub(super) fn room(&self, concurrency: usize) -> Room {
+        if self.held.values().any(|(job, _)| job.is_suspect) {
+            return Room { all: 0, long: 0 };
+        }
+        let long = self.held.values().filter(|(job, _)| job.lane.is_long()).count();
+        Room::of(concurrency, self.held.len(), long)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
+    /// Waits for a job to end; `None` when there is none.
+    pub(super) async fn ended(&mut self) -> Option<()> {
+        let ended = self.running.join_next_with_id().await?;
+        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+        self.held.remove(&id);
+        Some(())
+    }
+
+    pub(super) fn jobs(&self) -> Vec<LeasedJob> {
+        self.held.values().map(|(job, _)| job.clone()).collect()
+    }
+
+    /// Stops waiting for these jobs; what they write is rolled back.
+    pub(super) fn drop_jobs(&self, lost: &[JobId]) {
+        for (job, handle) in self.held.values().filter(|(job, _)| lost.contains(&job.job_id)) {
+            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job was taken away; nothing is written");
+            handle.abort();
+        }
+    }
+
+    /// The same with all that run.
+    pub(super) async fn shut_down(&mut self) {
+        self.running.shutdown().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_place_is_kept_free_of_long_work_unless_it_is_the_only_one() {
+        let room = |concurrency, held, long| {
+            let Room { all, long } = Room::of(concurrency, held, long);
+            (all, long)
+        };
+        assert_eq!(
+            [room(2, 0, 0), room(2, 1, 1), room(2, 1, 0), room(2, 2, 1)],
+            [(2, 1), (1, 0), (1, 1), (0, 0)]
+        );
+        assert_eq!([room(1, 0, 0), room(1, 1, 1)], [(1, 1), (0, 0)]);
+        assert_eq!([room(4, 0, 0), room(4, 3, 3), room(4, 2, 1)], [(4, 3), (1, 0), (2, 2)]);
+    }
+}
