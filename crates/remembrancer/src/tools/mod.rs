@@ -8,6 +8,7 @@ mod graph;
 mod graph_home;
 mod guide;
 mod offer;
+mod protocol;
 mod recall;
 mod remember;
 mod resource;
