@@ -47,6 +47,7 @@ mod process_files;
 mod process_graph;
 mod process_http;
 mod process_language_model;
+mod process_limits;
 mod process_mirror;
 mod process_queue;
 mod process_reembed;
