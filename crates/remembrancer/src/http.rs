@@ -1,36 +1,27 @@
 //! MCP over HTTP: one endpoint, stateless, behind Host, Origin and token checks.
 
+mod body;
+mod connections;
+mod guard;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
-use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use axum::serve::ListenerExt;
-use axum::{Json, Router};
+use axum::{Router, middleware};
 use memory_core::id::Namespace;
-use memory_core::text::cut;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::guard::Guard;
+use crate::message::MESSAGE_MAX_BYTES;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
-
-/// The longest request: ten million characters of content, escaped.
-pub(crate) const BODY_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// The most of a fault that is told to who made it.
-const FAULT_MAX_CHARS: usize = 200;
-const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 
 /// What a listener is to do; `serve` sends it to the process that holds the data folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -44,6 +35,13 @@ pub(crate) struct ListenOptions {
     /// The file that the graph of this listener's clients is kept in, absolute.
     #[serde(default)]
     pub(crate) graph_file: Option<PathBuf>,
+    #[serde(default = "default_max_connections")]
+    pub(crate) max_connections: usize,
+}
+
+/// What a `serve` of old means, which does not say.
+fn default_max_connections() -> usize {
+    512
 }
 
 /// An open listener; it serves until its token is cancelled.
@@ -92,33 +90,20 @@ pub(crate) async fn listen(
     let graph =
         GraphHome::open(options.graph_file.clone(), options.tools.read_only, &toolbox, &namespace).await;
     let app = router(&options, Connection::new(toolbox, namespace, graph, &options.tools), &stop);
-    let task = tokio::spawn(async move {
-        // An answer must not wait for the client's acknowledgement of the one before.
-        let listener = listener.tap_io(|stream| {
-            let _ = stream.set_nodelay(true);
-        });
-        let served = axum::serve(listener, app).with_graceful_shutdown(stop.cancelled_owned());
-        if let Err(error) = served.await {
-            tracing::error!(%error, "the listener failed");
-        }
-    });
+    let most = connections::most_connections(options.max_connections);
+    let task = tokio::spawn(connections::serve(listener, app, most, stop));
     Ok(Listening { address, task })
 }
 
 fn router(options: &ListenOptions, connection: Connection, stop: &CancellationToken) -> Router {
-    let hosts = LOOPBACK_HOSTS.into_iter().map(str::to_owned).chain(options.allowed_hosts.iter().cloned());
-    let hosts: Vec<String> = hosts.collect();
-    let origins: Vec<String> = hosts
-        .iter()
-        .map(|host| if host.contains(':') { format!("[{host}]") } else { host.clone() })
-        .flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")])
-        .collect();
+    let guard = Arc::new(Guard::new(&options.allowed_hosts, options.token.as_deref()));
+    let (hosts, origins) = guard.hosts_and_origins();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_sse_keep_alive(Some(Duration::from_secs(15)))
         .with_cancellation_token(stop.child_token())
-        .with_max_request_body_bytes(BODY_MAX_BYTES)
+        .with_max_request_body_bytes(MESSAGE_MAX_BYTES)
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation();
@@ -128,73 +113,12 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         Arc::new(LocalSessionManager::default()),
         config,
     );
-    let digest =
-        options.token.as_ref().map(|token| Arc::new(<[u8; 32]>::from(Sha256::digest(token.as_bytes()))));
     Router::new()
         .route_service("/mcp", mcp.clone())
         .route_service("/mcp/", mcp)
-        .route_layer(middleware::map_response(explain_unreadable))
-        .route_layer(middleware::from_fn_with_state(digest, require_token))
+        .route_layer(middleware::from_fn(body::take_in))
+        // Nothing of a body is read before its sender is known.
+        .route_layer(middleware::from_fn_with_state(guard, guard::admit))
         // For load balancers: says that the process answers, and nothing else.
         .route("/health", get(|| async { "ok" }))
-}
-
-/// Compares digests, so that neither the token's length nor its start can be timed.
-async fn require_token(
-    State(expected): State<Option<Arc<[u8; 32]>>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let Some(expected) = expected else { return next.run(request).await };
-    let given = request
-        .headers()
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split_once(' '))
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        .map(|(_, token)| <[u8; 32]>::from(Sha256::digest(token.trim().as_bytes())));
-    if given.is_some_and(|given| bool::from(given.ct_eq(&*expected))) {
-        return next.run(request).await;
-    }
-    let challenge = [(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))];
-    (
-        StatusCode::UNAUTHORIZED,
-        challenge,
-        "A bearer token is needed: Authorization: Bearer <REMEMBRANCER_TOKEN>\n",
-    )
-        .into_response()
-}
-
-/// How the protocol library begins its plain text about a body that it could not read.
-const UNREADABLE: &str = "fail to deserialize request body ";
-/// How serde begins what is wrong with good JSON of the wrong shape.
-const MISSHAPEN: [&str; 7] = [
-    "unrecognized JSON-RPC message",
-    "data did not match",
-    "invalid type",
-    "invalid value",
-    "invalid length",
-    "missing field",
-    "unknown ",
-];
-
-/// A body that is no JSON, too deep, or no message is answered as JSON-RPC says. Only the answer is looked
-/// at: reading the body here as well would cost every call that is well formed.
-async fn explain_unreadable(response: Response) -> Response {
-    if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
-        return response;
-    }
-    let (parts, body) = response.into_parts();
-    let Ok(text) = axum::body::to_bytes(body, 64 * 1024).await else { return parts.into_response() };
-    let Some(fault) = std::str::from_utf8(&text).ok().and_then(|text| text.strip_prefix(UNREADABLE)) else {
-        return Response::from_parts(parts, text.into());
-    };
-    let (code, what) = if MISSHAPEN.iter().any(|start| fault.starts_with(start)) {
-        (-32600, "Invalid Request")
-    } else {
-        (-32700, "Parse error")
-    };
-    let message = format!("{what}: {}", cut(fault, FAULT_MAX_CHARS));
-    let error = json!({ "jsonrpc": "2.0", "id": null, "error": { "code": code, "message": message } });
-    (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
 use rmcp::ServiceExt;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -21,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
+use crate::lines::Lines;
 use crate::mirror::{self, MirrorTask};
 use crate::operate::{self, Operation};
 use crate::readiness;
@@ -411,8 +411,7 @@ async fn attend(
             let namespace = Namespace::new(&namespace)?;
             let graph = GraphHome::open(graph_file, tools.read_only, &toolbox, &namespace).await;
             let connection = Connection::new(toolbox, namespace, graph, &tools).in_bulk(in_bulk);
-            let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(http::BODY_MAX_BYTES);
-            let running = connection.serve_with_ct(lines, stop).await?;
+            let running = connection.serve_with_ct(Lines::new(read, write), stop).await?;
             running.waiting().await?;
         }
         Hello::Listen(options) => {

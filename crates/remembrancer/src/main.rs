@@ -5,6 +5,8 @@ mod client;
 mod commands;
 mod http;
 mod instance;
+mod lines;
+mod message;
 mod mirror;
 mod operate;
 mod pieces;

@@ -122,6 +122,9 @@ pub(crate) struct ServeArgs {
     /// Host names, besides loopback, that requests may be addressed to
     #[arg(long, env = "REMEMBRANCER_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOST")]
     pub(crate) allowed_hosts: Vec<String>,
+    /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
+    #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    pub(crate) max_connections: u32,
     #[command(flatten)]
     pub(crate) tools: ToolSettings,
 }

@@ -19,6 +19,7 @@ pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<E
         namespace: settings.namespace()?.to_string(),
         tools: args.tools,
         graph_file: graph_file()?,
+        max_connections: args.max_connections as usize,
     };
     let needs_postgres = settings.store.database_url.is_none();
     let meeting = Meeting::of(&settings)?;

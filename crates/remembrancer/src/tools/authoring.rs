@@ -2,6 +2,7 @@
 //! `update_observation` and `get_observation_history`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use futures::FutureExt;
 use jiff::Timestamp;
@@ -13,10 +14,10 @@ use memory_store::graph::ObservationVersion;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::drafts::Sent;
-use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
+use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register, schema};
 
 /// About how many characters of errors, and of warnings, one answer has; what is over that is counted.
 const MESSAGES_CHARS: usize = 30_000;
@@ -60,9 +61,14 @@ pub(super) fn tools() -> Vec<Registered> {
         destructive: false,
         idempotent: true,
     };
+    let mut validate =
+        register::<SaveInput, ValidateOutput>(&validate, |call, given| run_validate(call, given).boxed());
+    let mut input = Value::Object(validate.tool.input_schema.as_ref().clone());
+    schema::without_words(&mut input);
+    validate.tool.input_schema = Arc::new(input.as_object().cloned().unwrap_or_default());
     vec![
         register::<SaveInput, SaveOutput>(&save, |call, given| run_save(call, given).boxed()),
-        register::<SaveInput, ValidateOutput>(&validate, |call, given| run_validate(call, given).boxed()),
+        validate,
         register::<UpdateInput, UpdateOutput>(&update, |call, given| run_update(call, given).boxed()),
         register::<HistoryInput, HistoryOutput>(&history, |call, given| run_history(call, given).boxed()),
     ]
@@ -82,6 +88,7 @@ struct SaveInput {
 #[derive(Debug, JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("required" = ["name", "entityType", "observations"]))]
 struct EntityInput {
     /// 1 to 100 characters
     #[serde(default)]
@@ -105,6 +112,7 @@ struct EntityInput {
 #[derive(Debug, JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("required" = ["targetEntity", "relationType"]))]
 struct RelationInput {
     /// Name of an entity of this call or of the thread
     #[serde(default)]

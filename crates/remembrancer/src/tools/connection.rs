@@ -7,18 +7,18 @@ use memory_core::id::Namespace;
 use memory_core::text::cut;
 use memory_engine::Memory;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
+    GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::offer::{Offer, ToolSettings};
-use super::{GraphHome, Toolbox, guide, resource};
+use super::{GraphHome, Toolbox, guide, protocol, resource};
 
 const GUIDE_PROMPT: &str = "memory-guide";
 const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true";
@@ -115,7 +115,12 @@ fn http_parts(context: &RequestContext<RoleServer>) -> Option<&axum::http::reque
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_prompts()
+            // Nothing that is offered has anything to complete; who asks is answered so.
+            .enable_completions()
+            .build();
         if self.has_graph() {
             let mut resources = ResourcesCapability::default();
             resources.subscribe = Some(true);
@@ -150,9 +155,10 @@ impl ServerHandler for Connection {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        protocol::one_page(request)?;
         Ok(ListToolsResult::with_all_items(self.offered().cloned().collect()))
     }
 
@@ -174,9 +180,10 @@ impl ServerHandler for Connection {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        protocol::one_page(request)?;
         let guide = Prompt::new(GUIDE_PROMPT, Some(GUIDE_DESCRIPTION), None).with_title("Memory guide");
         Ok(ListPromptsResult::with_all_items(vec![guide]))
     }
@@ -187,7 +194,8 @@ impl ServerHandler for Connection {
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         if request.name != GUIDE_PROMPT {
-            let error = format!("unknown prompt {}; there is {GUIDE_PROMPT}", request.name);
+            let name = cut(&request.name, protocol::NAME_MAX_CHARS);
+            let error = format!("unknown prompt {name}; there is {GUIDE_PROMPT}");
             return Err(ErrorData::invalid_params(error, None));
         }
         let message = PromptMessage::new_text(Role::User, guide::guide(&self.offer));
@@ -196,9 +204,10 @@ impl ServerHandler for Connection {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        protocol::one_page(request)?;
         let listed = self.has_graph().then(resource::listed);
         Ok(ListResourcesResult::with_all_items(listed.into_iter().collect()))
     }
@@ -212,6 +221,14 @@ impl ServerHandler for Connection {
         let namespace = self.namespace_of(&context)?;
         let scope = self.scope(&namespace)?;
         Ok(resource::read(self.memory().await?, namespace, scope).await?.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(protocol::unknown(request))
     }
 
     async fn subscribe(

@@ -8,6 +8,7 @@ mod graph;
 mod graph_home;
 mod guide;
 mod offer;
+mod protocol;
 mod recall;
 mod remember;
 mod resource;
@@ -111,17 +112,14 @@ pub(crate) struct Declared {
 }
 
 fn register<In: JsonSchema, Out: JsonSchema>(declared: &Declared, run: Run) -> Registered {
-    let annotations = ToolAnnotations::with_title(declared.title)
+    let annotations = ToolAnnotations::new()
         .read_only(declared.read_only)
         .destructive(declared.destructive)
         .idempotent(declared.idempotent)
         .open_world(false);
     let mut tool = Tool::new(declared.name, declared.description, Arc::new(schema::portable::<In>()));
     tool.title = Some(declared.title.to_owned());
-    let mut output = schema::portable::<Out>();
-    // Clients hold refusals against this schema too, and those have none of the answer's fields.
-    output.remove("required");
-    tool.output_schema = Some(Arc::new(output));
+    tool.output_schema = Some(Arc::new(schema::answered::<Out>()));
     tool.annotations = Some(annotations);
     Registered { tool, run, unready: None }
 }

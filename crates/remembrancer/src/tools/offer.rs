@@ -5,9 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use memory_core::text::cut;
 use serde::{Deserialize, Serialize};
+use strsim::jaro_winkler;
 
+use super::protocol::NAME_MAX_CHARS;
 use super::{Registered, registered};
+
+/// From here on a name is likely a slip of another, in thousandths.
+const NEAR_LIKENESS: u32 = 850;
 
 /// The sets and the names that belong to them.
 const SETS: [(&str, &[&str]); 3] = [
@@ -154,7 +160,23 @@ impl Offer {
 
     /// What a call of a tool is told that is not offered.
     pub(super) fn refusal(&self, tool: &str) -> String {
-        self.refusals.get(tool).cloned().unwrap_or_else(|| format!("unknown tool {tool}"))
+        self.refusals.get(tool).cloned().unwrap_or_else(|| {
+            let near = self.near(tool);
+            let meant = if near.is_empty() { "there are" } else { "did you mean" };
+            let names = if near.is_empty() { self.names.iter().map(String::as_str).collect() } else { near };
+            format!("unknown tool {}; {meant} {}", cut(tool, NAME_MAX_CHARS), names.join(", "))
+        })
+    }
+
+    /// The tools whose names are nearest, best first, at most three.
+    fn near(&self, tool: &str) -> Vec<&str> {
+        let tool = cut(tool, NAME_MAX_CHARS).to_lowercase().replace(['-', ' ', '.'], "_");
+        let likeness = |name: &String| (jaro_winkler(&tool, name) * 1_000.0) as u32;
+        let mut near: Vec<(u32, &str)> =
+            self.names.iter().map(|name| (likeness(name), name.as_str())).collect();
+        near.retain(|(likeness, _)| *likeness >= NEAR_LIKENESS);
+        near.sort_by_key(|(likeness, _)| std::cmp::Reverse(*likeness));
+        near.into_iter().take(3).map(|(_, name)| name).collect()
     }
 }
 
@@ -215,7 +237,23 @@ mod tests {
             assert!(!offer.has(writing), "{writing}");
         }
         assert!(offer.refusal("remember").contains("--read-only"), "{}", offer.refusal("remember"));
-        assert_eq!(offer.refusal("no_such_tool"), "unknown tool no_such_tool");
+        let unknown = offer.refusal("no_such_tool");
+        assert!(
+            unknown.starts_with("unknown tool no_such_tool; there are find_relation_path, "),
+            "{unknown}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_tool_is_answered_with_the_nearest_and_never_at_length() {
+        let offer = Offer::new(&ToolSettings::default(), &registered());
+        for (slip, meant) in
+            [("recal", "recall"), ("create_entity", "create_entities"), ("Save-Memory", "save_memory")]
+        {
+            let refusal = offer.refusal(slip);
+            assert!(refusal.starts_with(&format!("unknown tool {slip}; did you mean {meant}")), "{refusal}");
+        }
+        assert!(offer.refusal(&"é".repeat(10_000_000)).len() < 1_000);
     }
 
     #[test]

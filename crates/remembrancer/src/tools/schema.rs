@@ -2,11 +2,58 @@
 
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
-use serde_json::Value;
+use schemars::generate::SchemaSettings;
+use serde_json::{Value, json};
 
-/// The schema of a wire type: definitions inlined, and nothing in it but types, names and descriptions.
+/// The schema of what a tool takes: definitions inlined, and nothing in it but types, names and descriptions.
 pub(crate) fn portable<T: JsonSchema>() -> JsonObject {
-    let generated = schemars::generate::SchemaSettings::draft2020_12()
+    generated::<T>(SchemaSettings::draft2020_12())
+}
+
+/// The schema of what a tool answers. It is sent with every list and no model reads it, so it is brief: the answer's
+/// own fields, their types and which of them always come, without words and without what is below. Clients hold
+/// refusals against it too: those have an error instead of the required fields.
+pub(crate) fn answered<T: JsonSchema>() -> JsonObject {
+    let mut schema = generated::<T>(SchemaSettings::draft2020_12().for_serialize());
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for property in properties.values_mut() {
+            *property = brief(property);
+        }
+    }
+    if let Some(required) = schema.remove("required") {
+        schema.insert("anyOf".into(), json!([{ "required": required }, { "required": ["error"] }]));
+    }
+    schema
+}
+
+fn brief(schema: &Value) -> Value {
+    let mut brief = JsonObject::new();
+    if let Some(one) = schema.get("type") {
+        brief.insert("type".into(), one.clone());
+    }
+    if let Some(items) = schema.get("items") {
+        brief.insert("items".into(), self::brief(items));
+    }
+    Value::Object(brief)
+}
+
+/// Takes the words away where another tool that takes the same has them.
+pub(crate) fn without_words(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            // A property may have that name too.
+            if object.get("description").is_some_and(Value::is_string) {
+                object.remove("description");
+            }
+            object.values_mut().for_each(without_words);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_words),
+        _ => {}
+    }
+}
+
+fn generated<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let generated = settings
         .with(|settings| {
             settings.inline_subschemas = true;
             settings.meta_schema = None;
@@ -116,7 +163,6 @@ fn mend(wanted: &str, value: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is used")]
@@ -142,6 +188,42 @@ mod tests {
         }
         assert_eq!(schema["properties"]["count"]["type"], "integer");
         assert_eq!(schema["properties"]["inner"]["properties"]["ratio"]["type"], "number");
+    }
+
+    #[derive(serde::Serialize, JsonSchema)]
+    struct Answer {
+        /// How many.
+        count: usize,
+        items: Vec<Item>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        warnings: Vec<String>,
+    }
+
+    #[derive(serde::Serialize, JsonSchema)]
+    struct Item {
+        /// Its name.
+        name: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        score: Option<f64>,
+    }
+
+    #[test]
+    fn an_answer_is_told_in_brief_and_what_is_skipped_is_not_required() {
+        assert_eq!(
+            Value::Object(answered::<Answer>()),
+            json!({
+                "type": "object",
+                "properties": {
+                    "count": {"type": "integer"},
+                    "items": {"type": "array", "items": {"type": "object"}},
+                    "note": {"type": "string"},
+                    "warnings": {"type": "array", "items": {"type": "string"}}
+                },
+                "anyOf": [{"required": ["count", "items"]}, {"required": ["error"]}]
+            })
+        );
     }
 
     #[test]

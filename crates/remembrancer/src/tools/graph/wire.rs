@@ -6,8 +6,10 @@ use memory_engine::graph::{GraphPage, More, PageEntity, WholeGraph};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+// Told as required, as the reference server has it; missing observations are none all the same.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(extend("required" = ["name", "entityType", "observations"]))]
 pub(super) struct Entity {
     pub(super) name: String,
     pub(super) entity_type: String,
