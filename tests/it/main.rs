@@ -60,6 +60,7 @@ mod process_surface;
 mod process_wire;
 mod process_workers;
 mod queue_order;
+mod ranking;
 mod recall;
 mod reembed;
 mod related;

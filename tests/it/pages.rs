@@ -1,6 +1,7 @@
 //! Answers in parts: pages, their cursors, and a bound on tokens.
 
 use memory_core::id::ArtifactId;
+use memory_engine::EngineError;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_tests::turn;
 
@@ -60,26 +61,35 @@ async fn pages_repeat_nothing_and_leave_nothing_out() {
 }
 
 #[tokio::test]
-async fn a_cursor_beyond_the_end_gives_an_empty_page_or_a_reason() {
+async fn a_cursor_beyond_the_end_or_of_something_else_gives_an_empty_page_or_a_reason() {
     let f = light(line_reader()).await;
-    let id = f.remember_as(turn("chat", 0, "Ann", "Zebra.")).await.id;
-    let history = RecallDraft { conversation_id: Some("chat".into()), ..RecallDraft::default() };
-    for from in [
-        "from:7",
-        "from:2147483647",
-        "from:2147483648",
-        "from:9223372036854775807",
-        "from:18446744073709551615",
-    ] {
-        for draft in [query("zebra"), by_id(&id.0), history.clone()] {
-            let Ok(request) = RecallRequest::new(RecallDraft { cursor: Some(from.to_owned()), ..draft })
-            else {
-                continue;
-            };
-            let answer = f.memory.recall(&f.ns, &request).await;
-            let answer = answer.unwrap_or_else(|error| panic!("{from} {:?}: {error}", request.target));
-            assert!(answer.next_cursor.is_none());
-            assert!(answer.results.iter().all(|r| r.content.as_deref().unwrap_or_default().is_empty()));
+    let first = f.remember_as(turn("chat", 0, "Ann", "Zebra.")).await.id;
+    let second = f.remember_as(turn("chat", 1, "Bob", &"The zebra slept. ".repeat(2_000))).await.id;
+    let history =
+        RecallDraft { conversation_id: Some("chat".into()), limit: Some(1), ..RecallDraft::default() };
+    let one = |draft| RecallDraft { limit: Some(1), ..draft };
+    let drafts = [one(query("zebra")), by_id(&second.0), history];
+    let mut cursors = Vec::new();
+    for draft in &drafts {
+        cursors.push(f.recall_as(draft.clone()).await.next_cursor.expect("there is more"));
+    }
+    for (n, cursor) in cursors.iter().enumerate() {
+        for (m, draft) in drafts.iter().chain([&by_id(&first.0)]).enumerate() {
+            for from in ["7", "30000", "2147483647", "2147483648", "18446744073709551615"] {
+                let (_, rest) = cursor["from:".len()..].split_once(':').expect("it has a digest");
+                let moved = Some(format!("from:{from}:{rest}"));
+                let Ok(request) = RecallRequest::new(RecallDraft { cursor: moved, ..draft.clone() }) else {
+                    continue;
+                };
+                match f.memory.recall(&f.ns, &request).await {
+                    Ok(answer) => {
+                        assert_eq!(n, m, "{cursor} is of something else");
+                        assert!(answer.next_cursor.is_none() || from == "7");
+                    }
+                    Err(EngineError::Invalid(_)) => {}
+                    Err(error) => panic!("{from} {:?}: {error}", request.target),
+                }
+            }
         }
     }
 }

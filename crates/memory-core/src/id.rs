@@ -136,6 +136,12 @@ impl AnyId {
             Err(Invalid::new(format!("Invalid ID format. Use art_xxx or evt_xxx. Got: {shown}")))
         }
     }
+
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Artifact(ArtifactId(id)) | Self::Event(EventId(id)) => id,
+        }
+    }
 }
 
 /// Row identity of a revision; internal, never shown.

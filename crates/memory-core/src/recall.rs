@@ -39,9 +39,10 @@ const VECTOR_SURE: (f32, f32) = (0.1, 0.5);
 const LATE_SURE: (f32, f32) = (0.08, 0.4);
 /// What scores are lowered to at most.
 const UNSURE_FACTOR: f32 = 0.1;
-/// What the joined score of a passage is multiplied by for each arm that cannot say anything of it, as long as
-/// its vector is not computed.
+/// What the joined score of a passage is multiplied by for each arm that cannot say anything of it.
 const UNKNOWN_FACTOR: f32 = 0.85;
+/// The same for one that only its words speak for, as long as its vector is not computed.
+const UNEMBEDDED_FACTOR: f32 = 0.9;
 
 /// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
 const LENGTH_PENALTY: f32 = 0.04;
@@ -98,6 +99,8 @@ pub struct Evidence<K> {
     pub lexical: Option<f32>,
     /// Late interaction.
     pub late: Option<f32>,
+    /// How much of the question's words it has, by their weights: 0 to 1.
+    pub coverage: f32,
 }
 
 /// Where one arm saw a hit.
@@ -107,7 +110,7 @@ pub struct ArmPlace {
     pub rank: usize,
     /// The arm's own score: cosine similarity, BM25, late interaction.
     pub score: f32,
-    /// What it adds to the joined score.
+    /// What it adds to the score.
     pub share: f32,
 }
 
@@ -120,6 +123,8 @@ pub struct Fused<K> {
     pub vector: Option<ArmPlace>,
     pub lexical: Option<ArmPlace>,
     pub late: Option<ArmPlace>,
+    /// What all shares were multiplied by, since the best found answers little or an arm could not say anything: 0 to 1.
+    pub sureness: f32,
 }
 
 /// Joins the arms by a convex sum of their scores, each scaled to 0…1 over the passages; an arm that says nothing
@@ -144,13 +149,19 @@ pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>]) -> Vec<Fused<K>> {
         .map(|(n, evidence)| {
             let known: f32 = arms.iter().filter(|arm| arm.scores[n].is_some()).map(|arm| arm.weight()).sum();
             let unknown = arms.iter().filter(|arm| arm.weight() > 0.0 && arm.scores[n].is_none()).count();
-            // What the others would have said is taken from those that did, with a discount.
-            let scale = if known > 0.0 { sure * UNKNOWN_FACTOR.powi(unknown as i32) / known } else { 0.0 };
+            // What the others would have said is taken from those that did, with a discount. How little the best of
+            // what was compared answers says nothing of what was not compared: that answers as far as it has the words.
+            let sureness = if unknown > 0 && evidence.vector.is_none() && evidence.late.is_none() {
+                UNEMBEDDED_FACTOR * evidence.coverage.clamp(UNSURE_FACTOR, 1.0)
+            } else {
+                sure * UNKNOWN_FACTOR.powi(unknown as i32)
+            };
+            let scale = if known > 0.0 { sureness / known } else { 0.0 };
             let [vector, lexical, late] = arms.map(|arm| arm.place(n, scale));
             let score = [vector, lexical, late].iter().flatten().map(|place| place.share).sum();
             // Without any of the words a passage was not found by them.
             let lexical = lexical.filter(|place| place.score > 0.0);
-            Fused { key: evidence.key, score, vector, lexical, late }
+            Fused { key: evidence.key, score, vector, lexical, late, sureness }
         })
         .collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));
@@ -230,28 +241,61 @@ pub struct Standing<'a> {
 /// What an artifact's score is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ArtifactScore {
-    /// 0 to 1.
+    /// 0 to 1: the sum of the parts.
     pub score: f32,
     /// The share of its best passage, less what long texts lose.
     pub passage: f32,
+    /// What is taken off that share for the text's length; not above 0.
+    pub length: f32,
     /// The share of itself or the best turn near it.
     pub neighbourhood: f32,
     pub time: f32,
     pub priors: f32,
+    /// What it gains so that it stands before outdated texts of its place.
+    pub place: f32,
     /// What the reranker adds, where it has read the artifact's best passage.
     pub reranker: Option<ArmPlace>,
+    /// What of its passage's joined score counts: `passage` is that score times this, and `length`.
+    pub scale: f32,
 }
 
 impl ArtifactScore {
     /// The same with a reranker's judgement in it, or without one where it has not read so far: both come to a scale on which
     /// what was not read never stands before what was read and stood before it.
-    fn joined(mut self, judged: Option<ArmPlace>) -> Self {
-        let left = 1.0 - RERANKER_WEIGHT;
-        for part in [&mut self.passage, &mut self.neighbourhood, &mut self.time, &mut self.priors] {
-            *part *= left;
+    fn joined(self, judged: Option<ArmPlace>) -> Self {
+        let left = self.lowered(1.0 - RERANKER_WEIGHT);
+        Self { score: left.score + judged.map_or(0.0, |place| place.share), reranker: judged, ..left }
+    }
+
+    /// The same with all parts multiplied.
+    #[must_use]
+    pub fn lowered(mut self, factor: f32) -> Self {
+        let parts = [
+            &mut self.score,
+            &mut self.passage,
+            &mut self.length,
+            &mut self.neighbourhood,
+            &mut self.time,
+            &mut self.priors,
+            &mut self.place,
+            &mut self.scale,
+        ];
+        for part in parts {
+            *part *= factor;
         }
-        self.score = self.score * left + judged.map_or(0.0, |place| place.share);
-        self.reranker = judged;
+        if let Some(place) = &mut self.reranker {
+            place.share *= factor;
+        }
+        self
+    }
+
+    /// The same with at least this score.
+    #[must_use]
+    pub fn raised_to(mut self, score: f32) -> Self {
+        if score > self.score {
+            self.place += score - self.score;
+            self.score = score;
+        }
         self
     }
 }
@@ -274,8 +318,8 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32]) {
 /// gets a share of the best of itself and the turns near it, so that what is talked about at length stands before
 /// a chance hit; dates, recency and importance move what is nearly equal.
 pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactScore> {
-    let own: Vec<f32> =
-        found.iter().map(|f| (f.score - LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).max(0.0)).collect();
+    let loss = |f: &Standing<'_>| (LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).min(f.score);
+    let own: Vec<f32> = found.iter().map(|f| f.score - loss(f)).collect();
     let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
     for (found, own) in found.iter().zip(&own) {
         if let Some(turn) = found.turn {
@@ -299,154 +343,25 @@ pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactSc
             let best_near = found.turn.map_or(*own, near);
             let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
             let priors = RECENCY_WEIGHT * recency + IMPORTANCE_WEIGHT * found.importance;
-            let passage = own / (1.0 + neighbour_weight) / whole;
-            let neighbourhood = neighbour_weight * best_near / (1.0 + neighbour_weight) / whole;
+            let scale = 1.0 / (1.0 + neighbour_weight) / whole;
+            let passage = own * scale;
+            let neighbourhood = neighbour_weight * best_near * scale;
             let time = time_weight * found.time / whole;
             let priors = is_on(stages.priors, priors) / whole;
             ArtifactScore {
                 score: passage + neighbourhood + time + priors,
                 passage,
+                length: 0.0 - loss(found) * scale,
                 neighbourhood,
                 time,
                 priors,
+                place: 0.0,
                 reranker: None,
+                scale,
             }
         })
         .collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn evidence(key: i32, vector: Option<f32>, lexical: Option<f32>, late: Option<f32>) -> Evidence<i32> {
-        Evidence { key, vector, lexical, late }
-    }
-
-    fn keys(fused: &[Fused<i32>]) -> Vec<i32> {
-        fused.iter().map(|f| f.key).collect()
-    }
-
-    #[test]
-    fn a_hit_that_all_arms_like_stands_before_a_hit_of_one() {
-        let fused = fuse(&[
-            evidence(1, Some(0.9), Some(0.0), Some(0.3)),
-            evidence(2, Some(0.8), Some(7.0), Some(0.6)),
-            evidence(3, Some(0.1), Some(1.0), Some(0.2)),
-        ]);
-        assert_eq!(keys(&fused), [2, 1, 3]);
-        assert_eq!(fused[0].vector.unwrap().rank, 2);
-        assert_eq!(fused[0].lexical.unwrap().rank, 1);
-        let shares = [fused[0].vector, fused[0].lexical, fused[0].late].map(|place| place.unwrap().share);
-        assert!((shares.iter().sum::<f32>() - fused[0].score).abs() < 1e-6);
-        assert!(fused.iter().all(|f| (0.0..=1.0).contains(&f.score)));
-    }
-
-    #[test]
-    fn a_score_tells_whether_anything_answers() {
-        let found = |late: f32| {
-            fuse(&[evidence(1, Some(0.1), None, Some(late)), evidence(2, Some(0.0), None, Some(0.01))])
-        };
-        let (answer, chance) = (found(0.6)[0].score, found(0.12)[0].score);
-        assert!(answer > 0.99 && chance < 0.2, "{answer} {chance}");
-    }
-
-    #[test]
-    fn an_arm_that_says_nothing_takes_nothing_away() {
-        let fused = fuse(&[evidence(1, Some(0.9), None, None), evidence(2, Some(0.5), None, None)]);
-        assert!((fused[0].score - 1.0).abs() < 1e-6);
-        let fused = fuse(&[evidence(1, Some(0.5), Some(0.0), None), evidence(2, Some(0.9), Some(0.0), None)]);
-        assert!((fused[0].score - 1.0).abs() < 1e-6 && fused[0].key == 2, "no word was met: {fused:?}");
-        assert!(fuse::<u8>(&[]).is_empty());
-    }
-
-    #[test]
-    fn a_passage_without_a_vector_yet_is_judged_by_its_words() {
-        let fused = fuse(&[
-            evidence(1, Some(0.4), Some(2.0), Some(0.4)),
-            evidence(2, None, Some(9.0), None),
-            evidence(3, Some(0.9), Some(9.0), Some(0.9)),
-            evidence(4, Some(0.2), Some(0.0), Some(0.1)),
-        ]);
-        assert_eq!(keys(&fused), [3, 2, 1, 4]);
-    }
-
-    fn standing(score: f32, turn: Option<(&str, i32)>) -> Standing<'_> {
-        Standing { score, passages: 1, turn, time: 0.0, age_days: 0.0, importance: 0.5 }
-    }
-
-    #[test]
-    fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_back() {
-        let found = [
-            standing(0.8, Some(("a", 1))),
-            standing(0.7, Some(("a", 5))),
-            standing(0.75, Some(("a", 20))),
-            standing(0.75, Some(("b", 2))),
-            standing(0.8, None),
-        ];
-        let scores = score_artifacts(&found, Stages::default());
-        let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
-        assert!(score[1] > 0.7 && score[1] < score[0], "it is near a better one: {score:?}");
-        assert!((score[2] - score[3]).abs() < 1e-6, "too far, or another conversation: {score:?}");
-        assert!((score[0] - score[4]).abs() < 1e-6, "{score:?}");
-        let without =
-            score_artifacts(&found, Stages { neighbourhood: false, priors: false, ..Stages::default() });
-        assert!((without[1].score - 0.7).abs() < 1e-6, "{without:?}");
-    }
-
-    #[test]
-    fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
-        let alone = standing(0.8, None);
-        let better = [
-            Standing { passages: 20, ..alone.clone() },
-            Standing { age_days: 900.0, ..alone.clone() },
-            Standing { importance: 0.1, ..alone.clone() },
-        ];
-        for worse in better {
-            let scores = score_artifacts(&[alone.clone(), worse], Stages::default());
-            assert!(scores[0].score > scores[1].score && scores[1].score > 0.6, "{scores:?}");
-        }
-        let scores = score_artifacts(&[Standing { time: 1.0, ..alone.clone() }, alone], Stages::default());
-        assert!(scores[0].score > scores[1].score);
-        assert!(
-            (scores[0].passage + scores[0].neighbourhood + scores[0].time + scores[0].priors
-                - scores[0].score)
-                .abs()
-                < 1e-6
-        );
-    }
-
-    #[test]
-    fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
-        let found = [standing(0.9, None), standing(0.8, None), standing(0.7, None), standing(0.1, None)];
-        let before = score_artifacts(&found, Stages::default());
-        let mut after = before.clone();
-        join_reranked(&mut after, &[0.0, 0.9, 0.1]);
-        let score: Vec<f32> = after.iter().map(|s| s.score).collect();
-        assert!(score[1] > score[2] && score[2] > score[0] && score[0] > score[3], "{score:?}");
-        assert!(score.iter().all(|s| (0.0..=1.0).contains(s)), "{score:?}");
-        let place = after[1].reranker.unwrap();
-        assert_eq!((place.rank, place.score), (1, 0.9));
-        for s in &after {
-            let shares =
-                s.passage + s.neighbourhood + s.time + s.priors + s.reranker.map_or(0.0, |r| r.share);
-            assert!((shares - s.score).abs() < 1e-6, "{s:?}");
-        }
-        assert!(after[3].reranker.is_none());
-    }
-
-    #[test]
-    fn ties_stand_in_the_order_of_their_keys() {
-        let equal = |key| evidence(key, Some(1.0), None, None);
-        assert_eq!(keys(&fuse(&[equal(9), equal(3), equal(5)])), [3, 5, 9]);
-    }
-
-    #[test]
-    fn rare_terms_weigh_more_than_common_ones_and_long_passages_less() {
-        let stats = CorpusStats { passages: 1000.0, mean_length: 50.0 };
-        assert!(idf(stats, 2.0) > idf(stats, 500.0));
-        assert!(idf(stats, 1000.0) > 0.0);
-        assert!(bm25(stats, 1.0, 1.0, 20.0) > bm25(stats, 1.0, 1.0, 200.0));
-        assert!(bm25(stats, 1.0, 9.0, 50.0) < 9.0 * bm25(stats, 1.0, 1.0, 50.0));
-    }
-}
+mod tests;

@@ -3,18 +3,24 @@
 
 use std::collections::HashMap;
 
-use memory_core::id::{Namespace, PassageId};
+use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::WeighedToken;
-use memory_core::lexicon::{Query, QueryWord};
+use memory_core::lexicon::{Query, QueryWord, is_function_word};
 use memory_core::ports::TokenState;
 use memory_core::recall::{CorpusStats, bm25, idf};
-use memory_store::search::{self, Scope};
+use memory_store::search::{self, Breadth, Scope, WordSearch};
 use memory_store::{Conn, StoreError};
 
 use crate::memory::Memory;
+use crate::statistics::Corpus;
 
-/// The most passages that are looked at for one question.
-const CANDIDATES_MAX: i64 = 1_000;
+/// Terms bring in passages, rarest first, as long as no more than this are expected.
+const EXPECTED_MAX: f32 = 1_000.0;
+/// Of how many passages the words are weighed exactly: at least of the first, for each that is wanted of the second, at most
+/// of the third.
+const WEIGHED_MIN: usize = 200;
+const WEIGHED_FOR_EACH: usize = 4;
+const WEIGHED_MAX: usize = 1_000;
 /// In a namespace with more passages common words are not counted but estimated.
 const COUNTED_EXACTLY_MAX: f32 = 10_000.0;
 /// The most terms of a question that count; the rarest are kept.
@@ -30,12 +36,27 @@ pub(crate) struct Question {
     terms: Vec<Term>,
     /// In how many passages each lexeme stands.
     frequencies: HashMap<String, f32>,
+    /// What all its terms weigh, those too that nobody has used.
+    weight: f32,
+    /// The newest passage of the namespace.
+    pub(crate) newest: i64,
 }
 
 struct Term {
     lexemes: Vec<(String, f32)>,
     /// How many passages have it, by its commonest form.
     frequency: f32,
+    /// How much of what is asked it is.
+    weight: f32,
+}
+
+/// A passage that has some of a question's words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct WordHit {
+    pub(crate) passage_id: PassageId,
+    pub(crate) bm25: f32,
+    /// How much of the question's words it has, by their weights: 0 to 1.
+    pub(crate) coverage: f32,
 }
 
 impl Memory {
@@ -45,17 +66,7 @@ impl Memory {
         ns: &Namespace,
         query: &str,
     ) -> Result<Question, StoreError> {
-        let stats = match self.statistics.corpus(ns) {
-            Some(stats) => stats,
-            None => {
-                let stats = search::corpus_stats(conn, ns).await?;
-                self.statistics.set_corpus(ns, stats);
-                if stats.passages > COUNTED_EXACTLY_MAX {
-                    self.statistics.set_frequencies(ns, search::common_lexemes(conn, ns).await?);
-                }
-                stats
-            }
-        };
+        let Corpus { stats, newest } = self.corpus(conn, ns).await?;
         let query = Query::new(query);
         let (terms, words) = (query.terms(), query.words());
         let of_words = words.iter().flat_map(|word| &word.lexemes);
@@ -71,13 +82,32 @@ impl Memory {
                     .filter(|(_, frequency)| *frequency > 0.0)
                     .collect();
                 let frequency = lexemes.iter().map(|(_, df)| *df).fold(0.0, f32::max);
-                Term { lexemes, frequency }
+                let weight = idf(stats, asked_frequency(alternatives, frequency, stats));
+                Term { lexemes, frequency, weight }
             })
             .collect();
+        let weight = terms.iter().map(|term| term.weight).sum();
         terms.retain(|term| term.frequency > 0.0);
         terms.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
         terms.truncate(TERMS_MAX);
-        Ok(Question { words, stats, terms, frequencies })
+        Ok(Question { words, stats, terms, frequencies, weight, newest })
+    }
+
+    /// The size of the namespace, counted again when it has grown since.
+    async fn corpus(&self, conn: &mut Conn, ns: &Namespace) -> Result<Corpus, StoreError> {
+        let known = self.statistics.corpus(ns);
+        let allowed = known.map_or(0, |corpus| corpus.growth_allowed());
+        let since = known.map_or(i64::MAX, |corpus| corpus.newest);
+        let grown = search::growth(conn, ns, since, allowed + 1).await?;
+        if let Some(known) = known.filter(|_| grown.newer <= allowed) {
+            return Ok(Corpus { stats: known.stats, newest: grown.newest });
+        }
+        let corpus = Corpus { stats: search::corpus_stats(conn, ns).await?, newest: grown.newest };
+        self.statistics.set_corpus(ns, corpus);
+        if corpus.stats.passages > COUNTED_EXACTLY_MAX {
+            self.statistics.set_frequencies(ns, search::common_lexemes(conn, ns).await?);
+        }
+        Ok(corpus)
     }
 
     /// In how many passages each lexeme stands, as far as that was not counted lately.
@@ -106,15 +136,15 @@ impl Memory {
 }
 
 impl Question {
-    /// The passages that have the question's words, best first, with their BM25.
+    /// The passages that have the question's words, best first.
     pub(crate) async fn passages(
         &self,
         conn: &mut Conn,
         ns: &Namespace,
         scope: &Scope,
-        limit: usize,
-    ) -> Result<Vec<(PassageId, f32)>, StoreError> {
-        if self.terms.is_empty() {
+        breadth: Breadth,
+    ) -> Result<Vec<WordHit>, StoreError> {
+        if self.terms.is_empty() || scope.is_empty() {
             return Ok(Vec::new());
         }
         // Rarest first, as many terms as the candidates' bound allows: a common word alone brings nobody in.
@@ -125,7 +155,7 @@ impl Question {
             .enumerate()
             .take_while(|(n, term)| {
                 expected += term.frequency;
-                *n == 0 || expected <= CANDIDATES_MAX as f32
+                *n == 0 || expected <= EXPECTED_MAX
             })
             .map(|(_, term)| term.lexemes.len())
             .sum();
@@ -137,24 +167,49 @@ impl Question {
                 term.lexemes.iter().map(move |(lexeme, _)| (lexeme.as_str(), weight))
             })
             .collect();
-        let matches = search::with_words(conn, ns, scope, wanted, &lexemes, CANDIDATES_MAX).await?;
-        let mut hits: Vec<(PassageId, f32)> = matches
+        let weighed = (breadth.passages * WEIGHED_FOR_EACH).clamp(WEIGHED_MIN, WEIGHED_MAX);
+        let search = WordSearch { lexemes: &lexemes, wanted, weighed };
+        let matches = search::with_words(conn, ns, scope, search).await?;
+        let mut hits: Vec<_> = matches
             .into_iter()
-            .map(|found| (found.passage_id, self.bm25(&found.frequencies, found.length)))
+            .map(|found| {
+                let bm25 = self.bm25(&found.frequencies, found.length);
+                let coverage = self.coverage(&found.frequencies);
+                (found.revision_id, WordHit { passage_id: found.passage_id, bm25, coverage })
+            })
             .collect();
-        hits.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        hits.truncate(limit);
-        Ok(hits)
+        hits.sort_by(|(_, a), (_, b)| b.bm25.total_cmp(&a.bm25).then(a.passage_id.cmp(&b.passage_id)));
+        let mut of_text: HashMap<RevisionId, usize> = HashMap::new();
+        hits.retain(|(text, _)| {
+            text.is_none_or(|text| {
+                let count = of_text.entry(text).or_default();
+                *count += 1;
+                *count <= breadth.of_text
+            })
+        });
+        Ok(hits.into_iter().take(breadth.passages).map(|(_, hit)| hit).collect())
+    }
+
+    /// How often a passage has each term's lexemes, term by term.
+    fn by_term<'a>(&'a self, frequencies: &'a [f32]) -> impl Iterator<Item = (&'a Term, &'a [f32])> {
+        let mut rest = frequencies;
+        self.terms.iter().map(move |term| {
+            let (own, others) = rest.split_at(term.lexemes.len());
+            rest = others;
+            (term, own)
+        })
+    }
+
+    /// How much of what is asked a passage has.
+    fn coverage(&self, frequencies: &[f32]) -> f32 {
+        let met = self.by_term(frequencies).filter(|(_, own)| own.iter().any(|frequency| *frequency > 0.0));
+        met.map(|(term, _)| term.weight).sum::<f32>() / self.weight.max(f32::EPSILON)
     }
 
     /// Sum over the terms of the best weight among a term's lexemes.
     fn bm25(&self, frequencies: &[f32], length: f32) -> f32 {
-        let mut at = 0;
-        self.terms
-            .iter()
-            .map(|term| {
-                let own = &frequencies[at..at + term.lexemes.len()];
-                at += term.lexemes.len();
+        self.by_term(frequencies)
+            .map(|(term, own)| {
                 let weight = idf(self.stats, term.frequency);
                 own.iter().map(|frequency| bm25(self.stats, weight, *frequency, length)).fold(0.0, f32::max)
             })
@@ -176,5 +231,14 @@ impl Question {
         let weigh =
             |token: &'a TokenState| Some(WeighedToken { weight: weight(token.begin)?, state: &token.state });
         tokens.iter().filter_map(weigh).collect()
+    }
+}
+
+/// In how many passages a term counts to stand that is found in `frequency`.
+fn asked_frequency(alternatives: &[String], frequency: f32, stats: CorpusStats) -> f32 {
+    if alternatives.iter().any(|lexeme| is_function_word(lexeme)) {
+        frequency.max(FUNCTION_WORD_SHARE * stats.passages)
+    } else {
+        frequency
     }
 }

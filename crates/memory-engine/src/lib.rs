@@ -17,6 +17,7 @@ mod error;
 mod lexical;
 mod long_text;
 mod memory;
+mod statistics;
 
 pub use error::EngineError;
 pub use memory::{EngineSettings, Memory, ModelState};

@@ -1,6 +1,5 @@
 //! The memory itself: a store, the models, and what is remembered of both between calls.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,18 +7,16 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use memory_core::authoring::AuthoringLimits;
-use memory_core::id::Namespace;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, Extractor, ModelInfo};
-use memory_core::recall::CorpusStats;
 use memory_store::models::{self, ActiveModel};
-use memory_store::survey::PassageCounts;
 use memory_store::{Store, StoreError, Topic};
 use tokio::sync::{Notify, watch};
 
 use crate::EngineError;
 use crate::graph::{GraphFiles, WatchedGraphs};
 use crate::mirror::VectorMirror;
-use crate::recall::Reranking;
+use crate::recall::{Rankings, Reranking};
+use crate::statistics::Statistics;
 
 /// How long a call is made again while the database is away, restarting for example.
 const RETRY_FOR: Duration = Duration::from_secs(8);
@@ -119,6 +116,7 @@ pub struct Memory {
     pub(crate) mirror: Option<VectorMirror>,
     pub(crate) reranking: Option<Reranking>,
     pub(crate) disk: Disk,
+    pub(crate) rankings: Rankings,
 }
 
 impl Memory {
@@ -135,6 +133,7 @@ impl Memory {
             mirror: None,
             reranking: None,
             disk: Disk::default(),
+            rankings: Rankings::default(),
         }
     }
 
@@ -291,62 +290,6 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// Numbers that weigh search results and may be a little old.
-#[derive(Default)]
-pub(crate) struct Statistics {
-    corpora: Mutex<HashMap<Namespace, (Instant, CorpusStats)>>,
-    frequencies: Mutex<HashMap<Namespace, Frequencies>>,
-    passages: Mutex<HashMap<Namespace, (Instant, PassageCounts)>>,
-}
-
-/// In how many passages each lexeme stands, and when that was counted.
-type Frequencies = HashMap<String, (Instant, f32)>;
-
-/// How old each may be.
-const CORPUS_AGE: Duration = Duration::from_secs(60);
-const FREQUENCY_AGE: Duration = Duration::from_secs(300);
-const PASSAGES_AGE: Duration = Duration::from_secs(5);
-/// How many words of a namespace are kept.
-const FREQUENCIES_KEPT: usize = 50_000;
-
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Statistics {
-    pub(crate) fn corpus(&self, ns: &Namespace) -> Option<CorpusStats> {
-        locked(&self.corpora).get(ns).filter(|(at, _)| at.elapsed() < CORPUS_AGE).map(|(_, stats)| *stats)
-    }
-
-    pub(crate) fn set_corpus(&self, ns: &Namespace, stats: CorpusStats) {
-        locked(&self.corpora).insert(ns.clone(), (Instant::now(), stats));
-    }
-
-    pub(crate) fn frequency(&self, ns: &Namespace, lexeme: &str) -> Option<f32> {
-        let frequencies = locked(&self.frequencies);
-        frequencies.get(ns)?.get(lexeme).filter(|(at, _)| at.elapsed() < FREQUENCY_AGE).map(|(_, df)| *df)
-    }
-
-    pub(crate) fn set_frequencies(&self, ns: &Namespace, counted: impl IntoIterator<Item = (String, f32)>) {
-        let mut frequencies = locked(&self.frequencies);
-        let of_namespace = frequencies.entry(ns.clone()).or_default();
-        if of_namespace.len() > FREQUENCIES_KEPT {
-            of_namespace.clear();
-        }
-        let now = Instant::now();
-        of_namespace.extend(counted.into_iter().map(|(lexeme, df)| (lexeme, (now, df))));
-    }
-
-    pub(crate) fn passages(&self, ns: &Namespace) -> Option<PassageCounts> {
-        locked(&self.passages).get(ns).filter(|(at, _)| at.elapsed() < PASSAGES_AGE).map(|(_, count)| *count)
-    }
-
-    /// There are more of them now.
-    pub(crate) fn forget_passages(&self, ns: &Namespace) {
-        locked(&self.passages).remove(ns);
-    }
-
-    pub(crate) fn set_passages(&self, ns: &Namespace, count: PassageCounts) {
-        locked(&self.passages).insert(ns.clone(), (Instant::now(), count));
-    }
 }

@@ -12,7 +12,7 @@ use memory_core::recall::Stages;
 use memory_engine::Memory;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_store::models::ActiveModel;
-use memory_store::search::{self, EXACT_MAX, Filters, QueryVector};
+use memory_store::search::{self, Breadth, EXACT_MAX, Filters, QueryVector};
 
 use super::report::{Agreement, Outcome};
 use super::{Sized, namespace};
@@ -111,12 +111,13 @@ pub(super) async fn index_agreement(
     // What a scope is told of the namespace's size decides how it is searched.
     let exact = search::scope(&mut conn, &ns, Filters::default(), 0).await?;
     let indexed = search::scope(&mut conn, &ns, Filters::default(), of.size as i64).await?;
+    let depth = Breadth::of_passages(COMPARED_DEPTH);
     let (mut found, mut wanted) = (0, 0);
     for n in 0..COMPARED {
         let vector = model.embed_query(&world.question(u64::MAX - n, of.size)).await?.vector;
         let query = QueryVector { model: active, vector: &vector };
-        let true_ones = search::nearest(&mut conn, &ns, &exact, query, COMPARED_DEPTH, None).await?;
-        let ones = search::nearest(&mut conn, &ns, &indexed, query, COMPARED_DEPTH, None).await?;
+        let true_ones = search::nearest(&mut conn, &ns, &exact, query, depth, None).await?;
+        let ones = search::nearest(&mut conn, &ns, &indexed, query, depth, None).await?;
         let ones: HashSet<PassageId> = ones.into_iter().map(|(id, _)| id).collect();
         wanted += true_ones.len();
         found += true_ones.iter().filter(|(id, _)| ones.contains(id)).count();

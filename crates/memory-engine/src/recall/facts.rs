@@ -9,7 +9,7 @@ use memory_core::id::{Namespace, PassageId};
 use memory_core::text::cut;
 use memory_store::expansion::FoundEntity;
 use memory_store::facts::{self, StoredFact};
-use memory_store::search::{self, Owner};
+use memory_store::search::{self, Breadth, Owner};
 
 use super::RecallRequest;
 use super::search::{Asked, Found, Scored};
@@ -24,7 +24,7 @@ const FACTS_OF_ENTITY_MAX: i64 = 2;
 /// The most relations shown with a fact.
 const RELATIONS_MAX: i64 = 5;
 /// How many passages of observations each arm may bring in.
-const ARM_LIMIT: usize = 40;
+const ARM_LIMIT: Breadth = Breadth { passages: 40, of_text: usize::MAX };
 /// Late interaction below which an observation does not answer the question.
 const LATE_MIN: f32 = 0.27;
 /// How much of an observation a fact shows.
@@ -86,9 +86,9 @@ impl Memory {
             }
         };
         let ((by_words, mut conn), nearest) = futures::try_join!(words, vectors)?;
-        let met: HashSet<PassageId> = by_words.iter().map(|(id, _)| *id).collect();
+        let met: HashSet<PassageId> = by_words.iter().map(|hit| hit.passage_id).collect();
         let found = Found { by_words, nearest };
-        let scored = self.rank(&mut conn, ns, asked, found, request.stages).await?;
+        let scored = self.rank(&mut conn, ns, asked, found, request.stages, &HashSet::new()).await?;
         conn.keep();
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering

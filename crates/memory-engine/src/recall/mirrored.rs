@@ -71,7 +71,7 @@ impl Memory {
 }
 
 /// Says it once an answer.
-fn warn(warnings: &mut Vec<String>, warning: &str) {
+pub(super) fn warn(warnings: &mut Vec<String>, warning: &str) {
     if !warnings.iter().any(|said| said == warning) {
         warnings.push(warning.to_owned());
     }

@@ -3,11 +3,14 @@
 mod facts;
 mod mirrored;
 mod neighbours;
+mod paging;
+mod ranking;
 mod request;
 mod reranking;
 mod search;
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use memory_core::chunk::count_tokens;
 use memory_core::entity::names_in_question;
@@ -24,10 +27,13 @@ pub use memory_store::neighbours::Neighbour;
 use memory_store::turns::{self, Turn};
 
 pub use facts::{EntityLink, Fact};
-pub use request::{RecallDraft, RecallRequest, Target, cursor};
+pub use paging::Cursor;
+pub(crate) use ranking::Rankings;
+pub use request::{RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
 
-use self::search::Chosen;
+use self::paging::Listing;
+use self::ranking::{DEPTH_MAX, Found, Ranked};
 use crate::{EngineError, Memory};
 
 /// The most events read with one hit of a search, the surest first; a full answer shows them all.
@@ -50,6 +56,8 @@ const RESULT_OVERHEAD_TOKENS: usize = 90;
 #[derive(Debug, Clone)]
 pub struct Recalled {
     pub hit: HydratedHit,
+    /// Where it stands in the listing, from 0.
+    pub place: usize,
     /// Set when an event was asked for: its id stands in the place of the artifact's.
     pub event_id: Option<EventId>,
     pub score: f32,
@@ -69,7 +77,19 @@ pub struct Explanation {
     pub vector: Option<ArmPlace>,
     pub lexical: Option<ArmPlace>,
     pub late: Option<ArmPlace>,
+    /// What the shares of these were multiplied by, since the best found answers little or an arm could not say anything.
+    pub sureness: f32,
     pub artifact: ArtifactScore,
+}
+
+impl Explanation {
+    /// With what the arms add to the hit's score, not to its passage's.
+    fn in_shares_of_the_score(mut self) -> Self {
+        for place in [&mut self.vector, &mut self.lexical, &mut self.late].into_iter().flatten() {
+            place.share *= self.artifact.scale;
+        }
+        self
+    }
 }
 
 #[derive(Debug, Clone, Default)]
@@ -98,14 +118,15 @@ impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn recall(&self, ns: &Namespace, request: &RecallRequest) -> Result<Recall, EngineError> {
         self.persist(|| async {
+            let mut listing = Listing::new(ns, request)?;
             let mut answer = match &request.target {
-                Target::Query(query) => Box::pin(self.recall_query(ns, request, query)).await?,
-                Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id).await?,
+                Target::Query(query) => Box::pin(self.recall_query(ns, request, query, &mut listing)).await?,
+                Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id, &listing).await?,
                 Target::Id(AnyId::Event(id)) => self.recall_event(ns, request, id).await?,
-                Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
+                Target::Conversation(id) => self.recall_conversation(ns, request, id, &listing).await?,
             };
             if let Some(max_tokens) = request.max_tokens {
-                fit(&mut answer, max_tokens, request.offset);
+                fit(&mut answer, max_tokens, request.offset, &listing);
             }
             if request.include_events {
                 answer.unread = self.unread(ns, &answer.results).await?;
@@ -131,19 +152,22 @@ impl Memory {
         ns: &Namespace,
         request: &RecallRequest,
         query: &str,
+        listing: &mut Listing,
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
-        let depth = request.offset + request.limit;
-        let searching = self.search(ns, request, query, depth, &mut answer.warnings);
-        let ((asked, chosen, mut conn), named) =
-            futures::try_join!(searching, self.named(ns, request, query))?;
-        let page: Vec<&Chosen> = chosen.iter().skip(request.offset).take(request.limit).collect();
-        if chosen.len() > depth && request::can_page_to(depth) {
-            answer.next_cursor = Some(cursor(depth));
-        }
-        let ids: Vec<PassageId> = page.iter().map(|c| c.passage_id).collect();
+        let searching = self.ranking(ns, request, query, listing.question, &mut answer.warnings);
+        let (found, named) = futures::try_join!(searching, self.named(ns, request, query))?;
+        let Found { ranking, asked, mut conn } = found;
+        listing.ranking = Some(Arc::clone(&ranking));
+        let end = (request.offset + request.limit).min(DEPTH_MAX);
+        let page: Vec<(usize, &Ranked)> =
+            ranking.ranked.iter().enumerate().take(end).skip(request.offset).collect();
+        let (next_cursor, ended) = listing.next(&ranking, end);
+        answer.next_cursor = next_cursor;
+        answer.warnings.extend(ended);
+        let ids: Vec<PassageId> = page.iter().map(|(_, ranked)| ranked.passage_id).collect();
         let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
-        let revisions: Vec<RevisionId> = page.iter().map(|c| c.revision_id).collect();
+        let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
         let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
             let around = self.neighbours(&mut conn, ns, request, &hits).await?;
@@ -152,10 +176,10 @@ impl Memory {
         };
         // Facts stand on the first page.
         let meeting_facts = async {
-            if request.offset > 0 {
-                return Ok(Vec::new());
+            match &asked {
+                Some(asked) if request.offset == 0 => self.facts_of_question(ns, request, asked).await,
+                _ => Ok(Vec::new()),
             }
-            self.facts_of_question(ns, request, &asked).await
         };
         let ((hits, mut around), expansion, of_question) =
             futures::try_join!(hydrating, self.expand(ns, request, &revisions, &named), meeting_facts)?;
@@ -167,8 +191,9 @@ impl Memory {
         let mut words = question.reader();
         answer.results = hits
             .into_iter()
+            .filter(|hit| hit.is_latest || request.filters.include_superseded)
             .filter_map(|mut hit| {
-                let chosen = page.iter().find(|c| c.passage_id == hit.passage_id)?;
+                let (place, ranked) = *page.iter().find(|(_, ranked)| ranked.passage_id == hit.passage_id)?;
                 let content = hit.content.take();
                 if !request.is_full {
                     hit.events.sort_by_cached_key(|event| Reverse(words.met_by(&event.narrative)));
@@ -176,11 +201,12 @@ impl Memory {
                 }
                 let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
                 Some(Recalled {
-                    score: chosen.score,
+                    place,
+                    score: ranked.score,
                     snippet: snippet(&hit.passage, Some(&mut words)),
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
                     is_cut,
-                    explanation: request.explain.then_some(chosen.explanation),
+                    explanation: request.explain.then(|| ranked.explanation.in_shares_of_the_score()),
                     event_id: None,
                     neighbours: around.remove(&hit.passage_id).unwrap_or_default(),
                     hit,
@@ -195,6 +221,7 @@ impl Memory {
         ns: &Namespace,
         request: &RecallRequest,
         id: &ArtifactId,
+        listing: &Listing,
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
         let mut conn = self.store.acquire().await?;
@@ -208,8 +235,9 @@ impl Memory {
         let Some((content, chars)) = page else { return Ok(answer) };
         let end = request.offset + content.chars().count();
         let is_cut = end < chars;
-        answer.next_cursor = is_cut.then(|| cursor(end));
+        answer.next_cursor = is_cut.then(|| listing.cursor(end));
         answer.results.push(Recalled {
+            place: 0,
             score: 1.0,
             snippet: snippet(&hit.passage, None),
             content: Some(content),
@@ -241,6 +269,7 @@ impl Memory {
         };
         hit.events = vec![event.clone()];
         answer.results.push(Recalled {
+            place: 0,
             score: 1.0,
             snippet: event.narrative,
             content: None,
@@ -260,13 +289,14 @@ impl Memory {
         ns: &Namespace,
         request: &RecallRequest,
         id: &str,
+        listing: &Listing,
     ) -> Result<Recall, EngineError> {
         let mut conn = self.store.acquire().await?;
         let (turns, total_turns) =
             turns::conversation(&mut conn, ns, id, request.offset as i64, request.limit as i64).await?;
         let end = request.offset + turns.len();
         Ok(Recall {
-            next_cursor: (!turns.is_empty() && (end as i64) < total_turns).then(|| cursor(end)),
+            next_cursor: (!turns.is_empty() && (end as i64) < total_turns).then(|| listing.cursor(end)),
             conversation: Some(ConversationPage { conversation_id: id.to_owned(), turns, total_turns }),
             ..Recall::default()
         })
@@ -357,7 +387,7 @@ impl Expansion {
 
 /// Leaves out what the bound has no room for: results from the end, then related events, facts and entities.
 /// The first result always stays.
-fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
+fn fit(answer: &mut Recall, max_tokens: usize, offset: usize, listing: &Listing) {
     let mut left = max_tokens;
     let mut take = |cost: usize| match left.checked_sub(cost) {
         Some(rest) => {
@@ -371,8 +401,8 @@ fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
     };
     let kept = answer.results.iter().take_while(|r| take(cost_of(r))).count().max(1);
     if kept < answer.results.len() {
+        answer.next_cursor = Some(listing.cursor(answer.results[kept].place));
         answer.results.truncate(kept);
-        answer.next_cursor = Some(cursor(offset + kept));
         answer.warnings.push(format!("Cut to {kept} results by max_tokens; next_cursor has the rest."));
     }
     answer.related.retain(|r| {
@@ -403,7 +433,7 @@ fn fit(answer: &mut Recall, max_tokens: usize, offset: usize) {
             conversation.turns.iter().take_while(|t| take(40 + count_tokens(&t.content))).count().max(1);
         if kept < conversation.turns.len() {
             conversation.turns.truncate(kept);
-            answer.next_cursor = Some(cursor(offset + kept));
+            answer.next_cursor = Some(listing.cursor(offset + kept));
         }
     }
 }

@@ -9,6 +9,9 @@ use memory_core::recall::Stages;
 use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_store::search::Filters;
 
+use super::paging::Cursor;
+use super::ranking::DEPTH_MAX;
+
 const QUERY_MAX_CHARS: usize = 2_000;
 const LIMIT_MAX: i64 = 50;
 const GRAPH_BUDGET_MAX: i64 = 100;
@@ -16,8 +19,6 @@ const GRAPH_BUDGET_MAX: i64 = 100;
 const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
 /// How many turns or chunks may come with a hit, on either side.
 const NEIGHBOURS_MAX: i64 = 5;
-/// How many results deep paging goes.
-const DEPTH_MAX: usize = 500;
 
 /// The arguments of the tool, unchecked.
 #[derive(Debug, Clone, Default)]
@@ -76,6 +77,8 @@ pub struct RecallRequest {
     pub neighbours: usize,
     /// Where the page begins.
     pub offset: usize,
+    /// What the page before says of that.
+    pub cursor: Option<Cursor>,
     /// Everything that a client asks runs all stages.
     pub stages: Stages,
 }
@@ -91,9 +94,10 @@ impl RecallRequest {
             (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
         };
         let offset_max = match &target {
-            Target::Query(_) => DEPTH_MAX + LIMIT_MAX as usize,
+            Target::Query(_) => DEPTH_MAX,
             Target::Id(_) | Target::Conversation(_) => CONTENT_MAX_CHARS,
         };
+        let cursor = draft.cursor.as_deref().map(|text| Cursor::parse(text, offset_max)).transpose()?;
         let is_full = match draft.detail.as_deref().map(str::trim) {
             None | Some("concise" | "") => false,
             Some("full") => true,
@@ -156,7 +160,8 @@ impl RecallRequest {
             explain: draft.explain.unwrap_or(false),
             graph: draft.graph,
             neighbours: within("neighbours", draft.neighbours, 0, 0, NEIGHBOURS_MAX)? as usize,
-            offset: draft.cursor.as_deref().map_or(Ok(0), |text| parse_cursor(text, offset_max))?,
+            offset: cursor.map_or(0, |cursor| cursor.from),
+            cursor,
             stages: Stages { priors: draft.priors.unwrap_or(true), ..Stages::default() },
         })
     }
@@ -190,27 +195,6 @@ fn within(name: &str, value: Option<i64>, default: i64, min: i64, max: i64) -> R
         n if (min..=max).contains(&n) => Ok(n),
         n => Err(out_of_range(name, n, min, max)),
     }
-}
-
-/// The cursor of the page that begins at `offset`; `None` where paging ends.
-pub fn cursor(offset: usize) -> String {
-    format!("from:{offset}")
-}
-
-fn parse_cursor(text: &str, offset_max: usize) -> Result<usize, Invalid> {
-    text.trim().strip_prefix("from:").and_then(|n| n.parse().ok()).filter(|n| *n <= offset_max).ok_or_else(
-        || {
-            Invalid::new(format!(
-                "Invalid cursor '{}'. Use the next_cursor of the page before, or leave it out.",
-                cut(text, 40)
-            ))
-        },
-    )
-}
-
-/// Whether a search reaches results beyond this many.
-pub(super) fn can_page_to(offset: usize) -> bool {
-    offset < DEPTH_MAX
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use memory_core::recall::{ArtifactScore, join_reranked};
 use memory_core::render::Surroundings;
 use memory_store::hydration::{self, HydratedHit, Wanted};
 
-use super::search::Chosen;
+use super::ranking::Ranked;
 use crate::{EngineError, Memory};
 
 /// How many of the best are read again.
@@ -41,9 +41,9 @@ impl Memory {
         &self,
         ns: &Namespace,
         query: &str,
-        mut chosen: Vec<Chosen>,
+        mut chosen: Vec<Ranked>,
         warnings: &mut Vec<String>,
-    ) -> Result<Vec<Chosen>, EngineError> {
+    ) -> Result<Vec<Ranked>, EngineError> {
         let Some(Reranking { reranker, deadline }) = &self.reranking else { return Ok(chosen) };
         if chosen.len() < 2 {
             return Ok(chosen);
@@ -72,7 +72,7 @@ impl Memory {
     }
 
     /// The passages as a reader would want them, in order; one that is gone meanwhile is empty.
-    async fn texts(&self, ns: &Namespace, chosen: &[Chosen]) -> Result<Vec<String>, EngineError> {
+    async fn texts(&self, ns: &Namespace, chosen: &[Ranked]) -> Result<Vec<String>, EngineError> {
         let ids: Vec<PassageId> = chosen.iter().map(|chosen| chosen.passage_id).collect();
         // The connection is given back before the model reads.
         let mut conn = self.store.acquire().await?;

@@ -1,33 +1,28 @@
 //! The search itself: the arms bring in candidates, everything that is known of each is joined to one score.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::max_similarities;
 use memory_core::ports::{Embedded, EmbeddingError};
-use memory_core::recall::{Evidence, Fused, Stages, Standing, fuse, score_artifacts};
+use memory_core::recall::{ArtifactScore, Evidence, Fused, Stages, Standing, fuse, score_artifacts};
 use memory_core::time::question::{QuestionTime, question_window};
 use memory_store::models::ActiveModel;
-use memory_store::search::{self, Candidate, Owner, QueryVector, Scope};
+use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
 use memory_store::survey::{self, PassageCounts};
 use memory_store::{Conn, Pooled};
 
+use super::mirrored::warn;
+use super::ranking::Ranked;
 use super::{Explanation, RecallRequest};
 use crate::error::vector_warning;
-use crate::lexical::Question;
+use crate::lexical::{Question, WordHit};
 use crate::{EngineError, Memory};
 
-/// How many passages each arm may bring in.
-const ARM_LIMIT: usize = 50;
-
-/// A passage that stands for its artifact in an answer.
-pub(super) struct Chosen {
-    pub(super) passage_id: PassageId,
-    pub(super) revision_id: RevisionId,
-    pub(super) score: f32,
-    pub(super) explanation: Explanation,
-}
+/// The most passages that the mirror is asked for.
+const MIRRORED_MAX: usize = 2_000;
 
 /// A question as the arms take it.
 pub(super) struct Asked {
@@ -38,8 +33,7 @@ pub(super) struct Asked {
 
 /// What the arms have brought in.
 pub(super) struct Found {
-    /// With their BM25.
-    pub(super) by_words: Vec<(PassageId, f32)>,
+    pub(super) by_words: Vec<WordHit>,
     pub(super) nearest: Vec<PassageId>,
 }
 
@@ -47,6 +41,16 @@ pub(super) struct Found {
 pub(super) struct Scored {
     pub(super) candidate: Candidate,
     pub(super) fused: Fused<PassageId>,
+}
+
+/// What one breadth of the arms has found, best first.
+pub(super) struct Tier {
+    pub(super) asked: Asked,
+    pub(super) ranked: Vec<Ranked>,
+    /// An arm has left something out.
+    pub(super) goes_on: bool,
+    /// The connection that was searched on, for what is read next.
+    pub(super) conn: Pooled,
 }
 
 impl Memory {
@@ -66,32 +70,61 @@ impl Memory {
         &self,
         ns: &Namespace,
         scope: &Scope,
+        request: &RecallRequest,
         query: &str,
-        stages: Stages,
-        limit: usize,
+        breadth: Breadth,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
+        let stages = request.stages;
         let words = async {
             let mut conn = self.store.acquire().await?;
             let question = self.read_question(&mut conn, ns, query).await?;
             let by_words = if stages.lexical {
-                question.passages(&mut conn, ns, scope, limit).await?
+                question.passages(&mut conn, ns, scope, breadth).await?
             } else {
                 Vec::new()
             };
+            let waiting = self.waiting(&mut conn, ns, request, question.newest).await?;
             conn.keep();
-            Ok::<_, EngineError>((question, by_words))
+            Ok::<_, EngineError>((question, by_words, waiting))
         };
         let vectors = async {
             let embedded = self.embedded(query, stages, warnings).await;
             let nearest = match &embedded {
-                Some(embedded) => self.nearest(ns, scope, embedded, limit, warnings).await?,
+                Some(embedded) => self.nearest(ns, scope, embedded, breadth, warnings).await?,
                 None => Vec::new(),
             };
             Ok((embedded, nearest))
         };
-        let ((question, by_words), (embedded, nearest)) = futures::try_join!(words, vectors)?;
+        let ((question, by_words, waiting), (embedded, nearest)) = futures::try_join!(words, vectors)?;
+        if embedded.is_some() && waiting > 0 {
+            warn(warnings, &waiting_warning(waiting));
+        }
         Ok((Asked { question, embedded }, Found { by_words, nearest }))
+    }
+
+    /// How many passages the question could find by their vectors if these were computed.
+    async fn waiting(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        request: &RecallRequest,
+        newest: i64,
+    ) -> Result<i64, EngineError> {
+        let Some((_, model)) = self.ready_model().filter(|_| request.stages.vector) else { return Ok(0) };
+        let in_namespace = match self.statistics.waiting(ns, newest) {
+            Some(waiting) => waiting,
+            None => {
+                let all = Filters { include_superseded: true, ..Filters::default() };
+                let waiting = search::without_vector(conn, ns, &all, model.model_id).await?;
+                self.statistics.set_waiting(ns, newest, waiting);
+                waiting
+            }
+        };
+        if in_namespace == 0 {
+            return Ok(0);
+        }
+        Ok(search::without_vector(conn, ns, &request.filters, model.model_id).await?)
     }
 
     /// What the model makes of the question, where a stage needs that and it can.
@@ -108,7 +141,7 @@ impl Memory {
             Some((model, active)) => model.embed_query(query).await.map(|embedded| (embedded, active)),
             None => Err(EmbeddingError::Unavailable("not loaded".into())),
         };
-        embedded.map_err(|error| warnings.push(vector_warning(&error))).ok()
+        embedded.map_err(|error| warn(warnings, &vector_warning(&error))).ok()
     }
 
     /// The passages of the scope that are nearest to the question, in Postgres or among what the mirror names.
@@ -117,22 +150,32 @@ impl Memory {
         ns: &Namespace,
         scope: &Scope,
         embedded: &(Embedded, ActiveModel),
-        limit: usize,
+        breadth: Breadth,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<PassageId>, EngineError> {
         if scope.is_empty() {
             return Ok(Vec::new());
         }
-        let mirrored = self.mirrored(ns, scope, embedded, limit, warnings).await?;
         let (Embedded { vector, .. }, model) = embedded;
-        let mut conn = self.store.acquire().await?;
         let query = QueryVector { model, vector };
-        let near = search::nearest(&mut conn, ns, scope, query, limit, mirrored.as_deref()).await?;
-        conn.keep();
-        Ok(near.into_iter().map(|(id, _)| id).collect())
+        let mut limit = breadth.passages;
+        loop {
+            let mirrored = self.mirrored(ns, scope, embedded, limit, warnings).await?;
+            let mut conn = self.store.acquire().await?;
+            let near = search::nearest(&mut conn, ns, scope, query, breadth, mirrored.as_deref()).await?;
+            conn.keep();
+            // Where a few texts take up what the mirror was asked for, it is asked for more.
+            let is_short =
+                mirrored.is_some_and(|named| named.len() >= limit) && near.len() < breadth.passages;
+            if !is_short || limit >= MIRRORED_MAX {
+                return Ok(near.into_iter().map(|(id, _)| id).collect());
+            }
+            limit = (limit * 4).min(MIRRORED_MAX);
+        }
     }
 
-    /// What was found, best first: all that is known of each passage joined to one score.
+    /// What was found, best first: all that is known of each passage joined to one score. Texts that stand in a ranking
+    /// `before` are left out.
     pub(super) async fn rank(
         &self,
         conn: &mut Conn,
@@ -140,8 +183,10 @@ impl Memory {
         asked: &Asked,
         found: Found,
         stages: Stages,
+        before: &HashSet<u64>,
     ) -> Result<Vec<Scored>, EngineError> {
-        let lexical: HashMap<PassageId, f32> = found.by_words.into_iter().collect();
+        let lexical: HashMap<PassageId, WordHit> =
+            found.by_words.into_iter().map(|hit| (hit.passage_id, hit)).collect();
         let mut given: Vec<PassageId> = lexical.keys().copied().chain(found.nearest).collect();
         given.sort_unstable();
         given.dedup();
@@ -151,7 +196,8 @@ impl Memory {
         let embedded = asked.embedded.as_ref();
         let query = embedded.map(|(Embedded { vector, .. }, model)| QueryVector { model, vector });
         let with_states = stages.late_interaction && embedded.is_some_and(|(it, _)| !it.tokens.is_empty());
-        let candidates = search::candidates(conn, ns, &given, query, with_states).await?;
+        let mut candidates = search::candidates(conn, ns, &given, query, with_states).await?;
+        candidates.retain(|candidate| !hit_of(candidate).is_some_and(|hit| before.contains(&hit)));
         let late = match embedded {
             Some((embedded, _)) if with_states => {
                 let states: Vec<Option<&[u8]>> = candidates.iter().map(|c| c.states.as_deref()).collect();
@@ -162,11 +208,15 @@ impl Memory {
         let evidence: Vec<Evidence<PassageId>> = candidates
             .iter()
             .zip(late)
-            .map(|(candidate, late)| Evidence {
-                key: candidate.passage_id,
-                vector: candidate.cosine.filter(|_| stages.vector),
-                lexical: stages.lexical.then(|| lexical.get(&candidate.passage_id).copied().unwrap_or(0.0)),
-                late,
+            .map(|(candidate, late)| {
+                let words = lexical.get(&candidate.passage_id);
+                Evidence {
+                    key: candidate.passage_id,
+                    vector: candidate.cosine.filter(|_| stages.vector),
+                    lexical: stages.lexical.then(|| words.map_or(0.0, |hit| hit.bm25)),
+                    late,
+                    coverage: words.map_or(0.0, |hit| hit.coverage),
+                }
             })
             .collect();
         let mut candidates: HashMap<PassageId, Candidate> =
@@ -177,35 +227,46 @@ impl Memory {
         Ok(scored.collect())
     }
 
-    /// One passage an artifact, best first: at least `depth + 1` of them where there are so many. Gives the
-    /// connection that was searched on, for what is read next.
-    pub(super) async fn search(
+    /// What the arms find at a breadth of those that are not in the ranking already: one passage a hit, best first.
+    pub(super) async fn tier(
         &self,
         ns: &Namespace,
         request: &RecallRequest,
         query: &str,
-        depth: usize,
+        breadth: Breadth,
+        before: &[Ranked],
         warnings: &mut Vec<String>,
-    ) -> Result<(Asked, Vec<Chosen>, Pooled), EngineError> {
+    ) -> Result<Tier, EngineError> {
         let passages = self.passage_counts(ns).await?.of_revisions;
         let scope = self.scope(ns, request, passages).await?;
-        let limit = ARM_LIMIT.max(depth * 2);
         let stages = request.stages;
-        let (asked, found) = self.ask(ns, &scope, query, stages, limit, warnings).await?;
+        let (asked, mut found) = self.ask(ns, &scope, request, query, breadth, warnings).await?;
+        let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
         // While the question was embedded no connection was held.
         let mut conn = self.store.acquire().await?;
-        let mut scored = self.rank(&mut conn, ns, &asked, found, stages).await?;
+        if request.filters.include_superseded {
+            let given: Vec<PassageId> = found
+                .by_words
+                .iter()
+                .map(|hit| hit.passage_id)
+                .chain(found.nearest.iter().copied())
+                .collect();
+            found.nearest.extend(search::current_of(&mut conn, ns, &scope, &given).await?);
+        }
+        let known = before.iter().map(|ranked| ranked.hit).collect();
+        let mut scored = self.rank(&mut conn, ns, &asked, found, stages, &known).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
         });
-        let chosen = choose(&scored, query, stages);
-        if !self.reranks() || !stages.reranking {
-            return Ok((asked, chosen, conn));
+        let mut ranked = choose(&scored, query, stages);
+        if before.is_empty() && self.reranks() && stages.reranking {
+            conn.keep();
+            ranked = self.rerank(ns, query, ranked, warnings).await?;
+            conn = self.store.acquire().await?;
         }
-        conn.keep();
-        let chosen = self.rerank(ns, query, chosen, warnings).await?;
-        Ok((asked, chosen, self.store.acquire().await?))
+        lead_their_places(&mut ranked);
+        Ok(Tier { asked, ranked, goes_on, conn })
     }
 
     async fn scope(
@@ -222,34 +283,86 @@ impl Memory {
     }
 }
 
-/// The best passage of each artifact, best artifact first.
-fn choose(scored: &[Scored], query: &str, stages: Stages) -> Vec<Chosen> {
+/// The best passage of each content at each place, best first.
+fn choose(scored: &[Scored], query: &str, stages: Stages) -> Vec<Ranked> {
     let now = Timestamp::now();
     let window = question_window(query, now).filter(|_| stages.time);
     let mut seen = HashSet::new();
     let best: Vec<&Scored> = scored
         .iter()
-        .filter(|scored| match &scored.candidate.owner {
-            Owner::Revision { artifact_id, .. } => seen.insert(artifact_id),
-            Owner::Observation(_) => false,
-        })
+        .filter(|scored| hit_of(&scored.candidate).is_some_and(|hit| seen.insert(hit)))
         .collect();
     let standings: Vec<Standing<'_>> =
         best.iter().filter_map(|scored| standing(scored, window.as_ref(), now)).collect();
     let scores = score_artifacts(&standings, stages);
-    let mut chosen: Vec<Chosen> = best
-        .iter()
-        .zip(scores)
-        .filter_map(|(Scored { candidate, fused }, artifact)| {
-            let Owner::Revision { revision_id, .. } = candidate.owner else { return None };
-            let explanation =
-                Explanation { vector: fused.vector, lexical: fused.lexical, late: fused.late, artifact };
-            Some(Chosen { passage_id: candidate.passage_id, revision_id, score: artifact.score, explanation })
-        })
-        .collect();
+    let mut chosen: Vec<Ranked> =
+        best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();
     // A stable sort: equals stay in the order of their passages.
     chosen.sort_by(|a, b| b.score.total_cmp(&a.score));
     chosen
+}
+
+fn ranked(Scored { candidate, fused }: &Scored, artifact: ArtifactScore) -> Option<Ranked> {
+    let Owner::Revision { revision_id, is_latest, place, .. } = &candidate.owner else { return None };
+    let explanation = Explanation {
+        vector: fused.vector,
+        lexical: fused.lexical,
+        late: fused.late,
+        sureness: fused.sureness,
+        artifact,
+    };
+    Some(Ranked {
+        passage_id: candidate.passage_id,
+        revision_id: *revision_id,
+        score: artifact.score,
+        explanation,
+        is_latest: *is_latest,
+        place: hashed(place),
+        hit: hit_of(candidate)?,
+    })
+}
+
+/// Has what stands at a place now score no less than the outdated texts of the place, and puts it before them.
+fn lead_their_places(ranked: &mut [Ranked]) {
+    let mut outdated: HashMap<u64, f32> = HashMap::new();
+    for old in ranked.iter().filter(|ranked| !ranked.is_latest) {
+        let best = outdated.entry(old.place).or_insert(old.score);
+        *best = best.max(old.score);
+    }
+    if outdated.is_empty() {
+        return;
+    }
+    for current in ranked.iter_mut().filter(|ranked| ranked.is_latest) {
+        if let Some(best) = outdated.get(&current.place) {
+            current.explanation.artifact = current.explanation.artifact.raised_to(*best);
+            current.score = current.explanation.artifact.score;
+        }
+    }
+    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.is_latest.cmp(&a.is_latest)));
+}
+
+/// What is one hit, hashed: a content at a place.
+fn hit_of(candidate: &Candidate) -> Option<u64> {
+    match &candidate.owner {
+        Owner::Revision { place, artifact_id, .. } => Some(hashed(&(place, &artifact_id.0))),
+        Owner::Observation(_) => None,
+    }
+}
+
+/// The same in one process only.
+fn hashed(what: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    what.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn waiting_warning(waiting: i64) -> String {
+    let (passages, wait) = if waiting == 1 {
+        ("passage", "waits for its vector")
+    } else {
+        ("passages", "wait for their vectors")
+    };
+    format!("{waiting} {passages} of those searched still {wait}: until then found by words alone.")
 }
 
 fn standing<'a>(scored: &'a Scored, window: Option<&QuestionTime>, now: Timestamp) -> Option<Standing<'a>> {

@@ -7,7 +7,7 @@ use pgvector::Vector;
 use sqlx::postgres::PgRow;
 use sqlx::{QueryBuilder, Row};
 
-use super::QueryVector;
+use super::{QueryVector, Scope};
 use crate::{Conn, StoreError};
 
 /// A passage that an arm has found.
@@ -27,6 +27,8 @@ pub enum Owner {
     Revision {
         revision_id: RevisionId,
         artifact_id: ArtifactId,
+        /// Where it stands: a document, a turn, or the content itself.
+        place: String,
         is_latest: bool,
         date: Timestamp,
         importance: f32,
@@ -51,7 +53,8 @@ pub async fn candidates(
     // «offset 0» keeps the order of the joins: from the few candidates, by key, to what belongs to them.
     let mut statement = QueryBuilder::new(
         "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation,
-                coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.passages, ",
+                coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.passages,
+                r.artifact_uid, ",
     );
     match query {
         None => statement.push("null::real as cosine, null::bytea as states"),
@@ -71,7 +74,7 @@ pub async fn candidates(
     statement.push(
         " offset 0) p
           left join lateral (
-              select date, created_at, importance, conversation_id, turn_index, passages
+              select date, created_at, importance, conversation_id, turn_index, passages, artifact_uid
               from artifact_revision where revision_id = p.revision_id and namespace = ",
     );
     statement.push_bind(ns.as_str()).push(" offset 0) r on true");
@@ -92,6 +95,36 @@ pub async fn candidates(
     rows.iter().map(candidate_of).collect()
 }
 
+/// Of the outdated texts among the passages given: the first passages of those that stand at their places now, as far as
+/// they are in the scope.
+pub async fn current_of(
+    conn: &mut Conn,
+    ns: &Namespace,
+    scope: &Scope,
+    given: &[PassageId],
+) -> Result<Vec<PassageId>, StoreError> {
+    let mut statement = QueryBuilder::new("select distinct c.passage_id from unnest(");
+    statement.push_bind(given.iter().map(|id| id.0).collect::<Vec<_>>());
+    statement.push(
+        "::bigint[]) g (passage_id)
+         cross join lateral (
+             select revision_id from passage where passage_id = g.passage_id and not is_latest and namespace = ",
+    );
+    statement.push_bind(ns.as_str()).push(
+        " offset 0) o
+         join artifact_revision outdated on outdated.revision_id = o.revision_id and outdated.namespace = ",
+    );
+    statement.push_bind(ns.as_str()).push(
+        " join artifact_revision latest
+               on latest.namespace = outdated.namespace and latest.artifact_uid = outdated.artifact_uid and latest.is_latest
+          join passage c on c.namespace = latest.namespace and c.revision_id = latest.revision_id and c.ordinal = 0
+          where true",
+    );
+    scope.push_condition(&mut statement, ns, "c");
+    let ids: Vec<i64> = statement.build_query_scalar().fetch_all(conn).await?;
+    Ok(ids.into_iter().map(PassageId).collect())
+}
+
 fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
     let revision_id: Option<i64> = row.try_get("revision_id")?;
     let owner = match revision_id {
@@ -102,6 +135,7 @@ fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
             Owner::Revision {
                 revision_id: RevisionId(id),
                 artifact_id: ArtifactId(row.try_get("artifact_id")?),
+                place: row.try_get("artifact_uid")?,
                 is_latest: row.try_get("is_latest")?,
                 date: row.try_get::<SqlTimestamp, _>("date")?.to_jiff(),
                 importance: row.try_get("importance")?,

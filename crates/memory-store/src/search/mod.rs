@@ -2,6 +2,7 @@
 
 mod candidates;
 mod nearest;
+mod waiting;
 mod words;
 
 use jiff::Timestamp;
@@ -12,14 +13,36 @@ use memory_core::graph::GraphReach;
 use memory_core::id::Namespace;
 use sqlx::{Postgres, QueryBuilder, Row};
 
-pub use candidates::{Candidate, Owner, candidates};
+pub use candidates::{Candidate, Owner, candidates, current_of};
 pub use nearest::{QueryVector, nearest};
-pub use words::{WordMatch, common_lexemes, corpus_stats, document_frequencies, with_words};
+pub use waiting::without_vector;
+pub use words::{
+    Growth, WordMatch, WordSearch, common_lexemes, corpus_stats, document_frequencies, growth, with_words,
+};
 
 use crate::{Conn, StoreError};
 
 /// Up to this many revisions or passages a search compares every vector; above it goes through the index.
 pub const EXACT_MAX: i64 = 10_000;
+
+/// How many candidates an arm brings in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Breadth {
+    pub passages: usize,
+    /// Of them no more than this of one text: so a long one leaves room for others.
+    pub of_text: usize,
+}
+
+impl Breadth {
+    /// The best passages, whatever they are a part of.
+    pub fn of_passages(passages: usize) -> Self {
+        Self { passages, of_text: usize::MAX }
+    }
+
+    fn is_bounded(self) -> bool {
+        self.of_text < self.passages
+    }
+}
 
 /// What a hit's revision must be like. Everything that is set must hold.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{IndexError, Near, VectorIndex, Wanted, check, in_order};
-use crate::search::{self, QueryVector};
+use crate::search::{self, Breadth, QueryVector};
 use crate::{Store, StoreError};
 
 /// Searches where the vectors are.
@@ -29,7 +29,8 @@ impl VectorIndex for PgVector {
         let away = |error: StoreError| IndexError::Unavailable(error.to_string());
         let mut conn = self.store.acquire().await.map_err(away)?;
         let query = QueryVector { model: wanted.model, vector: wanted.vector };
-        let found = search::nearest(&mut conn, wanted.ns, wanted.scope, query, wanted.limit, None).await;
+        let breadth = Breadth::of_passages(wanted.limit);
+        let found = search::nearest(&mut conn, wanted.ns, wanted.scope, query, breadth, None).await;
         let near = found.map_err(away)?.into_iter().map(|(passage_id, cosine)| Near { passage_id, cosine });
         Ok(in_order(near.collect()))
     }

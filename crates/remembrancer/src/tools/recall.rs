@@ -155,11 +155,19 @@ struct ExplainOut {
     lexical: Option<PlaceOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
     late_interaction: Option<PlaceOut>,
-    /// What the score is the sum of
+    /// What the arms' shares were multiplied by: the less the best found answers the question, the less
+    sureness: f64,
+    /// Taken off for the text's length
+    length: f64,
+    /// The arms' shares and length together
     passage: f64,
+    /// These and passage add up to the score
     neighbourhood: f64,
     time: f64,
     priors: f64,
+    /// Gained so that it stands before outdated texts of its place
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reranker: Option<PlaceOut>,
 }
@@ -399,10 +407,13 @@ fn result_out(recalled: Recalled) -> ResultOut {
             vector: e.vector.map(Into::into),
             lexical: e.lexical.map(Into::into),
             late_interaction: e.late.map(Into::into),
+            sureness: decimal(e.sureness, 3),
+            length: decimal(e.artifact.length, 3),
             passage: decimal(e.artifact.passage, 3),
             neighbourhood: decimal(e.artifact.neighbourhood, 3),
             time: decimal(e.artifact.time, 3),
             priors: decimal(e.artifact.priors, 3),
+            place: (e.artifact.place > 0.0).then(|| decimal(e.artifact.place, 3)),
             reranker: e.artifact.reranker.map(Into::into),
         }),
         neighbours: recalled.neighbours.into_iter().map(neighbour_out).collect(),

@@ -1,0 +1,166 @@
+use super::*;
+
+fn evidence(key: i32, vector: Option<f32>, lexical: Option<f32>, late: Option<f32>) -> Evidence<i32> {
+    Evidence { key, vector, lexical, late, coverage: 1.0 }
+}
+
+fn keys(fused: &[Fused<i32>]) -> Vec<i32> {
+    fused.iter().map(|f| f.key).collect()
+}
+
+#[test]
+fn a_hit_that_all_arms_like_stands_before_a_hit_of_one() {
+    let fused = fuse(&[
+        evidence(1, Some(0.9), Some(0.0), Some(0.3)),
+        evidence(2, Some(0.8), Some(7.0), Some(0.6)),
+        evidence(3, Some(0.1), Some(1.0), Some(0.2)),
+    ]);
+    assert_eq!(keys(&fused), [2, 1, 3]);
+    assert_eq!(fused[0].vector.unwrap().rank, 2);
+    assert_eq!(fused[0].lexical.unwrap().rank, 1);
+    let shares = [fused[0].vector, fused[0].lexical, fused[0].late].map(|place| place.unwrap().share);
+    assert!((shares.iter().sum::<f32>() - fused[0].score).abs() < 1e-6);
+    assert!(fused.iter().all(|f| (0.0..=1.0).contains(&f.score)));
+}
+
+#[test]
+fn a_score_tells_whether_anything_answers() {
+    let found = |late: f32| {
+        fuse(&[evidence(1, Some(0.1), None, Some(late)), evidence(2, Some(0.0), None, Some(0.01))])
+    };
+    let (answer, chance) = (found(0.6)[0].score, found(0.12)[0].score);
+    assert!(answer > 0.99 && chance < 0.2, "{answer} {chance}");
+}
+
+#[test]
+fn an_arm_that_says_nothing_takes_nothing_away() {
+    let fused = fuse(&[evidence(1, Some(0.9), None, None), evidence(2, Some(0.5), None, None)]);
+    assert!((fused[0].score - 1.0).abs() < 1e-6);
+    let fused = fuse(&[evidence(1, Some(0.5), Some(0.0), None), evidence(2, Some(0.9), Some(0.0), None)]);
+    assert!((fused[0].score - 1.0).abs() < 1e-6 && fused[0].key == 2, "no word was met: {fused:?}");
+    assert!(fuse::<u8>(&[]).is_empty());
+}
+
+#[test]
+fn a_passage_that_alone_has_the_words_stands_first_before_it_has_a_vector() {
+    let compared = [0.3, 0.2, 0.1].map(|late| evidence(1, Some(late), Some(0.0), Some(late)));
+    for (n, late) in [0.15, 0.25, 0.35].into_iter().enumerate() {
+        let mut all = compared.to_vec();
+        all[0].late = Some(late);
+        all.push(evidence(2, None, Some(9.0), None));
+        let fused = fuse(&all);
+        assert_eq!(fused[0].key, 2, "{n}: {fused:?}");
+        // One that has only some of the words is not taken for an answer.
+        all[3].coverage = 0.2;
+        let fused = fuse(&all);
+        let score = fused.iter().find(|f| f.key == 2).unwrap().score;
+        assert!(score < 0.2, "{n}: {fused:?}");
+    }
+}
+
+#[test]
+fn a_passage_without_a_vector_yet_is_judged_by_its_words() {
+    let fused = fuse(&[
+        evidence(1, Some(0.4), Some(2.0), Some(0.4)),
+        evidence(2, None, Some(9.0), None),
+        evidence(3, Some(0.9), Some(9.0), Some(0.9)),
+        evidence(4, Some(0.2), Some(0.0), Some(0.1)),
+    ]);
+    assert_eq!(keys(&fused), [3, 2, 1, 4]);
+}
+
+fn standing(score: f32, turn: Option<(&str, i32)>) -> Standing<'_> {
+    Standing { score, passages: 1, turn, time: 0.0, age_days: 0.0, importance: 0.5 }
+}
+
+#[test]
+fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_back() {
+    let found = [
+        standing(0.8, Some(("a", 1))),
+        standing(0.7, Some(("a", 5))),
+        standing(0.75, Some(("a", 20))),
+        standing(0.75, Some(("b", 2))),
+        standing(0.8, None),
+    ];
+    let scores = score_artifacts(&found, Stages::default());
+    let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
+    assert!(score[1] > 0.7 && score[1] < score[0], "it is near a better one: {score:?}");
+    assert!((score[2] - score[3]).abs() < 1e-6, "too far, or another conversation: {score:?}");
+    assert!((score[0] - score[4]).abs() < 1e-6, "{score:?}");
+    let without =
+        score_artifacts(&found, Stages { neighbourhood: false, priors: false, ..Stages::default() });
+    assert!((without[1].score - 0.7).abs() < 1e-6, "{without:?}");
+}
+
+#[test]
+fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
+    let alone = standing(0.8, None);
+    let better = [
+        Standing { passages: 20, ..alone.clone() },
+        Standing { age_days: 900.0, ..alone.clone() },
+        Standing { importance: 0.1, ..alone.clone() },
+    ];
+    for worse in better {
+        let scores = score_artifacts(&[alone.clone(), worse], Stages::default());
+        assert!(scores[0].score > scores[1].score && scores[1].score > 0.6, "{scores:?}");
+    }
+    let scores = score_artifacts(&[Standing { time: 1.0, ..alone.clone() }, alone], Stages::default());
+    assert!(scores[0].score > scores[1].score);
+    assert!(
+        (scores[0].passage + scores[0].neighbourhood + scores[0].time + scores[0].priors - scores[0].score)
+            .abs()
+            < 1e-6
+    );
+}
+
+#[test]
+fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
+    let found = [standing(0.9, None), standing(0.8, None), standing(0.7, None), standing(0.1, None)];
+    let before = score_artifacts(&found, Stages::default());
+    let mut after = before.clone();
+    join_reranked(&mut after, &[0.0, 0.9, 0.1]);
+    let score: Vec<f32> = after.iter().map(|s| s.score).collect();
+    assert!(score[1] > score[2] && score[2] > score[0] && score[0] > score[3], "{score:?}");
+    assert!(score.iter().all(|s| (0.0..=1.0).contains(s)), "{score:?}");
+    let place = after[1].reranker.unwrap();
+    assert_eq!((place.rank, place.score), (1, 0.9));
+    for s in &after {
+        let shares =
+            s.passage + s.place + s.neighbourhood + s.time + s.priors + s.reranker.map_or(0.0, |r| r.share);
+        assert!((shares - s.score).abs() < 1e-6, "{s:?}");
+    }
+    assert!(after[3].reranker.is_none());
+}
+
+#[test]
+fn ties_stand_in_the_order_of_their_keys() {
+    let equal = |key| evidence(key, Some(1.0), None, None);
+    assert_eq!(keys(&fuse(&[equal(9), equal(3), equal(5)])), [3, 5, 9]);
+}
+
+#[test]
+fn rare_terms_weigh_more_than_common_ones_and_long_passages_less() {
+    let stats = CorpusStats { passages: 1000.0, mean_length: 50.0 };
+    assert!(idf(stats, 2.0) > idf(stats, 500.0));
+    assert!(idf(stats, 1000.0) > 0.0);
+    assert!(bm25(stats, 1.0, 1.0, 20.0) > bm25(stats, 1.0, 1.0, 200.0));
+    assert!(bm25(stats, 1.0, 9.0, 50.0) < 9.0 * bm25(stats, 1.0, 1.0, 50.0));
+}
+
+#[test]
+fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
+    let found = [
+        Standing { passages: 40, time: 0.5, ..standing(0.9, Some(("a", 1))) },
+        Standing { passages: 9, ..standing(0.02, None) },
+    ];
+    for score in score_artifacts(&found, Stages::default()) {
+        for score in [score, score.lowered(0.4), score.raised_to(0.97), score.raised_to(0.95).lowered(0.5)] {
+            let parts =
+                score.passage + score.neighbourhood + score.time + score.priors + score.place - score.score;
+            assert!(parts.abs() < 1e-6, "{score:?}");
+            assert!(score.length < 0.0 && score.passage >= 0.0, "{score:?}");
+        }
+        let joined = if score.passage > 0.1 { 0.9 } else { 0.02 };
+        assert!((joined * score.scale + score.length - score.passage).abs() < 1e-6, "{score:?}");
+    }
+}

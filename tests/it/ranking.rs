@@ -1,0 +1,335 @@
+//! One question has one ranking, from which all pages are cut.
+
+use std::fmt::Write;
+
+use memory_core::id::ArtifactId;
+use memory_engine::recall::{Recall, RecallDraft, RecallRequest};
+use memory_engine::{EngineError, Memory};
+use memory_tests::{Fixture, at_once};
+
+use crate::shorthand::{forget, ids, light, light_sibling, ns, page, query};
+use crate::stand_ins::line_reader;
+
+const QUESTIONS: [&str; 4] =
+    ["zebra stripes hill3", "sea and wind", "who keeps the lighthouse in a storm?", "!!!"];
+
+/// Notes that have much in common.
+async fn have_notes(f: &Fixture, count: usize) {
+    let things = ["zebra", "lighthouse keeper", "storm over the sea", "harbour wall"];
+    for n in 0..count {
+        let text = format!(
+            "Note {n} on the {}, {}{}with wind.",
+            things[n % things.len()],
+            "stripes ".repeat(n % 7),
+            format!("hill{} ", n % 13).repeat(n % 5)
+        );
+        f.remember(&text).await;
+    }
+}
+
+fn asked(text: &str, limit: i64, cursor: Option<String>) -> RecallDraft {
+    RecallDraft { limit: Some(limit), cursor, expand: Some(false), ..query(text) }
+}
+
+fn scores(answer: &Recall) -> Vec<f32> {
+    answer.results.iter().map(|result| result.score).collect()
+}
+
+async fn refusal(f: &Fixture, memory: &Memory, draft: RecallDraft) -> String {
+    let request = RecallRequest::new(draft).expect("the request is valid");
+    match memory.recall(&f.ns, &request).await {
+        Err(EngineError::Invalid(reason)) => reason.0,
+        other => panic!("it is not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn the_first_results_are_the_same_whatever_the_limit() {
+    let f = Fixture::with_extractor(line_reader()).await;
+    have_notes(&f, 220).await;
+    for text in QUESTIONS {
+        let all = f.recall_as(asked(text, 50, None)).await;
+        assert_eq!(all.results.len(), 50, "{text}");
+        for limit in [1, 3, 10, 30] {
+            let some = f.recall_as(asked(text, limit, None)).await;
+            assert_eq!(ids(&some), ids(&all)[..limit as usize], "{text}");
+            assert!(some.next_cursor.is_some(), "{text}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn all_pages_together_have_each_text_once_and_scores_never_rise() {
+    let f = light(line_reader()).await;
+    have_notes(&f, 260).await;
+    for text in QUESTIONS {
+        let (mut read, mut read_scores) = (Vec::new(), Vec::new());
+        let mut cursor = None;
+        loop {
+            let answer = f.recall_as(asked(text, 7, cursor)).await;
+            assert_eq!(answer.warnings, Vec::<String>::new());
+            read.extend(ids(&answer));
+            read_scores.extend(scores(&answer));
+            cursor = answer.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+            assert_eq!(answer.results.len(), 7, "{text}: only the last page is short");
+        }
+        assert!(read_scores.is_sorted_by(|a, b| a >= b), "{text}: {read_scores:?}");
+        let listed = read.len();
+        read.sort();
+        read.dedup();
+        assert_eq!((listed, read.len()), (260, 260), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_listing_ends_after_500_results_and_says_so() {
+    let f = light(line_reader()).await;
+    have_notes(&f, 512).await;
+    let (mut read, mut cursor) = (Vec::new(), None);
+    let last = loop {
+        let answer = f.recall_as(asked("zebra", 50, cursor.clone())).await;
+        read.extend(ids(&answer));
+        if answer.next_cursor.is_none() {
+            break answer;
+        }
+        assert!(answer.warnings.is_empty());
+        cursor = answer.next_cursor;
+    };
+    assert!(last.warnings.len() == 1 && last.warnings[0].contains("500 results"), "{:?}", last.warnings);
+    read.sort();
+    read.dedup();
+    assert_eq!(read.len(), 500);
+}
+
+#[tokio::test]
+async fn what_is_remembered_or_forgotten_between_two_pages_moves_nothing() {
+    let f = light(line_reader()).await;
+    have_notes(&f, 60).await;
+    let before = ids(&f.recall_as(asked("zebra hill3", 50, None)).await);
+    let first = f.recall_as(asked("zebra hill3", 10, None)).await;
+    assert_eq!(ids(&first), before[..10]);
+    // One that goes first, and one of each page that is gone.
+    let new = f.remember("zebra hill3").await.id;
+    for place in [3, 12] {
+        forget(&f, &before[place]).await;
+    }
+    let second = f.recall_as(asked("zebra hill3", 10, first.next_cursor.clone())).await;
+    let left: Vec<ArtifactId> = before[10..20].iter().filter(|id| **id != before[12]).cloned().collect();
+    assert_eq!(ids(&second), left);
+    let third = f.recall_as(asked("zebra hill3", 10, second.next_cursor)).await;
+    assert_eq!(ids(&third), before[20..30]);
+    assert_eq!(ids(&f.recall_as(asked("zebra hill3", 10, None)).await)[0], new);
+    // The former ranking is still there.
+    assert_eq!(ids(&f.recall_as(asked("zebra hill3", 10, first.next_cursor)).await), left);
+}
+
+#[tokio::test]
+async fn a_bound_on_tokens_goes_on_where_it_cut_although_texts_are_gone() {
+    let f = light(line_reader()).await;
+    have_notes(&f, 30).await;
+    let before = ids(&f.recall_as(asked("zebra", 30, None)).await);
+    let first = f.recall_as(asked("zebra", 5, None)).await;
+    forget(&f, &before[6]).await;
+    let bounded = RecallDraft { max_tokens: Some(300), ..asked("zebra", 20, first.next_cursor.clone()) };
+    let second = f.recall_as(bounded).await;
+    let kept = second.results.len();
+    assert!((1..10).contains(&kept), "{kept}");
+    let third = f.recall_as(asked("zebra", 50, second.next_cursor.clone())).await;
+    let read = [ids(&first), ids(&second), ids(&third)].concat();
+    let expected: Vec<ArtifactId> = before.iter().filter(|id| **id != before[6]).cloned().collect();
+    assert_eq!(read, expected);
+}
+
+#[tokio::test]
+async fn a_cursor_belongs_to_its_question_its_filters_and_its_namespace() {
+    let mut f = light(line_reader()).await;
+    have_notes(&f, 30).await;
+    let cursor = f.recall_as(asked("zebra", 5, None)).await.next_cursor;
+    assert!(cursor.is_some());
+    let others = [
+        asked("zebra hill3", 5, cursor.clone()),
+        RecallDraft { author: Some("Ann".into()), ..asked("zebra", 5, cursor.clone()) },
+        RecallDraft { include_superseded: Some(true), ..asked("zebra", 5, cursor.clone()) },
+    ];
+    for other in others {
+        let reason = refusal(&f, &f.memory, other).await;
+        assert!(reason.contains("another question or other filters"), "{reason}");
+    }
+    // What is shown of the results may change.
+    let full = RecallDraft { detail: Some("full".into()), ..asked("  zebra ", 9, cursor.clone()) };
+    assert_eq!(f.recall_as(full).await.results.len(), 9);
+    f.ns = ns("other");
+    have_notes(&f, 10).await;
+    let reason = refusal(&f, &f.memory, asked("zebra", 5, cursor)).await;
+    assert!(reason.contains("another question"), "{reason}");
+}
+
+#[tokio::test]
+async fn another_process_goes_on_with_the_pages_or_says_that_the_cursor_has_grown_old() {
+    let f = light(line_reader()).await;
+    have_notes(&f, 40).await;
+    let before = ids(&f.recall_as(asked("zebra hill3", 40, None)).await);
+    let first = f.recall_as(asked("zebra hill3", 10, None)).await;
+    let other = light_sibling(&f, line_reader()).await;
+    let next = |cursor| RecallRequest::new(asked("zebra hill3", 10, cursor)).expect("a request");
+    let second = other.recall(&f.ns, &next(first.next_cursor.clone())).await.expect("a page");
+    assert_eq!(ids(&second), before[10..20], "nothing has changed");
+    f.remember("zebra hill3").await;
+    let third = other.recall(&f.ns, &next(second.next_cursor)).await.expect("a page");
+    assert_eq!(ids(&third), before[20..30], "it has kept the ranking itself");
+    let another = light_sibling(&f, line_reader()).await;
+    let reason = refusal(&f, &another, asked("zebra hill3", 10, first.next_cursor.clone())).await;
+    assert!(reason.contains("grown old") && reason.contains("again without cursor"), "{reason}");
+    assert_eq!(ids(&f.recall_as(asked("zebra hill3", 10, first.next_cursor)).await), before[10..20]);
+}
+
+/// Lines of a log that all have the words.
+fn log(lines: usize) -> String {
+    (0..lines).fold(String::new(), |mut log, n| {
+        let _ = writeln!(
+            log,
+            "{:02}:{:02} the coffee machine on floor {} was cleaned.",
+            n / 60 % 24,
+            n % 60,
+            n % 9
+        );
+        log
+    })
+}
+
+#[tokio::test]
+async fn one_long_text_does_not_crowd_out_short_ones() {
+    let f = Fixture::with_extractor(line_reader()).await;
+    f.remember(&log(1_500)).await;
+    f.drain().await;
+    let mut short = Vec::new();
+    for text in [
+        "Lease for the coffee machine is 49 euros a month.",
+        "Tom is on parental leave until May.",
+        "The printer is out of toner.",
+        "The board met on Monday.",
+        "Rain is expected at the weekend.",
+        "Parking costs four euros an hour.",
+    ] {
+        short.push(f.remember(text).await.id);
+    }
+    let passages = f.count("select count(*) from passage").await;
+    assert!(passages > 100, "{passages}");
+    let found = ids(&f.recall_as(query("coffee machine")).await);
+    assert!(found.len() == 7 && found[..2].contains(&short[0]), "{found:?}");
+    for limit in [3, 5] {
+        let found = f.recall_as(RecallDraft { limit: Some(limit), ..query("parental leave") }).await;
+        assert_eq!(found.results.len(), limit as usize);
+        assert_eq!(found.results[0].hit.artifact_id, short[1]);
+    }
+}
+
+#[tokio::test]
+async fn a_note_is_found_by_words_that_a_thousand_passages_of_one_text_have() {
+    let f = Fixture::without_model(line_reader()).await;
+    f.remember(&log(14_000)).await;
+    let note = f.remember("Lease for the coffee machine is 49 euros a month.").await.id;
+    let passages = f.count("select count(*) from passage").await;
+    assert!(passages > 1_001, "{passages}");
+    let found = ids(&f.recall_as(query("coffee machine")).await);
+    assert!(found.len() == 2 && found.contains(&note), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_long_text_that_waits_for_its_vectors_is_found_first_by_its_rare_word_and_the_answer_says_that_it_waits()
+ {
+    let f = Fixture::with_extractor(line_reader()).await;
+    let subjects = ["budget", "garden", "printer", "train", "contract", "kitchen"];
+    for n in 0..120 {
+        f.remember(&format!("The {} was discussed in room {n} by the team.", subjects[n % 6])).await;
+    }
+    assert_eq!(f.recall("zanzibar protocol").await.warnings, Vec::<String>::new());
+    let mut text = "The zanzibar protocol is described here. ".to_owned();
+    for n in 0..260 {
+        let _ = write!(text, "Step {n} moves crate {} to shelf {}. ", n * 7, n * 13 % 97);
+    }
+    let long = f.remember(&text).await;
+    assert!(long.is_embedding_pending);
+    let answer = f.recall_as(query("zanzibar protocol")).await;
+    assert_eq!(answer.results[0].hit.artifact_id, long.id);
+    assert!(
+        answer.warnings.len() == 1 && answer.warnings[0].contains("still wait for their vectors"),
+        "{:?}",
+        answer.warnings
+    );
+    let filtered = RecallDraft { author: Some("Ann".into()), ..query("zanzibar protocol") };
+    assert_eq!(f.recall_as(filtered).await.warnings, Vec::<String>::new(), "none of hers waits");
+    f.drain().await;
+    let other = f.sibling(line_reader(), at_once()).await;
+    let request = RecallRequest::new(query("zanzibar protocol")).expect("a request");
+    let answer = other.recall(&f.ns, &request).await.expect("an answer");
+    assert_eq!((&answer.results[0].hit.artifact_id, answer.warnings.len()), (&long.id, 0));
+}
+
+#[tokio::test]
+async fn a_memory_that_grows_is_weighed_at_once_as_a_new_process_weighs_it() {
+    let f = light(line_reader()).await;
+    let (writer, reader) = (light_sibling(&f, line_reader()).await, light_sibling(&f, line_reader()).await);
+    let request = || RecallRequest::new(query("zebra stripes hill3")).expect("a request");
+    // All have counted an empty memory.
+    for memory in [&f.memory, &reader] {
+        assert!(memory.recall(&f.ns, &request()).await.expect("an answer").results.is_empty());
+    }
+    let f = Fixture { memory: writer, ..f };
+    have_notes(&f, 150).await;
+    let fresh = light_sibling(&f, line_reader()).await;
+    let expected = fresh.recall(&f.ns, &request()).await.expect("an answer");
+    for memory in [&f.memory, &reader] {
+        let answer = memory.recall(&f.ns, &request()).await.expect("an answer");
+        assert_eq!((ids(&answer), scores(&answer)), (ids(&expected), scores(&expected)));
+    }
+}
+
+#[tokio::test]
+async fn what_stands_at_a_place_comes_before_its_outdated_texts() {
+    let f = light(line_reader()).await;
+    let old = f.remember_as(page("wifi", "The wifi password is zebra, the wifi password.")).await.id;
+    let older = f.remember_as(page("wifi", "The wifi password is lantern.")).await.id;
+    let current = f.remember_as(page("wifi", "Ask the porter for access.")).await.id;
+    let elsewhere = f.remember_as(page("door", "The door is open.")).await.id;
+    let with_outdated = RecallDraft { include_superseded: Some(true), ..query("wifi password zebra") };
+    let answer = f.recall_as(with_outdated).await;
+    let found = ids(&answer);
+    assert_eq!(found[..2], [current, old], "{found:?}");
+    assert!(found.contains(&older) && found.contains(&elsewhere));
+    assert!(scores(&answer).is_sorted_by(|a, b| a >= b));
+    assert!(answer.results[0].explanation.expect("one").artifact.place > 0.0);
+}
+
+#[tokio::test]
+async fn the_same_text_at_two_places_is_two_hits_of_one_id() {
+    let f = light(line_reader()).await;
+    let id = f.remember_as(page("a", "The pump is broken.")).await.id;
+    f.remember_as(page("b", "The pump is broken.")).await;
+    assert_eq!(ids(&f.recall_as(query("pump")).await), [id.clone(), id]);
+}
+
+#[tokio::test]
+async fn the_parts_of_an_explanation_add_up_to_the_score() {
+    let f = Fixture::with_extractor(line_reader()).await;
+    f.remember(&log(400)).await;
+    f.drain().await;
+    have_notes(&f, 80).await;
+    f.remember_as(page("pump", "The coffee machine has no water.")).await;
+    f.remember_as(page("pump", "The coffee machine has water.")).await;
+    for text in ["coffee machine", "zebra wind", "what happened yesterday?"] {
+        let answer = f.recall_as(RecallDraft { include_superseded: Some(true), ..query(text) }).await;
+        assert_eq!(answer.results.len(), 50);
+        for result in &answer.results {
+            let e = result.explanation.expect("it is explained");
+            let arms: f32 = [e.vector, e.lexical, e.late].iter().flatten().map(|place| place.share).sum();
+            let a = e.artifact;
+            let parts = arms + a.length + a.neighbourhood + a.time + a.priors + a.place;
+            assert!((parts - result.score).abs() < 1e-4, "{text}: {parts} {} {e:?}", result.score);
+            assert!((arms + a.length - a.passage).abs() < 1e-4 && e.sureness <= 1.0, "{e:?}");
+        }
+    }
+}
