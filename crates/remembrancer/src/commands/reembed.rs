@@ -15,6 +15,7 @@ use memory_store::Store;
 use serde_json::Value;
 use tokio::io::BufReader;
 
+use super::print::counted;
 use super::transfer_bar;
 use crate::instance::{Hello, Meeting, Signals, send_line};
 use crate::pieces::bring_model;
@@ -121,13 +122,16 @@ fn sentences(summary: &Value, is_shared: bool) -> String {
     if replaced.is_none() && embedded == 0 && removed.is_empty() && failed == 0 {
         let _ = writeln!(
             out,
-            "Nothing to do: {model} is the model that is searched, and all {passages} passages have its vectors."
+            "Nothing to do: {model} is the model that is searched, and of {} all have its vectors.",
+            counted(passages, "passage")
         );
     } else {
-        let _ = writeln!(out, "{embedded} of {passages} passages were embedded by {model}.");
+        let verb = if embedded == 1 { "was" } else { "were" };
+        let _ = writeln!(out, "{embedded} of {} {verb} embedded by {model}.", counted(passages, "passage"));
     }
     if failed > 0 {
-        let _ = writeln!(out, "{failed} passages it could not embed; they are found by their words alone.");
+        let told = counted(failed, "passage");
+        let _ = writeln!(out, "It could not embed {told}; what cannot be embedded is found by its words alone.");
     }
     if let Some(replaced) = replaced {
         let _ = writeln!(out, "It is searched now, in the place of {replaced}.");
