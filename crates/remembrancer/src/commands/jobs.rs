@@ -90,8 +90,10 @@ pub(crate) struct Scope {
 
 #[derive(Debug, Args)]
 struct ListArgs {
+    /// Only jobs in this state
     #[arg(long, ignore_case = true)]
     state: Option<State>,
+    /// Only jobs of this kind
     #[arg(long, ignore_case = true)]
     kind: Option<Kind>,
     /// Only jobs whose last attempt failed like this
