@@ -96,8 +96,12 @@ async fn an_event_is_shown_with_the_words_it_was_read_from_and_a_score_with_what
     assert!(shown.stdout.contains(&quote), "{quote}: {shown:?}");
 
     let explained = data_dir.run(&["recall", "budget", "--explain"]).await;
-    assert!(explained.stdout.contains("explained: ") && explained.stdout.contains("vector #1"), "{explained:?}");
-    let bare = data_dir.run(&["recall", "budget", "--no-events", "--no-entities", "--graph-budget", "0"]).await;
+    assert!(
+        explained.stdout.contains("explained: ") && explained.stdout.contains("vector #1"),
+        "{explained:?}"
+    );
+    let bare =
+        data_dir.run(&["recall", "budget", "--no-events", "--no-entities", "--graph-budget", "0"]).await;
     for absent in ["Commitment", "Who and what", "Related"] {
         assert!(!bare.stdout.contains(absent), "{absent}: {bare:?}");
     }

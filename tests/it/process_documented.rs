@@ -120,7 +120,8 @@ async fn the_tour_of_the_readme_prints_what_it_shows_also_without_pauses() {
         for line in block.lines.iter().filter(|line| line.starts_with("$ ")) {
             commands += 1;
             let mut shell = data_dir.command("remembrancer").into_std();
-            let environment: Vec<_> = shell.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
+            let environment: Vec<_> =
+                shell.get_envs().map(|(k, v)| (k.to_owned(), v.map(ToOwned::to_owned))).collect();
             shell = std::process::Command::new("sh");
             for (key, value) in environment {
                 match value {
@@ -136,7 +137,10 @@ async fn the_tour_of_the_readme_prints_what_it_shows_also_without_pauses() {
             printed.extend(text.lines().map(|line| line.trim_start().to_owned()));
         }
         let printed = printed.join("\n");
-        assert!(says_the_same(&shown, &printed), "README shows\n{shown}\n\nand what is printed is\n{printed}");
+        assert!(
+            says_the_same(&shown, &printed),
+            "README shows\n{shown}\n\nand what is printed is\n{printed}"
+        );
     }
     assert!(commands >= 6, "the tour has {commands} commands");
 }

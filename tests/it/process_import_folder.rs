@@ -39,7 +39,8 @@ async fn what_is_left_out_is_counted_and_said_and_taken_when_asked_for() {
     std::os::unix::fs::symlink(&folder, folder.join("circle")).expect("a link is made");
     let ran = import(&data_dir, &folder, &[]).await;
     assert!(ran.stdout.starts_with("1 new, 0 unchanged, 0 skipped, 0 failed\n"), "{ran:?}");
-    let left_out = "left out: 2 hidden; 1 link; 2 ignored (run.log, web/node_modules/), which --include-ignored takes";
+    let left_out =
+        "left out: 2 hidden; 1 link; 2 ignored (run.log, web/node_modules/), which --include-ignored takes";
     assert!(ran.stdout.contains(left_out), "{ran:?}");
     let all = import(&data_dir, &folder, &["--include-ignored", "--json"]).await.json();
     assert_eq!((&all["created"], &all["unchanged"]), (&json!(2), &json!(1)), "{all}");
@@ -70,7 +71,10 @@ async fn files_that_are_gone_are_told_and_forgotten_only_when_that_is_confirmed(
     assert!(told.status.success() && told.stdout.contains("Remembered, but gone: 2 files."), "{told:?}");
     assert!(told.stdout.contains("gone key.md") && told.stdout.contains("--forget-missing"), "{told:?}");
     let asked = import(&data_dir, &folder, &["--forget-missing"]).await;
-    assert!(asked.refusal().contains("2 remembered files") && asked.refusal().contains("--confirm"), "{asked:?}");
+    assert!(
+        asked.refusal().contains("2 remembered files") && asked.refusal().contains("--confirm"),
+        "{asked:?}"
+    );
     assert_eq!(artifacts(&data_dir).await, 3, "something was forgotten that was not confirmed");
 
     let done = import(&data_dir, &folder, &["--forget-missing", "--confirm", "--json"]).await;
@@ -108,7 +112,8 @@ async fn a_folder_that_was_moved_is_recognised_and_its_old_places_can_be_left() 
 async fn files_of_older_encodings_are_read_and_what_was_guessed_is_said() {
     let data_dir = DataDir::warm();
     let folder = data_dir.path().join("notes");
-    let utf16: Vec<u8> = "\u{feff}Jörg keeps the cellar key.".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let utf16: Vec<u8> =
+        "\u{feff}Jörg keeps the cellar key.".encode_utf16().flat_map(u16::to_le_bytes).collect();
     write(
         &folder,
         &[
@@ -121,7 +126,9 @@ async fn files_of_older_encodings_are_read_and_what_was_guessed_is_said() {
     assert!(ran.stdout.starts_with("2 new, 0 unchanged, 1 skipped, 0 failed"), "{ran:?}");
     assert!(ran.stdout.contains("latin.txt: not UTF-8, read as Windows-1252"), "{ran:?}");
     assert!(ran.stdout.contains("odd.bin: not text") && ran.stdout.contains("iconv"), "{ran:?}");
-    for (question, answer) in [("Schlüssel zum Keller", "Frau Müller hütet"), ("Jörg cellar key", "Jörg keeps")] {
+    for (question, answer) in
+        [("Schlüssel zum Keller", "Frau Müller hütet"), ("Jörg cellar key", "Jörg keeps")]
+    {
         let found = data_dir.run(&["recall", question, "-n", "2"]).await;
         assert!(found.stdout.contains(answer), "{found:?}");
     }
@@ -148,5 +155,8 @@ async fn a_kind_that_there_is_not_is_told_once_before_anything_is_read() {
 async fn reextract_names_the_extractors_when_there_is_none_of_that_name() {
     let data_dir = DataDir::empty();
     let refused = data_dir.run(&["reextract", "--extractor", "nope"]).await;
-    assert!(refused.refusal().contains("\"nope\"") && refused.refusal().contains("rules, llm"), "{refused:?}");
+    assert!(
+        refused.refusal().contains("\"nope\"") && refused.refusal().contains("rules, llm"),
+        "{refused:?}"
+    );
 }

@@ -37,7 +37,10 @@ pub async fn list_places(
     .fetch_all(conn)
     .await?;
     let place = |row: &sqlx::postgres::PgRow| -> Result<SourcePlace, StoreError> {
-        Ok(SourcePlace { source_id: row.try_get("source_id")?, artifact: ArtifactId(row.try_get("artifact_id")?) })
+        Ok(SourcePlace {
+            source_id: row.try_get("source_id")?,
+            artifact: ArtifactId(row.try_get("artifact_id")?),
+        })
     };
     rows.iter().map(place).collect()
 }

@@ -109,9 +109,8 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
 
 fn understood(command: &mut clap::Command, matches: &ArgMatches) -> Result<Cli, clap::Error> {
     if let Some((name, _)) = matches.subcommand() {
-        let is_given = |arg: &&clap::Arg| {
-            matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine)
-        };
+        let is_given =
+            |arg: &&clap::Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
         // Others may go on to a process that the command starts; these would be lost without a word.
         let belongs_elsewhere = |arg: &&clap::Arg| {
             let owner = owner(arg);
@@ -295,7 +294,10 @@ mod tests {
             let matches = matches.unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
             let cli = Cli::from_arg_matches(&matches).expect("it is understood");
             assert!(!arguments.contains(&"graph") || cli.tools.toolsets == ["graph"]);
-            assert!(!arguments.contains(&"--read-only") || cli.tools.read_only && cli.listen.bind == "127.0.0.1:0");
+            assert!(
+                !arguments.contains(&"--read-only")
+                    || cli.tools.read_only && cli.listen.bind == "127.0.0.1:0"
+            );
             assert!(!arguments.contains(&"a") || cli.settings.namespace == "a");
         }
     }

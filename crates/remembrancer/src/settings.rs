@@ -25,7 +25,14 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) model: ModelSettings,
     /// The namespace that commands and connections work in
-    #[arg(long, env = "REMEMBRANCER_NAMESPACE", default_value = "default", value_name = "NAME", global = true, help_heading = "Where the data is")]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_NAMESPACE",
+        default_value = "default",
+        value_name = "NAME",
+        global = true,
+        help_heading = "Where the data is"
+    )]
     pub(crate) namespace: String,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
@@ -51,10 +58,22 @@ pub(crate) struct Settings {
 #[command(next_help_heading = "Where serve listens")]
 pub(crate) struct ListenSettings {
     /// Address to listen on; one that is not loopback needs a token (REMEMBRANCER_TOKEN or REMEMBRANCER_TOKEN_FILE)
-    #[arg(long, env = "REMEMBRANCER_BIND", default_value = "127.0.0.1:3100", value_name = "ADDRESS", global = true)]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_BIND",
+        default_value = "127.0.0.1:3100",
+        value_name = "ADDRESS",
+        global = true
+    )]
     pub(crate) bind: String,
     /// Host names, besides loopback, that requests may be addressed to
-    #[arg(long, env = "REMEMBRANCER_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOST", global = true)]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_ALLOWED_HOSTS",
+        value_delimiter = ',',
+        value_name = "HOST",
+        global = true
+    )]
     pub(crate) allowed_hosts: Vec<String>,
 }
 

@@ -11,7 +11,13 @@ pub struct MirrorSettings {
     #[arg(long, env = "QDRANT_URL", hide_env_values = true, global = true, value_name = "URL")]
     pub qdrant_url: Option<String>,
     /// What the names of its collections begin with
-    #[arg(long, env = "QDRANT_COLLECTION", default_value = "remembrancer", global = true, value_name = "NAME")]
+    #[arg(
+        long,
+        env = "QDRANT_COLLECTION",
+        default_value = "remembrancer",
+        global = true,
+        value_name = "NAME"
+    )]
     pub qdrant_collection: String,
     /// Which searches ask it: those of more than 10,000 passages, all, or none
     #[arg(long, env = "REMEMBRANCER_QDRANT_SEARCH", value_enum, value_name = "WHICH", default_value_t = SearchVia::Large, global = true)]

@@ -67,8 +67,11 @@ pub(crate) async fn reindex(settings: &Settings, args: ReindexArgs) -> anyhow::R
                 }
             );
         }
-        let mut out =
-            format!("{} is searched now, with {}", text(&summary, "collection"), counted(summary["points"].as_u64().unwrap_or(0), "point"));
+        let mut out = format!(
+            "{} is searched now, with {}",
+            text(&summary, "collection"),
+            counted(summary["points"].as_u64().unwrap_or(0), "point")
+        );
         match summary["replaced"].as_str() {
             Some(replaced) => {
                 let _ = writeln!(out, ", in the place of {replaced}, which is deleted in a minute.");

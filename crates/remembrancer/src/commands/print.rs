@@ -224,12 +224,8 @@ fn push_explanation(out: &mut String, explanation: &Value, style: &Style) {
 /// The exact words that an event was read from, and where they stand.
 fn push_evidence(out: &mut String, event: &Value, style: &Style) {
     for evidence in list(event, "evidence") {
-        let place = format!(
-            "{} {}–{}",
-            text(evidence, "artifact_id"),
-            evidence["start_char"],
-            evidence["end_char"]
-        );
+        let place =
+            format!("{} {}–{}", text(evidence, "artifact_id"), evidence["start_char"], evidence["end_char"]);
         let quote = printable(text(evidence, "quote")).replace('\n', " ");
         let _ = writeln!(out, "     “{quote}”  {}", style.dim(&place));
     }

@@ -2,9 +2,9 @@
 
 /// The characters of Windows-1252 from 0x80 to 0x9F; zero where there is none.
 const WINDOWS_1252: [u16; 32] = [
-    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0, 0x017D,
-    0, 0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,
-    0x017E, 0x0178,
+    0x20AC, 0, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,
+    0x017D, 0, 0, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A,
+    0x0153, 0, 0x017E, 0x0178,
 ];
 /// Western text has at most every so manieth byte outside ASCII; what has more is something else.
 const RARITY: usize = 4;
@@ -47,9 +47,11 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, String> {
         },
     };
     let Some(decoded) = decoded else {
-        return Err("not text, or text of another encoding than UTF-8, UTF-16 or Windows-1252; convert it with \
+        return Err(
+            "not text, or text of another encoding than UTF-8, UTF-16 or Windows-1252; convert it with \
                     `iconv -t UTF-8` if it is text"
-            .to_owned());
+                .to_owned(),
+        );
     };
     if decoded.text.contains('\0') {
         return Err("not text (it has NUL characters)".to_owned());
@@ -94,7 +96,9 @@ mod tests {
     #[test]
     fn utf_8_utf_16_and_western_windows_are_read() {
         assert_eq!(read("Müller".as_bytes()), ("Müller".to_owned(), Encoding::Utf8));
-        let utf16 = |order: fn(u16) -> [u8; 2]| "\u{feff}Grüße 🎈".encode_utf16().flat_map(order).collect::<Vec<u8>>();
+        let utf16 = |order: fn(u16) -> [u8; 2]| {
+            "\u{feff}Grüße 🎈".encode_utf16().flat_map(order).collect::<Vec<u8>>()
+        };
         for bytes in [utf16(u16::to_le_bytes), utf16(u16::to_be_bytes)] {
             assert_eq!(read(&bytes), ("Grüße 🎈".to_owned(), Encoding::Utf16));
         }

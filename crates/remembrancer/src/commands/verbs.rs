@@ -201,7 +201,10 @@ fn content(file: Option<&Path>) -> anyhow::Result<String> {
         let decoded = text_file::decode(bytes).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
         let count = decoded.text.chars().count();
         if count > CONTENT_MAX_CHARS {
-            bail!("{} has {count} characters, the limit is {CONTENT_MAX_CHARS}: split the file", file.display());
+            bail!(
+                "{} has {count} characters, the limit is {CONTENT_MAX_CHARS}: split the file",
+                file.display()
+            );
         }
         if let Some(note) = decoded.note() {
             eprintln!("note: {}: {note}", file.display());

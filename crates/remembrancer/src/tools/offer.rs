@@ -55,7 +55,13 @@ pub(crate) struct ToolSettings {
     #[arg(long, env = "REMEMBRANCER_TOOLS", global = true, value_delimiter = ',', value_name = "TOOL")]
     pub(crate) tools: Vec<String>,
     /// Tools not to offer, divided by commas
-    #[arg(long, env = "REMEMBRANCER_EXCLUDE_TOOLS", global = true, value_delimiter = ',', value_name = "TOOL")]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_EXCLUDE_TOOLS",
+        global = true,
+        value_delimiter = ',',
+        value_name = "TOOL"
+    )]
     pub(crate) exclude_tools: Vec<String>,
     /// Offer only tools that change nothing
     // A value that is not plainly a no switches it on: a typing error must not open what was to be closed.

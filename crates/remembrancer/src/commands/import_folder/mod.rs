@@ -112,7 +112,10 @@ fn root(args: &ImportFolderArgs) -> anyhow::Result<PathBuf> {
     match args.dir.canonicalize() {
         Ok(root) if root.is_dir() => Ok(root),
         Ok(file) => {
-            bail!("{} is not a folder; remember a single file with `remembrancer remember FILE`", file.display())
+            bail!(
+                "{} is not a folder; remember a single file with `remembrancer remember FILE`",
+                file.display()
+            )
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && args.forget_missing => {
             Ok(std::path::absolute(&args.dir)?)
@@ -255,7 +258,9 @@ impl Report {
         self.push_left_out(&mut out);
         self.push_missing(&mut out);
         if self.is_stopped {
-            out.push_str("Stopped. Run the same command again to go on; what is stored is not stored twice.\n");
+            out.push_str(
+                "Stopped. Run the same command again to go on; what is stored is not stored twice.\n",
+            );
         }
         out
     }
@@ -301,7 +306,11 @@ impl Report {
                 out,
                 "{} also remembered under {folder}, which is gone. If it was moved here, `remembrancer import-folder \
                  '{folder}' --forget-missing` forgets the old places and keeps the new",
-                if *texts == 1 { "1 of these texts is".to_owned() } else { format!("{texts} of these texts are") }
+                if *texts == 1 {
+                    "1 of these texts is".to_owned()
+                } else {
+                    format!("{texts} of these texts are")
+                }
             );
         }
     }

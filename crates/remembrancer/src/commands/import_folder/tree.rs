@@ -87,7 +87,8 @@ fn rules_of(folder: &Path) -> Gitignore {
 
 /// The rule nearest to the file decides.
 fn is_ignored(rules: &[Gitignore], path: &Path, is_dir: bool) -> bool {
-    let verdict = rules.iter().rev().map(|rules| rules.matched(path, is_dir)).find(|verdict| !verdict.is_none());
+    let verdict =
+        rules.iter().rev().map(|rules| rules.matched(path, is_dir)).find(|verdict| !verdict.is_none());
     matches!(verdict, Some(Match::Ignore(_)))
 }
 
