@@ -73,6 +73,10 @@ async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
         "import",
         "import-folder",
         "reembed",
+        "reextract",
+        "reconcile",
+        "bench",
+        "stop",
     ];
     for arguments in std::iter::once(vec!["--help"]).chain(commands.iter().map(|c| vec![*c, "--help"])) {
         let help = data_dir.run(&arguments).await;

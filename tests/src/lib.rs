@@ -7,6 +7,7 @@
 /// A chat server that does what a test says; the extractor's own tests use it as well.
 #[path = "../../crates/memory-inference/src/extractor/llm/tests/server.rs"]
 pub mod chat_server;
+pub mod documented;
 pub mod process;
 pub mod qdrant;
 

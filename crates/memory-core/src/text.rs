@@ -1,5 +1,7 @@
 //! Spans of text, counted in Unicode scalar values, and dates as they come in.
 
+use std::fmt::Display;
+
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -100,8 +102,8 @@ impl CharIndex {
 }
 
 /// A number with its noun, as it is told to people: `1 job`, `3 entities`. The noun is a regular one.
-pub fn counted(count: i64, noun: &str) -> String {
-    if count == 1 {
+pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    if count == N::from(1) {
         return format!("1 {noun}");
     }
     let vowel_before_y = |noun: &str| noun.ends_with(['a', 'e', 'o', 'u']);

@@ -7,6 +7,7 @@ pub mod graph;
 pub mod lines;
 pub mod mirror;
 pub mod operate;
+pub mod places;
 pub mod recall;
 pub mod reembed;
 pub mod remember;

@@ -18,12 +18,13 @@ pub const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.dylib";
 pub const ONNXRUNTIME_LIBRARY: &str = "libonnxruntime.so";
 
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Where the data is")]
 pub struct ModelSettings {
     /// Where the database, the model and their programs are [default: the user's data folder]
     #[arg(long, env = "REMEMBRANCER_DATA_DIR", global = true, value_name = "DIR")]
     pub data_dir: Option<PathBuf>,
     /// The embedding model's folder [default: the one that setup made]
-    #[arg(long, env = "REMEMBRANCER_MODEL_DIR", global = true, value_name = "DIR")]
+    #[arg(long, env = "REMEMBRANCER_MODEL_DIR", global = true, value_name = "DIR", help_heading = "Models")]
     pub model_dir: Option<PathBuf>,
 }
 

@@ -23,13 +23,13 @@ const WINDOW_TOKENS: usize = 512;
 const BATCH: usize = 4;
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Reranking")]
+#[command(next_help_heading = "Models")]
 pub struct RerankerSettings {
     /// Folder of a cross-encoder that reads the best results of a recall again and orders them [default: none]
     #[arg(long, env = "REMEMBRANCER_RERANKER_DIR", global = true, value_name = "DIR")]
     pub reranker_dir: Option<PathBuf>,
     /// Milliseconds that reranking may take; an answer does not wait longer for it
-    #[arg(long, env = "REMEMBRANCER_RERANKER_DEADLINE_MS", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=60_000), global = true)]
+    #[arg(long, env = "REMEMBRANCER_RERANKER_DEADLINE_MS", default_value_t = 500, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u64).range(1..=60_000), global = true)]
     pub reranker_deadline_ms: u64,
 }
 

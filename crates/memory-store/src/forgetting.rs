@@ -122,7 +122,7 @@ pub async fn delete_all(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
 
 /// Gives those of the entities whose name no text tells any more one of the names that are still told: the
 /// longest that is free, an address only where there is nothing else.
-async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<(), StoreError> {
+pub(crate) async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<(), StoreError> {
     let renamed: Vec<(i64, String, String)> = sqlx::query_as(
         "with nameless as (
              select t.entity_id, t.entity_type from entity t

@@ -19,6 +19,7 @@ pub mod lifecycle;
 pub mod models;
 pub mod neighbours;
 pub mod passages;
+pub mod places;
 pub mod reembedding;
 pub mod reextraction;
 pub mod search;

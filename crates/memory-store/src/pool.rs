@@ -83,13 +83,13 @@ impl DerefMut for Tx {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Database")]
+#[command(next_help_heading = "Where the data is")]
 pub struct StoreSettings {
     /// Postgres with pgvector to use instead of the embedded one, e.g. `postgres://user:password@host/db`
-    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true)]
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true, value_name = "URL")]
     pub database_url: Option<String>,
     /// Most connections one process holds
-    #[arg(long, env = "REMEMBRANCER_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u32).range(4..=200), global = true)]
+    #[arg(long, env = "REMEMBRANCER_DATABASE_CONNECTIONS", default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=200), global = true)]
     pub database_connections: u32,
 }
 

@@ -2,7 +2,7 @@
 //! socket: the first line says what they want, what follows is MCP, or the frames of a transfer.
 
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -36,6 +36,9 @@ const IDLE_LIMIT: Duration = Duration::from_secs(600);
 const START_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a stopping process lets its clients' calls finish.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// What the lock's file says of a process that someone started by hand, or others in the background.
+pub(crate) const OWN: &str = "serve";
+const IN_BACKGROUND: &str = "background";
 /// A socket's path must fit the kernel's 107 bytes.
 const SOCKET_PATH_MAX_BYTES: usize = 107;
 
@@ -81,7 +84,7 @@ pub(crate) enum ListenReply {
 #[derive(Debug, Clone)]
 pub(crate) struct Meeting {
     folder: PathBuf,
-    lock: PathBuf,
+    pub(crate) lock: PathBuf,
     pub(crate) socket: PathBuf,
     pub(crate) log: PathBuf,
 }
@@ -194,7 +197,7 @@ impl Meeting {
 pub(crate) struct Instance {
     settings: Settings,
     meeting: Meeting,
-    _lock: File,
+    lock: File,
     toolbox: Arc<Toolbox>,
     reembedder: Arc<Reembedder>,
     announce: readiness::Announce,
@@ -242,7 +245,7 @@ impl Instance {
             reembedder: Arc::new(Reembedder::new(settings.model.clone(), announce.clone())),
             settings,
             meeting,
-            _lock: lock,
+            lock,
             toolbox: Toolbox::new(watch),
             announce,
             stop: CancellationToken::new(),
@@ -253,6 +256,7 @@ impl Instance {
     /// Serves until a signal, or, when started for others, until nobody has come for ten minutes.
     pub(crate) async fn run(self, listen: Option<ListenOptions>, ends_when_idle: bool) -> anyhow::Result<()> {
         let mut signals = Signals::new()?;
+        self.say_who_holds(if ends_when_idle { IN_BACKGROUND } else { OWN })?;
         // The lock is ours, so a socket that is there was left behind.
         let _ = std::fs::remove_file(&self.meeting.socket);
         let socket = UnixListener::bind(&self.meeting.socket)
@@ -314,6 +318,12 @@ impl Instance {
         drop(booting);
         self.wind_down(listening, accepting, booted).await;
         boot_failure.map_or(Ok(()), Err)
+    }
+
+    /// For whoever wants to end the process.
+    fn say_who_holds(&self, kind: &str) -> io::Result<()> {
+        self.lock.set_len(0)?;
+        (&self.lock).write_all(format!("{} {kind}\n", std::process::id()).as_bytes())
     }
 
     async fn wind_down(

@@ -2,6 +2,7 @@
 
 mod boot;
 mod client;
+mod command_line;
 mod commands;
 mod http;
 mod instance;
@@ -19,8 +20,7 @@ mod who;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use settings::{Cli, Command};
+use command_line::{Cli, Command};
 use tracing_subscriber::EnvFilter;
 
 /// Gives freed memory back within seconds. The C library keeps most of what the tokens of a long text took: hundreds of
@@ -30,7 +30,10 @@ use tracing_subscriber::EnvFilter;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match command_line::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     // Standard output belongs to answers and to the protocol: logs go to standard error, without colour.
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default_filter(&cli.command)));
@@ -46,26 +49,32 @@ fn main() -> ExitCode {
 
 fn default_filter(command: &Command) -> &'static str {
     match command {
-        Command::Serve(_) | Command::Instance => "info,rmcp=warn,sqlx=warn,ort=warn",
+        Command::Serve | Command::Instance => "info,rmcp=warn,sqlx=warn,ort=warn",
         _ => "warn,rmcp=error,sqlx=error,ort=error",
     }
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let settings = cli.settings;
-    if let Command::Setup(args) = &cli.command {
-        commands::setup::run(args, &settings.pieces()?)?;
-        return Ok(ExitCode::SUCCESS);
+    match &cli.command {
+        Command::Setup(args) => {
+            commands::setup::run(args, &settings.pieces()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Completions(args) => return commands::shell::completions(args),
+        Command::Man(args) => return commands::shell::man(args),
+        _ => {}
     }
     // Told here, to whoever typed it, and not first in the log of a process in the background.
     settings.extractor()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         match cli.command {
-            Command::Setup(_) => Ok(ExitCode::SUCCESS),
-            Command::Serve(args) => commands::serve::run(settings, args).await,
+            Command::Setup(_) | Command::Completions(_) | Command::Man(_) => Ok(ExitCode::SUCCESS),
+            Command::Serve => commands::serve::run(settings, cli.listen, cli.tools).await,
             Command::Instance => commands::serve::run_instance(settings).await,
-            Command::Stdio(tools) => commands::stdio::run(&settings, tools).await,
+            Command::Stdio => commands::stdio::run(&settings, cli.tools).await,
+            Command::Stop(args) => commands::stop::run(&settings, args).await,
             Command::Remember(args) => commands::verbs::remember(&settings, args).await,
             Command::Recall(args) => commands::verbs::recall(&settings, args).await,
             Command::Forget(args) => commands::verbs::forget(&settings, args).await,

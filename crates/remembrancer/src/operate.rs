@@ -21,6 +21,8 @@ use tokio::sync::watch;
 use crate::tools::Toolbox;
 use crate::transfer::{FRAME_MAX_BYTES, Frame};
 
+/// How many places of a source are told at a time.
+const PLACES_PAGE: i64 = 5_000;
 /// How many failed jobs a wait names in its summary.
 const FAILED_SHOWN_MAX: usize = 20;
 
@@ -55,6 +57,16 @@ pub(crate) enum Operation {
         extractor: Option<String>,
         context: Option<String>,
         waits: bool,
+    },
+    /// The places of a source, in order of their ids there; with the first of them other sources of the same texts.
+    ListPlaces {
+        source: String,
+        after: String,
+    },
+    /// To forget all that stood at these places.
+    ForgetPlaces {
+        source: String,
+        source_ids: Vec<String>,
     },
 }
 
@@ -173,6 +185,10 @@ pub(crate) async fn perform(
             Ok(json!({ "files": files.iter().map(graph_file).collect::<Vec<_>>() }))
         }
         Operation::DeleteGraphFiles { paths } => delete_graph_files(memory, namespace, paths).await,
+        Operation::ListPlaces { source, after } => list_places(memory, namespace, &source, &after).await,
+        Operation::ForgetPlaces { source, source_ids } => {
+            forget_places(memory, namespace, &source, &source_ids).await
+        }
         Operation::Reextract { all, older_than_version, extractor, context, waits } => {
             let context = known("context", context, Context::parse, Context::names)?;
             let selection = Selection { all, older_than_version, extractor, context };
@@ -196,6 +212,33 @@ fn known<T>(
         )
     };
     Ok(Some(value))
+}
+
+async fn forget_places(
+    memory: &Memory,
+    namespace: Option<&Namespace>,
+    source: &str,
+    source_ids: &[String],
+) -> anyhow::Result<Value> {
+    let namespace = namespace.context("a source belongs to a namespace")?;
+    let (places, cascade) = memory.forget_places(namespace, source, source_ids).await?;
+    Ok(json!({ "forgotten": places, "events": cascade.events, "entities": cascade.entities }))
+}
+
+async fn list_places(
+    memory: &Memory,
+    namespace: Option<&Namespace>,
+    source: &str,
+    after: &str,
+) -> anyhow::Result<Value> {
+    let namespace = namespace.context("a source belongs to a namespace")?;
+    let places = memory.list_places(namespace, source, after, PLACES_PAGE).await?;
+    let shared = if after.is_empty() { memory.shared_sources(namespace, source).await? } else { Vec::new() };
+    Ok(json!({
+        "places": places.iter().map(|place| &place.source_id).collect::<Vec<_>>(),
+        "has_more": places.len() as i64 == PLACES_PAGE,
+        "shared": shared.iter().map(|(source, texts)| json!({ "source": source, "texts": texts })).collect::<Vec<_>>(),
+    }))
 }
 
 pub(crate) const NOT_FOUND: &str =

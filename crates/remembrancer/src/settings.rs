@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::{Args, Parser, Subcommand};
+use clap::Args;
 use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
 use memory_core::ports::Extractor;
@@ -18,115 +18,66 @@ use memory_store::StoreSettings;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 
-use crate::commands::bench::BenchArgs;
-use crate::commands::entities::EntitiesCommand;
-use crate::commands::export::ExportArgs;
-use crate::commands::graph_files::GraphFilesCommand;
-use crate::commands::import::ImportArgs;
-use crate::commands::import_folder::ImportFolderArgs;
-use crate::commands::jobs::JobsArgs;
-use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
-use crate::commands::reembed::ReembedArgs;
-use crate::commands::reextract::ReextractArgs;
-use crate::commands::setup::SetupArgs;
-use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
 use crate::pieces::Pieces;
-use crate::tools::ToolSettings;
-
-/// The memory that AI agents keep.
-#[derive(Debug, Parser)]
-#[command(name = "remembrancer", version, propagate_version = true, max_term_width = 110)]
-pub(crate) struct Cli {
-    #[command(flatten)]
-    pub(crate) settings: Settings,
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Fetch Postgres, ONNX Runtime and the embedding model, once
-    Setup(SetupArgs),
-    /// Serve MCP over HTTP at <http://localhost:3100/mcp>
-    Serve(ServeArgs),
-    /// Serve MCP over standard input and output, as hosts start it
-    Stdio(ToolSettings),
-    /// Remember a text from a file or standard input
-    Remember(RememberArgs),
-    /// Search the memory, or show one text, event or conversation
-    Recall(RecallArgs),
-    /// Delete a remembered text for good
-    Forget(ForgetArgs),
-    /// Show what runs, what is stored and what waits
-    Status(StatusArgs),
-    /// Show who and what the texts name, and say which are the same
-    #[command(subcommand)]
-    Entities(EntitiesCommand),
-    /// Write a knowledge graph as lines of JSON
-    Export(ExportArgs),
-    /// Take in what export, or a graph server, wrote
-    Import(ImportArgs),
-    /// Remember every text file of a folder
-    ImportFolder(ImportFolderArgs),
-    /// Change the embedding model, named by --model-dir, while everything goes on
-    Reembed(ReembedArgs),
-    /// Compare the vectors mirrored in Qdrant with Postgres, and mend them
-    Reconcile(ReconcileArgs),
-    /// Build a new collection in Qdrant while the old one is searched
-    Reindex(ReindexArgs),
-    /// Extract events and entities again, behind what others wait for, while everything goes on
-    Reextract(ReextractArgs),
-    /// Look at background jobs, try failed ones again, cancel
-    Jobs(JobsArgs),
-    /// Look at the files that graphs are kept in, delete what is left of those that are gone
-    #[command(subcommand)]
-    GraphFiles(GraphFilesCommand),
-    /// Measure how well and how fast it is, on a database of its own
-    Bench(BenchArgs),
-    /// Hold the database and the model for other processes of the data folder
-    #[command(hide = true)]
-    Instance,
-}
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) model: ModelSettings,
     /// The namespace that commands and connections work in
-    #[arg(long, env = "REMEMBRANCER_NAMESPACE", default_value = "default", global = true)]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_NAMESPACE",
+        default_value = "default",
+        value_name = "NAME",
+        global = true,
+        help_heading = "Where the data is"
+    )]
     pub(crate) namespace: String,
-    /// Most characters of an observation that save_memory takes
-    #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_CHARS", default_value_t = 300, value_parser = clap::value_parser!(u32).range(20..=10_000), global = true)]
-    pub(crate) observation_max_chars: u32,
-    /// Most sentences of an observation that save_memory takes
-    #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_SENTENCES", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100), global = true)]
-    pub(crate) observation_max_sentences: u32,
-    /// About how many characters of the knowledge graph one answer has unless a limit is asked for
-    #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true)]
-    pub(crate) graph_page_chars: u32,
     #[command(flatten)]
     pub(crate) store: StoreSettings,
     #[command(flatten)]
-    pub(crate) mirror: MirrorSettings,
+    pub(crate) reranker: RerankerSettings,
     #[command(flatten)]
     pub(crate) extractor: ExtractorSettings,
     #[command(flatten)]
-    pub(crate) reranker: RerankerSettings,
+    pub(crate) mirror: MirrorSettings,
+    /// Most characters of an observation that save_memory takes
+    #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_CHARS", default_value_t = 300, value_name = "N", value_parser = clap::value_parser!(u32).range(20..=10_000), global = true, help_heading = "Knowledge graph")]
+    pub(crate) observation_max_chars: u32,
+    /// Most sentences of an observation that save_memory takes
+    #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_SENTENCES", default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), global = true, help_heading = "Knowledge graph")]
+    pub(crate) observation_max_sentences: u32,
+    /// About how many characters of the knowledge graph one answer has unless a limit is asked for
+    #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true, help_heading = "Knowledge graph")]
+    pub(crate) graph_page_chars: u32,
 }
 
+/// Where `serve` listens.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct ServeArgs {
+#[command(next_help_heading = "Where serve listens")]
+pub(crate) struct ListenSettings {
     /// Address to listen on; one that is not loopback needs a token (REMEMBRANCER_TOKEN or REMEMBRANCER_TOKEN_FILE)
-    #[arg(long, env = "REMEMBRANCER_BIND", default_value = "127.0.0.1:3100")]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_BIND",
+        default_value = "127.0.0.1:3100",
+        value_name = "ADDRESS",
+        global = true
+    )]
     pub(crate) bind: String,
     /// Host names, besides loopback, that requests may be addressed to
-    #[arg(long, env = "REMEMBRANCER_ALLOWED_HOSTS", value_delimiter = ',', value_name = "HOST")]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_ALLOWED_HOSTS",
+        value_delimiter = ',',
+        value_name = "HOST",
+        global = true
+    )]
     pub(crate) allowed_hosts: Vec<String>,
     /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
-    #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_parser = clap::value_parser!(u32).range(8..=100_000))]
+    #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000), global = true)]
     pub(crate) max_connections: u32,
-    #[command(flatten)]
-    pub(crate) tools: ToolSettings,
 }
 
 impl Settings {

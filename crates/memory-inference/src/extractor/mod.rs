@@ -10,3 +10,6 @@ pub use rules::{
     in_their_text,
 };
 pub use settings::ExtractorSettings;
+
+/// The names that extractors sign their work with.
+pub const EXTRACTORS: [&str; 2] = ["rules", "llm"];

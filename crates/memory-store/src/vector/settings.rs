@@ -5,34 +5,40 @@ use std::time::Duration;
 
 /// The mirror of the vectors in Qdrant.
 #[derive(Debug, Clone, clap::Args)]
-#[command(next_help_heading = "Vector mirror")]
+#[command(next_help_heading = "Qdrant")]
 pub struct MirrorSettings {
     /// Qdrant to mirror the vectors to and to search them in, by its gRPC port, e.g. `http://localhost:6334`
-    #[arg(long, env = "QDRANT_URL", hide_env_values = true, global = true)]
+    #[arg(long, env = "QDRANT_URL", hide_env_values = true, global = true, value_name = "URL")]
     pub qdrant_url: Option<String>,
     /// What the names of its collections begin with
-    #[arg(long, env = "QDRANT_COLLECTION", default_value = "remembrancer", global = true)]
+    #[arg(
+        long,
+        env = "QDRANT_COLLECTION",
+        default_value = "remembrancer",
+        global = true,
+        value_name = "NAME"
+    )]
     pub qdrant_collection: String,
     /// Which searches ask it: those of more than 10,000 passages, all, or none
-    #[arg(long, env = "REMEMBRANCER_QDRANT_SEARCH", value_enum, default_value_t = SearchVia::Large, global = true)]
+    #[arg(long, env = "REMEMBRANCER_QDRANT_SEARCH", value_enum, value_name = "WHICH", default_value_t = SearchVia::Large, global = true)]
     pub qdrant_search: SearchVia,
     /// How long a search waits for it before Postgres answers instead, in milliseconds
-    #[arg(long, env = "REMEMBRANCER_QDRANT_TIMEOUT_MS", default_value_t = 500, value_parser = clap::value_parser!(u64).range(20..=30_000), global = true)]
+    #[arg(long, env = "REMEMBRANCER_QDRANT_TIMEOUT_MS", default_value_t = 500, value_name = "MILLISECONDS", value_parser = clap::value_parser!(u64).range(20..=30_000), global = true)]
     pub qdrant_timeout_ms: u64,
     /// Shards of a new collection
-    #[arg(long, env = "QDRANT_SHARDS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256), global = true)]
+    #[arg(long, env = "QDRANT_SHARDS", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256), global = true)]
     pub qdrant_shards: u32,
     /// Nodes that keep each shard of a new collection
-    #[arg(long, env = "QDRANT_REPLICAS", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16), global = true)]
+    #[arg(long, env = "QDRANT_REPLICAS", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16), global = true)]
     pub qdrant_replicas: u32,
     /// Replicas that must confirm a write to a new collection; fewer than there are
-    #[arg(long, env = "QDRANT_WRITE_CONSISTENCY", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=15), global = true)]
+    #[arg(long, env = "QDRANT_WRITE_CONSISTENCY", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=15), global = true)]
     pub qdrant_write_consistency: u32,
     /// Keep the vectors of a new collection on disk instead of in memory
     #[arg(long, env = "QDRANT_ON_DISK", global = true)]
     pub qdrant_on_disk: bool,
     /// Compress the vectors of a new collection; the best are then compared once more as they were
-    #[arg(long, env = "QDRANT_QUANTIZATION", value_enum, default_value_t = Quantization::None, global = true)]
+    #[arg(long, env = "QDRANT_QUANTIZATION", value_enum, value_name = "HOW", default_value_t = Quantization::None, global = true)]
     pub qdrant_quantization: Quantization,
 }
 

@@ -74,8 +74,10 @@ pub(crate) struct SplitArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RejectArgs {
+    /// One entity
     #[arg(value_name = "ID")]
     a: i64,
+    /// The other
     #[arg(value_name = "OTHER")]
     b: i64,
     /// Take it back: the pair is doubtful again, if it was before

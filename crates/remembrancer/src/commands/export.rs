@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use memory_core::text::counted;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 use tokio::io::BufReader;
@@ -110,11 +111,14 @@ pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result
 
 /// `3 entities, 2 relations`
 fn sentence(summary: &Value) -> String {
-    let counted = summary.as_object().into_iter().flatten();
-    let named = |(name, count): (&String, &Value)| match (count.as_u64(), name.as_str()) {
-        (Some(1), "entities") => "1 entity".to_owned(),
-        (Some(1), name) => format!("1 {}", name.strip_suffix('s').unwrap_or(name)),
-        _ => format!("{count} {name}"),
+    let counts = summary.as_object().into_iter().flatten();
+    // What is counted is named in the plural.
+    let told = |(name, count): (&String, &Value)| {
+        let noun = match name.strip_suffix("ies") {
+            Some(stem) => format!("{stem}y"),
+            None => name.trim_end_matches('s').to_owned(),
+        };
+        count.as_u64().map(|count| counted(count, &noun))
     };
-    counted.map(named).collect::<Vec<_>>().join(", ")
+    counts.filter_map(told).collect::<Vec<_>>().join(", ")
 }

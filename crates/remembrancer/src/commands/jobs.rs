@@ -99,8 +99,10 @@ pub(crate) struct Scope {
 
 #[derive(Debug, Args)]
 struct ListArgs {
+    /// Only jobs in this state
     #[arg(long, ignore_case = true, value_parser = states())]
     state: Option<String>,
+    /// Only jobs of this kind
     #[arg(long, ignore_case = true, value_parser = kinds())]
     kind: Option<String>,
     /// Only jobs whose last attempt failed like this

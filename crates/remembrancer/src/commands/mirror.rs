@@ -11,6 +11,7 @@ use memory_engine::Memory;
 use memory_engine::lines::Progress;
 use memory_inference::extractor::RulesExtractor;
 use memory_store::Store;
+use memory_core::text::counted;
 use serde_json::Value;
 use tokio::io::BufReader;
 
@@ -59,12 +60,18 @@ pub(crate) async fn reindex(settings: &Settings, args: ReindexArgs) -> anyhow::R
     print(args.json, &summary, || {
         if args.end {
             return format!(
-                "{} collections were deleted. Take QDRANT_URL away, or a new mirror is begun.\n",
-                summary["collections_deleted"]
+                "{} deleted. Take QDRANT_URL away, or a new mirror is begun.\n",
+                match summary["collections_deleted"].as_u64().unwrap_or(0) {
+                    1 => "1 collection was".to_owned(),
+                    n => format!("{} were", counted(n, "collection")),
+                }
             );
         }
-        let mut out =
-            format!("{} is searched now, with {} points", text(&summary, "collection"), summary["points"]);
+        let mut out = format!(
+            "{} is searched now, with {}",
+            text(&summary, "collection"),
+            counted(summary["points"].as_u64().unwrap_or(0), "point")
+        );
         match summary["replaced"].as_str() {
             Some(replaced) => {
                 let _ = writeln!(out, ", in the place of {replaced}, which is deleted in a minute.");

@@ -13,12 +13,16 @@ pub(crate) mod reembed;
 pub(crate) mod reextract;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod shell;
 pub(crate) mod stdio;
+pub(crate) mod stop;
+mod text_file;
 pub(crate) mod verbs;
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// A bar on standard error while something takes a while; none where there is no terminal.
 fn transfer_bar(unit: &str, is_hidden: bool) -> ProgressBar {
@@ -26,9 +30,25 @@ fn transfer_bar(unit: &str, is_hidden: bool) -> ProgressBar {
     if is_hidden || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());
     }
-    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit}  {{per_sec}}  {{eta}} left");
+    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit}  {{rate}}  {{eta}} left");
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
+        let rate = |state: &ProgressState, out: &mut dyn Write| {
+            let _ = out.write_str(&rate(state.per_sec()));
+        };
+        bar.set_style(style.with_key("rate", rate));
     }
     bar
+}
+
+/// `26/s`, and `2.5/s` where that says more.
+fn rate(per_second: f64) -> String {
+    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{per_second:.0}/s") }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_rate_has_no_more_digits_than_a_person_reads() {
+        assert_eq!([26.5373, 9.94, 0.0].map(super::rate), ["27/s", "9.9/s", "0.0/s"]);
+    }
 }

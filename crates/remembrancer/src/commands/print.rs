@@ -43,6 +43,11 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
+/// A number that stands in an answer, with its noun.
+fn count_of(value: &Value, key: &str, noun: &str) -> String {
+    counted(value[key].as_u64().unwrap_or(0), noun)
+}
+
 fn day(timestamp: &str) -> &str {
     timestamp.get(..10).unwrap_or(timestamp)
 }
@@ -58,12 +63,15 @@ fn indented(text: &str, indent: &str) -> String {
 pub(crate) fn remembered(answer: &Value, style: &Style) -> String {
     let mut out = format!("{}  {}", style.bold(text(answer, "id")), text(answer, "status"));
     let chunks = answer["num_chunks"].as_u64().unwrap_or(0);
-    let tokens = &answer["token_count"];
+    let tokens = count_of(answer, "token_count", "token");
     let _ = match chunks {
-        0 => write!(out, "  {tokens} tokens"),
-        n => write!(out, "  {tokens} tokens in {n} chunks"),
+        0 => write!(out, "  {tokens}"),
+        n => write!(out, "  {tokens} in {}", counted(n, "chunk")),
     };
-    if answer["events_queued"] == true {
+    // Known where the extraction was waited for.
+    if answer["event_count"].is_u64() {
+        let _ = write!(out, ", {}", count_of(answer, "event_count", "event"));
+    } else if answer["events_queued"] == true {
         out.push_str(", extraction queued");
     }
     if answer["embedding"] == "pending" {
@@ -152,6 +160,8 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
     let title =
         result["title"].as_str().map(|t| format!("{}  ", style.bold(&printable(t)))).unwrap_or_default();
     let _ = writeln!(out, "{n}. {title}{}", style.dim(&about.join(" · ")));
+    push_successor(out, result, style);
+    push_explanation(out, &result["explain"], style);
     let body = result["content"].as_str().unwrap_or_else(|| text(result, "snippet"));
     let neighbours = list(result, "neighbours");
     let (before, after) = neighbours.split_at(neighbours.partition_point(|n| n["position"] == "before"));
@@ -172,6 +182,48 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
             printable(text(event, "summary")),
             style.dim(text(event, "id"))
         );
+        // Who asks for one event wants to see what it stands on.
+        if text(result, "id").starts_with("evt_") {
+            push_evidence(out, event, style);
+        }
+    }
+}
+
+/// That a newer text has taken its place, and which.
+fn push_successor(out: &mut String, result: &Value, style: &Style) {
+    let successor = match (result["superseded"] == true, result["superseded_by"].as_str()) {
+        (false, _) => return,
+        (true, Some(id)) => format!("superseded by {id}, a newer text at its place"),
+        (true, None) => "superseded: a newer text has taken its place".to_owned(),
+    };
+    let _ = writeln!(out, "   {}", style.bold(&successor));
+}
+
+/// `explained: vector #1 0.81 (+0.4) · passage 0.8`: where each arm ranked it, and what it adds.
+fn push_explanation(out: &mut String, explanation: &Value, style: &Style) {
+    let part = |(name, value): (&String, &Value)| {
+        let name = name.replace('_', " ");
+        match value {
+            Value::Object(arm) => {
+                let share = arm.get("share").map(|share| format!(" (+{share})")).unwrap_or_default();
+                format!("{name} #{} {}{share}", value["rank"], value["score"])
+            }
+            value => format!("{name} {value}"),
+        }
+    };
+    let parts: Vec<String> = explanation.as_object().into_iter().flatten().map(part).collect();
+    if !parts.is_empty() {
+        let _ = writeln!(out, "   {}", style.dim(&format!("explained: {}", parts.join(" · "))));
+    }
+}
+
+/// The exact words that an event was read from, and where they stand.
+fn push_evidence(out: &mut String, event: &Value, style: &Style) {
+    for evidence in list(event, "evidence") {
+        let place =
+            format!("{} {}–{}", text(evidence, "artifact_id"), evidence["start_char"], evidence["end_char"]);
+        let quote = printable(text(evidence, "quote")).replace('\n', " ");
+        let _ = writeln!(out, "     “{quote}”  {}", style.dim(&place));
     }
 }
 
@@ -184,11 +236,11 @@ fn push_neighbour(out: &mut String, neighbour: &Value, style: &Style) {
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
     let cascade = &answer["cascade"];
     format!(
-        "{}  forgotten, with {} chunks, {} events, {} entities\n",
+        "{}  forgotten, with {}, {}, {}\n",
         style.bold(text(answer, "id")),
-        cascade["chunks"],
-        cascade["events"],
-        cascade["entities"]
+        count_of(cascade, "chunks", "chunk"),
+        count_of(cascade, "events", "event"),
+        count_of(cascade, "entities", "entity")
     )
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
+use memory_core::text::counted;
 use memory_core::ports::EmbeddingModel;
 use memory_engine::Memory;
 use memory_engine::lines::Progress;
@@ -121,13 +122,17 @@ fn sentences(summary: &Value, is_shared: bool) -> String {
     if replaced.is_none() && embedded == 0 && removed.is_empty() && failed == 0 {
         let _ = writeln!(
             out,
-            "Nothing to do: {model} is the model that is searched, and all {passages} passages have its vectors."
+            "Nothing to do: {model} is the model that is searched, and of {} all have its vectors.",
+            counted(passages, "passage")
         );
     } else {
-        let _ = writeln!(out, "{embedded} of {passages} passages were embedded by {model}.");
+        let verb = if embedded == 1 { "was" } else { "were" };
+        let _ = writeln!(out, "{embedded} of {} {verb} embedded by {model}.", counted(passages, "passage"));
     }
     if failed > 0 {
-        let _ = writeln!(out, "{failed} passages it could not embed; they are found by their words alone.");
+        let told = counted(failed, "passage");
+        let _ =
+            writeln!(out, "It could not embed {told}; what cannot be embedded is found by its words alone.");
     }
     if let Some(replaced) = replaced {
         let _ = writeln!(out, "It is searched now, in the place of {replaced}.");

@@ -5,8 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
+use memory_core::text::counted;
 use memory_core::artifact::Context;
 use memory_engine::lines::Progress;
+use memory_inference::extractor::EXTRACTORS;
 use serde_json::Value;
 
 use super::jobs::{Scope, ask};
@@ -23,7 +25,7 @@ pub(crate) struct ReextractArgs {
     /// Only what was read by a version before this one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..))]
     older_than_version: Option<i32>,
-    /// Only what was read by the extractor of this name, such as rules
+    /// Only what was read by the extractor of this name: rules or llm
     #[arg(long, value_name = "NAME")]
     extractor: Option<String>,
     /// Only texts of this kind, as in remember
@@ -39,6 +41,9 @@ pub(crate) struct ReextractArgs {
 pub(crate) async fn run(settings: &Settings, args: ReextractArgs) -> anyhow::Result<ExitCode> {
     if let Some(context) = args.context.as_deref().filter(|context| Context::parse(context).is_none()) {
         bail!("Invalid context '{context}'. Must be one of: {}", Context::names());
+    }
+    if let Some(name) = args.extractor.as_deref().filter(|name| !EXTRACTORS.contains(name)) {
+        bail!("there is no extractor {name:?} (--extractor); the extractors are {}", EXTRACTORS.join(", "));
     }
     let operation = Operation::Reextract {
         all: args.all,
@@ -75,11 +80,14 @@ fn sentences(summary: &Value) -> String {
     let mut out = String::new();
     let _ = match (texts, turns) {
         (0, 0) => writeln!(out, "Nothing was queued for {extractor}."),
-        (texts, 0) => writeln!(out, "{texts} texts are extracted again by {extractor}."),
+        (1, 0) => writeln!(out, "1 text is extracted again by {extractor}."),
+        (texts, 0) => writeln!(out, "{} are extracted again by {extractor}.", counted(texts, "text")),
         (texts, turns) => writeln!(
             out,
-            "{texts} texts and {turns} turns of {} conversations are extracted again by {extractor}.",
-            count("conversations")
+            "{} and {} of {} are extracted again by {extractor}.",
+            counted(texts, "text"),
+            counted(turns, "turn"),
+            counted(count("conversations"), "conversation")
         ),
     };
     if count("waiting") > 0 {
@@ -88,9 +96,9 @@ fn sentences(summary: &Value) -> String {
     if count("running") > 0 {
         let _ = writeln!(
             out,
-            "{} are being extracted at this moment and were left alone. If their worker is of an older version, run this \
+            "Being extracted at this moment, and left alone: {}. If their worker is of an older version, run this \
              again when they have ended.",
-            count("running")
+            counted(count("running"), "text")
         );
     }
     if summary["waited"] == true {

@@ -8,16 +8,21 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use crate::http::ListenOptions;
 use crate::instance::{Hello, Instance, ListenReply, Meeting, Signals, send_line};
 use crate::pieces::Piece;
-use crate::settings::{ServeArgs, Settings, graph_file, token};
+use crate::settings::{ListenSettings, Settings, graph_file, token};
+use crate::tools::ToolSettings;
 
-pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> {
-    args.tools.check()?;
+pub(crate) async fn run(
+    settings: Settings,
+    listen: ListenSettings,
+    tools: ToolSettings,
+) -> anyhow::Result<ExitCode> {
+    tools.check()?;
     let options = ListenOptions {
-        bind: args.bind,
-        allowed_hosts: args.allowed_hosts,
+        bind: listen.bind,
+        allowed_hosts: listen.allowed_hosts,
         token: token()?,
         namespace: settings.namespace()?.to_string(),
-        tools: args.tools,
+        tools,
         graph_file: graph_file()?,
         max_connections: args.max_connections as usize,
     };

@@ -152,6 +152,16 @@ pub(crate) struct Toolbox {
     readiness: crate::readiness::Watch,
 }
 
+/// What each tool takes, for the command line's test.
+#[cfg(test)]
+pub(crate) fn inputs() -> std::collections::BTreeMap<String, Vec<String>> {
+    let taken = |tool: &Tool| {
+        let properties = tool.input_schema.get("properties").and_then(Value::as_object);
+        properties.into_iter().flat_map(|properties| properties.keys().cloned()).collect()
+    };
+    registered().iter().map(|r| (r.tool.name.to_string(), taken(&r.tool))).collect()
+}
+
 /// Every tool, by name.
 fn registered() -> Vec<Registered> {
     let mut tools = vec![remember::tool(), recall::tool(), forget::tool(), status::tool()];

@@ -52,20 +52,26 @@ const SETS: [(&str, &[&str]); 3] = [
 /// is every tool.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
 #[serde(default)]
-#[command(next_help_heading = "Tools")]
+#[command(next_help_heading = "Tools offered by serve and stdio")]
 pub(crate) struct ToolSettings {
     /// Sets of tools to offer, divided by commas: memory, graph, authoring; all when left out
-    #[arg(long, env = "REMEMBRANCER_TOOLSETS", value_delimiter = ',', value_name = "SET")]
+    #[arg(long, env = "REMEMBRANCER_TOOLSETS", global = true, value_delimiter = ',', value_name = "SET")]
     pub(crate) toolsets: Vec<String>,
     /// Exactly the tools to offer, divided by commas, whatever their sets
-    #[arg(long, env = "REMEMBRANCER_TOOLS", value_delimiter = ',', value_name = "TOOL")]
+    #[arg(long, env = "REMEMBRANCER_TOOLS", global = true, value_delimiter = ',', value_name = "TOOL")]
     pub(crate) tools: Vec<String>,
     /// Tools not to offer, divided by commas
-    #[arg(long, env = "REMEMBRANCER_EXCLUDE_TOOLS", value_delimiter = ',', value_name = "TOOL")]
+    #[arg(
+        long,
+        env = "REMEMBRANCER_EXCLUDE_TOOLS",
+        global = true,
+        value_delimiter = ',',
+        value_name = "TOOL"
+    )]
     pub(crate) exclude_tools: Vec<String>,
     /// Offer only tools that change nothing
     // A value that is not plainly a no switches it on: a typing error must not open what was to be closed.
-    #[arg(long, env = "REMEMBRANCER_READ_ONLY", value_parser = FalseyValueParser::new())]
+    #[arg(long, env = "REMEMBRANCER_READ_ONLY", global = true, value_parser = FalseyValueParser::new())]
     pub(crate) read_only: bool,
 }
 

@@ -1,0 +1,69 @@
+//! Places of a source, such as the files of a folder: listed, and left for good.
+
+use memory_core::id::Namespace;
+use memory_store::forgetting::Cascade;
+use memory_store::places::{self, SourcePlace};
+
+use crate::{EngineError, Memory};
+
+/// How many places are left in one transaction.
+const BATCH: usize = 200;
+/// How many other sources are named.
+const SHARED_MAX: i64 = 20;
+
+impl Memory {
+    /// The next places of a source, in the order of their ids there.
+    pub async fn list_places(
+        &self,
+        ns: &Namespace,
+        source: &str,
+        after: &str,
+        limit: i64,
+    ) -> Result<Vec<SourcePlace>, EngineError> {
+        self.persist(|| async {
+            Ok(places::list_places(&mut *self.store.acquire().await?, ns, source, after, limit).await?)
+        })
+        .await
+    }
+
+    /// Other sources that texts of this one stand at too, with how many of them.
+    pub async fn shared_sources(
+        &self,
+        ns: &Namespace,
+        source: &str,
+    ) -> Result<Vec<(String, i64)>, EngineError> {
+        self.persist(|| async {
+            Ok(places::shared_sources(&mut *self.store.acquire().await?, ns, source, SHARED_MAX).await?)
+        })
+        .await
+    }
+
+    /// Forgets all that stood at these places, for good; gives how many there were. A text that stands elsewhere
+    /// too stays there.
+    pub async fn forget_places(
+        &self,
+        ns: &Namespace,
+        source: &str,
+        source_ids: &[String],
+    ) -> Result<(u64, Cascade), EngineError> {
+        let (mut count, mut sum) = (0, Cascade::default());
+        for batch in source_ids.chunks(BATCH) {
+            let (places, cascade) = self
+                .persist(|| async {
+                    let mut tx = self.store.begin().await?;
+                    let deleted = places::delete_places(&mut tx, ns, source, batch).await?;
+                    tx.commit().await?;
+                    Ok(deleted)
+                })
+                .await?;
+            count += places;
+            sum.chunks += cascade.chunks;
+            sum.events += cascade.events;
+            sum.entities += cascade.entities;
+        }
+        if count > 0 {
+            self.wake_worker();
+        }
+        Ok((count, sum))
+    }
+}

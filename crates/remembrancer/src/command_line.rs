@@ -1,0 +1,321 @@
+//! The command line: its commands, which settings each of them shows, and what is said when it is not understood.
+
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::commands::bench::BenchArgs;
+use crate::commands::entities::EntitiesCommand;
+use crate::commands::export::ExportArgs;
+use crate::commands::graph_files::GraphFilesCommand;
+use crate::commands::import::ImportArgs;
+use crate::commands::import_folder::ImportFolderArgs;
+use crate::commands::jobs::JobsArgs;
+use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
+use crate::commands::reembed::ReembedArgs;
+use crate::commands::reextract::ReextractArgs;
+use crate::commands::setup::SetupArgs;
+use crate::commands::shell::{CompletionsArgs, ManArgs};
+use crate::commands::stop::StopArgs;
+use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
+use crate::settings::{ListenSettings, Settings};
+use crate::tools::ToolSettings;
+
+const EXIT_STATUS: &str = "Exit status: 0 when it is done; 1 when it was refused or failed, with the reason on standard \
+                           error; 2 when the command line is not understood.";
+const MORE_SETTINGS: &str = "More settings: remembrancer --help";
+
+/// The memory that AI agents keep.
+#[derive(Debug, Parser)]
+#[command(name = "remembrancer", version, propagate_version = true, max_term_width = 110, after_help = EXIT_STATUS)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) settings: Settings,
+    #[command(flatten)]
+    pub(crate) listen: ListenSettings,
+    #[command(flatten)]
+    pub(crate) tools: ToolSettings,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Fetch Postgres, ONNX Runtime and the embedding model, once
+    Setup(SetupArgs),
+    /// Serve MCP over HTTP at <http://localhost:3100/mcp>
+    Serve,
+    /// Serve MCP over standard input and output, as hosts start it
+    Stdio,
+    /// End the process that others started in the background
+    Stop(StopArgs),
+    /// Remember a text from a file or standard input
+    Remember(RememberArgs),
+    /// Search the memory, or show one text, event or conversation
+    Recall(RecallArgs),
+    /// Delete a remembered text for good
+    Forget(ForgetArgs),
+    /// Show what runs, what is stored and what waits
+    Status(StatusArgs),
+    /// Show who and what the texts name, and say which are the same
+    #[command(subcommand)]
+    Entities(EntitiesCommand),
+    /// Write everything of a namespace that cannot be derived, or one of its graphs, as lines of JSON
+    Export(ExportArgs),
+    /// Take in what export, or a graph server, wrote
+    Import(ImportArgs),
+    /// Remember every text file of a folder
+    ImportFolder(ImportFolderArgs),
+    /// Change the embedding model, named by --model-dir, while everything goes on
+    Reembed(ReembedArgs),
+    /// Compare the vectors mirrored in Qdrant with Postgres, and mend them
+    Reconcile(ReconcileArgs),
+    /// Build a new collection in Qdrant while the old one is searched
+    Reindex(ReindexArgs),
+    /// Extract events and entities again, behind what others wait for, while everything goes on
+    Reextract(ReextractArgs),
+    /// Look at background jobs, try failed ones again, cancel
+    Jobs(JobsArgs),
+    /// Look at the files that graphs are kept in, delete what is left of those that are gone
+    #[command(subcommand)]
+    GraphFiles(GraphFilesCommand),
+    /// Measure how well and how fast it is, on a database of its own
+    Bench(BenchArgs),
+    /// Write what a shell completes command lines by to standard output
+    Completions(CompletionsArgs),
+    /// Write manual pages, one a command, into a folder
+    Man(ManArgs),
+    /// Hold the database and the model for other processes of the data folder
+    #[command(hide = true)]
+    Instance,
+}
+
+/// The command line as it was typed. What it cannot mean, and what help prints, ends the process.
+pub(crate) fn parse() -> Result<Cli, ExitCode> {
+    let mut command = command();
+    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    parsed.and_then(|matches| understood(&mut command, &matches)).map_err(|error| {
+        match error.kind() {
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+            _ => eprintln!("remembrancer: {}", sentence(&error)),
+        }
+        ExitCode::from(2)
+    })
+}
+
+fn understood(command: &mut clap::Command, matches: &ArgMatches) -> Result<Cli, clap::Error> {
+    if let Some((name, _)) = matches.subcommand() {
+        let is_given =
+            |arg: &&clap::Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+        // Others may go on to a process that the command starts; these would be lost without a word.
+        let belongs_elsewhere = |arg: &&clap::Arg| {
+            let owner = owner(arg);
+            owner.is_some_and(|owner| !owner.contains(&name)) && is_given(arg)
+        };
+        let lost = command.get_arguments().find(belongs_elsewhere).map(|lost| {
+            let flag = lost.get_long().unwrap_or_default();
+            let owners = owner(lost).unwrap_or_default().join("` and `");
+            format!("--{flag} belongs to `{owners}`; it means nothing to `{name}`")
+        });
+        if let Some(message) = lost {
+            return Err(command.error(ErrorKind::ArgumentConflict, message));
+        }
+    }
+    Cli::from_arg_matches(matches)
+}
+
+/// The commands that alone can use a setting; none where others may hand it on to a process they start.
+fn owner(arg: &clap::Arg) -> Option<&'static [&'static str]> {
+    match arg.get_help_heading() {
+        Some("Where serve listens") => Some(&["serve"]),
+        Some("Tools offered by serve and stdio") => Some(&["serve", "stdio"]),
+        _ => None,
+    }
+}
+
+/// All commands, each showing the settings that concern it. The others are understood there all the same.
+pub(crate) fn command() -> clap::Command {
+    let mut root = Cli::command();
+    let settings: Vec<clap::Arg> = root.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+    let names: Vec<String> = root.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        let hidden = settings.iter().filter(|arg| !concerns(&name, arg));
+        // An argument that a command has itself is not taken over from the root.
+        let hidden: Vec<clap::Arg> = hidden.map(|arg| arg.clone().hide(true)).collect();
+        let is_process = name == "serve" || name == "stdio";
+        root = root.mut_subcommand(&name, |sub| {
+            let sub = sub.args(hidden);
+            if is_process { sub } else { sub.after_help(MORE_SETTINGS) }
+        });
+    }
+    root
+}
+
+/// Whether a setting is shown in the command's help.
+fn concerns(command: &str, setting: &clap::Arg) -> bool {
+    let (id, heading) = (setting.get_id().as_str(), setting.get_help_heading().unwrap_or_default());
+    let is_place = heading == "Where the data is" && id != "database_connections";
+    match command {
+        "serve" | "instance" => true,
+        "stdio" => heading != "Where serve listens",
+        "completions" | "man" => false,
+        "setup" => matches!(id, "data_dir" | "model_dir"),
+        "stop" => matches!(id, "data_dir" | "database_url"),
+        "bench" => (is_place || matches!(heading, "Models" | "Language model")) && id != "namespace",
+        "reembed" => (is_place || heading == "Qdrant" || id == "model_dir") && id != "namespace",
+        "reconcile" | "reindex" => (is_place || heading == "Qdrant") && id != "namespace",
+        "reextract" => is_place || heading == "Language model",
+        _ => is_place,
+    }
+}
+
+/// What was not understood, in one line, and where to read on.
+fn sentence(error: &clap::Error) -> String {
+    let rendered = error.render().to_string();
+    let mut out = String::new();
+    for line in rendered.lines().map(str::trim) {
+        if line.starts_with("Usage:") || line.starts_with("For more information") {
+            break;
+        }
+        let line = line.trim_start_matches("error: ").trim_start_matches("tip: ").trim_end_matches('.');
+        match out.chars().last() {
+            _ if line.is_empty() => continue,
+            None => {}
+            Some(':' | ',') => out.push(' '),
+            Some(_) => out.push_str("; "),
+        }
+        out.push_str(line);
+    }
+    format!("{out}. See `{} --help`", typed_command(error))
+}
+
+/// `remembrancer jobs list`, as far as that was understood.
+fn typed_command(error: &clap::Error) -> String {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let words = usage.trim_start_matches("Usage:").split_whitespace();
+    let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
+    let command = words.take_while(is_name).collect::<Vec<_>>().join(" ");
+    if command.is_empty() { "remembrancer".to_owned() } else { command }
+}
+
+/// A whole number; the limits are those of whoever takes it.
+pub(crate) fn whole_number(given: &str) -> Result<i64, String> {
+    given.parse().map_err(|_| "write a whole number, such as 10".to_owned())
+}
+
+/// A number with or without decimals.
+pub(crate) fn number(given: &str) -> Result<f64, String> {
+    given.parse().map_err(|_| "write a number, such as 0.5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every command that is shown, with its path.
+    fn shown(command: &clap::Command) -> Vec<(String, clap::Command)> {
+        let mut all = vec![(command.get_name().to_owned(), command.clone())];
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+            let below = shown(sub).into_iter();
+            all.extend(below.map(|(path, sub)| (format!("{} {path}", command.get_name()), sub)));
+        }
+        all
+    }
+
+    fn built() -> clap::Command {
+        let mut command = command();
+        command.build();
+        command
+    }
+
+    fn refused(arguments: &[&str]) -> String {
+        let mut command = command();
+        let parsed = command.try_get_matches_from_mut(std::iter::once(&"remembrancer").chain(arguments));
+        sentence(&parsed.and_then(|matches| understood(&mut command, &matches)).expect_err("refused"))
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_every_option_says_what_it_is() {
+        let commands = shown(&built());
+        assert!(commands.len() > 25, "{}", commands.len());
+        for (path, command) in commands {
+            assert!(command.get_about().is_some(), "{path} says nothing of itself");
+            for arg in command.get_arguments() {
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(help.len() > 3, "{path}: {} has no help text", arg.get_id());
+            }
+        }
+    }
+
+    #[test]
+    fn a_command_shows_its_own_options_first_and_only_settings_that_concern_it() {
+        let commands = shown(&built());
+        let help = |path: &str| {
+            let (_, command) = commands.iter().find(|(p, _)| p == path).expect("it is a command");
+            command.clone().render_help().to_string()
+        };
+        let recall = help("remembrancer recall");
+        for absent in ["--observation-max-chars", "--qdrant", "--llm", "--reranker", "--toolsets", "--bind"] {
+            assert!(!recall.contains(absent), "{absent}: {recall}");
+        }
+        let at = |text: &str| recall.find(text).unwrap_or_else(|| panic!("{text}: {recall}"));
+        assert!(at("--limit") < at("Where the data is:") && at("Where the data is:") < at("--data-dir"));
+        for present in ["--observation-max-chars", "--qdrant-url", "--llm-url", "--toolsets", "--bind"] {
+            assert!(help("remembrancer serve").contains(present), "{present}");
+            assert!(help("remembrancer").contains(present), "{present}");
+        }
+        assert!(!help("remembrancer stdio").contains("--bind"));
+        assert!(!help("remembrancer jobs list").contains("--qdrant"), "{}", help("remembrancer jobs list"));
+    }
+
+    #[test]
+    fn settings_stand_before_or_after_the_command() {
+        for arguments in [
+            &["--toolsets", "graph", "stdio"][..],
+            &["stdio", "--toolsets", "graph"],
+            &["--read-only", "--bind", "127.0.0.1:0", "serve"],
+            &["serve", "--read-only", "--bind", "127.0.0.1:0"],
+            &["--llm-url", "http://localhost:1/v1", "recall", "x"],
+            &["jobs", "--namespace", "a", "list"],
+        ] {
+            let matches = command().try_get_matches_from(std::iter::once(&"remembrancer").chain(arguments));
+            let matches = matches.unwrap_or_else(|error| panic!("{arguments:?}: {error}"));
+            let cli = Cli::from_arg_matches(&matches).expect("it is understood");
+            assert!(!arguments.contains(&"graph") || cli.tools.toolsets == ["graph"]);
+            assert!(
+                !arguments.contains(&"--read-only")
+                    || cli.tools.read_only && cli.listen.bind == "127.0.0.1:0"
+            );
+            assert!(!arguments.contains(&"a") || cli.settings.namespace == "a");
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_said_in_one_line_with_where_to_read_on() {
+        let unknown = refused(&["recall", "--limti", "3", "x"]);
+        assert_eq!(
+            unknown,
+            "unexpected argument '--limti' found; a similar argument exists: '--limit'. See `remembrancer recall --help`"
+        );
+        let missing = refused(&["jobs", "show"]);
+        assert!(missing.contains("not provided: <ID>. See `remembrancer jobs show --help`"), "{missing}");
+        let number = refused(&["recall", "-n", "ten", "x"]);
+        assert!(number.contains("'ten'") && number.contains("such as 10"), "{number}");
+        let lost = refused(&["--toolsets", "graph", "recall", "x"]);
+        assert!(lost.contains("--toolsets belongs to `serve` and `stdio`"), "{lost}");
+        let lost = refused(&["--bind", "127.0.0.1:0", "stdio"]);
+        assert!(lost.contains("--bind belongs to `serve`"), "{lost}");
+    }
+}

@@ -1,0 +1,98 @@
+//! `stop`: ends the process that others started in the background.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tokio::net::UnixStream;
+
+use crate::instance::{Meeting, OWN};
+use crate::settings::Settings;
+
+/// How long a process that starts is given to open its socket, and one that ends to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LAST_MOMENTS: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[derive(Debug, Args)]
+pub(crate) struct StopArgs {
+    /// Print what was done as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<ExitCode> {
+    let meeting = Meeting::of(settings)?;
+    let data_dir = settings.data_dir()?;
+    let stopped = stop(&meeting, &data_dir).await?;
+    match stopped {
+        _ if args.json => println!("{}", json!({ "stopped": stopped.is_some(), "pid": stopped })),
+        Some(pid) => println!("The process in the background ({pid}) has ended."),
+        None => println!("Nothing runs in the background on {}.", data_dir.display()),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Ends the process and waits until it is gone; gives its id, or none where there was no process.
+async fn stop(meeting: &Meeting, data_dir: &Path) -> anyhow::Result<Option<i32>> {
+    let deadline = Instant::now() + PATIENCE;
+    let holder = loop {
+        // Asked first: to take the lock of a folder that nobody used would make one.
+        if !meeting.lock.exists() || meeting.try_lock()?.is_some() {
+            return Ok(None);
+        }
+        if let Some(holder) = holder(meeting).await {
+            break holder;
+        }
+        if Instant::now() > deadline {
+            bail!(
+                "a process holds {} but does not answer; its log is {}",
+                data_dir.display(),
+                meeting.log.display()
+            );
+        }
+        tokio::time::sleep(PAUSE).await;
+    };
+    let (pid, is_own) = holder;
+    if is_own {
+        bail!(
+            "{} is held by a `serve` that was not started in the background (process {pid}): end it where it runs, with \
+             Ctrl-C or `kill {pid}`",
+            data_dir.display()
+        );
+    }
+    let process = Pid::from_raw(pid).context("the process has no id")?;
+    match kill_process(process, Signal::TERM) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => {}
+        Err(error) => bail!("process {pid} cannot be ended: {error}; whoever started it can"),
+    }
+    let deadline = Instant::now() + PATIENCE;
+    while meeting.try_lock()?.is_none() {
+        if Instant::now() > deadline {
+            bail!(
+                "process {pid} was told to end and has not; its log is {}; `kill -9 {pid}` loses nothing that was accepted",
+                meeting.log.display()
+            );
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    // It has let go of the folder and is about to be gone; one that nobody waits for stays in the table of processes.
+    let deadline = Instant::now() + LAST_MOMENTS;
+    while rustix::process::test_kill_process(process).is_ok() && Instant::now() < deadline {
+        tokio::time::sleep(PAUSE).await;
+    }
+    Ok(Some(pid))
+}
+
+/// Who listens at the socket, and whether that is a process that was started by hand. None while it is starting or
+/// ending: what stands in the lock's file may then be of the one before.
+async fn holder(meeting: &Meeting) -> Option<(i32, bool)> {
+    let pid = UnixStream::connect(&meeting.socket).await.ok()?.peer_cred().ok()?.pid()?;
+    let told = std::fs::read_to_string(&meeting.lock).ok()?;
+    let (told_pid, kind) = told.trim().split_once(' ')?;
+    (told_pid == pid.to_string()).then(|| (pid, kind == OWN))
+}
