@@ -50,6 +50,7 @@ mod process_language_model;
 mod process_mirror;
 mod process_queue;
 mod process_reembed;
+mod process_restart;
 mod process_settings;
 mod process_sharing;
 mod process_startup;

@@ -24,6 +24,7 @@ use subtle::ConstantTimeEq;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::stopping::refuse_while_stopping;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
 
 /// The longest request: ten million characters of content, escaped.
@@ -137,6 +138,7 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         .route_layer(middleware::from_fn_with_state(digest, require_token))
         // For load balancers: says that the process answers, and nothing else.
         .route("/health", get(|| async { "ok" }))
+        .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping))
 }
 
 /// Compares digests, so that neither the token's length nor its start can be timed.

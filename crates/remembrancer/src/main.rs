@@ -11,6 +11,7 @@ mod pieces;
 mod readiness;
 mod reembed;
 mod settings;
+mod stopping;
 mod tools;
 mod transfer;
 mod who;
