@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod lifecycle;
 pub mod models;
 pub mod neighbours;
+pub mod own_folder;
 pub mod passages;
 pub mod reembedding;
 pub mod reextraction;
@@ -26,6 +27,7 @@ pub mod survey;
 pub mod turns;
 pub mod vector;
 
+mod connecting;
 mod error;
 mod pool;
 mod warm;
