@@ -5,6 +5,7 @@ mod client;
 mod commands;
 mod http;
 mod instance;
+mod meeting;
 mod mirror;
 mod operate;
 mod pieces;
@@ -18,12 +19,11 @@ mod who;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use settings::{Cli, Command};
 use tracing_subscriber::EnvFilter;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::read();
     // Standard output belongs to answers and to the protocol: logs go to standard error, without colour.
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default_filter(&cli.command)));
@@ -51,7 +51,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     // Told here, to whoever typed it, and not first in the log of a process in the background.
-    settings.extractor()?;
+    settings.check()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         match cli.command {

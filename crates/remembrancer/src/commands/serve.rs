@@ -6,12 +6,16 @@ use anyhow::bail;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::http::ListenOptions;
-use crate::instance::{Hello, Instance, ListenReply, Meeting, Signals, send_line};
+use crate::instance::{Hello, Instance, ListenReply, Signals, send_line};
+use crate::meeting::Meeting;
 use crate::pieces::Piece;
-use crate::settings::{ServeArgs, Settings, graph_file, token};
+use crate::settings::{ServeArgs, Settings, graph_file, token, warn_of_open_secrets};
 
 pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<ExitCode> {
+    // First of all: a signal that comes now is not lost, and does not kill.
+    let signals = Signals::new()?;
     args.tools.check()?;
+    warn_of_open_secrets();
     let options = ListenOptions {
         bind: args.bind,
         allowed_hosts: args.allowed_hosts,
@@ -32,26 +36,32 @@ pub(crate) async fn run(settings: Settings, args: ServeArgs) -> anyhow::Result<E
     }
     match lock {
         Some(lock) => {
-            Instance::new(settings, meeting, lock).run(Some(options), false).await?;
+            Instance::new(settings, meeting, lock).run(signals, Some(options), false).await?;
             Ok(ExitCode::SUCCESS)
         }
-        None => attach(&settings, &meeting, options).await,
+        None => attach(&settings, &meeting, signals, options).await,
     }
 }
 
 /// The process that other commands start in the background.
 pub(crate) async fn run_instance(settings: Settings) -> anyhow::Result<ExitCode> {
+    let signals = Signals::new()?;
+    warn_of_open_secrets();
     let meeting = Meeting::of(&settings)?;
     // Two clients may start one at the same time; the second is not needed.
     if let Some(lock) = meeting.try_lock()? {
-        Instance::new(settings, meeting, lock).run(None, true).await?;
+        Instance::new(settings, meeting, lock).run(signals, None, true).await?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Another process holds the data folder: it opens our listener beside its own, until we end.
-async fn attach(settings: &Settings, meeting: &Meeting, options: ListenOptions) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::new()?;
+async fn attach(
+    settings: &Settings,
+    meeting: &Meeting,
+    mut signals: Signals,
+    options: ListenOptions,
+) -> anyhow::Result<ExitCode> {
     let (read, mut write) = meeting.connect_or_start(settings).await?.into_split();
     send_line(&mut write, &Hello::Listen(options)).await?;
     let mut lines = BufReader::new(read).lines();
