@@ -334,6 +334,14 @@ async fn two_files_and_the_threads_never_mix() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_made_is_its_owners_alone() {
+    let g = Filed::new().await;
+    assert_eq!(g.warned("Ann").await, None);
+    let mode = std::fs::metadata(g.path()).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
 async fn a_link_stays_a_link_and_a_file_keeps_its_mode() {
     let g = Filed::new().await;
     let real = g.folder.path().join("real.jsonl");

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use memory_tests::process::{DataDir, Server, StdioHost, eventually, is_alive, kill};
-use rustix::process::Signal;
+use memory_tests::process::{DataDir, Server, StdioHost, eventually, is_alive};
 use serde_json::json;
 
 #[tokio::test]
@@ -104,22 +103,6 @@ async fn a_process_that_nobody_needs_ends_with_its_database() {
     assert!(!is_alive(postmaster), "the database was left behind");
     let status = data_dir.run(&["status", "--json"]).await.json();
     assert_eq!((&status["counts"]["artifacts"], &status["pending_jobs"]), (&json!(1), &json!(0)), "{status}");
-}
-
-#[tokio::test]
-async fn a_host_whose_memory_is_killed_ends_and_the_next_one_finds_everything() {
-    let data_dir = DataDir::warm();
-    let mut host = StdioHost::start(data_dir.command("remembrancer"));
-    host.initialize().await;
-    host.call("remember", json!({"content": "The spare key is in the blue box."})).await;
-    let [instance] = data_dir.instances()[..] else { panic!("one process holds the folder") };
-    kill(instance, Signal::KILL);
-    let ended = tokio::time::timeout(Duration::from_secs(5), host.child.wait()).await.expect("it ends");
-    assert_eq!(ended.expect("a status").code(), Some(1));
-    let mut host = StdioHost::start(data_dir.command("remembrancer"));
-    host.initialize().await;
-    let found = host.call("recall", json!({"query": "spare key"})).await;
-    assert_eq!(found["structuredContent"]["results"][0]["context"], "note", "{found}");
 }
 
 #[tokio::test]

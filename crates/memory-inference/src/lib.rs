@@ -4,5 +4,6 @@ pub mod convert;
 pub mod embedding;
 pub mod extractor;
 pub mod files;
+pub mod integrity;
 pub mod reranking;
 mod runtime;

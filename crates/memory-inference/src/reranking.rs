@@ -13,6 +13,7 @@ use fastembed::{RerankInitOptionsUserDefined, TextRerank, TokenizerFiles, UserDe
 use memory_core::ports::{RerankError, Reranker};
 use tokio::sync::oneshot;
 
+use crate::integrity::Sums;
 use crate::runtime;
 
 /// Where the model lies in its folder: there, or as in the repositories of fastembed's catalogue.
@@ -101,8 +102,8 @@ impl Drop for CrossEncoder {
 }
 
 fn read(dir: &Path, onnxruntime_library: &Path, threads: usize) -> Result<TextRerank, String> {
-    let file =
-        |name: &str| std::fs::read(dir.join(name)).map_err(|error| format!("{name} cannot be read: {error}"));
+    let sums = Sums::of(dir)?;
+    let file = |name: &str| sums.read(dir, name);
     let onnx = ONNX_FILES.iter().map(|name| dir.join(name)).find(|path| path.is_file());
     let onnx = onnx.ok_or_else(|| format!("there is neither {} nor {}", ONNX_FILES[0], ONNX_FILES[1]))?;
     let tokenizer = TokenizerFiles {

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use ort::environment::Environment;
 
+use crate::integrity::check_library;
+
 /// A process has one environment, made by the first model that is loaded, and keeps it.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
 
@@ -25,6 +27,7 @@ fn load(library: &Path) -> Result<Environment, String> {
     if !library.is_file() {
         return Err(format!("ONNX Runtime is missing at {}", library.display()));
     }
+    check_library(library)?;
     let library = std::path::absolute(library).map_err(|error| format!("{}: {error}", library.display()))?;
     // A library of another kind or version is reported, and where the binding has only an assertion,
     // that too must not end the process.

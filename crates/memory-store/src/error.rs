@@ -10,6 +10,9 @@ pub enum StoreError {
     /// The database cannot be reached; nothing was written. Try again later.
     #[error("the database cannot be reached")]
     Unreachable(#[source] sqlx::Error),
+    /// The first connection was not to be had, for this reason. Try again later.
+    #[error("{0}")]
+    Unanswered(String),
     /// The disk of the database is full; nothing was written.
     #[error("the database has no space left on its disk")]
     DiskFull(#[source] sqlx::Error),
@@ -60,6 +63,6 @@ impl StoreError {
 
     /// The same call may succeed when it is made again at once or a little later.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Conflict | Self::Unreachable(_))
+        matches!(self, Self::Conflict | Self::Unreachable(_) | Self::Unanswered(_))
     }
 }

@@ -18,6 +18,7 @@ pub mod jobs;
 pub mod lifecycle;
 pub mod models;
 pub mod neighbours;
+pub mod own_folder;
 pub mod passages;
 pub mod places;
 pub mod reembedding;
@@ -27,6 +28,7 @@ pub mod survey;
 pub mod turns;
 pub mod vector;
 
+mod connecting;
 mod error;
 mod pool;
 mod warm;

@@ -1,14 +1,14 @@
 //! The connection pool, and the transaction type that other crates see.
 
 use std::ops::{Deref, DerefMut};
-use std::str::FromStr;
 use std::time::Duration;
 
 use sqlx::migrate::Migrator;
-use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Postgres, Row};
 
 use crate::StoreError;
+use crate::connecting;
 use crate::warm::{Lent, Warm};
 
 static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
@@ -93,6 +93,20 @@ pub struct StoreSettings {
     pub database_connections: u32,
 }
 
+impl StoreSettings {
+    /// A variable that is set to nothing is not set.
+    pub fn tidy(&mut self) {
+        self.database_url =
+            self.database_url.take().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
+    }
+
+    /// What is wrong with the settings, as far as that shows without connecting.
+    pub fn check(&self) -> Result<(), StoreError> {
+        let Some(url) = &self.database_url else { return Ok(()) };
+        connecting::address(url).map(drop).map_err(StoreError::Unsuitable)
+    }
+}
+
 /// Everything that is kept.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -103,7 +117,10 @@ pub struct Store {
 impl Store {
     /// Connects, checks that the database is fit for use and migrates it.
     pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let options = PgConnectOptions::from_str(url)?.application_name("remembrancer").options([
+        let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+        // The pool would try for long, and then not say why.
+        connecting::try_once(&options).await?;
+        let options = options.application_name("remembrancer").options([
             // Every statement goes by key, namespace first. Without statistics, as in a young database, the
             // planner would take small tables for empty ones and read them whole, again and again.
             ("enable_seqscan", "off"),

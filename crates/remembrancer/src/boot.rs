@@ -87,11 +87,18 @@ pub(crate) async fn boot(
     let extractor = settings.extractor().inspect_err(told)?;
     let reranking = settings.reranking().await.inspect_err(told)?;
     let guess = Guess::of(settings)?;
+    let mut last_reason = None;
     let opened = loop {
         match open_store(settings).await {
             Ok(opened) => break opened,
             Err(error) if is_passing(&error) => {
-                tracing::warn!(error = format!("{error:#}"), "trying again");
+                let reason = format!("{error:#}");
+                // Said once for each reason, not every few seconds.
+                if last_reason.as_ref() != Some(&reason) {
+                    tracing::warn!("{reason}; trying again every {} s", RETRY_INTERVAL.as_secs());
+                    announce.set(Readiness::Waiting(reason.clone()));
+                    last_reason = Some(reason);
+                }
                 tokio::select! {
                     () = stop.cancelled() => return Ok(None),
                     () = tokio::time::sleep(RETRY_INTERVAL) => {}

@@ -7,7 +7,8 @@ use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
 
-use crate::instance::{Hello, Meeting, send_line};
+use crate::instance::{Hello, send_line};
+use crate::meeting::Meeting;
 use crate::settings::Settings;
 use crate::tools::ToolSettings;
 

@@ -20,7 +20,7 @@ use crate::commands::setup::SetupArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::stop::StopArgs;
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
-use crate::settings::{ListenSettings, Settings};
+use crate::settings::{Given, ListenSettings, Settings};
 use crate::tools::ToolSettings;
 
 const EXIT_STATUS: &str = "Exit status: 0 when it is done; 1 when it was refused or failed, with the reason on standard \
@@ -125,7 +125,10 @@ fn understood(command: &mut clap::Command, matches: &ArgMatches) -> Result<Cli, 
             return Err(command.error(ErrorKind::ArgumentConflict, message));
         }
     }
-    Cli::from_arg_matches(matches)
+    let mut cli = Cli::from_arg_matches(matches)?;
+    cli.settings.given = Given::of(command, matches);
+    cli.settings.store.tidy();
+    Ok(cli)
 }
 
 /// The commands that alone can use a setting; none where others may hand it on to a process they start.

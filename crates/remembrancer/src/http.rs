@@ -21,6 +21,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::guard::Guard;
 use crate::message::MESSAGE_MAX_BYTES;
+use crate::stopping::refuse_while_stopping;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
 
 /// What a listener is to do; `serve` sends it to the process that holds the data folder.
@@ -121,4 +122,5 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         .route_layer(middleware::from_fn_with_state(guard, guard::admit))
         // For load balancers: says that the process answers, and nothing else.
         .route("/health", get(|| async { "ok" }))
+        .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping))
 }

@@ -1,26 +1,25 @@
 //! One process a data folder holds the database, the model and the worker. Others reach it over a private
 //! socket: the first line says what they want, what follows is MCP, or the frames of a transfer.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
 use memory_core::id::Namespace;
 use rmcp::ServiceExt;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
 use crate::lines::Lines;
+use crate::meeting::{Meeting, is_ours};
 use crate::mirror::{self, MirrorTask};
 use crate::operate::{self, Operation};
 use crate::readiness;
@@ -32,15 +31,13 @@ use crate::who::{self, Asked};
 
 /// A process that was started for others ends after this long without any of them.
 const IDLE_LIMIT: Duration = Duration::from_secs(600);
-/// How long a client waits for a process it started to open its socket.
-const START_TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a stopping process lets its clients' calls finish.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What the lock's file says of a process that someone started by hand, or others in the background.
 pub(crate) const OWN: &str = "serve";
 const IN_BACKGROUND: &str = "background";
-/// A socket's path must fit the kernel's 107 bytes.
-const SOCKET_PATH_MAX_BYTES: usize = 107;
+/// How long until a process in the background, whose memory could not be started, tries again.
+const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
 /// What a client of the socket wants.
 #[derive(Debug, Serialize, Deserialize)]
@@ -78,119 +75,6 @@ pub(crate) enum Hello {
 pub(crate) enum ListenReply {
     Listening(String),
     Refused(String),
-}
-
-/// Where the processes of a data folder meet.
-#[derive(Debug, Clone)]
-pub(crate) struct Meeting {
-    folder: PathBuf,
-    pub(crate) lock: PathBuf,
-    pub(crate) socket: PathBuf,
-    pub(crate) log: PathBuf,
-}
-
-impl Meeting {
-    pub(crate) fn of(settings: &Settings) -> anyhow::Result<Self> {
-        let data_dir = settings.data_dir()?;
-        let folder = data_dir.join("run");
-        let name = settings.instance_name();
-        let mut socket = folder.join(format!("{name}.sock"));
-        if socket.as_os_str().len() > SOCKET_PATH_MAX_BYTES {
-            let hash = memory_core::id::ContentHash::of(&socket.to_string_lossy());
-            let short = hash.candidate_ids().next().map_or_else(String::new, |id| id.0.replace("art_", ""));
-            socket = std::env::temp_dir().join(format!("remembrancer-{short}.sock"));
-        }
-        Ok(Self {
-            lock: folder.join(format!("{name}.lock")),
-            log: folder.join(format!("{name}.log")),
-            socket,
-            folder,
-        })
-    }
-
-    fn prepare(&self) -> anyhow::Result<()> {
-        let data_dir = self.folder.parent().unwrap_or(&self.folder);
-        let made = std::fs::create_dir_all(data_dir)
-            .and_then(|()| std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder));
-        made.and_then(|()| std::fs::set_permissions(&self.folder, std::fs::Permissions::from_mode(0o700)))
-            .with_context(|| {
-                format!(
-                    "cannot write to the data folder {}; choose another with --data-dir",
-                    data_dir.display()
-                )
-            })
-    }
-
-    /// The folder's lock, or `None` when another process has it.
-    pub(crate) fn try_lock(&self) -> anyhow::Result<Option<File>> {
-        self.prepare()?;
-        let unusable = || {
-            format!("cannot write to {}; choose another data folder with --data-dir", self.folder.display())
-        };
-        let file = File::options().create(true).append(true).open(&self.lock).with_context(unusable)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error).with_context(unusable),
-        }
-    }
-
-    /// Connects to the process that holds the folder; starts one in the background when there is none.
-    pub(crate) async fn connect_or_start(&self, settings: &Settings) -> anyhow::Result<UnixStream> {
-        if let Ok(stream) = UnixStream::connect(&self.socket).await {
-            return Ok(stream);
-        }
-        let deadline = Instant::now() + START_TIMEOUT;
-        let mut started = None;
-        loop {
-            // A process that holds the lock without a socket is starting or stopping: wait for it.
-            if started.is_none() && self.try_lock()?.is_some() {
-                started = Some(self.start(settings)?);
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-            if let Ok(stream) = UnixStream::connect(&self.socket).await {
-                return Ok(stream);
-            }
-            if let Some(child) = &mut started
-                && let Some(status) = child.try_wait()?
-            {
-                if !status.success() {
-                    bail!("the memory's process did not start; its log is {}", self.log.display());
-                }
-                started = None;
-            }
-            if Instant::now() > deadline {
-                bail!("the memory's process did not answer in time; its log is {}", self.log.display());
-            }
-        }
-    }
-
-    fn start(&self, settings: &Settings) -> anyhow::Result<std::process::Child> {
-        use std::os::unix::process::CommandExt;
-        let log = File::options().create(true).append(true).open(&self.log)?;
-        let mut command = std::process::Command::new(std::env::current_exe()?);
-        command.arg("--data-dir").arg(settings.data_dir()?);
-        if let Some(model_dir) = &settings.model.model_dir {
-            command.arg("--model-dir").arg(std::path::absolute(model_dir)?);
-        }
-        command.arg("--database-connections").arg(settings.store.database_connections.to_string());
-        if let Some(url) = &settings.store.database_url {
-            // By environment: the arguments of a process can be read by others.
-            command.env("DATABASE_URL", url);
-        }
-        command.envs(settings.mirror.environment());
-        // So may the address of a model.
-        command.envs(settings.extractor.environment());
-        command.envs(settings.reranker.environment());
-        command
-            .arg("instance")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .process_group(0)
-            .current_dir("/");
-        Ok(command.spawn()?)
-    }
 }
 
 /// The process that holds the data folder.
@@ -254,14 +138,15 @@ impl Instance {
     }
 
     /// Serves until a signal, or, when started for others, until nobody has come for ten minutes.
-    pub(crate) async fn run(self, listen: Option<ListenOptions>, ends_when_idle: bool) -> anyhow::Result<()> {
-        let mut signals = Signals::new()?;
+    pub(crate) async fn run(
+        self,
+        mut signals: Signals,
+        listen: Option<ListenOptions>,
+        ends_when_idle: bool,
+    ) -> anyhow::Result<()> {
         self.say_who_holds(if ends_when_idle { IN_BACKGROUND } else { OWN })?;
-        // The lock is ours, so a socket that is there was left behind.
-        let _ = std::fs::remove_file(&self.meeting.socket);
-        let socket = UnixListener::bind(&self.meeting.socket)
-            .with_context(|| format!("cannot open the socket {}", self.meeting.socket.display()))?;
-        std::fs::set_permissions(&self.meeting.socket, std::fs::Permissions::from_mode(0o600))?;
+        self.meeting.record(&self.settings.of_the_process())?;
+        let socket = self.meeting.listen()?;
         let mut listening = None;
         if let Some(options) = listen {
             let opened = http::listen(options, Arc::clone(&self.toolbox), self.stop.child_token()).await?;
@@ -273,13 +158,16 @@ impl Instance {
             Arc::clone(&self.toolbox),
             Arc::clone(&self.reembedder),
             Arc::clone(&self.clients),
-            self.meeting.folder.clone(),
+            self.meeting.folder().to_owned(),
             self.stop.clone(),
         ));
         let mut boot_failure = None;
         let mut booted = None;
         let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
         let mut is_booting = true;
+        let mut failed_at = None;
+        let mut ticking = tokio::time::interval(Duration::from_secs(1));
+        ticking.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 outcome = &mut booting, if is_booting => {
@@ -293,7 +181,10 @@ impl Instance {
                         }
                         // Someone at a terminal sees the reason; clients that came meanwhile are told it.
                         Err(error) if !ends_when_idle => { boot_failure = Some(error); break; }
-                        Err(error) => tracing::error!(error = format!("{error:#}"), "the memory is not available"),
+                        Err(error) => {
+                            failed_at = Some(Instant::now());
+                            tracing::error!(error = format!("{error:#}"), "the memory is not available");
+                        }
                     }
                 }
                 () = self.reembedder.restart_wanted(), if !is_booting && booted.is_none() => {
@@ -301,7 +192,13 @@ impl Instance {
                     is_booting = true;
                 }
                 () = signals.any() => break,
-                () = tokio::time::sleep(Duration::from_secs(1)), if ends_when_idle => {
+                _ = ticking.tick(), if ends_when_idle => {
+                    self.meeting.shorten_log();
+                    // Others are told the reason meanwhile; what it was may have been mended.
+                    if failed_at.is_some_and(|failed| failed.elapsed() > RETRY_INTERVAL) && !is_booting && booted.is_none() {
+                        booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
+                        is_booting = true;
+                    }
                     if self.clients.idle_for() >= idle_limit() && !has_work(booted.as_ref()).await {
                         tracing::info!("nobody needed the memory for a while; ending");
                         break;
@@ -309,6 +206,8 @@ impl Instance {
                 }
             }
         }
+        // Whoever comes now waits for the next process.
+        self.meeting.remove_socket();
         self.stop.cancel();
         if is_booting {
             // What a start under way has begun, a database above all, must be ended with the rest.
@@ -332,7 +231,6 @@ impl Instance {
         accepting: tokio::task::JoinHandle<()>,
         booted: Option<Booted>,
     ) {
-        let _ = std::fs::remove_file(&self.meeting.socket);
         let closing = async {
             if let Some(listening) = listening {
                 listening.closed(PATIENCE).await;
@@ -384,7 +282,11 @@ async fn accept(
         let stream = tokio::select! {
             () = stop.cancelled() => break,
             accepted = socket.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok((stream, _)) if is_ours(&stream) => stream,
+                Ok(_) => {
+                    tracing::warn!("a connection from a process of another user was refused");
+                    continue;
+                }
                 Err(error) => {
                     tracing::warn!(%error, "a connection was lost");
                     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -7,6 +7,7 @@ mod commands;
 mod http;
 mod instance;
 mod lines;
+mod meeting;
 mod message;
 mod mirror;
 mod operate;
@@ -14,6 +15,7 @@ mod pieces;
 mod readiness;
 mod reembed;
 mod settings;
+mod stopping;
 mod tools;
 mod transfer;
 mod who;
@@ -66,7 +68,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         _ => {}
     }
     // Told here, to whoever typed it, and not first in the log of a process in the background.
-    settings.extractor()?;
+    settings.check()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         match cli.command {

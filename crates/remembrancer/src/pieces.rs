@@ -19,7 +19,9 @@ use serde::Serialize;
 pub(crate) use self::bring::bring_model;
 pub(crate) use self::fetch::Source;
 pub(crate) use self::install::{Installer, folder_bytes};
-pub(crate) use self::machine::{cannot_run_postgres, check_disk_space, make_folders, unreachable_for_nobody};
+pub(crate) use self::machine::{
+    cannot_run_postgres, check_disk_space, make_data_folder, make_folders, unreachable_for_nobody,
+};
 pub(crate) use self::pins::{Pin, for_this_machine};
 pub(crate) use self::progress::Progress;
 

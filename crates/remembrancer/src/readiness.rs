@@ -13,6 +13,8 @@ const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub(crate) enum Readiness {
     Starting,
+    /// Why there is no memory yet, as a sentence; it is tried again and again.
+    Waiting(String),
     Ready(Arc<Memory>),
     /// Why there is no memory, as a sentence for the user.
     Failed(String),
@@ -22,6 +24,9 @@ impl fmt::Display for Readiness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Starting => write!(f, "The memory is still starting. Try again in a few seconds."),
+            Self::Waiting(reason) => {
+                write!(f, "The memory is not available yet: {reason}. It is tried again every few seconds.")
+            }
             Self::Ready(_) => write!(f, "The memory is ready."),
             Self::Failed(reason) => write!(f, "The memory is not available: {reason}."),
         }

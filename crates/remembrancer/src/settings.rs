@@ -1,11 +1,14 @@
 //! Settings: flags with environment twins. Secrets come from the environment or a file, never from a flag.
 
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args};
 use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
 use memory_core::ports::Extractor;
@@ -51,6 +54,38 @@ pub(crate) struct Settings {
     /// About how many characters of the knowledge graph one answer has unless a limit is asked for
     #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true, help_heading = "Knowledge graph")]
     pub(crate) graph_page_chars: u32,
+    #[arg(skip)]
+    pub(crate) given: Given,
+}
+
+/// The settings that whoever started this has given, by a flag or by the environment: variable → flag.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given(BTreeMap<String, String>);
+
+impl Given {
+    pub(crate) fn of(command: &clap::Command, matches: &ArgMatches) -> Self {
+        let mut given = BTreeMap::new();
+        let mut level = Some(matches);
+        while let Some(matches) = level {
+            for argument in command.get_arguments() {
+                let (Some(variable), Some(flag)) = (argument.get_env(), argument.get_long()) else {
+                    continue;
+                };
+                let id = argument.get_id().as_str();
+                let source = matches.try_contains_id(id).ok().and_then(|_| matches.value_source(id));
+                if matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable)) {
+                    given.insert(variable.to_string_lossy().into_owned(), format!("--{flag}"));
+                }
+            }
+            level = matches.subcommand().map(|(_, below)| below);
+        }
+        Self(given)
+    }
+
+    /// The flag of the setting of this variable, if it was given.
+    pub(crate) fn flag(&self, variable: &str) -> Option<&str> {
+        self.0.get(variable).map(String::as_str)
+    }
 }
 
 /// Where `serve` listens.
@@ -81,6 +116,41 @@ pub(crate) struct ListenSettings {
 }
 
 impl Settings {
+    /// Refuses, before anything is begun, what cannot work. Nothing is connected to.
+    pub(crate) fn check(&self) -> anyhow::Result<()> {
+        self.extractor()?;
+        self.mirror.address().and_then(|_| self.mirror.check()).map_err(anyhow::Error::msg)?;
+        vector::api_key().map_err(anyhow::Error::msg)?;
+        self.store.check()?;
+        if let Some(folder) = self.reranker.reranker_dir.as_ref().filter(|folder| !folder.is_dir()) {
+            bail!(
+                "REMEMBRANCER_RERANKER_DIR {} is no folder; name that of a cross-encoder, or unset it",
+                folder.display()
+            );
+        }
+        Ok(())
+    }
+
+    /// What the process that holds the data folder goes by, as environment variables: one that is started in the background
+    /// gets them so. What is not set is empty.
+    pub(crate) fn of_the_process(&self) -> Vec<(&'static str, String)> {
+        let model_dir =
+            self.model.model_dir.as_ref().map(|dir| std::path::absolute(dir).unwrap_or_else(|_| dir.clone()));
+        let mut all = vec![
+            (
+                "REMEMBRANCER_MODEL_DIR",
+                model_dir.map_or_else(String::new, |dir| dir.to_string_lossy().into_owned()),
+            ),
+            ("REMEMBRANCER_DATABASE_CONNECTIONS", self.store.database_connections.to_string()),
+            ("REMEMBRANCER_OBSERVATION_MAX_CHARS", self.observation_max_chars.to_string()),
+            ("REMEMBRANCER_OBSERVATION_MAX_SENTENCES", self.observation_max_sentences.to_string()),
+        ];
+        all.extend(self.mirror.environment());
+        all.extend(self.extractor.environment());
+        all.extend(self.reranker.environment());
+        all
+    }
+
     pub(crate) fn namespace(&self) -> anyhow::Result<Namespace> {
         Ok(Namespace::new(&self.namespace)?)
     }
@@ -148,6 +218,24 @@ pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
         bail!("MEMORY_FILE_PATH {} is not UTF-8; name another file", path.display());
     }
     Ok(Some(path))
+}
+
+/// Secrets in files that others can read: said once, by the process that keeps using them.
+pub(crate) fn warn_of_open_secrets() {
+    for name in ["REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY_FILE", "QDRANT_API_KEY_FILE"] {
+        let Some(file) = std::env::var_os(name).filter(|file| !file.is_empty()).map(PathBuf::from) else {
+            continue;
+        };
+        if let Ok(found) = std::fs::metadata(&file)
+            && found.mode() & 0o077 != 0
+        {
+            tracing::warn!(
+                "{name} {} can be read by others (mode {:03o}): `chmod 600` keeps the secret to its owner",
+                file.display(),
+                found.mode() & 0o777
+            );
+        }
+    }
 }
 
 /// The bearer token that HTTP requests must bring, from REMEMBRANCER_TOKEN or the file REMEMBRANCER_TOKEN_FILE.

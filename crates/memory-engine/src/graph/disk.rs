@@ -3,7 +3,7 @@
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -210,7 +210,8 @@ impl Draft {
     pub(super) fn begin(target: &str) -> io::Result<Self> {
         let target = PathBuf::from(target);
         let path = draft_path(&target, &format!("{:016x}", rand::random::<u64>()));
-        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        // What is remembered is nobody else's to read; the mode of a file that was there is kept.
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let draft = Self {
             target,
             path,

@@ -1,13 +1,16 @@
 //! `model.json`, which setup writes beside a model: what the weights themselves do not say.
 
-use std::fs;
 use std::path::Path;
 
 use memory_core::ports::EmbeddingError;
 use serde::{Deserialize, Serialize};
 
+use crate::integrity::read_regular;
+
 /// Its name in the folder of the model.
 pub const MODEL_FILE: &str = "model.json";
+
+const DESCRIPTION_MAX_BYTES: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelDescription {
@@ -28,16 +31,14 @@ pub struct ModelDescription {
 impl ModelDescription {
     pub fn read(model_dir: &Path) -> Result<Self, EmbeddingError> {
         let path = model_dir.join(MODEL_FILE);
-        let json = read_file(&path)?;
+        let json = read_regular(&path, DESCRIPTION_MAX_BYTES).map_err(unavailable)?;
         serde_json::from_slice(&json).map_err(|error| {
             EmbeddingError::Unavailable(format!("{} is not a model description: {error}", path.display()))
         })
     }
 }
 
-/// A file of the model, or an error that says what to do.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, EmbeddingError> {
-    fs::read(path).map_err(|error| {
-        EmbeddingError::Unavailable(format!("{}: {error}; run `remembrancer setup`", path.display()))
-    })
+/// What keeps a model from being loaded.
+pub(super) fn unavailable(reason: String) -> EmbeddingError {
+    EmbeddingError::Unavailable(format!("{reason}; run `remembrancer setup`"))
 }

@@ -11,9 +11,10 @@ use memory_core::ports::{Embedded, EmbeddingError, TokenState};
 use ort::environment::Environment;
 
 use super::batches::{Place, unit_length};
-use super::description::{ModelDescription, read_file};
+use super::description::{ModelDescription, unavailable};
 use super::windows::{self, Token};
 use super::worker::{Encode, Lane};
+use crate::integrity::Sums;
 
 const ONNX_FILE: &str = "model_int8.onnx";
 
@@ -49,7 +50,8 @@ impl Encoder {
     ) -> Result<Self, EmbeddingError> {
         // Texts come one by one or in small batches: waking other threads for them takes longer than the work.
         tokenizers::parallelism::set_parallelism(false);
-        let file = |name: &str| read_file(&model_dir.join(name));
+        let sums = Sums::of(model_dir).map_err(unavailable)?;
+        let file = |name: &str| sums.read(model_dir, name).map_err(unavailable);
         let tokenizer = TokenizerFiles {
             tokenizer_file: file("tokenizer.json")?,
             config_file: file("config.json")?,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use url::{Host, Url};
+
 /// The mirror of the vectors in Qdrant.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Qdrant")]
@@ -128,6 +130,12 @@ impl MirrorSettings {
                 without_secrets(url)
             ));
         }
+        if leads_to_the_link(host) {
+            return Err(format!(
+                "QDRANT_URL is {url:?}, a link-local address, as those by which clouds tell machines their secrets; name the \
+                 host that Qdrant runs on"
+            ));
+        }
         let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
         match port {
             Some("6333") => Err(format!(
@@ -190,6 +198,18 @@ fn without_secrets(url: &str) -> String {
     }
 }
 
+/// Whether a host, in whatever way its numbers are written, is 169.254.0.0/16 or fe80::/10.
+fn leads_to_the_link(host: &str) -> bool {
+    let Ok(url) = Url::parse(&format!("http://{host}")) else { return false };
+    match url.host() {
+        Some(Host::Ipv4(address)) => address.is_link_local(),
+        Some(Host::Ipv6(address)) => {
+            address.is_unicast_link_local() || address.to_ipv4().is_some_and(|inner| inner.is_link_local())
+        }
+        Some(Host::Domain(_)) | None => false,
+    }
+}
+
 /// The key, from QDRANT_API_KEY or the file QDRANT_API_KEY_FILE.
 pub fn api_key() -> Result<Option<String>, String> {
     let key = match (std::env::var("QDRANT_API_KEY"), std::env::var_os("QDRANT_API_KEY_FILE")) {
@@ -240,6 +260,22 @@ mod tests {
             let error = address(url).unwrap_err();
             assert!(!error.contains("secret") && error.contains("QDRANT_API_KEY"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_link_local_address_is_refused_in_every_disguise() {
+        for bad in [
+            "http://169.254.169.254",
+            "169.254.1.1:6334",
+            "http://[fe80::1]:6334",
+            "http://[::ffff:169.254.169.254]",
+            "http://2852039166",
+            "http://0xa9fea9fe:6334",
+        ] {
+            let refused = address(bad).unwrap_err();
+            assert!(refused.contains("link-local"), "{bad}: {refused}");
+        }
+        assert!(address("http://10.0.0.1").is_ok() && address("http://169.253.0.1").is_ok());
     }
 
     #[test]

@@ -11,7 +11,8 @@ use serde_json::Value;
 use tokio::io::BufReader;
 
 use super::print::printable;
-use crate::instance::{Hello, Meeting, send_line};
+use crate::instance::{Hello, send_line};
+use crate::meeting::Meeting;
 use crate::settings::Settings;
 use crate::transfer::Frame;
 use crate::who::Asked;

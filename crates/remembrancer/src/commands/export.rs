@@ -12,7 +12,8 @@ use tempfile::NamedTempFile;
 use tokio::io::BufReader;
 
 use super::transfer_bar;
-use crate::instance::{Hello, Meeting, send_line};
+use crate::instance::{Hello, send_line};
+use crate::meeting::Meeting;
 use crate::settings::Settings;
 use crate::transfer::{Frame, Wanted};
 

@@ -12,7 +12,8 @@ use tokio::net::unix::OwnedWriteHalf;
 
 use super::print::printable;
 use super::transfer_bar;
-use crate::instance::{Hello, Meeting, Signals, send_line};
+use crate::instance::{Hello, Signals, send_line};
+use crate::meeting::Meeting;
 use crate::settings::Settings;
 use crate::transfer::{Frame, Wanted};
 

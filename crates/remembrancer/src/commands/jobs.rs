@@ -20,7 +20,8 @@ use serde_json::Value;
 use tokio::io::BufReader;
 
 use super::print::{Style, printable};
-use crate::instance::{Hello, Meeting, send_line};
+use crate::instance::{Hello, send_line};
+use crate::meeting::Meeting;
 use crate::operate::{self, Operation};
 use crate::settings::Settings;
 

@@ -16,7 +16,8 @@ use serde_json::Value;
 use tokio::io::BufReader;
 
 use super::transfer_bar;
-use crate::instance::{Hello, Meeting, Signals, send_line};
+use crate::instance::{Hello, Signals, send_line};
+use crate::meeting::Meeting;
 use crate::mirror::MirrorTask;
 use crate::settings::Settings;
 use crate::transfer::Frame;

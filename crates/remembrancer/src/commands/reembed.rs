@@ -17,7 +17,8 @@ use serde_json::Value;
 use tokio::io::BufReader;
 
 use super::transfer_bar;
-use crate::instance::{Hello, Meeting, Signals, send_line};
+use crate::instance::{Hello, Signals, send_line};
+use crate::meeting::Meeting;
 use crate::pieces::bring_model;
 use crate::reembed;
 use crate::settings::Settings;
@@ -66,7 +67,8 @@ async fn by_the_holder(settings: &Settings, keep_old: bool, bar: &ProgressBar) -
     let data_dir = settings.data_dir()?;
     let model_dir = tokio::task::spawn_blocking(move || bring_model(&data_dir, &given)).await??;
     // Where it has to be started first, that is not with the new model: the stored vectors are of the old.
-    let (read, mut write) = Meeting::of(&settings)?.connect_or_start(&settings).await?.into_split();
+    let meeting = Meeting::of(&settings)?;
+    let (read, mut write) = meeting.connect_or_start(&settings).await?.into_split();
     send_line(&mut write, &Hello::Reembed { model_dir, keep_old }).await?;
     let mut read = BufReader::new(read);
     loop {
@@ -76,7 +78,10 @@ async fn by_the_holder(settings: &Settings, keep_old: bool, bar: &ProgressBar) -
                 bar.set_length(total);
                 bar.set_position(done);
             }
-            Frame::Done(summary) => return Ok(summary),
+            Frame::Done(summary) => {
+                meeting.forget_settings();
+                return Ok(summary);
+            }
             Frame::Failed(reason) => bail!("{reason}"),
             Frame::Part(_) => bail!("the memory's process speaks another version; restart it"),
         }

@@ -6,9 +6,10 @@ use anyhow::bail;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::http::ListenOptions;
-use crate::instance::{Hello, Instance, ListenReply, Meeting, Signals, send_line};
+use crate::instance::{Hello, Instance, ListenReply, Signals, send_line};
+use crate::meeting::Meeting;
 use crate::pieces::Piece;
-use crate::settings::{ListenSettings, Settings, graph_file, token};
+use crate::settings::{ListenSettings, Settings, graph_file, token, warn_of_open_secrets};
 use crate::tools::ToolSettings;
 
 pub(crate) async fn run(
@@ -16,7 +17,10 @@ pub(crate) async fn run(
     listen: ListenSettings,
     tools: ToolSettings,
 ) -> anyhow::Result<ExitCode> {
+    // First of all: a signal that comes now is not lost, and does not kill.
+    let signals = Signals::new()?;
     tools.check()?;
+    warn_of_open_secrets();
     let options = ListenOptions {
         bind: listen.bind,
         allowed_hosts: listen.allowed_hosts,
@@ -24,7 +28,7 @@ pub(crate) async fn run(
         namespace: settings.namespace()?.to_string(),
         tools,
         graph_file: graph_file()?,
-        max_connections: args.max_connections as usize,
+        max_connections: listen.max_connections as usize,
     };
     let needs_postgres = settings.store.database_url.is_none();
     let meeting = Meeting::of(&settings)?;
@@ -38,26 +42,32 @@ pub(crate) async fn run(
     }
     match lock {
         Some(lock) => {
-            Instance::new(settings, meeting, lock).run(Some(options), false).await?;
+            Instance::new(settings, meeting, lock).run(signals, Some(options), false).await?;
             Ok(ExitCode::SUCCESS)
         }
-        None => attach(&settings, &meeting, options).await,
+        None => attach(&settings, &meeting, signals, options).await,
     }
 }
 
 /// The process that other commands start in the background.
 pub(crate) async fn run_instance(settings: Settings) -> anyhow::Result<ExitCode> {
+    let signals = Signals::new()?;
+    warn_of_open_secrets();
     let meeting = Meeting::of(&settings)?;
     // Two clients may start one at the same time; the second is not needed.
     if let Some(lock) = meeting.try_lock()? {
-        Instance::new(settings, meeting, lock).run(None, true).await?;
+        Instance::new(settings, meeting, lock).run(signals, None, true).await?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Another process holds the data folder: it opens our listener beside its own, until we end.
-async fn attach(settings: &Settings, meeting: &Meeting, options: ListenOptions) -> anyhow::Result<ExitCode> {
-    let mut signals = Signals::new()?;
+async fn attach(
+    settings: &Settings,
+    meeting: &Meeting,
+    mut signals: Signals,
+    options: ListenOptions,
+) -> anyhow::Result<ExitCode> {
     let (read, mut write) = meeting.connect_or_start(settings).await?.into_split();
     send_line(&mut write, &Hello::Listen(options)).await?;
     let mut lines = BufReader::new(read).lines();

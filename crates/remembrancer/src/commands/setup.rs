@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::pieces::{
     Installer, Piece, Pieces, Pin, Progress, Source, cannot_run_postgres, check_disk_space, folder_bytes,
-    for_this_machine, make_folders, unreachable_for_nobody,
+    for_this_machine, make_data_folder, unreachable_for_nobody,
 };
 
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ enum State {
 /// Blocks until all is in place. Several at once wait for each other.
 pub(crate) fn run(args: &SetupArgs, pieces: &Pieces) -> anyhow::Result<()> {
     let started = Instant::now();
-    make_folders(&pieces.data_dir)?;
+    make_data_folder(&pieces.data_dir)?;
     // Held to the end; the system gives it back if the process dies.
     let _lock = lock(pieces)?;
     let mut notes = Vec::new();

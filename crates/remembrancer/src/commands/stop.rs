@@ -8,9 +8,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
-use tokio::net::UnixStream;
 
-use crate::instance::{Meeting, OWN};
+use crate::instance::OWN;
+use crate::meeting::Meeting;
 use crate::settings::Settings;
 
 /// How long a process that starts is given to open its socket, and one that ends to end.
@@ -42,7 +42,7 @@ async fn stop(meeting: &Meeting, data_dir: &Path) -> anyhow::Result<Option<i32>>
     let deadline = Instant::now() + PATIENCE;
     let holder = loop {
         // Asked first: to take the lock of a folder that nobody used would make one.
-        if !meeting.lock.exists() || meeting.try_lock()?.is_some() {
+        if !meeting.lock_file().exists() || meeting.try_lock()?.is_some() {
             return Ok(None);
         }
         if let Some(holder) = holder(meeting).await {
@@ -91,8 +91,8 @@ async fn stop(meeting: &Meeting, data_dir: &Path) -> anyhow::Result<Option<i32>>
 /// Who listens at the socket, and whether that is a process that was started by hand. None while it is starting or
 /// ending: what stands in the lock's file may then be of the one before.
 async fn holder(meeting: &Meeting) -> Option<(i32, bool)> {
-    let pid = UnixStream::connect(&meeting.socket).await.ok()?.peer_cred().ok()?.pid()?;
-    let told = std::fs::read_to_string(&meeting.lock).ok()?;
+    let pid = meeting.connect().await.ok()??.peer_cred().ok()?.pid()?;
+    let told = std::fs::read_to_string(meeting.lock_file()).ok()?;
     let (told_pid, kind) = told.trim().split_once(' ')?;
     (told_pid == pid.to_string()).then(|| (pid, kind == OWN))
 }

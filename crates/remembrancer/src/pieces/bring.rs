@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
 use memory_inference::files::{PARTIAL, models_folder};
 
-use super::install::{remove_folder, settle, with_suffix};
+use super::install::{note_sums, remove_folder, settle, with_suffix};
 use super::{MODEL_FILES, make_folders};
 
 /// The folder of the model among those of the data folder. One that lies there already is taken as it is; another is
@@ -57,6 +57,7 @@ pub(crate) fn bring_model(data_dir: &Path, model_dir: &Path) -> anyhow::Result<P
         fs::set_permissions(&copy, fs::Permissions::from_mode(0o644))
             .with_context(|| format!("cannot set the mode of {}", copy.display()))?;
     }
+    note_sums(&part)?;
     settle(&part)?;
     fs::rename(&part, &to).with_context(|| format!("cannot move {}", part.display()))?;
     Ok(to)

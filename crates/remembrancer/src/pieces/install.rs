@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use memory_inference::convert::convert_to_int8_onnx;
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
+use memory_inference::integrity::{SUMS_FILE, write_sums};
 use walkdir::WalkDir;
 
 use super::unpack::unpack;
@@ -103,7 +104,15 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644))
             .with_context(|| format!("cannot set the mode of {}", file.display()))?;
     }
-    Ok(())
+    note_sums(folder)
+}
+
+/// Notes what the files of a model are, for whoever loads them.
+pub(super) fn note_sums(folder: &Path) -> anyhow::Result<()> {
+    let sums = folder.join(SUMS_FILE);
+    write_sums(folder)
+        .and_then(|()| fs::set_permissions(&sums, fs::Permissions::from_mode(0o644)))
+        .with_context(|| format!("cannot write {}", sums.display()))
 }
 
 /// The files are on the disk before their folder has its name, also when the power fails.

@@ -1,7 +1,7 @@
 //! What this machine is fit for, and folders that the user of Postgres can reach.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -54,6 +54,25 @@ pub(crate) fn make_folders(folder: &Path) -> anyhow::Result<()> {
         }
     }
     if folder.is_dir() { Ok(()) } else { bail!("{} is not a folder", folder.display()) }
+}
+
+/// Makes the data folder, which is nobody else's to look into; as root others may pass through it, since Postgres runs as
+/// another user, but not list it. One that is there stays as it is.
+pub(crate) fn make_data_folder(folder: &Path) -> anyhow::Result<()> {
+    if let Some(above) = folder.parent() {
+        make_folders(above)?;
+    }
+    let mode = if is_root() { 0o711 } else { 0o700 };
+    match fs::DirBuilder::new().mode(mode).create(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(error).with_context(|| format!("cannot make {}", folder.display()))
+        }
+        // Whatever the umask.
+        Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(mode))
+            .with_context(|| format!("cannot set the mode of {}", folder.display())),
+        Err(_) if folder.is_dir() => Ok(()),
+        Err(_) => bail!("{} is not a folder", folder.display()),
+    }
 }
 
 /// The folder at or above `folder` that user `nobody` cannot pass, when that matters: as root.

@@ -1,0 +1,171 @@
+//! The first connection to a database: whether there is one, and if not, the reason as a sentence for whoever set it up.
+//! The address is never shown, since it has a password in it; host, port, user and database are.
+
+use std::io::ErrorKind;
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection};
+
+use crate::StoreError;
+
+/// How long one try may take: whoever waits is told the reason within three seconds.
+const TIMEOUT: Duration = Duration::from_millis(2_500);
+const FORM: &str = "postgres://USER:PASSWORD@HOST:5432/DATABASE";
+
+/// The address, or what is wrong with it.
+pub(crate) fn address(url: &str) -> Result<PgConnectOptions, String> {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    match scheme {
+        Some("postgres" | "postgresql") => {}
+        Some(other) if other.chars().all(|c| c.is_ascii_alphanumeric() || c == '+') => {
+            return Err(format!(
+                "DATABASE_URL begins with {other}://, which is no address of Postgres; it must look like {FORM}"
+            ));
+        }
+        _ => return Err(format!("DATABASE_URL is no address; it must look like {FORM}")),
+    }
+    PgConnectOptions::from_str(url).map_err(|error| {
+        format!("DATABASE_URL cannot be read ({}); it must look like {FORM}, with signs such as @ or / in a password as %40 or %2F", reason(&error, url))
+    })
+}
+
+/// Connects once and lets go. Fails with a sentence that says why, and whether waiting may help.
+pub(crate) async fn try_once(options: &PgConnectOptions) -> Result<(), StoreError> {
+    match tokio::time::timeout(TIMEOUT, options.connect()).await {
+        Ok(Ok(connection)) => {
+            let _ = connection.close().await;
+            Ok(())
+        }
+        Ok(Err(error)) => Err(fault(options, &error)),
+        Err(_) => {
+            Err(unanswered(options, &format!("there was no answer within {:.1} s", TIMEOUT.as_secs_f32())))
+        }
+    }
+}
+
+/// Where the server is looked for.
+fn place(options: &PgConnectOptions) -> String {
+    match options.get_socket() {
+        Some(folder) => format!("the socket in {}, port {}", folder.display(), options.get_port()),
+        None if options.get_host().contains(':') => {
+            format!("[{}]:{}", options.get_host(), options.get_port())
+        }
+        None => format!("{}:{}", options.get_host(), options.get_port()),
+    }
+}
+
+fn unanswered(options: &PgConnectOptions, why: &str) -> StoreError {
+    StoreError::Unanswered(format!(
+        "the database at {} cannot be reached: {why}; see that Postgres runs there and that DATABASE_URL names it",
+        place(options)
+    ))
+}
+
+fn fault(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError {
+    let place = place(options);
+    let user = options.get_username();
+    match error {
+        sqlx::Error::Io(io) => unanswered(options, &io_reason(options, io)),
+        sqlx::Error::Database(refusal) => match refusal.code().as_deref() {
+            Some("28P01") => StoreError::Unsuitable(format!(
+                "the database at {place} refuses the password of the user '{user}'; correct it in DATABASE_URL"
+            )),
+            Some("3D000") => StoreError::Unsuitable(format!(
+                "the server at {place} has no database '{}'; make it (createdb), or name another in DATABASE_URL",
+                options.get_database().unwrap_or(user)
+            )),
+            // It starts, ends, or is full for now.
+            Some("57P01" | "57P02" | "57P03" | "53300") => unanswered(options, refusal.message()),
+            _ => StoreError::Unsuitable(format!(
+                "the database at {place} refuses the user '{user}': {}; see DATABASE_URL and the server's pg_hba.conf",
+                refusal.message()
+            )),
+        },
+        sqlx::Error::Protocol(_) => StoreError::Unsuitable(format!(
+            "what answers at {place} is not Postgres; correct host and port in DATABASE_URL"
+        )),
+        sqlx::Error::Tls(_) => StoreError::Unsuitable(format!(
+            "the database at {place} is to be reached with TLS, which this build does not have; use sslmode=disable within \
+             a network that you trust, or a local proxy"
+        )),
+        other => unanswered(options, &other.to_string()),
+    }
+}
+
+fn io_reason(options: &PgConnectOptions, error: &std::io::Error) -> String {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => "nothing listens there (connection refused)".to_owned(),
+        ErrorKind::NotFound => "there is no such socket".to_owned(),
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            "the connection was closed without an answer, so this may not be Postgres".to_owned()
+        }
+        _ if error.to_string().contains("lookup address") => {
+            format!("the name {} is not known", options.get_host())
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// An error of the driver without what could show the password.
+fn reason(error: &sqlx::Error, url: &str) -> String {
+    let told = error.to_string();
+    let secret = url.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map(|(login, _)| login);
+    let password = secret.and_then(|login| login.split_once(':')).map_or("", |(_, password)| password);
+    if !password.is_empty() && told.contains(password) { "it is not well formed".to_owned() } else { told }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_of_another_kind_is_refused_without_its_password() {
+        for (url, said) in [
+            ("mysql://root:hunter2@db/x", "mysql://"),
+            ("postgres:/hunter2", "no address"),
+            ("hunter2", "no address"),
+            ("postgres://u:hunter2@host:port/db", "cannot be read"),
+            ("postgres://u:hunter2/x@host/db", "cannot be read"),
+        ] {
+            let refused = address(url).unwrap_err();
+            assert!(refused.contains(said) && !refused.contains("hunter2"), "{url}: {refused}");
+            assert!(refused.contains("postgres://USER"), "{refused}");
+        }
+        assert!(address("postgresql://u:p@host/db").is_ok());
+    }
+
+    #[tokio::test]
+    async fn a_server_that_cannot_be_reached_is_named_with_the_reason() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let said = async |url: &str| try_once(&address(url).unwrap()).await.unwrap_err();
+        let refused = said(&format!("postgres://u:hunter2@{free}/db")).await;
+        assert!(refused.is_passing() && refused.to_string().contains("connection refused"), "{refused}");
+        assert!(refused.to_string().contains(&free.to_string()) && !refused.to_string().contains("hunter2"));
+        let unknown = said("postgres://u:hunter2@no-such-host.invalid/db").await.to_string();
+        assert!(unknown.contains("no-such-host.invalid"), "{unknown}");
+        let missing = said("postgres://u@localhost/db?host=/nonexistent").await.to_string();
+        assert!(missing.contains("/nonexistent") && missing.contains("no such socket"), "{missing}");
+    }
+
+    #[tokio::test]
+    async fn what_is_not_postgres_and_what_says_nothing_are_told_apart() {
+        let http = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let of = |listener: &tokio::net::TcpListener| {
+            address(&format!("postgres://u@{}/db", listener.local_addr().unwrap())).unwrap()
+        };
+        let (asks_http, asks_silent) = (of(&http), of(&silent));
+        tokio::spawn(async move {
+            use tokio::io::{AsyncReadExt, AsyncWriteExt};
+            let (mut stream, _) = http.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 1024]).await;
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
+        });
+        let refused = try_once(&asks_http).await.unwrap_err();
+        assert!(!refused.is_passing() && refused.to_string().contains("not Postgres"), "{refused}");
+        let late = try_once(&asks_silent).await.unwrap_err();
+        assert!(late.is_passing() && late.to_string().contains("no answer within"), "{late}");
+    }
+}

@@ -1,0 +1,371 @@
+//! The embedded Postgres: a server of its own in the data folder, reached through a private socket.
+//!
+//! One process a data folder calls this (it holds the folder's lock). The server runs apart from that
+//! process: killed together or alone, either finds the other again at the next start.
+
+mod access;
+mod account;
+
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+use tokio::net::UnixStream;
+use tokio::process::Command;
+
+use self::account::Account;
+use crate::own_folder::{FolderFault, OwnFolder, user_name};
+
+/// How long a start is tried: after a hard kill the old server may take a while to be gone.
+const START_TIMEOUT: Duration = Duration::from_secs(40);
+const SOCKET: &str = ".s.PGSQL.5432";
+/// What the server's programs see of our environment; it has our secrets, and that of a process can be read by others of
+/// its user.
+const PASSED_ON: [&str; 3] = ["PATH", "LD_LIBRARY_PATH", "TZ"];
+/// What the names of our own settings begin with.
+const SETTINGS: [&str; 3] = ["REMEMBRANCER_", "QDRANT_", "DATABASE_URL="];
+/// Where a new database is made, before it has its name.
+const FRESH: &str = "data.new";
+/// A log that is longer is put aside at a start.
+const LOG_MAX_BYTES: u64 = 8 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum EmbeddedError {
+    #[error(transparent)]
+    Folder(#[from] FolderFault),
+    #[error(
+        "Postgres cannot run as root and its user '{user}' cannot enter {folder}; \
+         choose a data folder outside private homes with --data-dir, or run as an ordinary user"
+    )]
+    Unreachable { folder: PathBuf, user: String },
+    #[error("{program} could not be run: {source}; run `remembrancer setup` again")]
+    Program { program: PathBuf, source: io::Error },
+    #[error("the database could not be set up: {0}")]
+    Init(String),
+    #[error("the database did not start; its log is {log}. Last lines:\n{tail}")]
+    Start { log: PathBuf, tail: String },
+}
+
+/// Where an embedded server lives.
+#[derive(Debug, Clone)]
+pub struct EmbeddedPostgres {
+    bin: PathBuf,
+    home: PathBuf,
+    more_options: String,
+    /// The folder of the socket, held open once it was looked at.
+    socket: Arc<OnceLock<OwnFolder>>,
+}
+
+impl EmbeddedPostgres {
+    /// A server whose programs are in `bin` and whose data is in `home`.
+    pub fn new(bin: PathBuf, home: PathBuf) -> Self {
+        Self { bin, home, more_options: String::new(), socket: Arc::default() }
+    }
+
+    /// More `-c name=value` options of the server, such as a test that can lose its data wants.
+    #[must_use]
+    pub fn with_options(mut self, options: impl Into<String>) -> Self {
+        self.more_options = options.into();
+        self
+    }
+
+    /// The address of the database in this process, once it was started.
+    pub fn url(&self) -> String {
+        let folder = self.socket_folder();
+        format!("postgres://postgres@localhost/postgres?host={}", escaped(&folder))
+    }
+
+    fn socket_folder(&self) -> PathBuf {
+        let held = self.socket.get().and_then(|folder| folder.for_socket(SOCKET).ok());
+        held.unwrap_or_else(|| self.home.join("socket"))
+    }
+
+    /// The folder of all that it keeps.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    pub fn log_file(&self) -> PathBuf {
+        self.home.join("log")
+    }
+
+    fn data(&self) -> PathBuf {
+        self.home.join("data")
+    }
+
+    /// The server's main process, while it runs.
+    pub fn pid(&self) -> Option<u32> {
+        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        file.lines().next()?.trim().parse().ok()
+    }
+
+    /// Starts the server unless it runs, and makes its database first if there is none.
+    pub async fn start(&self) -> Result<(), EmbeddedError> {
+        let account = Account::of(&self.home)?;
+        self.prepare_folders(&account)?;
+        if self.answers(&account).await && self.adopt(&account).await? {
+            return Ok(());
+        }
+        if !self.data().join("PG_VERSION").exists() {
+            self.initialise(&account).await?;
+        }
+        self.settle_access(&account)?;
+        self.end_where_nobody_finds_it(&account).await?;
+        self.put_long_log_aside();
+        let deadline = Instant::now() + START_TIMEOUT;
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let (log, options) = (self.log_file(), self.options());
+            let arguments = ["-w", "-t", "30", "-l", &log.to_string_lossy(), "-o", &options, "start"];
+            let done = self.pg_ctl(&account, &arguments).await?;
+            if done || self.answers(&account).await {
+                return Ok(());
+            }
+            if Instant::now() + pause > deadline {
+                return Err(EmbeddedError::Start { tail: tail(&log), log });
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(4));
+        }
+    }
+
+    /// Ends the server, waiting until its data is safe on disk.
+    pub async fn stop(&self) -> Result<(), EmbeddedError> {
+        self.end(&Account::of(&self.home)?).await
+    }
+
+    async fn end(&self, account: &Account) -> Result<(), EmbeddedError> {
+        self.pg_ctl(account, &["-m", "fast", "-w", "-t", "20", "stop"]).await?;
+        Ok(())
+    }
+
+    /// The server accepts connections on its socket.
+    pub async fn is_running(&self) -> bool {
+        match Account::of(&self.home) {
+            Ok(account) => self.answers(&account).await,
+            Err(_) => false,
+        }
+    }
+
+    /// Whoever listens on the socket is a process of the server's user, and says so by the kernel.
+    async fn answers(&self, account: &Account) -> bool {
+        let Ok(stream) = UnixStream::connect(self.socket_folder().join(SOCKET)).await else { return false };
+        stream.peer_cred().is_ok_and(|peer| peer.uid() == account.uid)
+    }
+
+    /// Takes on a server that runs already. False when it was ended instead, since an earlier build has started it with
+    /// our secrets in its environment.
+    async fn adopt(&self, account: &Account) -> Result<bool, EmbeddedError> {
+        let environment = self.pid().and_then(|pid| std::fs::read(format!("/proc/{pid}/environ")).ok());
+        let has_secrets = environment.is_some_and(|all| {
+            let mut variables = all.split(|byte| *byte == 0);
+            variables.any(|one| SETTINGS.iter().any(|start| one.starts_with(start.as_bytes())))
+        });
+        if has_secrets {
+            self.end(account).await?;
+            return Ok(false);
+        }
+        if self.settle_access(account)? {
+            self.pg_ctl(account, &["reload"]).await?;
+        }
+        Ok(true)
+    }
+
+    /// A server that an earlier build started may have its socket elsewhere.
+    async fn end_where_nobody_finds_it(&self, account: &Account) -> Result<(), EmbeddedError> {
+        let Some(pid) = self.pid().and_then(|pid| Pid::from_raw(pid as i32)) else { return Ok(()) };
+        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let folder = file.lines().nth(4).unwrap_or_default().trim();
+        let is_elsewhere = !folder.is_empty() && folder != self.socket_option() && folder != self.beside();
+        if is_elsewhere && rustix::process::test_kill_process(pid).is_ok() {
+            self.end(account).await?;
+        }
+        Ok(())
+    }
+
+    fn settle_access(&self, account: &Account) -> Result<bool, EmbeddedError> {
+        let data = OwnFolder::open(&self.data())?;
+        let settled = match data.owner() {
+            Ok(owner) if owner != account.uid => return Err(FolderFault::foreign(&self.data(), owner).into()),
+            Ok(_) => access::settle(&data, account),
+            Err(error) => Err(error),
+        };
+        Ok(settled.map_err(|source| FolderFault::Unusable { folder: self.data(), source })?)
+    }
+
+    fn beside(&self) -> String {
+        self.home.join("socket").display().to_string()
+    }
+
+    /// The folder of the socket as the server knows it: from its data, where it works, so that the length of the path and
+    /// what is in it do not matter.
+    fn socket_option(&self) -> String {
+        if self.data().is_symlink() { self.beside() } else { "../socket".to_owned() }
+    }
+
+    fn options(&self) -> String {
+        // fsync, full_page_writes and synchronous_commit stay on: what was acknowledged survives a crash. A young
+        // database is analysed within seconds: without statistics a recall takes twice as long.
+        format!(
+            "-c listen_addresses='' -c unix_socket_directories='{}' -c unix_socket_permissions=0700 \
+             -c shared_buffers=256MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
+             -c checkpoint_timeout=15min -c autovacuum_naptime=5s -c max_parallel_workers=0 \
+             -c logging_collector=off -c log_checkpoints=off {}",
+            self.socket_option(),
+            self.more_options
+        )
+    }
+
+    fn prepare_folders(&self, account: &Account) -> Result<(), EmbeddedError> {
+        let ids = (account.uid, account.gid);
+        if let Some(above) = self.home.parent() {
+            std::fs::create_dir_all(above)
+                .map_err(|source| FolderFault::Unusable { folder: above.to_owned(), source })?;
+        }
+        OwnFolder::make_for(&self.home, ids)?;
+        let socket = OwnFolder::make_for(&self.home.join("socket"), ids)?;
+        socket.for_socket(SOCKET)?;
+        let _ = self.socket.set(socket);
+        if account.is_left_to {
+            for folder in [&self.home, &self.bin] {
+                let resolved = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+                if let Some(closed) = resolved.ancestors().skip(1).find(|above| !lets_through(above, account))
+                {
+                    let user = user_name(account.uid);
+                    return Err(EmbeddedError::Unreachable { folder: closed.to_owned(), user });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn initialise(&self, account: &Account) -> Result<(), EmbeddedError> {
+        self.remove_fresh();
+        // A name of its own: the program of a start that was killed may still be writing.
+        let fresh = self.home.join(format!("{FRESH}-{:016x}", rand::random::<u64>()));
+        let failed = |source| EmbeddedError::Program { program: self.bin.join("initdb"), source };
+        let child = self
+            .command("initdb", account)
+            .args(["-U", "postgres", "--auth=reject", "--encoding=UTF8", "--locale-provider=builtin"])
+            .args(["--locale=C.UTF-8", "--no-instructions", "-D"])
+            .arg(&fresh)
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut group = Group(child.id().and_then(|pid| Pid::from_raw(pid as i32)));
+        let output = child.wait_with_output().await.map_err(failed)?;
+        group.0 = None;
+        if !output.status.success() {
+            return Err(EmbeddedError::Init(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        }
+        // The rename is what makes the database exist; a start cut short before it begins anew.
+        std::fs::rename(&fresh, self.data())
+            .map_err(|source| FolderFault::Unusable { folder: self.data(), source })?;
+        Ok(())
+    }
+
+    /// What starts that were cut short have left. Where one is still being written, the next start removes it.
+    fn remove_fresh(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.home) else { return };
+        for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(FRESH))
+        {
+            if let Err(error) = std::fs::remove_dir_all(entry.path()) {
+                tracing::debug!(%error, "what an earlier start left stays for now");
+            }
+        }
+    }
+
+    fn put_long_log_aside(&self) {
+        let log = self.log_file();
+        if log.symlink_metadata().is_ok_and(|found| found.len() > LOG_MAX_BYTES) {
+            let _ = std::fs::rename(&log, self.home.join("log.1"));
+        }
+    }
+
+    async fn pg_ctl(&self, account: &Account, args: &[&str]) -> Result<bool, EmbeddedError> {
+        let status = self
+            .command("pg_ctl", account)
+            .arg("-D")
+            .arg(self.data())
+            .args(args)
+            .status()
+            .await
+            .map_err(|source| EmbeddedError::Program { program: self.bin.join("pg_ctl"), source })?;
+        Ok(status.success())
+    }
+
+    fn command(&self, program: &str, account: &Account) -> Command {
+        let mut command = Command::new(self.bin.join(program));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env_clear();
+        command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+        // The working folder of whoever started us may be closed to the database's user. Its own process
+        // group keeps a Ctrl-C in the terminal from reaching the database before we have let go of it.
+        command.current_dir("/").env("LC_ALL", "C").process_group(0);
+        if account.is_left_to {
+            command.uid(account.uid).gid(account.gid);
+        }
+        command
+    }
+}
+
+/// A program and those that it has started, killed unless they have ended.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0 {
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+    }
+}
+
+/// How much room is left on the disk of a folder, in bytes, for who is not root.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+fn lets_through(folder: &Path, account: &Account) -> bool {
+    folder.metadata().is_ok_and(|found| found.mode() & 0o001 != 0 || found.uid() == account.uid)
+}
+
+/// A path as it stands in an address.
+fn escaped(path: &Path) -> String {
+    use std::fmt::Write;
+    use std::os::unix::ffi::OsStrExt;
+    let mut escaped = String::new();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                escaped.push(*byte as char)
+            }
+            other => {
+                let _ = write!(escaped, "%{other:02X}");
+            }
+        }
+    }
+    escaped
+}
+
+fn tail(log: &Path) -> String {
+    let text =
+        std::fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(5)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_path_is_one_value_of_an_address() {
+        assert_eq!(escaped(Path::new("/var/lib/x-1.y_z")), "/var/lib/x-1.y_z");
+        assert_eq!(escaped(Path::new("/a b/c&d+e%f#ü")), "/a%20b/c%26d%2Be%25f%23%C3%BC");
+    }
+}
