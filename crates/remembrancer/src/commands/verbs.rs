@@ -296,7 +296,7 @@ async fn ask_and_show(
     readable: fn(&Value, &Style) -> String,
 ) -> anyhow::Result<(ExitCode, Value)> {
     let answer = Client::connect(settings).await?.call(tool, arguments).await?;
-    print(&answer, tool, as_json, readable)
+    Ok((print(&answer, tool, as_json, readable)?, answer.value))
 }
 
 fn print(
@@ -317,9 +317,9 @@ fn print(
             answer.reason()
         };
         eprintln!("remembrancer: {confirm}");
-        return Ok((ExitCode::FAILURE, answer.value));
+        return Ok(ExitCode::FAILURE);
     }
-    Ok((ExitCode::SUCCESS, answer.value))
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]
