@@ -55,7 +55,12 @@ enum State {
 /// Blocks until all is in place. Several at once wait for each other.
 pub(crate) fn run(args: &SetupArgs, pieces: &Pieces) -> anyhow::Result<()> {
     let started = Instant::now();
-    make_data_folder(&pieces.data_dir)?;
+    make_data_folder(&pieces.data_dir).with_context(|| {
+        format!(
+            "the data folder {} cannot be used; choose another with --data-dir",
+            pieces.data_dir.display()
+        )
+    })?;
     // Held to the end; the system gives it back if the process dies.
     let _lock = lock(pieces)?;
     let mut notes = Vec::new();
