@@ -1,5 +1,6 @@
 //! End-to-end tests, one binary.
 
+mod answers;
 mod architecture;
 mod archive;
 mod archive_decisions;
@@ -26,6 +27,7 @@ mod graph_shorthand;
 mod graph_watch;
 mod jobs;
 mod language_model;
+mod listing;
 mod lost_answers;
 mod mirror;
 mod mirror_collections;

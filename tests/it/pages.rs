@@ -70,6 +70,10 @@ async fn a_cursor_beyond_the_end_gives_an_empty_page_or_a_reason() {
         "from:2147483648",
         "from:9223372036854775807",
         "from:18446744073709551615",
+        "part:7:7",
+        "part:2147483647:2147483647",
+        "part:2147483648:0",
+        "turn:2147483647",
     ] {
         for draft in [query("zebra"), by_id(&id.0), history.clone()] {
             let Ok(request) = RecallRequest::new(RecallDraft { cursor: Some(from.to_owned()), ..draft })

@@ -129,7 +129,11 @@ pub fn nearest_texts<'a>(asked: &str, texts: &'a [String], max: usize) -> Vec<&'
 /// A date or date-time as [`parse_date`] reads it, as the end of a range: a date means the whole of that day.
 pub fn parse_end_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
     let timestamp = parse_date(field, value)?;
-    Ok(if is_date(value.trim()) { timestamp + SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1) } else { timestamp })
+    Ok(if is_date(value.trim()) {
+        timestamp + SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1)
+    } else {
+        timestamp
+    })
 }
 
 /// Whether this is written as a date without a time: `2026-03-01` or `20260301`.
@@ -208,7 +212,9 @@ mod tests {
 
     #[test]
     fn what_is_advised_instead_of_a_refused_date_is_accepted() {
-        for refused in ["2026-11-12T10:00", "20261112T1000", "2026-11-12 10:00:00", "20261112T10", "2026111", "20261399"] {
+        for refused in
+            ["2026-11-12T10:00", "20261112T1000", "2026-11-12 10:00:00", "20261112T10", "2026111", "20261399"]
+        {
             let advice = parse_date("date", refused).unwrap_err().0;
             for advised in advice.split('\'').skip(3).step_by(2) {
                 assert!(parse_date("date", advised).is_ok(), "{refused}: {advice}");

@@ -61,14 +61,16 @@ pub async fn events(
     push_events(&mut statement, ns, wanted);
     statement.push(" cross join lateral (select r.date, r.created_at from artifact_revision r where r.revision_id = e.revision_id and");
     push_filters(&mut statement, ns, &Filters { categories: Vec::new(), ..wanted.filters.clone() });
-    statement.push(" offset 0) r left join lateral (
+    statement.push(
+        " offset 0) r left join lateral (
             select l.kind
             from event_link l
             cross join lateral (select revision_id from semantic_event
                                 where namespace = l.namespace and event_id = l.closing_id offset 0) x
             cross join lateral (select is_latest from artifact_revision
                                 where namespace = l.namespace and revision_id = x.revision_id offset 0) o
-            where l.namespace = ");
+            where l.namespace = ",
+    );
     statement.push_bind(ns.as_str().to_owned());
     statement.push(
         " and l.commitment_id = e.event_id and o.is_latest
@@ -104,7 +106,10 @@ fn push_events(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, wanted: &
     let categories: Vec<&str> = wanted.categories.iter().map(|category| category.as_str()).collect();
     let columns = "event_id, revision_id, category, event_time, due_time";
     let Some(owners) = wanted.owners else {
-        statement.push("unnest(").push_bind(categories).push("::text[]) c (name) cross join lateral (select ");
+        statement
+            .push("unnest(")
+            .push_bind(categories)
+            .push("::text[]) c (name) cross join lateral (select ");
         statement.push(columns).push(" from semantic_event where category = c.name and namespace = ");
         statement.push_bind(ns.as_str().to_owned());
         statement.push(format!(" order by revision_id desc limit {LOOKED_AT_MAX}) e"));
@@ -112,8 +117,13 @@ fn push_events(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, wanted: &
     };
     statement.push("(select distinct a.event_id from unnest(").push_bind(owners.to_vec());
     statement.push("::bigint[]) o (id) cross join lateral (select event_id from event_actor where entity_id = o.id and namespace = ");
-    statement.push_bind(ns.as_str().to_owned()).push(" and role = 'owner' and category = any(").push_bind(categories);
-    statement.push(format!(") order by occurred_at desc limit {LOOKED_AT_MAX}) a) o cross join lateral (select {columns}"));
+    statement
+        .push_bind(ns.as_str().to_owned())
+        .push(" and role = 'owner' and category = any(")
+        .push_bind(categories);
+    statement.push(format!(
+        ") order by occurred_at desc limit {LOOKED_AT_MAX}) a) o cross join lateral (select {columns}"
+    ));
     statement.push(" from semantic_event where event_id = o.event_id and namespace = ");
     statement.push_bind(ns.as_str().to_owned()).push(" offset 0) e");
 }
@@ -123,7 +133,10 @@ fn push_state(statement: &mut QueryBuilder<Postgres>, wanted: &Wanted<'_>) {
     match wanted.state {
         None => {}
         Some(CommitmentState::Open) => {
-            statement.push(" and l.kind is null and (e.due_time is null or e.due_time >= ").push_bind(now).push(")");
+            statement
+                .push(" and l.kind is null and (e.due_time is null or e.due_time >= ")
+                .push_bind(now)
+                .push(")");
         }
         Some(CommitmentState::Overdue) => {
             statement.push(" and l.kind is null and e.due_time < ").push_bind(now);

@@ -120,7 +120,8 @@ mod tests {
 
     #[test]
     fn costs_are_means_and_nearest_ranks() {
-        let answer = |tokens, any, scores: &[f32]| (Sent { tokens, results: 2 }, any, any / 2.0, scores.to_vec());
+        let answer =
+            |tokens, any, scores: &[f32]| (Sent { tokens, results: 2 }, any, any / 2.0, scores.to_vec());
         let answers = [answer(100, 1.0, &[0.9, 0.4]), answer(300, 0.0, &[]), answer(200, 1.0, &[0.7])];
         let costs = costs(&answers);
         assert_eq!((costs.tokens_p50, costs.tokens_p95, costs.tokens_max), (200, 300, 300));

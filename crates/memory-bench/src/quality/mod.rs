@@ -186,8 +186,11 @@ async fn answered(
     stages: Stages,
     draft: RecallDraft,
 ) -> anyhow::Result<(Recall, Duration)> {
-    let mut request =
-        RecallRequest::new(RecallDraft { query: Some(asked.question.question.clone()), min_score: Some(0.0), ..draft })?;
+    let mut request = RecallRequest::new(RecallDraft {
+        query: Some(asked.question.question.clone()),
+        min_score: Some(0.0),
+        ..draft
+    })?;
     request.stages = stages;
     let (memory, namespace) = (Arc::clone(memory), asked.namespace.clone());
     let (answer, took) = tokio::spawn(async move {

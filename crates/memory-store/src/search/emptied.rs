@@ -23,7 +23,11 @@ pub async fn is_met(conn: &mut Conn, ns: &Namespace, filters: &Filters) -> Resul
 
 /// Values that texts of the namespace have where a filter looks: of `source`, `author`, `conversation_id`, `context`, `tags`
 /// or `categories`; at most 200.
-pub async fn distinct_values(conn: &mut Conn, ns: &Namespace, filter: &str) -> Result<Vec<String>, StoreError> {
+pub async fn distinct_values(
+    conn: &mut Conn,
+    ns: &Namespace,
+    filter: &str,
+) -> Result<Vec<String>, StoreError> {
     // The next value is looked up behind the last one: of a value that thousands of texts have one row is read.
     let by_index = |key: &str, column: &str, condition: &str| {
         format!(
@@ -62,7 +66,11 @@ pub async fn distinct_values(conn: &mut Conn, ns: &Namespace, filter: &str) -> R
             )
         }
     };
-    Ok(sqlx::query_scalar(AssertSqlSafe(statement)).bind(ns.as_str()).bind(VALUES_MAX).fetch_all(conn).await?)
+    Ok(sqlx::query_scalar(AssertSqlSafe(statement))
+        .bind(ns.as_str())
+        .bind(VALUES_MAX)
+        .fetch_all(conn)
+        .await?)
 }
 
 /// Between what the newest texts of a namespace lie.

@@ -193,12 +193,13 @@ async fn folded(conn: &mut Conn, filters: Filters) -> Result<Filters, StoreError
     if filters.source.is_none() && filters.author.is_none() && filters.tags.is_empty() {
         return Ok(filters);
     }
-    let (source, author, tags) = sqlx::query_as("select folded($1::text), folded($2::text), folded($3::text[])")
-        .bind(&filters.source)
-        .bind(&filters.author)
-        .bind(&filters.tags)
-        .fetch_one(conn)
-        .await?;
+    let (source, author, tags) =
+        sqlx::query_as("select folded($1::text), folded($2::text), folded($3::text[])")
+            .bind(&filters.source)
+            .bind(&filters.author)
+            .bind(&filters.tags)
+            .fetch_one(conn)
+            .await?;
     Ok(Filters { source, author, tags, ..filters })
 }
 
