@@ -21,7 +21,7 @@ use crate::stand_ins::scripted;
 
 /// Reads lines such as `Ann promises to send the report due 2026-03-01`, `Ann did: sent the report` and
 /// `Ann changed: cancelled the report`.
-fn promise_reader() -> Arc<dyn Extractor> {
+pub(crate) fn promise_reader() -> Arc<dyn Extractor> {
     scripted(|source| Ok(read(source)))
 }
 

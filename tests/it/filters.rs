@@ -172,3 +172,94 @@ async fn a_hit_names_the_revision_that_matched() {
     }
     assert_eq!(f.recall_as(query("bob giraffe")).await.results[0].hit.author.as_deref(), Some("Bob"));
 }
+
+/// A text under names in other cases, of letters that more than one language has.
+fn named() -> Draft {
+    Draft {
+        source: Some("Gmail".into()),
+        author: Some("ÄNNE Łoś Σίσυφος".into()),
+        tags: vec!["Finance".into(), "Ünïcode".into()],
+        ..note("The zebra plan.")
+    }
+}
+
+#[tokio::test]
+async fn names_in_filters_are_met_in_any_case() {
+    let mut f = light(line_reader()).await;
+    let id = f.remember_as(named()).await.id;
+    let some = |text: &str| Some(text.to_owned());
+    let ask = || query("zebra");
+    for filter in [
+        RecallDraft { source: some(" gMAIL "), ..ask() },
+        RecallDraft { author: some("änne łoś ΣΊΣΥΦΟΣ"), ..ask() },
+        RecallDraft { tags: vec!["FINANCE".into(), "üNÏCODE".into()], ..ask() },
+    ] {
+        assert_eq!(ids(&f.recall_as(filter.clone()).await), std::slice::from_ref(&id), "{filter:?}");
+    }
+    f.ns = ns("other");
+    let none = f.recall_as(RecallDraft { source: some("gmail"), ..ask() }).await;
+    assert!(none.results.is_empty());
+}
+
+#[tokio::test]
+async fn a_conversation_is_met_by_its_exact_id_only() {
+    let f = light(line_reader()).await;
+    f.remember_as(turn("Herd", 0, "Ann", "The zebra plan.")).await;
+    let inside = |id: &str| RecallDraft { conversation_id: Some(id.to_owned()), ..query("zebra") };
+    assert_eq!(f.recall_as(inside("Herd")).await.results.len(), 1);
+    let other = f.recall_as(inside("herd")).await;
+    assert!(other.results.is_empty());
+    assert_eq!(
+        other.warnings,
+        ["No text of this namespace has conversation_id 'herd'. Conversations there are: Herd."]
+    );
+}
+
+#[tokio::test]
+async fn an_empty_answer_names_the_filter_that_emptied_it_and_what_is_near() {
+    let mut f = light(line_reader()).await;
+    f.ns = ns("other");
+    f.remember_as(Draft { author: Some("Ann Leech".into()), ..note("The zebra plan.") }).await;
+    f.ns = ns("default");
+    for author in ["Ann Lee", "Bob", "Zoe"] {
+        let draft = Draft {
+            author: Some(author.into()),
+            source: Some("mail".into()),
+            ..note(&format!("{author}'s zebra plan."))
+        };
+        f.remember_as(Draft { tags: vec!["herd".into()], ..draft }).await;
+    }
+    f.remember_as(Draft { source: Some("wiki".into()), ..dated("2020-05-01", "No zebra.") }).await;
+    let some = |text: &str| Some(text.to_owned());
+    let ask = || query("zebra");
+    for (filter, said) in [
+        (
+            RecallDraft { author: some("ann le"), ..ask() },
+            "No text of this namespace has author 'ann le'. Authors there are: Ann Lee, ",
+        ),
+        (RecallDraft { source: some("post"), ..ask() }, "has source 'post'. Sources there are: "),
+        (RecallDraft { tags: vec!["cattle".into()], ..ask() }, "has tag 'cattle'. Tags there are: herd."),
+        (RecallDraft { context: some("email"), ..ask() }, "has context 'email'. Contexts there are: note."),
+        (RecallDraft { date_from: some("2099-01-01"), ..ask() }, "They are dated 2020-05-01T00:00:00Z to "),
+        (RecallDraft { min_importance: Some(0.9), ..ask() }, "The highest importance is 0.5."),
+        (
+            RecallDraft { categories: vec!["Decision".into()], ..ask() },
+            "No text of this namespace has an event of category Decision.",
+        ),
+        (
+            RecallDraft { author: some("Bob"), source: some("wiki"), ..ask() },
+            "has source 'wiki' and has author 'Bob': each of these alone is met, all together are not.",
+        ),
+    ] {
+        let answer = f.recall_as(filter).await;
+        assert!(answer.results.is_empty());
+        assert!(
+            answer.warnings.len() == 1 && answer.warnings[0].contains(said),
+            "{said}: {:?}",
+            answer.warnings
+        );
+        assert!(!answer.warnings[0].contains("Leech"), "{:?}", answer.warnings);
+    }
+    let met = f.recall_as(RecallDraft { author: some("bob"), ..ask() }).await;
+    assert!(met.results.len() == 1 && met.warnings.is_empty());
+}

@@ -1,5 +1,6 @@
 //! End-to-end tests, one binary.
 
+mod answers;
 mod architecture;
 mod archive;
 mod archive_decisions;
@@ -27,6 +28,7 @@ mod graph_shorthand;
 mod graph_watch;
 mod jobs;
 mod language_model;
+mod listing;
 mod lost_answers;
 mod mirror;
 mod mirror_collections;
@@ -56,8 +58,8 @@ mod process_mirror;
 mod process_ownership;
 mod process_queue;
 mod process_reembed;
-mod process_schemas;
 mod process_restart;
+mod process_schemas;
 mod process_settings;
 mod process_sharing;
 mod process_startup;

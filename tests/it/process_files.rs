@@ -362,7 +362,10 @@ async fn a_namespace_is_archived_to_a_file_and_brought_into_another() {
     fed(command(&data_dir, &["import", "--graph"]), REFERENCE).await;
     let ran = data_dir.run(&["export", &file]).await;
     assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
-    assert!(ran.stderr.contains("1 artifact, 0 decisions, 5 entities, 0 extractions, 12 observations"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("1 artifact, 0 decisions, 5 entities, 0 extractions, 12 observations"),
+        "{ran:?}"
+    );
 
     let ran = data_dir.run(&["--namespace", "other", "import", &file]).await;
     assert!(ran.stdout.starts_with("artifacts: 1 new\nentities: 5 new\n"), "{ran:?}");

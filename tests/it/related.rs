@@ -1,5 +1,6 @@
 //! From hits to what hangs together with them: related events and entities.
 
+use memory_core::artifact::Draft;
 use memory_engine::recall::{Recall, RecallDraft};
 use memory_tests::Fixture;
 
@@ -227,4 +228,57 @@ async fn one_address_is_one_person_by_whatever_name() {
         1,
         "the person is still known by the other"
     );
+}
+
+#[tokio::test]
+async fn what_holds_for_the_results_holds_for_what_they_bring_in() {
+    let f = light(line_reader()).await;
+    let work = |text: &str| Draft {
+        source: Some("work".into()),
+        author: Some("Cleo".into()),
+        tags: vec!["t1".into()],
+        importance: Some(0.9),
+        ..dated("2026-01-01", text)
+    };
+    let private = |text: &str| Draft {
+        source: Some("private".into()),
+        author: Some("Dan".into()),
+        context: Some("fact".into()),
+        tags: vec!["t2".into()],
+        importance: Some(0.1),
+        ..dated("2026-02-01", text)
+    };
+    f.remember_as(work("Zebra.\nDecision by Ann")).await;
+    f.remember_as(work("Walrus.\nExecution by Ann")).await;
+    f.remember_as(private("Ann alias Annie\nA walrus.\nFeedback by Ann")).await;
+    f.drain().await;
+    assert_eq!(f.recall_as(top(1, "zebra")).await.related.len(), 2, "without a filter");
+    let some = |text: &str| Some(text.to_owned());
+    for filter in [
+        RecallDraft { source: some("WORK"), ..top(1, "zebra") },
+        RecallDraft { author: some("cleo"), ..top(1, "zebra") },
+        RecallDraft { context: some("note"), ..top(1, "zebra") },
+        RecallDraft { tags: vec!["t1".into()], ..top(1, "zebra") },
+        RecallDraft { date_to: some("2026-01-31"), ..top(1, "zebra") },
+        RecallDraft { min_importance: Some(0.5), ..top(1, "zebra") },
+    ] {
+        let answer = f.recall_as(filter.clone()).await;
+        assert_eq!(told(&answer), [("same_actor:Ann", "Execution by Ann")], "{filter:?}");
+        let ann = answer.entities.iter().find(|entity| entity.name == "Ann").expect("who acts");
+        assert_eq!((ann.mention_count, ann.aliases.len()), (2, 0), "{filter:?}");
+    }
+    let all = f.recall_as(top(1, "zebra")).await;
+    let ann = all.entities.iter().find(|entity| entity.name == "Ann").expect("who acts");
+    assert!(ann.mention_count > 2 && ann.aliases == ["Annie"], "{ann:?}");
+}
+
+#[tokio::test]
+async fn related_events_under_a_filter_stay_in_the_conversation() {
+    let f = light(line_reader()).await;
+    f.remember("Decision by Ann on Apollo").await;
+    f.remember_as(memory_tests::turn("talk", 0, "Ann", "Zebra.\nFeedback by Ann")).await;
+    f.remember_as(memory_tests::turn("talk", 1, "Ann", "Change by Ann")).await;
+    f.drain().await;
+    let inside = RecallDraft { conversation_id: Some("talk".into()), ..top(1, "zebra") };
+    assert_eq!(told(&f.recall_as(inside).await), [("same_actor:Ann", "Change by Ann")]);
 }

@@ -37,6 +37,7 @@ pub(crate) fn query(text: &str) -> RecallDraft {
         query: Some(text.to_owned()),
         limit: Some(50),
         explain: Some(true),
+        min_score: Some(0.0),
         ..RecallDraft::default()
     }
 }

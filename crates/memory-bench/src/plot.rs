@@ -194,7 +194,7 @@ fn legend<'a>(area: &Area<'_>, names: impl Iterator<Item = &'a str>) -> anyhow::
 mod tests {
     use super::*;
     use crate::percentiles::Spread;
-    use crate::quality::{Configured, Group, Level};
+    use crate::quality::{AnswerCosts, Configured, Group, Level};
     use crate::scale::{Filled, Measured, Outcome};
 
     fn level() -> LevelReport {
@@ -218,6 +218,7 @@ mod tests {
             questions: 9,
             skipped: 0,
             configurations: vec![configured("default", 0.8), configured("vector alone", 0.4)],
+            default_answers: AnswerCosts::default(),
         }
     }
 

@@ -136,27 +136,51 @@ pub fn cut(text: &str, max_chars: usize) -> String {
     format!("{}…", head.trim_end())
 }
 
+/// The texts that are written most like the one that was asked for, at most `max`, likest first.
+pub fn nearest_texts<'a>(asked: &str, texts: &'a [String], max: usize) -> Vec<&'a str> {
+    let asked = asked.to_lowercase();
+    let mut ranked: Vec<(f64, &str)> = texts
+        .iter()
+        .map(|text| {
+            let lower = text.to_lowercase();
+            let holds = !asked.is_empty() && (lower.contains(&asked) || asked.contains(&lower));
+            (strsim::jaro_winkler(&asked, &lower) + f64::from(u8::from(holds)), text.as_str())
+        })
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    ranked.into_iter().take(max).map(|(_, text)| text).collect()
+}
+
 /// A date or date-time as [`parse_date`] reads it, as the end of a range: a date means the whole of that day.
 pub fn parse_end_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
     let timestamp = parse_date(field, value)?;
-    let is_date = value.trim().len() == 10;
-    Ok(if is_date { timestamp + SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1) } else { timestamp })
+    Ok(if is_date(value.trim()) {
+        timestamp + SignedDuration::from_micros(24 * 3600 * 1_000_000 - 1)
+    } else {
+        timestamp
+    })
 }
 
-/// A date (`2026-03-01`, taken as midnight UTC) or a date-time with an offset (`2026-03-01T10:00:00+01:00`).
+/// Whether this is written as a date without a time: `2026-03-01` or `20260301`.
+fn is_date(value: &str) -> bool {
+    value.len() == 10 || (value.len() == 8 && value.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// A date (`2026-03-01` or `20260301`, taken as midnight UTC) or a date-time with an offset (`2026-03-01T10:00:00+01:00`).
 pub fn parse_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
     let value = value.trim();
     if let Ok(timestamp) = value.parse::<Timestamp>() {
         return Ok(timestamp);
     }
-    if value.len() == 10
+    if is_date(value)
         && let Ok(date) = value.parse::<jiff::civil::Date>()
         && let Ok(zoned) = date.to_zoned(jiff::tz::TimeZone::UTC)
     {
         return Ok(zoned.timestamp());
     }
     let shown = cut(value, 60);
-    let hint = if value.parse::<jiff::civil::DateTime>().is_ok() {
+    let in_utc = format!("{value}Z").parse::<Timestamp>();
+    let hint = if value.parse::<jiff::civil::DateTime>().is_ok() && in_utc.is_ok() {
         format!(
             "it has no offset, so its moment is unknown; write '{shown}Z' for UTC or add one such as +02:00"
         )
@@ -220,6 +244,30 @@ mod tests {
                 .starts_with("Invalid date_from 'last March'")
         );
         assert!(parse_date("date", "2026-02-30").is_err());
+        assert_eq!(parse_date("date", "20261112").unwrap(), parse_date("date", "2026-11-12").unwrap());
+        assert_eq!(
+            parse_end_date("date_to", "20261112").unwrap(),
+            parse_end_date("date_to", "2026-11-12").unwrap()
+        );
+    }
+
+    #[test]
+    fn what_is_advised_instead_of_a_refused_date_is_accepted() {
+        for refused in
+            ["2026-11-12T10:00", "20261112T1000", "2026-11-12 10:00:00", "20261112T10", "2026111", "20261399"]
+        {
+            let advice = parse_date("date", refused).unwrap_err().0;
+            for advised in advice.split('\'').skip(3).step_by(2) {
+                assert!(parse_date("date", advised).is_ok(), "{refused}: {advice}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_texts_written_most_alike_come_first() {
+        let there = ["Bob", "Ann Lee", "Annika Leeb", "Zoe"].map(str::to_owned);
+        assert_eq!(nearest_texts("ann", &there, 2), ["Ann Lee", "Annika Leeb"]);
+        assert_eq!(nearest_texts("", &there, 9).len(), 4);
     }
 
     #[test]

@@ -4,9 +4,11 @@ use jiff::Timestamp;
 use memory_core::event::{EndedBy, StoredEvidence};
 use memory_core::id::{Namespace, RevisionId};
 use serde::Deserialize;
-use sqlx::Row;
+use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
+use sqlx::{Arguments, Postgres, QueryBuilder, Row};
 
+use crate::search::{Filters, push_filters};
 use crate::{Conn, StoreError};
 
 /// An event that shares an actor or subject with the events of the hits.
@@ -26,27 +28,90 @@ pub struct RelatedEvent {
     pub ended: Option<EndedBy>,
 }
 
-/// At most `budget` events that share entities with the events of `seeds`, which are left out themselves, or that are
-/// of the entities `named`. The more and the rarer the shared entities the better; actors count double; newer before older.
+/// How many of an entity's newest events are looked at, of each kind, for those that fit.
+const LOOKED_AT_MAX: i64 = 10_000;
+/// The same where each one's text has to be looked up.
+const LOOKED_UP_MAX: i64 = 500;
+
+/// What results are expanded from.
+#[derive(Debug, Clone, Copy)]
+pub struct Seeds<'a> {
+    pub revisions: &'a [RevisionId],
+    /// Entities that the question names.
+    pub named: &'a [i64],
+    /// What holds for the results holds for what they bring in.
+    pub filters: &'a Filters,
+}
+
+impl Seeds<'_> {
+    /// The filters as far as they ask something of a text; an event's category is its own.
+    fn of_texts(&self) -> Option<Filters> {
+        let of_texts = Filters { categories: Vec::new(), ..self.filters.clone() };
+        of_texts.narrow().then_some(of_texts)
+    }
+
+    fn revisions(&self) -> Vec<i64> {
+        self.revisions.iter().map(|id| id.0).collect()
+    }
+}
+
+/// Writes the template, with a condition that the filters hold in the place of each `/*in_scope(column)*/`. What it binds
+/// comes behind the given arguments.
+fn scoped(
+    template: &'static str,
+    arguments: PgArguments,
+    ns: &Namespace,
+    filters: Option<&Filters>,
+) -> QueryBuilder<Postgres> {
+    let mut parts = template.split("/*in_scope(");
+    let mut statement = QueryBuilder::with_arguments(parts.next().unwrap_or_default(), arguments);
+    for part in parts {
+        let (column, rest) = part.split_once(")*/").unwrap_or(("", part));
+        if let Some(filters) = filters {
+            let of_event =
+                "(select x.revision_id from semantic_event x where x.namespace = $1 and x.event_id = ";
+            let revision = match column.ends_with("event_id") {
+                true => format!("{of_event}{column} offset 0)"),
+                false => column.to_owned(),
+            };
+            statement.push(" and exists (select from artifact_revision r where r.revision_id = ");
+            statement.push(revision).push(" and");
+            push_filters(&mut statement, ns, filters);
+            statement.push(" offset 0)");
+        }
+        statement.push(rest);
+    }
+    statement
+}
+
+/// At most `budget` events that share entities with the events of the seeds, which are left out themselves, or that are
+/// of the entities named. The more and the rarer the shared entities the better; actors count double; newer before older.
 pub async fn related_events(
     conn: &mut Conn,
     ns: &Namespace,
-    seeds: &[RevisionId],
-    named: &[i64],
-    categories: &[&str],
-    include_superseded: bool,
+    seeds: Seeds<'_>,
     budget: i64,
 ) -> Result<Vec<RelatedEvent>, StoreError> {
-    let seeds: Vec<i64> = seeds.iter().map(|id| id.0).collect();
-    let events: Vec<Json<RelatedEvent>> = sqlx::query_scalar(include_str!("sql/expand.sql"))
-        .bind(ns.as_str())
-        .bind(seeds)
-        .bind(categories)
-        .bind(include_superseded)
-        .bind(budget)
-        .bind(named)
-        .fetch_all(conn)
-        .await?;
+    let categories: Vec<&str> = seeds.filters.categories.iter().map(|c| c.as_str()).collect();
+    let of_texts = seeds.of_texts();
+    let depth = match (&of_texts, categories.is_empty()) {
+        (Some(_), _) => LOOKED_UP_MAX,
+        (None, false) => LOOKED_AT_MAX,
+        (None, true) => (10 + 2 * budget).min(100),
+    };
+    let mut arguments = PgArguments::default();
+    let mut bind = || -> Result<(), sqlx::error::BoxDynError> {
+        arguments.add(ns.as_str())?;
+        arguments.add(seeds.revisions())?;
+        arguments.add(&categories)?;
+        arguments.add(seeds.filters.include_superseded)?;
+        arguments.add(budget)?;
+        arguments.add(seeds.named)?;
+        arguments.add(depth)
+    };
+    bind().map_err(sqlx::Error::Encode)?;
+    let mut statement = scoped(include_str!("sql/expand.sql"), arguments, ns, of_texts.as_ref());
+    let events: Vec<Json<RelatedEvent>> = statement.build_query_scalar().fetch_all(conn).await?;
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }
 
@@ -70,22 +135,26 @@ pub struct MaybeSame {
     pub score: f32,
 }
 
-/// The entities `named`, then those that the revisions mention or whose events they tell, those of most hits first.
+/// The entities named, then those that the revisions mention or whose events they tell, those of most hits first.
+/// Under filters, what is said of them is what texts in scope say.
 pub async fn entities_of(
     conn: &mut Conn,
     ns: &Namespace,
-    revisions: &[RevisionId],
-    named: &[i64],
+    seeds: Seeds<'_>,
     limit: i64,
 ) -> Result<Vec<FoundEntity>, StoreError> {
-    let revisions: Vec<i64> = revisions.iter().map(|id| id.0).collect();
-    let rows = sqlx::query(include_str!("sql/entities_of.sql"))
-        .bind(ns.as_str())
-        .bind(revisions)
-        .bind(limit)
-        .bind(named)
-        .fetch_all(conn)
-        .await?;
+    let filters = seeds.filters.narrow().then_some(seeds.filters);
+    let mut arguments = PgArguments::default();
+    let mut bind = || -> Result<(), sqlx::error::BoxDynError> {
+        arguments.add(ns.as_str())?;
+        arguments.add(seeds.revisions())?;
+        arguments.add(limit)?;
+        arguments.add(seeds.named)?;
+        arguments.add(filters.is_some())
+    };
+    bind().map_err(sqlx::Error::Encode)?;
+    let mut statement = scoped(include_str!("sql/entities_of.sql"), arguments, ns, filters);
+    let rows = statement.build().fetch_all(conn).await?;
     rows.iter()
         .map(|row| {
             Ok(FoundEntity {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::event::StoredEvent;
-use memory_core::id::{ArtifactId, EventId, Namespace, PassageId, RevisionId};
+use memory_core::id::{ArtifactId, Namespace, PassageId, RevisionId};
 use memory_core::text::CharSpan;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -20,7 +20,9 @@ pub struct HydratedHit {
     pub context: String,
     pub title: Option<String>,
     pub source: Option<String>,
+    pub source_id: Option<String>,
     pub author: Option<String>,
+    pub participants: Vec<String>,
     pub role: Option<String>,
     pub date: Timestamp,
     pub importance: f32,
@@ -37,6 +39,8 @@ pub struct HydratedHit {
     /// The whole content, when it was asked for.
     pub content: Option<String>,
     pub events: Vec<StoredEvent>,
+    /// How many there are of the kinds asked for; 0 where none were asked for.
+    pub event_count: i64,
 }
 
 /// What to read with each hit.
@@ -62,7 +66,9 @@ fn hit_of(row: &PgRow) -> Result<HydratedHit, StoreError> {
         context: row.try_get("context")?,
         title: row.try_get("title")?,
         source: row.try_get("source")?,
+        source_id: row.try_get("source_id")?,
         author: row.try_get("author")?,
+        participants: row.try_get("participants")?,
         role: row.try_get("role")?,
         date: row.try_get::<SqlTimestamp, _>("date")?.to_jiff(),
         importance: row.try_get("importance")?,
@@ -76,6 +82,7 @@ fn hit_of(row: &PgRow) -> Result<HydratedHit, StoreError> {
         chunk: chunk_index.map(|i| i as usize).zip(span("chunk_start", "chunk_end")?),
         content: row.try_get("content")?,
         events: row.try_get::<Json<Vec<StoredEvent>>, _>("events")?.0,
+        event_count: row.try_get("event_count")?,
     })
 }
 
@@ -139,12 +146,104 @@ pub async fn content_page(
     Ok(row.map(|(page, chars)| (page, chars as usize)))
 }
 
-/// One event by its id.
-pub async fn event(conn: &mut Conn, ns: &Namespace, id: &EventId) -> Result<Option<StoredEvent>, StoreError> {
-    let event: Option<Json<StoredEvent>> = sqlx::query_scalar(include_str!("sql/event_by_id.sql"))
+/// Events by their ids, in the order given; those that are gone are left out.
+pub async fn events(conn: &mut Conn, ns: &Namespace, ids: &[String]) -> Result<Vec<StoredEvent>, StoreError> {
+    let events: Vec<Json<StoredEvent>> = sqlx::query_scalar(include_str!("sql/events_by_id.sql"))
         .bind(ns.as_str())
-        .bind(&id.0)
-        .fetch_optional(conn)
+        .bind(ids)
+        .fetch_all(conn)
         .await?;
-    Ok(event.map(|Json(event)| event))
+    Ok(events.into_iter().map(|Json(event)| event).collect())
+}
+
+/// The ids of a revision's events of these categories (of all where there is none), as they stand in the text, from the
+/// `offset`th.
+pub async fn events_of_revision(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision: RevisionId,
+    categories: &[&str],
+    offset: i64,
+    limit: i64,
+) -> Result<Vec<String>, StoreError> {
+    Ok(sqlx::query_scalar(
+        "select event_id from semantic_event
+         where namespace = $1 and revision_id = $2 and (cardinality($3::text[]) = 0 or category = any($3))
+         order by ordinal, event_id
+         offset $4 limit $5",
+    )
+    .bind(ns.as_str())
+    .bind(revision.0)
+    .bind(categories)
+    .bind(offset)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// For each event that is there its id and the first passage of its revision.
+pub async fn passages_of_events(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[String],
+) -> Result<Vec<(String, PassageId)>, StoreError> {
+    let rows: Vec<(String, i64)> = sqlx::query_as(
+        "select u.event_id, p.passage_id
+         from unnest($2::text[]) with ordinality u (event_id, n)
+         cross join lateral (
+             select revision_id from semantic_event where namespace = $1 and event_id = u.event_id offset 0
+         ) e
+         join passage p on p.namespace = $1 and p.revision_id = e.revision_id and p.ordinal = 0
+         order by u.n",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|(event, passage)| (event, PassageId(passage))).collect())
+}
+
+/// Where a text stands, or stood.
+#[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
+pub struct Place {
+    pub source: Option<String>,
+    pub source_id: Option<String>,
+    pub conversation_id: Option<String>,
+    pub turn_index: Option<i32>,
+    pub author: Option<String>,
+    pub title: Option<String>,
+    /// A newer text stands there.
+    pub is_superseded: bool,
+}
+
+/// The places of an artifact, those where it stands before those where it stood; and how many there are.
+pub async fn places(
+    conn: &mut Conn,
+    ns: &Namespace,
+    id: &ArtifactId,
+    limit: i64,
+) -> Result<(Vec<Place>, i64), StoreError> {
+    let places = sqlx::query_as(
+        "select source, source_id, conversation_id, turn_index, author, title, is_superseded
+         from (select distinct on (artifact_uid) source, source_id, conversation_id, turn_index, author, title,
+                   not is_latest as is_superseded, revision_id
+               from artifact_revision
+               where namespace = $1 and artifact_id = $2
+               order by artifact_uid, is_latest desc, revision_id desc) p
+         order by is_superseded, revision_id desc
+         limit $3",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .bind(limit)
+    .fetch_all(&mut *conn)
+    .await?;
+    let count = sqlx::query_scalar(
+        "select count(distinct artifact_uid) from artifact_revision where namespace = $1 and artifact_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .fetch_one(conn)
+    .await?;
+    Ok((places, count))
 }

@@ -16,6 +16,7 @@ pub mod graph;
 pub mod hydration;
 pub mod jobs;
 pub mod lifecycle;
+pub mod listing;
 pub mod models;
 pub mod neighbours;
 pub mod own_folder;

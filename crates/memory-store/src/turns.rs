@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::id::Namespace;
-use sqlx::Row;
+use sqlx::{AssertSqlSafe, Row};
 
 use crate::{Conn, StoreError};
 
@@ -16,28 +16,44 @@ pub struct Turn {
     pub turn_index: i32,
     pub ts: Timestamp,
     pub content: String,
+    pub is_cut: bool,
 }
 
-/// The latest revision of each turn in order, from the `offset`th; and how many turns there are.
+/// Which turns of a conversation are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TurnPage {
+    /// From the last turn backwards.
+    pub newest_first: bool,
+    /// Those behind this one, in their order.
+    pub after: Option<i32>,
+    pub limit: i64,
+    /// The most that is shown of one, in characters.
+    pub max_chars: i32,
+}
+
+/// The latest revision of each turn of a page in order; and how many turns there are.
 pub async fn conversation(
     conn: &mut Conn,
     ns: &Namespace,
     conversation_id: &str,
-    offset: i64,
-    limit: i64,
+    page: TurnPage,
 ) -> Result<(Vec<Turn>, i64), StoreError> {
-    let rows = sqlx::query(
-        "select r.artifact_id, r.role, r.author, r.turn_index, coalesce(r.date, r.created_at) as ts, a.content
+    let (beyond, order) = if page.newest_first { ("<", "desc") } else { (">", "asc") };
+    let rows = sqlx::query(AssertSqlSafe(format!(
+        "select r.artifact_id, r.role, r.author, r.turn_index, coalesce(r.date, r.created_at) as ts,
+                left(a.content, $5) as content, a.char_count > $5 as is_cut
          from artifact_revision r
          join artifact a using (namespace, artifact_id)
          where r.namespace = $1 and r.conversation_id = $2 and r.turn_index is not null and r.is_latest
-         order by r.turn_index
-         offset $3 limit $4",
-    )
+           and ($3::int is null or r.turn_index {beyond} $3)
+         order by r.turn_index {order}
+         limit $4"
+    )))
     .bind(ns.as_str())
     .bind(conversation_id)
-    .bind(offset)
-    .bind(limit)
+    .bind(page.after)
+    .bind(page.limit)
+    .bind(page.max_chars)
     .fetch_all(&mut *conn)
     .await?;
     let total: i64 = sqlx::query_scalar(
@@ -58,6 +74,7 @@ pub async fn conversation(
                 turn_index: row.try_get("turn_index")?,
                 ts: row.try_get::<SqlTimestamp, _>("ts")?.to_jiff(),
                 content: row.try_get("content")?,
+                is_cut: row.try_get("is_cut")?,
             })
         })
         .collect::<Result<Vec<_>, StoreError>>()?;

@@ -8,6 +8,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::bench::BenchArgs;
 use crate::commands::entities::EntitiesCommand;
+use crate::commands::events::{CommitmentsArgs, DecisionsArgs};
 use crate::commands::export::ExportArgs;
 use crate::commands::graph_files::GraphFilesCommand;
 use crate::commands::import::ImportArgs;
@@ -55,6 +56,10 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     /// Search the memory, or show one text, event or conversation
     Recall(RecallArgs),
+    /// List what was promised: what is overdue first, then by due date
+    Commitments(CommitmentsArgs),
+    /// List what was decided, newest first
+    Decisions(DecisionsArgs),
     /// Delete a remembered text for good
     Forget(ForgetArgs),
     /// Show what runs, what is stored and what waits

@@ -79,6 +79,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Stop(args) => commands::stop::run(&settings, args).await,
             Command::Remember(args) => commands::verbs::remember(&settings, args).await,
             Command::Recall(args) => commands::verbs::recall(&settings, args).await,
+            Command::Commitments(args) => commands::events::commitments(&settings, args).await,
+            Command::Decisions(args) => commands::events::decisions(&settings, args).await,
             Command::Forget(args) => commands::verbs::forget(&settings, args).await,
             Command::Status(args) => commands::verbs::status(&settings, args).await,
             Command::Entities(args) => commands::entities::run(&settings, args).await,

@@ -3,6 +3,7 @@
 //! Each conversation has a namespace of its own. A result counts as found evidence when it is the turn, or the
 //! session of the turn, that the question names.
 
+mod answers;
 mod report;
 mod storing;
 
@@ -18,6 +19,7 @@ use memory_engine::Memory;
 use memory_engine::recall::{Recall, RecallDraft, RecallRequest};
 use serde::{Serialize, Serializer};
 
+pub use self::answers::{AnswerCosts, Sender, Sent};
 pub use self::report::{Configured, Group, LevelReport, Metric, QualityReport};
 
 use self::storing::Stored;
@@ -91,10 +93,15 @@ struct Asked<'a> {
 }
 
 /// Remembers, asks and scores, a level after the other.
-pub async fn run(memory: &Arc<Memory>, plan: &Plan, bars: Bars) -> anyhow::Result<Vec<LevelReport>> {
+pub async fn run(
+    memory: &Arc<Memory>,
+    plan: &Plan,
+    bars: Bars,
+    sender: Sender<'_>,
+) -> anyhow::Result<Vec<LevelReport>> {
     let mut levels = Vec::new();
     for level in &plan.levels {
-        levels.push(run_level(memory, plan, *level, bars).await?);
+        levels.push(run_level(memory, plan, *level, bars, sender).await?);
     }
     Ok(levels)
 }
@@ -104,6 +111,7 @@ async fn run_level(
     plan: &Plan,
     level: Level,
     bars: Bars,
+    sender: Sender<'_>,
 ) -> anyhow::Result<LevelReport> {
     let started = Instant::now();
     let bar = bars(match level {
@@ -158,6 +166,7 @@ async fn run_level(
     for (name, (scores, times)) in [("and related events", related), ("and as many results more", as_many)] {
         scored.push((name.to_owned(), scores, Spread::of(&times)));
     }
+    let default_answers = answers::default_answers(memory, &questions, sender).await?;
     bar.finish_and_clear();
     Ok(LevelReport {
         level,
@@ -165,6 +174,7 @@ async fn run_level(
         storing_seconds,
         questions: questions.len(),
         skipped: total - questions.len(),
+        default_answers,
         configurations: report::configured(&plan.ks, &categories, &scored),
     })
 }
@@ -176,8 +186,11 @@ async fn answered(
     stages: Stages,
     draft: RecallDraft,
 ) -> anyhow::Result<(Recall, Duration)> {
-    let mut request =
-        RecallRequest::new(RecallDraft { query: Some(asked.question.question.clone()), ..draft })?;
+    let mut request = RecallRequest::new(RecallDraft {
+        query: Some(asked.question.question.clone()),
+        min_score: Some(0.0),
+        ..draft
+    })?;
     request.stages = stages;
     let (memory, namespace) = (Arc::clone(memory), asked.namespace.clone());
     let (answer, took) = tokio::spawn(async move {

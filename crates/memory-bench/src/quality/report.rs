@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Level;
+use super::{AnswerCosts, Level};
 use crate::conversations::category_name;
 use crate::interval::{Mean, mean_of};
 use crate::machine::Machine;
@@ -36,6 +36,7 @@ pub struct LevelReport {
     pub questions: usize,
     /// Questions without evidence that is stored.
     pub skipped: usize,
+    pub default_answers: AnswerCosts,
     pub configurations: Vec<Configured>,
 }
 
@@ -146,6 +147,7 @@ impl LevelReport {
             self.questions,
             self.skipped
         );
+        let _ = writeln!(out, "{}", self.default_answers.line());
         let Some(first) = self.configurations.first().and_then(|c| c.groups.first()) else { return out };
         let mut columns = head(["stages", "questions", "n"]);
         for metric in &first.metrics {
@@ -212,12 +214,13 @@ mod tests {
             storing_seconds: 1.0,
             questions: 2,
             skipped: 1,
+            default_answers: AnswerCosts::default(),
             configurations: configured(&[5], &[1, 1], &scored),
         };
         let table = level.table();
         assert!(table.starts_with("turn level: 3 artifacts"), "{table}");
         assert!(table.contains("1 skipped"), "{table}");
-        assert_eq!(table.lines().count(), 3 + 3, "{table}");
+        assert_eq!(table.lines().count(), 4 + 3, "{table}");
         assert!(table.contains("75.0"), "{table}");
     }
 }

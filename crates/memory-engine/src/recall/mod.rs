@@ -1,9 +1,14 @@
 //! recall: search arms under filters, joined, read back, and expanded through events and entities.
 
+mod by_id;
+mod emptied;
+mod expanding;
 mod facts;
+mod listing;
 mod mirrored;
 mod neighbours;
 mod paging;
+mod position;
 mod ranking;
 mod request;
 mod reranking;
@@ -12,24 +17,22 @@ mod search;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use memory_core::chunk::count_tokens;
-use memory_core::entity::names_in_question;
-use memory_core::event::StoredEvent;
-use memory_core::id::{AnyId, ArtifactId, EventId, Namespace, PassageId, RevisionId};
+use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::lexicon::Query;
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
-use memory_store::expansion;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
+pub use memory_store::hydration::Place;
 use memory_store::hydration::{self, HydratedHit, Wanted};
 use memory_store::jobs;
 pub use memory_store::neighbours::Neighbour;
-use memory_store::turns::{self, Turn};
+pub use memory_store::turns::Turn;
 
 pub use facts::{EntityLink, Fact};
-pub use paging::Cursor;
+pub use paging::{Cursor, Digest};
+pub use position::Position;
 pub(crate) use ranking::Rankings;
-pub use request::{RecallDraft, RecallRequest, Target};
+pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
 
 use self::paging::Listing;
@@ -40,17 +43,10 @@ use crate::{EngineError, Memory};
 const EVENTS_PER_HIT: i64 = 8;
 /// Of these a concise answer shows those that meet the question best.
 const EVENTS_SHOWN_PER_HIT: usize = 5;
-/// The most events shown with one artifact that was asked for by its id.
-const EVENTS_PER_ARTIFACT: i64 = 200;
-const ENTITIES_MAX: i64 = 20;
-/// The most entities that a question is taken to name.
-const NAMED_MAX: i64 = 8;
-/// How much of a content one answer holds, in characters; the rest is paged.
+/// How much of a content, or of a turn, one answer holds, in characters; the rest is paged.
 const CONTENT_PAGE_CHARS: usize = 20_000;
 /// How much of each hit's content a full answer holds, in characters.
 const FULL_HIT_CHARS: usize = 4_000;
-/// What a result costs beside its texts, in tokens: names of fields, ids, numbers.
-const RESULT_OVERHEAD_TOKENS: usize = 90;
 
 /// One artifact (or event) in an answer.
 #[derive(Debug, Clone)]
@@ -105,6 +101,27 @@ pub struct Recall {
     /// Of the texts in the results so many are still to be read: their events are not here yet.
     pub unread: usize,
     pub conversation: Option<ConversationPage>,
+    /// Of one text: where it stands, and how many such places there are.
+    pub places: Vec<Place>,
+    pub place_count: i64,
+    /// Of a list of events: how many there are in all.
+    pub total_events: Option<i64>,
+    pub paging: Paging,
+}
+
+/// Where an answer that shows less than this one would go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Paging {
+    /// For each result, or turn, the cursor of what comes behind it.
+    Behind(Vec<String>),
+    /// A text from these characters and this event on.
+    Within { chars: usize, events: usize, question: Digest },
+}
+
+impl Default for Paging {
+    fn default() -> Self {
+        Self::Behind(Vec::new())
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -121,16 +138,16 @@ impl Memory {
             let mut listing = Listing::new(ns, request)?;
             let mut answer = match &request.target {
                 Target::Query(query) => Box::pin(self.recall_query(ns, request, query, &mut listing)).await?,
-                Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id, &listing).await?,
+                Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id).await?,
                 Target::Id(AnyId::Event(id)) => self.recall_event(ns, request, id).await?,
-                Target::Conversation(id) => self.recall_conversation(ns, request, id, &listing).await?,
+                Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
+                Target::Events(list) => self.list_events(ns, request, list).await?,
             };
-            if let Some(max_tokens) = request.max_tokens {
-                fit(&mut answer, max_tokens, request.offset, &listing);
-            }
+            self.explain_emptiness(ns, request, &mut answer).await?;
             if request.include_events {
                 answer.unread = self.unread(ns, &answer.results).await?;
             }
+            answer.warnings.splice(0..0, request.warnings.iter().cloned());
             Ok(answer)
         })
         .await
@@ -160,11 +177,18 @@ impl Memory {
         let Found { ranking, asked, mut conn } = found;
         listing.ranking = Some(Arc::clone(&ranking));
         let end = (request.offset + request.limit).min(DEPTH_MAX);
+        // Scores never rise.
+        let shown = ranking.ranked.partition_point(|ranked| ranked.score >= request.min_score);
         let page: Vec<(usize, &Ranked)> =
-            ranking.ranked.iter().enumerate().take(end).skip(request.offset).collect();
-        let (next_cursor, ended) = listing.next(&ranking, end);
-        answer.next_cursor = next_cursor;
-        answer.warnings.extend(ended);
+            ranking.ranked.iter().enumerate().take(end.min(shown)).skip(request.offset).collect();
+        let low = ranking.ranked.len() - shown;
+        if shown > end {
+            let (next_cursor, ended) = listing.next(&ranking, end);
+            answer.next_cursor = next_cursor;
+            answer.warnings.extend(ended);
+        } else if low > 0 {
+            answer.warnings.push(below_floor(low, request.min_score));
+        }
         let ids: Vec<PassageId> = page.iter().map(|(_, ranked)| ranked.passage_id).collect();
         let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
         let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
@@ -213,93 +237,9 @@ impl Memory {
                 })
             })
             .collect();
+        let behind = answer.results.iter().map(|result| listing.cursor(result.place + 1));
+        answer.paging = Paging::Behind(behind.collect());
         Ok(answer)
-    }
-
-    async fn recall_artifact(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        id: &ArtifactId,
-        listing: &Listing,
-    ) -> Result<Recall, EngineError> {
-        let mut answer = Recall::default();
-        let mut conn = self.store.acquire().await?;
-        let passages = hydration::passages_of_artifact(&mut conn, ns, id).await?;
-        let events = if request.include_events { EVENTS_PER_ARTIFACT } else { 0 };
-        let first: Vec<PassageId> = passages.into_iter().take(1).collect();
-        let Some(hit) = self.hydrate(&mut conn, ns, request, &first, false, events).await?.pop() else {
-            return Ok(answer);
-        };
-        let page = hydration::content_page(&mut conn, ns, id, request.offset, CONTENT_PAGE_CHARS).await?;
-        let Some((content, chars)) = page else { return Ok(answer) };
-        let end = request.offset + content.chars().count();
-        let is_cut = end < chars;
-        answer.next_cursor = is_cut.then(|| listing.cursor(end));
-        answer.results.push(Recalled {
-            place: 0,
-            score: 1.0,
-            snippet: snippet(&hit.passage, None),
-            content: Some(content),
-            is_cut,
-            explanation: None,
-            event_id: None,
-            neighbours: Vec::new(),
-            hit,
-        });
-        let revision = answer.results[0].hit.revision_id;
-        self.expand(ns, request, &[revision], &[]).await?.fill(&mut answer);
-        Ok(answer)
-    }
-
-    async fn recall_event(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        id: &EventId,
-    ) -> Result<Recall, EngineError> {
-        let mut answer = Recall::default();
-        let mut conn = self.store.acquire().await?;
-        let Some(event) = hydration::event(&mut conn, ns, id).await? else { return Ok(answer) };
-        let source = ArtifactId(event.artifact_id.clone());
-        let passages = hydration::passages_of_artifact(&mut conn, ns, &source).await?;
-        let first: Vec<PassageId> = passages.into_iter().take(1).collect();
-        let Some(mut hit) = self.hydrate(&mut conn, ns, request, &first, false, 0).await?.pop() else {
-            return Ok(answer);
-        };
-        hit.events = vec![event.clone()];
-        answer.results.push(Recalled {
-            place: 0,
-            score: 1.0,
-            snippet: event.narrative,
-            content: None,
-            is_cut: false,
-            explanation: None,
-            event_id: Some(id.clone()),
-            neighbours: Vec::new(),
-            hit,
-        });
-        let revision = answer.results[0].hit.revision_id;
-        self.expand(ns, request, &[revision], &[]).await?.fill(&mut answer);
-        Ok(answer)
-    }
-
-    async fn recall_conversation(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        id: &str,
-        listing: &Listing,
-    ) -> Result<Recall, EngineError> {
-        let mut conn = self.store.acquire().await?;
-        let (turns, total_turns) =
-            turns::conversation(&mut conn, ns, id, request.offset as i64, request.limit as i64).await?;
-        let end = request.offset + turns.len();
-        Ok(Recall {
-            next_cursor: (!turns.is_empty() && (end as i64) < total_turns).then(|| listing.cursor(end)),
-            conversation: Some(ConversationPage { conversation_id: id.to_owned(), turns, total_turns }),
-            ..Recall::default()
-        })
     }
 
     async fn hydrate(
@@ -315,148 +255,11 @@ impl Memory {
         Ok(hydration::hydrate(conn, ns, passages, Wanted { content, events, categories: &categories })
             .await?)
     }
-
-    /// The entities that the question names, under whatever name. A filter on texts would not hold for what they
-    /// bring in.
-    async fn named(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        query: &str,
-    ) -> Result<Vec<i64>, EngineError> {
-        let is_wanted = request.include_entities || request.expand;
-        if !is_wanted || request.offset > 0 || request.filters.narrow() {
-            return Ok(Vec::new());
-        }
-        let names = names_in_question(query);
-        let mut conn = self.store.acquire().await?;
-        let named = expansion::entities_called(&mut conn, ns, &names, NAMED_MAX).await?;
-        conn.keep();
-        Ok(named)
-    }
-
-    /// What hangs together with the results, and with the entities that the question names. Seeds are the events of
-    /// all of them.
-    async fn expand(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        revisions: &[RevisionId],
-        named: &[i64],
-    ) -> Result<Expansion, EngineError> {
-        let is_empty = revisions.is_empty() && named.is_empty();
-        let categories: Vec<&str> = request.filters.categories.iter().map(|c| c.as_str()).collect();
-        let related = async {
-            if is_empty || !request.expand || request.graph_budget == 0 {
-                return Ok(Vec::new());
-            }
-            let mut conn = self.store.acquire().await?;
-            let superseded = request.filters.include_superseded;
-            let budget = request.graph_budget;
-            let related =
-                expansion::related_events(&mut conn, ns, revisions, named, &categories, superseded, budget)
-                    .await?;
-            conn.keep();
-            Ok::<_, EngineError>(related)
-        };
-        let entities = async {
-            if is_empty || !request.include_entities {
-                return Ok(Vec::new());
-            }
-            let mut conn = self.store.acquire().await?;
-            let entities = expansion::entities_of(&mut conn, ns, revisions, named, ENTITIES_MAX).await?;
-            conn.keep();
-            Ok(entities)
-        };
-        let (related, entities) = futures::try_join!(related, entities)?;
-        Ok(Expansion { related, entities })
-    }
 }
 
-struct Expansion {
-    related: Vec<RelatedEvent>,
-    entities: Vec<FoundEntity>,
-}
-
-impl Expansion {
-    fn fill(self, answer: &mut Recall) {
-        answer.related = self.related;
-        answer.entities = self.entities;
-    }
-}
-
-/// Leaves out what the bound has no room for: results from the end, then related events, facts and entities.
-/// The first result always stays.
-fn fit(answer: &mut Recall, max_tokens: usize, offset: usize, listing: &Listing) {
-    let mut left = max_tokens;
-    let mut take = |cost: usize| match left.checked_sub(cost) {
-        Some(rest) => {
-            left = rest;
-            true
-        }
-        None => {
-            left = 0;
-            false
-        }
-    };
-    let kept = answer.results.iter().take_while(|r| take(cost_of(r))).count().max(1);
-    if kept < answer.results.len() {
-        answer.next_cursor = Some(listing.cursor(answer.results[kept].place));
-        answer.results.truncate(kept);
-        answer.warnings.push(format!("Cut to {kept} results by max_tokens; next_cursor has the rest."));
-    }
-    answer.related.retain(|r| {
-        take(
-            RESULT_OVERHEAD_TOKENS / 2
-                + count_tokens(&r.narrative)
-                + r.evidence.iter().map(|e| count_tokens(&e.quote) + 30).sum::<usize>(),
-        )
-    });
-    answer.facts.retain(|fact| take(cost_of_fact(fact)));
-    let mut links = std::mem::take(&mut answer.links).into_iter();
-    let mut kept_links = Vec::new();
-    answer.entities.retain(|e| {
-        let links = links.next().unwrap_or_default();
-        let fits = take(
-            12 + count_tokens(&e.name)
-                + e.aliases.iter().map(|a| count_tokens(a)).sum::<usize>()
-                + 25 * (links.len() + e.possibly_same.len()),
-        );
-        if fits {
-            kept_links.push(links);
-        }
-        fits
-    });
-    answer.links = kept_links;
-    if let Some(conversation) = &mut answer.conversation {
-        let kept =
-            conversation.turns.iter().take_while(|t| take(40 + count_tokens(&t.content))).count().max(1);
-        if kept < conversation.turns.len() {
-            conversation.turns.truncate(kept);
-            answer.next_cursor = Some(listing.cursor(offset + kept));
-        }
-    }
-}
-
-fn cost_of_fact(fact: &Fact) -> usize {
-    let stored = &fact.stored;
-    let relation = |r: &memory_core::graph::GraphRelation| {
-        15 + count_tokens(&r.from) + count_tokens(&r.to) + count_tokens(&r.relation_type)
-    };
-    30 + count_tokens(&stored.entity)
-        + count_tokens(&stored.entity_type)
-        + count_tokens(&stored.observation)
-        + stored.relations.iter().map(relation).sum::<usize>()
-}
-
-fn cost_of(result: &Recalled) -> usize {
-    let event_cost = |event: &StoredEvent| {
-        60 + count_tokens(&event.narrative)
-            + event.evidence.iter().map(|e| count_tokens(&e.quote) + 30).sum::<usize>()
-    };
-    RESULT_OVERHEAD_TOKENS
-        + count_tokens(&result.snippet)
-        + result.content.as_deref().map_or(0, count_tokens)
-        + result.neighbours.iter().map(|n| 40 + count_tokens(&n.text)).sum::<usize>()
-        + result.hit.events.iter().map(event_cost).sum::<usize>()
+fn below_floor(low: usize, min_score: f32) -> String {
+    let results = if low == 1 { "1 result that scores" } else { &format!("{low} results that score") };
+    let them =
+        if low == 1 { "is left out; min_score: 0 shows it" } else { "are left out; min_score: 0 shows them" };
+    format!("{results} under {min_score} {them}.")
 }

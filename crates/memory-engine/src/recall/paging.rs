@@ -13,7 +13,7 @@ use super::{RecallRequest, Target};
 
 /// A short digest, enough to know again what was shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct Digest(u64);
+pub struct Digest(u64);
 
 /// How many bits of it are kept.
 const DIGEST_BITS: u32 = 48;
@@ -28,13 +28,14 @@ impl Digest {
     /// What is asked: the same for all pages of a listing, and only for these.
     pub(super) fn of_question(ns: &Namespace, request: &RecallRequest) -> Self {
         let (kind, target) = match &request.target {
-            Target::Query(text) => ("query", text.as_str()),
-            Target::Id(id) => ("id", id.as_str()),
-            Target::Conversation(id) => ("conversation", id.as_str()),
+            Target::Query(text) => ("query", text.clone()),
+            Target::Id(id) => ("id", id.as_str().to_owned()),
+            Target::Conversation(id) => ("conversation", id.clone()),
+            Target::Events(list) => ("events", format!("{list:?}")),
         };
-        let filters = format!("{:?} {:?}", request.filters, request.stages);
+        let filters = format!("{:?} {:?} {}", request.filters, request.stages, request.newest_first);
         let mut hash = Sha256::new();
-        for part in [ns.as_str(), kind, target, &filters] {
+        for part in [ns.as_str(), kind, &target, &filters] {
             hash.update((part.len() as u64).to_be_bytes());
             hash.update(part);
         }
@@ -50,7 +51,7 @@ impl Digest {
         Self::finish(hash)
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let number = u64::from_str_radix(text, 16).ok()?;
         (text.len() == DIGEST_BITS as usize / 4).then_some(Self(number))
     }
@@ -116,12 +117,9 @@ impl Listing {
     /// Of what is asked; refuses a cursor that belongs to something else.
     pub(super) fn new(ns: &Namespace, request: &RecallRequest) -> Result<Self, Invalid> {
         let question = Digest::of_question(ns, request);
-        let belongs = |cursor: &Cursor| {
-            cursor.question == question
-                && cursor.shown.is_some() == matches!(request.target, Target::Query(_))
-        };
-        match &request.cursor {
-            Some(cursor) if !belongs(cursor) => Err(Invalid::new(
+        let belongs_to = request.cursor.map(|cursor| cursor.question).or(request.after_question);
+        match belongs_to {
+            Some(other) if other != question => Err(Invalid::new(
                 "Invalid cursor: it belongs to another question or other filters. Use it with those that it was given for, \
                  or leave it out.",
             )),

@@ -1,7 +1,8 @@
 //! What recall may be asked, checked.
 
 use memory_core::Invalid;
-use memory_core::artifact::{CONTENT_MAX_CHARS, Context, field, list};
+use memory_core::artifact::{Context, field, list};
+use memory_core::commitment::CommitmentState;
 use memory_core::event::Category;
 use memory_core::graph::GraphReach;
 use memory_core::id::AnyId;
@@ -9,7 +10,8 @@ use memory_core::recall::Stages;
 use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_store::search::Filters;
 
-use super::paging::Cursor;
+use super::paging::{Cursor, Digest};
+use super::position::Position;
 use super::ranking::DEPTH_MAX;
 
 const QUERY_MAX_CHARS: usize = 2_000;
@@ -19,6 +21,9 @@ const GRAPH_BUDGET_MAX: i64 = 100;
 const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
 /// How many turns or chunks may come with a hit, on either side.
 const NEIGHBOURS_MAX: i64 = 5;
+/// Hits that score less are not shown unless they are asked for: what stands there has next to nothing to do with the
+/// question.
+const MIN_SCORE: f32 = 0.15;
 
 /// The arguments of the tool, unchecked.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +53,14 @@ pub struct RecallDraft {
     pub graph: GraphReach,
     pub neighbours: Option<i64>,
     pub priors: Option<bool>,
+    /// Of a conversation's turns: `oldest` or `newest` first.
+    pub order: Option<String>,
+    /// Whose events are listed.
+    pub owner: Option<String>,
+    /// In what state commitments are listed.
+    pub state: Option<String>,
+    /// Hits that score less are left out.
+    pub min_score: Option<f64>,
 }
 
 /// What is looked for.
@@ -57,6 +70,16 @@ pub enum Target {
     Id(AnyId),
     /// The turns of the conversation that the filters name.
     Conversation(String),
+    /// Events without a question.
+    Events(EventList),
+}
+
+/// Which events are listed, beside the filters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventList {
+    /// A person's name.
+    pub owner: Option<String>,
+    pub state: Option<CommitmentState>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,10 +98,24 @@ pub struct RecallRequest {
     pub graph: GraphReach,
     /// How many turns or chunks before and after a hit come with it.
     pub neighbours: usize,
-    /// Where the page begins.
+    /// Hits that score less are left out.
+    pub min_score: f32,
+    /// Every hit's events are wanted, not only of those that answer.
+    pub wants_events: bool,
+    /// More related events are wanted than a default answer has room for.
+    pub wants_related: bool,
+    /// A conversation's last turn comes first.
+    pub newest_first: bool,
+    /// What was ignored.
+    pub warnings: Vec<String>,
+    /// Where the page of a search begins.
     pub offset: usize,
     /// What the page before says of that.
     pub cursor: Option<Cursor>,
+    /// Where the page of anything else begins.
+    pub after: Option<Position>,
+    /// Of what question that is.
+    pub after_question: Option<Digest>,
     /// Everything that a client asks runs all stages.
     pub stages: Stages,
 }
@@ -87,17 +124,24 @@ impl RecallRequest {
     pub fn new(draft: RecallDraft) -> Result<Self, Invalid> {
         let given = |text: Option<String>| text.map(|t| t.trim().to_owned()).filter(|t| !t.is_empty());
         let conversation_id = field("conversation_id", draft.conversation_id)?;
-        let target = match (given(draft.id), given(draft.query), &conversation_id) {
-            (Some(id), _, _) => Target::Id(AnyId::parse(&id)?),
-            (None, Some(query), _) => Target::Query(checked_query(query)?),
-            (None, None, Some(id)) => Target::Conversation(id.clone()),
-            (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
+        let events = EventList {
+            owner: field("owner", draft.owner)?,
+            state: given(draft.state).map(state).transpose()?,
         };
-        let offset_max = match &target {
-            Target::Query(_) => DEPTH_MAX,
-            Target::Id(_) | Target::Conversation(_) => CONTENT_MAX_CHARS,
+        let lists_category = !draft.categories.is_empty();
+        let (target, mut warnings) =
+            target(given(draft.id), given(draft.query), conversation_id.as_ref(), events, lists_category)?;
+        let newest_first = newest_first(draft.order.as_deref())?;
+        if newest_first && !matches!(target, Target::Conversation(_)) {
+            warnings.push(
+                "order was ignored: it is for the turns of a conversation_id without a query.".to_owned(),
+            );
+        }
+        let (cursor, after) = match (&target, draft.cursor.as_deref()) {
+            (_, None) => (None, None),
+            (Target::Query(_), Some(text)) => (Some(Cursor::parse(text, DEPTH_MAX)?), None),
+            (target, Some(text)) => (None, Some(Position::of(target, text)?)),
         };
-        let cursor = draft.cursor.as_deref().map(|text| Cursor::parse(text, offset_max)).transpose()?;
         let is_full = match draft.detail.as_deref().map(str::trim) {
             None | Some("concise" | "") => false,
             Some("full") => true,
@@ -160,10 +204,67 @@ impl RecallRequest {
             explain: draft.explain.unwrap_or(false),
             graph: draft.graph,
             neighbours: within("neighbours", draft.neighbours, 0, 0, NEIGHBOURS_MAX)? as usize,
+            min_score: min_score(draft.min_score)?,
+            wants_events: draft.include_events == Some(true) || !draft.categories.is_empty(),
+            wants_related: draft.graph_budget.is_some(),
+            newest_first,
+            warnings,
             offset: cursor.map_or(0, |cursor| cursor.from),
             cursor,
+            after_question: after.as_ref().map(|(_, question)| *question),
+            after: after.map(|(position, _)| position),
             stages: Stages { priors: draft.priors.unwrap_or(true), ..Stages::default() },
         })
+    }
+}
+
+/// What is asked for, and what of the rest is ignored.
+fn target(
+    id: Option<String>,
+    query: Option<String>,
+    conversation_id: Option<&String>,
+    events: EventList,
+    lists_category: bool,
+) -> Result<(Target, Vec<String>), Invalid> {
+    let lists_events = events.owner.is_some() || events.state.is_some();
+    if lists_events && (id.is_some() || query.is_some() || conversation_id.is_some()) {
+        return Err(Invalid::new(
+            "owner and state list events by themselves: leave query, id and conversation_id out, or leave owner and state out.",
+        ));
+    }
+    let mut warnings = Vec::new();
+    let target = match (id, query, conversation_id) {
+        (Some(id), query, conversation) => {
+            let ignored = [("query", query.is_some()), ("conversation_id", conversation.is_some())];
+            for (name, _) in ignored.into_iter().filter(|(_, is_given)| *is_given) {
+                warnings.push(format!("{name} was ignored: id says what is wanted. Leave id out to search."));
+            }
+            Target::Id(AnyId::parse(&id)?)
+        }
+        (None, Some(query), _) => Target::Query(checked_query(query)?),
+        (None, None, Some(id)) => Target::Conversation(id.clone()),
+        (None, None, None) if lists_events || lists_category => Target::Events(events),
+        (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
+    };
+    Ok((target, warnings))
+}
+
+fn newest_first(order: Option<&str>) -> Result<bool, Invalid> {
+    match order.map(str::trim) {
+        None | Some("oldest" | "") => Ok(false),
+        Some("newest") => Ok(true),
+        Some(other) => {
+            Err(Invalid::new(format!("Invalid order '{}'. Must be one of: oldest, newest", cut(other, 40))))
+        }
+    }
+}
+
+fn min_score(given: Option<f64>) -> Result<f32, Invalid> {
+    match given {
+        Some(score) if !(0.0..=1.0).contains(&score) => Err(Invalid::new(format!(
+            "Invalid min_score {score}. Use a number from 0.0 to 1.0; 0 shows all."
+        ))),
+        other => Ok(other.map_or(MIN_SCORE, |score| score as f32)),
     }
 }
 
@@ -180,8 +281,18 @@ fn checked_query(query: String) -> Result<String, Invalid> {
     Ok(query)
 }
 
+fn state(text: String) -> Result<CommitmentState, Invalid> {
+    CommitmentState::parse(&text.trim().to_lowercase()).ok_or_else(|| {
+        Invalid::new(format!(
+            "Invalid state '{}'. Must be one of: {}",
+            cut(&text, 40),
+            CommitmentState::names()
+        ))
+    })
+}
+
 fn category(text: &str) -> Result<Category, Invalid> {
-    Category::ALL.iter().copied().find(|c| c.as_str().eq_ignore_ascii_case(text.trim())).ok_or_else(|| {
+    Category::understood(text).ok_or_else(|| {
         Invalid::new(format!("Invalid category '{}'. Must be one of: {}", cut(text, 40), Category::names()))
     })
 }
@@ -241,6 +352,39 @@ mod tests {
             let error = RecallRequest::new(bad).unwrap_err().0;
             assert!(error.contains(needle), "{error}");
         }
+    }
+
+    #[test]
+    fn near_names_of_categories_are_understood() {
+        let asked = ["Decisions", "Quality Risk", "commitment"].map(str::to_owned).to_vec();
+        let request = RecallRequest::new(RecallDraft { categories: asked, ..draft("q") }).unwrap();
+        assert_eq!(
+            request.filters.categories,
+            [Category::Decision, Category::QualityRisk, Category::Commitment]
+        );
+    }
+
+    #[test]
+    fn an_id_beside_a_query_is_taken_and_said() {
+        let id = Some("art_000000000000".to_owned());
+        let request = RecallRequest::new(RecallDraft { id, ..draft("q") }).unwrap();
+        assert!(
+            matches!(request.target, Target::Id(_)) && request.warnings[0].starts_with("query was ignored")
+        );
+    }
+
+    #[test]
+    fn events_are_listed_by_category_owner_or_state_alone_and_not_beside_a_question() {
+        let listed = |draft: RecallDraft| RecallRequest::new(draft).map(|request| request.target);
+        let by_state = RecallDraft { state: Some("Open".into()), ..RecallDraft::default() };
+        let events = EventList { owner: None, state: Some(CommitmentState::Open) };
+        assert_eq!(listed(by_state).unwrap(), Target::Events(events));
+        let by_category = RecallDraft { categories: vec!["Decision".into()], ..RecallDraft::default() };
+        assert!(matches!(listed(by_category), Ok(Target::Events(_))));
+        let beside = RecallDraft { owner: Some("Ann".into()), ..draft("q") };
+        assert!(listed(beside).unwrap_err().0.starts_with("owner and state list events"));
+        let unknown = RecallDraft { state: Some("late".into()), ..RecallDraft::default() };
+        assert!(listed(unknown).unwrap_err().0.contains("open, done, cancelled, overdue"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The search: what it looks through, the words in it, and the nearest vectors.
 
 mod candidates;
+mod emptied;
 mod nearest;
 mod waiting;
 mod words;
@@ -14,6 +15,7 @@ use memory_core::id::Namespace;
 use sqlx::{Postgres, QueryBuilder, Row};
 
 pub use candidates::{Candidate, Owner, candidates, current_of};
+pub use emptied::{Ranges, distinct_values, is_met, ranges};
 pub use nearest::{QueryVector, nearest};
 pub use waiting::without_vector;
 pub use words::{
@@ -48,6 +50,7 @@ impl Breadth {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Filters {
     pub context: Option<Context>,
+    /// Like the author and the tags, in upper or lower case.
     pub source: Option<String>,
     pub author: Option<String>,
     pub conversation_id: Option<String>,
@@ -70,20 +73,25 @@ impl Filters {
 
 /// Writes the filters that are set as a condition on `artifact_revision r`. One that is not set is not
 /// there: plans are made once for all values, and could not skip it.
-fn push_filters(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, filters: &Filters) {
+pub(crate) fn push_filters(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, filters: &Filters) {
     statement.push(" r.namespace = ").push_bind(ns.as_str().to_owned());
     if !filters.include_superseded {
         statement.push(" and r.is_latest");
     }
     let texts = [
         (" and r.context = ", filters.context.map(|c| c.as_str().to_owned())),
-        (" and r.source = ", filters.source.clone()),
-        (" and r.author = ", filters.author.clone()),
         (" and r.conversation_id = ", filters.conversation_id.clone()),
     ];
     for (condition, value) in texts {
         if let Some(value) = value {
             statement.push(condition).push_bind(value);
+        }
+    }
+    // In a select of its own a name is folded once, not once a row.
+    let names = [(" and r.folded_source = ", &filters.source), (" and r.folded_author = ", &filters.author)];
+    for (condition, value) in names {
+        if let Some(value) = value {
+            statement.push(condition).push("(select folded(").push_bind(value.clone()).push("::text))");
         }
     }
     if let Some(from) = filters.date_from {
@@ -93,7 +101,10 @@ fn push_filters(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, filters:
         statement.push(" and coalesce(r.date, r.created_at) <= ").push_bind(to.to_sqlx());
     }
     if !filters.tags.is_empty() {
-        statement.push(" and r.tags @> ").push_bind(filters.tags.clone());
+        statement
+            .push(" and r.folded_tags @> (select folded(")
+            .push_bind(filters.tags.clone())
+            .push("::text[]))");
     }
     if let Some(importance) = filters.min_importance {
         statement.push(" and r.importance >= ").push_bind(importance);
@@ -210,6 +221,21 @@ impl Scope {
     }
 }
 
+/// The filters with names as they are compared, which is for Postgres to say: another index compares them as they come.
+async fn folded(conn: &mut Conn, filters: Filters) -> Result<Filters, StoreError> {
+    if filters.source.is_none() && filters.author.is_none() && filters.tags.is_empty() {
+        return Ok(filters);
+    }
+    let (source, author, tags) =
+        sqlx::query_as("select folded($1::text), folded($2::text), folded($3::text[])")
+            .bind(&filters.source)
+            .bind(&filters.author)
+            .bind(&filters.tags)
+            .fetch_one(conn)
+            .await?;
+    Ok(Filters { source, author, tags, ..filters })
+}
+
 /// Finds out how large the scope of a search is. `namespace_passages` is a recent count of the passages of
 /// revisions.
 pub async fn scope(
@@ -221,6 +247,7 @@ pub async fn scope(
     if !filters.narrow() {
         return Ok(Scope::of_namespace(filters, namespace_passages));
     }
+    let filters = folded(conn, filters).await?;
     let mut statement = QueryBuilder::new("select r.revision_id from artifact_revision r where");
     push_filters(&mut statement, ns, &filters);
     statement.push(" limit ").push_bind(EXACT_MAX + 1);

@@ -1,5 +1,6 @@
 -- expansion::entities_of: who and what the revisions are about, after those that the question names ($4). Entities that
--- count as one are one. «offset 0»: see hydrate.sql.
+-- count as one are one. Under filters only what texts in scope say counts, and nobody is compared with others ($5).
+-- «offset 0»: see hydrate.sql.
 with told as materialized (
     select s.revision_id, e.event_id
     from unnest($2::bigint[]) s (revision_id)
@@ -26,12 +27,15 @@ with told as materialized (
     limit $3
 )
 select t.entity_id, t.name, t.entity_type,
-    (select count(*) from entity_mention m where m.namespace = $1 and m.entity_id = found.entity_id)
-        + (select count(*) from entity_mention m where m.namespace = $1 and m.entity_id = any(merged.ids)) as mention_count,
+    (select count(*) from entity_mention m where m.namespace = $1 and m.entity_id = found.entity_id/*in_scope(m.revision_id)*/)
+        + (select count(*) from entity_mention m where m.namespace = $1 and m.entity_id = any(merged.ids)/*in_scope(m.revision_id)*/)
+        as mention_count,
     array(select min(a.alias)
-          from (select alias, normalised from entity_alias where namespace = $1 and entity_id = found.entity_id
+          from (select alias, normalised from entity_alias l
+                where l.namespace = $1 and l.entity_id = found.entity_id/*in_scope(l.revision_id)*/
                 union all
-                select alias, normalised from entity_alias where namespace = $1 and entity_id = any(merged.ids)) a
+                select alias, normalised from entity_alias l
+                where l.namespace = $1 and l.entity_id = any(merged.ids)/*in_scope(l.revision_id)*/) a
           where a.normalised <> t.normalised group by a.normalised order by 1) as aliases,
     (select coalesce(json_agg(json_build_object('id', s.root, 'name', r.name, 'score', s.score)
                               order by s.score desc, s.root), '[]'::json)
@@ -43,7 +47,7 @@ select t.entity_id, t.name, t.entity_type,
                  where namespace = $1 and high_id = any(merged.ids || found.entity_id)
                  limit 100) p
            cross join lateral (select entity_id, canonical_id from entity where namespace = $1 and entity_id = p.other offset 0) o
-           where p.state = 'open' and coalesce(o.canonical_id, o.entity_id) <> found.entity_id
+           where not $5 and p.state = 'open' and coalesce(o.canonical_id, o.entity_id) <> found.entity_id
            group by 1
            order by score desc, root
            limit 4) s

@@ -1,7 +1,7 @@
 -- expansion::related_events: other events of the entities that act in, or are the matter of, the hits' events, and of
 -- those that the question names ($6): how common these are counts nothing. Entities that count as one are one.
--- Each entity brings some of its newest events a kind, more than can be shown but at most 100 (of the categories asked for,
--- among its newest 10,000), so a hub costs what any other entity costs; its weight is divided by ln(2 + how many events it has),
+-- Each entity brings some of its newest events a kind, more than can be shown but at most 100 (of the categories asked for, or
+-- of texts in scope, among its newest $7), so a hub costs what any other entity costs; its weight is divided by ln(2 + how many events it has),
 -- counted up to 100. «offset 0»: see hydrate.sql.
 with seed_event as materialized (
     select e.event_id
@@ -40,25 +40,26 @@ with seed_event as materialized (
         lateral (select count(*)::float8 as events
                  from (select from event_subject a where a.namespace = $1 and a.entity_id = m.entity_id limit 100) c) subjects
 ), candidate as materialized (
-    select newest.event_id, w.root as entity_id, true as as_actor, 2 * w.weight as weight, newest.occurred_at
-    from weighted w,
-        lateral (select a.event_id, a.occurred_at
-                 from (select event_id, occurred_at, category from event_actor
-                       where namespace = $1 and entity_id = w.entity_id
-                       order by occurred_at desc, event_id
-                       limit case when cardinality($3::text[]) = 0 then least(100, 10 + 2 * $5) else 10000 end) a
-                 where cardinality($3::text[]) = 0 or a.category = any($3)
-                 order by a.occurred_at desc, a.event_id limit least(100, 10 + 2 * $5)) newest
-    union all
-    select newest.event_id, w.root, false, w.weight, newest.occurred_at
-    from weighted w,
-        lateral (select a.event_id, a.occurred_at
-                 from (select event_id, occurred_at, category from event_subject
-                       where namespace = $1 and entity_id = w.entity_id
-                       order by occurred_at desc, event_id
-                       limit case when cardinality($3::text[]) = 0 then least(100, 10 + 2 * $5) else 10000 end) a
-                 where cardinality($3::text[]) = 0 or a.category = any($3)
-                 order by a.occurred_at desc, a.event_id limit least(100, 10 + 2 * $5)) newest
+    select newest.event_id, w.root as entity_id, k.as_actor, k.weight * w.weight as weight, newest.occurred_at
+    from weighted w
+    cross join (values (true, 2), (false, 1)) k (as_actor, weight)
+    cross join lateral (
+        select a.event_id, a.occurred_at
+        from (
+            (select event_id, occurred_at, category from event_actor
+             where k.as_actor and namespace = $1 and entity_id = w.entity_id
+             order by occurred_at desc, event_id
+             limit $7)
+            union all
+            (select event_id, occurred_at, category from event_subject
+             where not k.as_actor and namespace = $1 and entity_id = w.entity_id
+             order by occurred_at desc, event_id
+             limit $7)
+        ) a
+        where (cardinality($3::text[]) = 0 or a.category = any($3))/*in_scope(a.event_id)*/
+        order by a.occurred_at desc, a.event_id
+        limit least(100, 10 + 2 * $5)
+    ) newest
 ), ranked as materialized (
     select event_id, sum(weight) as score, max(occurred_at) as occurred_at,
         (array_agg(entity_id order by as_actor desc, weight desc, entity_id))[1] as by_entity,

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::ProgressBar;
+use memory_core::text::counted;
 use memory_engine::Memory;
 use memory_engine::lines::Progress;
 use memory_inference::extractor::RulesExtractor;
 use memory_store::Store;
-use memory_core::text::counted;
 use serde_json::Value;
 use tokio::io::BufReader;
 

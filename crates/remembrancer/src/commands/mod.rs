@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 pub(crate) mod entities;
+pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod graph_files;
 pub(crate) mod import;

@@ -143,6 +143,31 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     out
 }
 
+/// Events of a list, one a line, with who owns them and where they were told.
+pub(crate) fn listed(answer: &Value, style: &Style) -> String {
+    let mut out = String::new();
+    for warning in list(answer, "warnings") {
+        let _ = writeln!(out, "note: {}", warning.as_str().unwrap_or_default());
+    }
+    for (result, event) in
+        list(answer, "results").iter().filter_map(|r| Some((r, list(r, "events").first()?)))
+    {
+        let state = event["state"].as_str().map(|state| format!("{state:<9}  ")).unwrap_or_default();
+        let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
+        let source = list(event, "evidence").first().map_or("", |evidence| text(evidence, "artifact_id"));
+        let told = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
+        let _ = writeln!(out, "{state}{}{due}  {}", printable(text(event, "summary")), style.dim(&told));
+    }
+    if let Some(cursor) = answer["next_cursor"].as_str() {
+        let more = format!("{} in all; more with --cursor {cursor}", answer["total_events"]);
+        let _ = writeln!(out, "{}", style.dim(&more));
+    }
+    if out.is_empty() {
+        out.push_str("Nothing found.\n");
+    }
+    out
+}
+
 /// «(done)» behind a commitment that is no longer just open.
 fn fate(event: &Value) -> String {
     event["state"]
@@ -155,6 +180,7 @@ fn fate(event: &Value) -> String {
 fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
     let mut about = vec![text(result, "context").to_owned(), day(text(result, "date")).to_owned()];
     about.extend(result["author"].as_str().map(printable));
+    about.extend(result["source_id"].as_str().map(printable));
     about.push(format!("score {}", result["score"]));
     about.push(text(result, "id").to_owned());
     let title =
@@ -186,6 +212,25 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
         if text(result, "id").starts_with("evt_") {
             push_evidence(out, event, style);
         }
+    }
+    push_rest(out, result, style);
+}
+
+/// How many events are not shown, and where else the text stands.
+fn push_rest(out: &mut String, result: &Value, style: &Style) {
+    let shown = list(result, "events").len() as u64;
+    match result["event_count"].as_u64().map(|all| all.saturating_sub(shown)) {
+        Some(more @ 1..) if shown > 0 => {
+            let _ = writeln!(out, "   {}", style.dim(&format!("and {more} more")));
+        }
+        Some(all @ 1..) => {
+            let _ = writeln!(out, "   {}", style.dim(&counted(all, "event")));
+        }
+        _ => {}
+    }
+    for place in list(result, "places") {
+        let place = place_of(place);
+        let _ = writeln!(out, "   {}", style.dim(&format!("stands at {place}")));
     }
 }
 
@@ -225,6 +270,15 @@ fn push_evidence(out: &mut String, event: &Value, style: &Style) {
         let quote = printable(text(evidence, "quote")).replace('\n', " ");
         let _ = writeln!(out, "     “{quote}”  {}", style.dim(&place));
     }
+}
+
+/// A source with its id there, or a turn; a text that stands nowhere else.
+fn place_of(place: &Value) -> String {
+    let parts = ["source", "source_id", "conversation_id"].into_iter().filter_map(|key| place[key].as_str());
+    let mut parts: Vec<String> = parts.map(printable).collect();
+    parts.extend(place["turn_index"].as_i64().map(|turn| format!("turn {turn}")));
+    parts.extend((place["superseded"] == true).then(|| "outdated".to_owned()));
+    if parts.is_empty() { "no place of its own".to_owned() } else { parts.join(" ") }
 }
 
 fn push_neighbour(out: &mut String, neighbour: &Value, style: &Style) {

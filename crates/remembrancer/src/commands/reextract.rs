@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::bail;
 use clap::Args;
-use memory_core::text::counted;
 use memory_core::artifact::Context;
+use memory_core::text::counted;
 use memory_engine::lines::Progress;
 use memory_inference::extractor::EXTRACTORS;
 use serde_json::Value;

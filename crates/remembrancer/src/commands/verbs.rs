@@ -271,13 +271,13 @@ pub(crate) async fn status(settings: &Settings, args: StatusArgs) -> anyhow::Res
 }
 
 /// The arguments that have a value.
-fn given(arguments: Value) -> JsonObject {
+pub(super) fn given(arguments: Value) -> JsonObject {
     let Value::Object(mut arguments) = arguments else { return JsonObject::new() };
     arguments.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
     arguments
 }
 
-async fn show(
+pub(super) async fn show(
     settings: &Settings,
     tool: &'static str,
     arguments: JsonObject,

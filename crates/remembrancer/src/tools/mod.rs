@@ -1,5 +1,6 @@
 //! The MCP tools: wire types, their schemas, and one door through which every call goes.
 
+mod arguments;
 mod authoring;
 mod connection;
 mod drafts;
@@ -9,7 +10,7 @@ mod graph_home;
 mod guide;
 mod offer;
 mod protocol;
-mod recall;
+pub(crate) mod recall;
 mod remember;
 mod resource;
 pub(crate) mod schema;
@@ -29,9 +30,9 @@ use memory_engine::{EngineError, Memory};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub(crate) use self::arguments::arguments;
 pub(crate) use self::connection::Connection;
 pub(crate) use self::offer::ToolSettings;
 use crate::readiness::Readiness;
@@ -122,18 +123,6 @@ fn register<In: JsonSchema, Out: JsonSchema>(declared: &Declared, run: Run) -> R
     tool.output_schema = Some(Arc::new(schema::answered::<Out>()));
     tool.annotations = Some(annotations);
     Registered { tool, run, unready: None }
-}
-
-/// Reads the arguments into the tool's type; what does not fit is said with the tool's name.
-pub(crate) fn arguments<In: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<In, Refusal> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|error| {
-        let at = match error.path().to_string().as_str() {
-            // The error names the argument itself.
-            "." | "?" => String::new(),
-            path => format!("{path}: "),
-        };
-        Refusal(json!({ "error": format!("Invalid arguments for {tool}: {at}{}.", error.inner()) }))
-    })
 }
 
 pub(crate) fn answer<Out: Serialize>(out: &Out) -> Result<Answer, Refusal> {

@@ -1,13 +1,17 @@
 //! `recall` on the wire.
 
+mod fit;
+
 use futures::FutureExt;
 use jiff::Timestamp;
+use memory_bench::quality::Sent;
+use memory_core::chunk::count_tokens;
 use memory_core::commitment::CommitmentState;
 use memory_core::event::{Category, EndedBy, StoredEvent, StoredEvidence};
 use memory_core::recall::ArmPlace;
 use memory_engine::recall::{
-    EntityLink, Fact, FoundEntity, MaybeSame, Neighbour, Recall, RecallDraft, RecallRequest, Recalled,
-    RelatedEvent,
+    EntityLink, Fact, FoundEntity, MaybeSame, Neighbour, Place, Recall, RecallDraft, RecallRequest, Recalled,
+    RelatedEvent, Turn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,10 +45,14 @@ struct Input {
     /// All of these
     tags: Option<Vec<String>>,
     min_importance: Option<f64>,
-    /// Any of: Commitment, Execution, Decision, Collaboration, QualityRisk, Feedback, Change, Stakeholder
+    /// Any of these; without query lists such events: Commitment, Execution, Decision, Collaboration, QualityRisk, Feedback, Change, Stakeholder
     categories: Option<Vec<String>>,
+    /// Lists a person's events
+    owner: Option<String>,
+    /// Lists commitments: open, overdue, done, cancelled
+    state: Option<String>,
     include_superseded: Option<bool>,
-    /// Bound on the answer's size
+    /// Bound on the whole answer
     max_tokens: Option<i64>,
     /// concise (default) or full, with content
     detail: Option<String>,
@@ -59,6 +67,10 @@ struct Input {
     neighbours: Option<i64>,
     /// false: recency and importance count nothing (default true)
     priors: Option<bool>,
+    /// Lowest score shown, default 0.15
+    min_score: Option<f64>,
+    /// Turns: oldest (default) or newest first
+    order: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -81,6 +93,9 @@ struct Output {
     turns: Option<Vec<TurnOut>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_turns: Option<i64>,
+    /// Of a list of events
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_events: Option<i64>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -102,7 +117,11 @@ struct ResultOut {
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    source_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    participants: Vec<String>,
     importance: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     tags: Option<Vec<String>>,
@@ -119,10 +138,59 @@ struct ResultOut {
     superseded_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<Vec<EventOut>>,
+    /// All events of the text, where fewer are shown
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event_count: Option<i64>,
+    /// Where a text stands that stands at several places
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    places: Vec<TextPlaceOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place_count: Option<i64>,
+    #[serde(skip)]
+    is_event: bool,
+    #[serde(skip)]
+    all_events: i64,
+    /// Of the content that was read for this answer.
+    #[serde(skip)]
+    content_chars: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<ExplainOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     neighbours: Vec<NeighbourOut>,
+}
+
+/// A place of a text
+#[derive(Debug, Serialize, JsonSchema)]
+struct TextPlaceOut {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    turn_index: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
+    /// Newer text has taken its place there
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded: Option<bool>,
+}
+
+impl From<Place> for TextPlaceOut {
+    fn from(place: Place) -> Self {
+        Self {
+            source: place.source,
+            source_id: place.source_id,
+            conversation_id: place.conversation_id,
+            turn_index: place.turn_index,
+            author: place.author,
+            title: place.title,
+            superseded: place.is_superseded.then_some(true),
+        }
+    }
 }
 
 /// What stands before or after a result
@@ -309,6 +377,9 @@ struct TurnOut {
     turn_index: i32,
     ts: String,
     content: String,
+    /// The content goes on: recall it by id
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_cut: Option<bool>,
 }
 
 /// A short decimal: the nearest 32-bit float would be written with sixteen digits.
@@ -385,6 +456,7 @@ fn result_out(recalled: Recalled) -> ResultOut {
         context: hit.context,
         title: hit.title,
         snippet: recalled.snippet,
+        content_chars: recalled.content.as_ref().map_or(0, |content| content.chars().count()),
         content: recalled.content,
         content_cut: recalled.is_cut.then_some(true),
         chunk: hit.chunk.filter(|_| !is_event).map(|(index, span)| ChunkOut {
@@ -394,7 +466,9 @@ fn result_out(recalled: Recalled) -> ResultOut {
         }),
         date: hit.date.to_string(),
         source: hit.source,
+        source_id: hit.source_id,
         author: hit.author,
+        participants: hit.participants,
         importance: decimal(hit.importance, 4),
         tags: (!hit.tags.is_empty()).then_some(hit.tags),
         conversation_id: hit.conversation_id,
@@ -403,6 +477,11 @@ fn result_out(recalled: Recalled) -> ResultOut {
         superseded: (!hit.is_latest).then_some(true),
         superseded_by: hit.superseded_by,
         events: (!hit.events.is_empty()).then(|| hit.events.into_iter().map(Into::into).collect()),
+        event_count: None,
+        places: Vec::new(),
+        place_count: None,
+        is_event,
+        all_events: hit.event_count,
         explain: recalled.explanation.map(|e| ExplainOut {
             vector: e.vector.map(Into::into),
             lexical: e.lexical.map(Into::into),
@@ -499,8 +578,15 @@ fn related_out(event: RelatedEvent) -> RelatedOut {
 fn output(recall: Recall) -> Output {
     let total_count = recall.results.len() + recall.related.len();
     let conversation = recall.conversation;
+    let mut results: Vec<ResultOut> = recall.results.into_iter().map(result_out).collect();
+    if let Some(first) = results.first_mut()
+        && recall.place_count > 1
+    {
+        first.places = recall.places.into_iter().map(Into::into).collect();
+        first.place_count = Some(recall.place_count);
+    }
     Output {
-        results: recall.results.into_iter().map(result_out).collect(),
+        results,
         related: recall.related.into_iter().map(related_out).collect(),
         entities: recall
             .entities
@@ -515,28 +601,48 @@ fn output(recall: Recall) -> Output {
         unread: Some(recall.unread).filter(|unread| *unread > 0),
         conversation_id: conversation.as_ref().map(|c| c.conversation_id.clone()),
         total_turns: conversation.as_ref().map(|c| c.total_turns),
-        turns: conversation.map(|c| {
-            c.turns
-                .into_iter()
-                .map(|t| TurnOut {
-                    id: t.artifact_id,
-                    role: t.role,
-                    author: t.author,
-                    turn_index: t.turn_index,
-                    ts: t.ts.to_string(),
-                    content: t.content,
-                })
-                .collect()
-        }),
+        total_events: recall.total_events,
+        turns: conversation.map(|c| c.turns.into_iter().map(turn_out).collect()),
     }
+}
+
+fn turn_out(turn: Turn) -> TurnOut {
+    TurnOut {
+        id: turn.artifact_id,
+        role: turn.role,
+        author: turn.author,
+        turn_index: turn.turn_index,
+        ts: turn.ts.to_string(),
+        content: turn.content,
+        content_cut: turn.is_cut.then_some(true),
+    }
+}
+
+/// The answer as it is sent: within the bound that was asked for, or that a default answer has.
+fn shown(request: &RecallRequest, mut recall: Recall) -> Output {
+    let paging = std::mem::take(&mut recall.paging);
+    let mut output = output(recall);
+    fit::show_events(&mut output, request);
+    match fit::bound(request) {
+        Some(bound) => fit::fit(output, bound, request.max_tokens.is_some(), &paging),
+        None => output,
+    }
+}
+
+/// What a client gets of an answer.
+pub(crate) fn sent(request: &RecallRequest, recall: Recall) -> anyhow::Result<Sent> {
+    let output = shown(request, recall);
+    let tokens = count_tokens(&serde_json::to_value(&output)?.to_string());
+    Ok(Sent { tokens, results: output.results.len() })
 }
 
 pub(super) fn tool() -> Registered {
     let declared = Declared {
         name: "recall",
         title: "Recall",
-        description: "Search memory by meaning and words, or fetch by id or conversation. Answers passages best first, \
-                      with the events in them, related events of the same people and subjects, and entities.",
+        description: "Search memory by meaning and words, fetch by id or conversation, or list events by category, owner \
+                      or state. Answers passages best first, with the events in them, related events of the same people \
+                      and subjects, and entities.",
         read_only: true,
         destructive: false,
         idempotent: true,
@@ -571,6 +677,11 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         graph: call.graph.reach(input.thread_id)?,
         neighbours: input.neighbours,
         priors: input.priors,
+        min_score: input.min_score,
+        order: input.order,
+        owner: input.owner,
+        state: input.state,
     })?;
-    answer(&output(call.memory.recall(&call.namespace, &request).await?))
+    let recall = call.memory.recall(&call.namespace, &request).await?;
+    answer(&shown(&request, recall))
 }

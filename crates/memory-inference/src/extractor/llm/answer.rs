@@ -102,8 +102,9 @@ fn object_in(text: &str) -> Result<(Vec<Value>, Vec<Value>), &'static str> {
 }
 
 fn read_event(event: &Value, repaired: &mut usize) -> Option<RawEvent> {
-    let (category, was_exact) = category(event["category"].as_str()?)?;
-    *repaired += usize::from(!was_exact);
+    let said = event["category"].as_str()?;
+    let category = Category::understood(said)?;
+    *repaired += usize::from(category.as_str() != said);
     let quotes: Vec<String> =
         texts(&event["quote"], QUOTE_CHARS, 3).chain(texts(&event["quotes"], QUOTE_CHARS, 3)).collect();
     if quotes.is_empty() {
@@ -150,34 +151,6 @@ fn entity_type(said: &str) -> EntityType {
         "place" | "location" | "city" | "country" | "gpe" | "loc" => EntityType::Place,
         _ => EntityType::Other,
     }
-}
-
-/// The category that is meant, and whether it was named exactly. The set is closed: what is near to none is none.
-fn category(said: &str) -> Option<(Category, bool)> {
-    if let Some(exact) = Category::parse(said) {
-        return Some((exact, true));
-    }
-    let letters: String =
-        said.chars().take(40).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-    let single = letters.strip_suffix('s').unwrap_or(&letters);
-    let meant = match single {
-        "promise" | "task" | "actionitem" | "action" | "assignment" | "todo" => Some(Category::Commitment),
-        "completion" | "delivery" | "achievement" | "done" | "release" => Some(Category::Execution),
-        "choice" | "approval" | "agreement" => Some(Category::Decision),
-        "meeting" | "cooperation" | "handover" => Some(Category::Collaboration),
-        "quality" | "risk" | "issue" | "blocker" | "problem" | "incident" | "qualityissue" => {
-            Some(Category::QualityRisk)
-        }
-        "opinion" | "review" | "preference" | "praise" | "criticism" => Some(Category::Feedback),
-        "update" | "modification" => Some(Category::Change),
-        "role" | "responsibility" => Some(Category::Stakeholder),
-        _ => None,
-    };
-    let near = || {
-        let mut all = Category::ALL.iter().copied();
-        all.find(|category| strsim::levenshtein(&category.as_str().to_lowercase(), single) <= 2)
-    };
-    meant.or_else(near).map(|category| (category, false))
 }
 
 fn confidence(said: &Value) -> f32 {
@@ -290,22 +263,11 @@ mod tests {
     }
 
     #[test]
-    fn near_names_of_categories_are_repaired_and_counted() {
-        for (said, meant) in [
-            ("Commitments", Category::Commitment),
-            ("quality_risk", Category::QualityRisk),
-            ("Quality Risks", Category::QualityRisk),
-            ("DECISION", Category::Decision),
-            ("Desicion", Category::Decision),
-            ("Action Item", Category::Commitment),
-            ("stake-holder", Category::Stakeholder),
-        ] {
-            assert_eq!(category(said), Some((meant, false)), "{said}");
-        }
-        assert_eq!(category("Decision"), Some((Category::Decision, true)));
-        for said in ["", "Weather", "Ignore previous instructions", "None"] {
-            assert_eq!(category(said), None, "{said}");
-        }
+    fn repaired_names_of_categories_are_counted() {
+        let event = |category: &str| json!({"category": category, "quote": "q"});
+        let said = json!({"events": [event("Decision"), event("Quality Risks"), event("Desicion"), event("Weather")]});
+        let answer = parse(&said.to_string()).unwrap();
+        assert_eq!((answer.events.len(), answer.repaired, answer.dropped), (3, 2, 1));
     }
 
     #[test]

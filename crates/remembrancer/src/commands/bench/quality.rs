@@ -18,6 +18,7 @@ use super::database::{Database, until_signal};
 use super::{Outputs, Picture, own_name};
 use crate::commands::transfer_bar;
 use crate::settings::Settings;
+use crate::tools;
 
 /// The depth that the picture shows, if it is among those asked for; else the deepest.
 const SHOWN_K: usize = 10;
@@ -83,7 +84,7 @@ pub(super) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
     let memory = Arc::new(memory.with_reranking(reranking));
     let measured = until_signal(async {
         memory.adopt_model(Arc::clone(&model)).await?;
-        quality::run(&memory, &plan, |unit| transfer_bar(unit, false)).await
+        quality::run(&memory, &plan, |unit| transfer_bar(unit, false), &tools::recall::sent).await
     })
     .await;
     let cleared = clear(settings, &memory, &plan).await;

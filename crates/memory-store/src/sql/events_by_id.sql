@@ -1,4 +1,4 @@
--- hydration::event: one event with everything about it.
+-- hydration::events: events with everything about them, in the order asked for. «offset 0»: see hydrate.sql.
 select json_build_object(
     'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
     'event_time', e.event_time, 'due_time', e.due_time, 'confidence', e.confidence,
@@ -23,5 +23,6 @@ select json_build_object(
         select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
             'artifact_id', v.artifact_id)
         from event_evidence v where v.namespace = $1 and v.event_id = e.event_id order by v.ordinal))
-from semantic_event e
-where e.namespace = $1 and e.event_id = $2
+from unnest($2::text[]) with ordinality u (event_id, n)
+cross join lateral (select * from semantic_event where namespace = $1 and event_id = u.event_id offset 0) e
+order by u.n

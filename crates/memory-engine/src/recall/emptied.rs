@@ -1,0 +1,138 @@
+//! What an empty answer says of the filters that emptied it.
+
+use memory_core::id::Namespace;
+use memory_core::text::{cut, nearest_texts};
+use memory_store::Conn;
+use memory_store::search::{self, Filters};
+
+use super::{Recall, RecallRequest, Target};
+use crate::{EngineError, Memory};
+
+/// So many values are told of a filter that no text meets.
+const VALUES_SHOWN: usize = 6;
+/// The longest value that is told, in characters.
+const VALUE_MAX_CHARS: usize = 60;
+
+impl Memory {
+    /// Says which filter nothing meets, where the answer's first page is empty.
+    pub(super) async fn explain_emptiness(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        answer: &mut Recall,
+    ) -> Result<(), EngineError> {
+        let is_empty = match &request.target {
+            Target::Query(_) | Target::Events(_) => answer.results.is_empty(),
+            Target::Conversation(_) => {
+                answer.conversation.as_ref().is_some_and(|conversation| conversation.total_turns == 0)
+            }
+            Target::Id(_) => false,
+        };
+        if !is_empty || !request.filters.narrow() || request.offset > 0 || request.after.is_some() {
+            return Ok(());
+        }
+        let mut conn = self.store.acquire().await?;
+        let filters = single_filters(&request.filters);
+        let mut unmet = Vec::new();
+        for (name, said, filter) in &filters {
+            if !search::is_met(&mut conn, ns, filter).await? {
+                unmet.push(format!(
+                    "No text of this namespace {said}.{}",
+                    there(&mut conn, ns, name, filter).await?
+                ));
+            }
+        }
+        if unmet.is_empty() && filters.len() > 1 && !search::is_met(&mut conn, ns, &request.filters).await? {
+            let all: Vec<&str> = filters.iter().map(|(_, said, _)| said.as_str()).collect();
+            unmet.push(format!(
+                "No text of this namespace {}: each of these alone is met, all together are not.",
+                all.join(" and ")
+            ));
+        }
+        answer.warnings.append(&mut unmet);
+        conn.keep();
+        Ok(())
+    }
+}
+
+/// Each filter that is set, alone: its name, and what a text must be like for it.
+fn single_filters(filters: &Filters) -> Vec<(&'static str, String, Filters)> {
+    let none = || Filters { include_superseded: filters.include_superseded, ..Filters::default() };
+    let mut single = Vec::new();
+    let shown = |value: &str| cut(value, VALUE_MAX_CHARS);
+    if let Some(context) = filters.context {
+        single.push((
+            "context",
+            format!("has context '{context}'"),
+            Filters { context: Some(context), ..none() },
+        ));
+    }
+    if let Some(source) = &filters.source {
+        let said = format!("has source '{}'", shown(source));
+        single.push(("source", said, Filters { source: Some(source.clone()), ..none() }));
+    }
+    if let Some(author) = &filters.author {
+        let said = format!("has author '{}'", shown(author));
+        single.push(("author", said, Filters { author: Some(author.clone()), ..none() }));
+    }
+    if let Some(id) = &filters.conversation_id {
+        let said = format!("has conversation_id '{}'", shown(id));
+        single.push(("conversation_id", said, Filters { conversation_id: Some(id.clone()), ..none() }));
+    }
+    for tag in &filters.tags {
+        single.push((
+            "tags",
+            format!("has tag '{}'", shown(tag)),
+            Filters { tags: vec![tag.clone()], ..none() },
+        ));
+    }
+    if let Some(from) = filters.date_from {
+        single.push((
+            "date",
+            format!("is dated {from} or later"),
+            Filters { date_from: Some(from), ..none() },
+        ));
+    }
+    if let Some(to) = filters.date_to {
+        single.push(("date", format!("is dated {to} or earlier"), Filters { date_to: Some(to), ..none() }));
+    }
+    if let Some(least) = filters.min_importance {
+        let said = format!("has importance {least} or more");
+        single.push(("importance", said, Filters { min_importance: Some(least), ..none() }));
+    }
+    if !filters.categories.is_empty() {
+        let names: Vec<&str> = filters.categories.iter().map(|category| category.as_str()).collect();
+        let said = format!("has an event of category {}", names.join(" or "));
+        single.push(("categories", said, Filters { categories: filters.categories.clone(), ..none() }));
+    }
+    single
+}
+
+/// What there is instead of what the filter asks for.
+async fn there(conn: &mut Conn, ns: &Namespace, name: &str, filter: &Filters) -> Result<String, EngineError> {
+    if matches!(name, "date" | "importance") {
+        let Some(ranges) = search::ranges(conn, ns).await? else { return Ok(String::new()) };
+        return Ok(match name {
+            "date" => format!(" They are dated {} to {}.", ranges.oldest, ranges.newest),
+            _ => format!(" The highest importance is {}.", ranges.importance_max),
+        });
+    }
+    let values = search::distinct_values(conn, ns, name).await?;
+    if values.is_empty() {
+        return Ok(String::new());
+    }
+    let asked = filter.tags.first().or(filter.author.as_ref()).or(filter.source.as_ref());
+    let asked = asked.or(filter.conversation_id.as_ref()).map_or("", String::as_str);
+    let near = nearest_texts(asked, &values, VALUES_SHOWN);
+    let near: Vec<String> = near.into_iter().map(|value| cut(value, VALUE_MAX_CHARS)).collect();
+    let more = if values.len() > near.len() { ", …" } else { "" };
+    let kind = match name {
+        "context" => "Contexts",
+        "source" => "Sources",
+        "author" => "Authors",
+        "conversation_id" => "Conversations",
+        "tags" => "Tags",
+        _ => "Categories",
+    };
+    Ok(format!(" {kind} there are: {}{more}.", near.join(", ")))
+}

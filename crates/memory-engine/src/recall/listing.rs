@@ -1,0 +1,81 @@
+//! Lists of events: what was promised, decided or done, without a question.
+
+use jiff::Timestamp;
+use memory_core::entity::normalised_name;
+use memory_core::event::Category;
+use memory_core::id::Namespace;
+use memory_store::expansion;
+use memory_store::listing::{self, Wanted};
+
+use super::{Digest, EventList, Paging, Position, Recall, RecallRequest};
+use crate::{EngineError, Memory};
+
+/// The most people that one name is taken to mean.
+const OWNERS_MAX: i64 = 8;
+
+impl Memory {
+    /// A page of events: commitments by their due time, what is overdue first; others newest first.
+    pub(super) async fn list_events(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        list: &EventList,
+    ) -> Result<Recall, EngineError> {
+        let categories = categories(request, list);
+        let mut conn = self.store.acquire().await?;
+        let owners = match &list.owner {
+            None => None,
+            Some(name) => {
+                let names = [normalised_name(name)];
+                let called = expansion::entities_called(&mut conn, ns, &names, OWNERS_MAX).await?;
+                Some(listing::counting_as(&mut conn, ns, &called).await?)
+            }
+        };
+        let wanted = Wanted {
+            categories: &categories,
+            filters: &request.filters,
+            owners: owners.as_deref(),
+            state: list.state,
+            by_due_time: categories == [Category::Commitment],
+            now: Timestamp::now(),
+        };
+        let after = match &request.after {
+            Some(Position::Event(key)) => Some(key),
+            _ => None,
+        };
+        let limit = request.limit as i64 + 1;
+        let (mut keys, total) = listing::events(&mut conn, ns, &wanted, after, limit).await?;
+        let goes_on = keys.len() > request.limit;
+        keys.truncate(request.limit);
+        let ids: Vec<String> = keys.iter().map(|key| key.event_id.clone()).collect();
+        let results = self.events_as_results(&mut conn, ns, request, &ids).await?;
+        let question = Digest::of_question(ns, request);
+        let behind: Vec<String> = keys.into_iter().map(|key| Position::Event(key).cursor(question)).collect();
+        let mut answer = Recall {
+            next_cursor: behind.last().filter(|_| goes_on).cloned(),
+            paging: Paging::Behind(behind),
+            results,
+            total_events: Some(total),
+            ..Recall::default()
+        };
+        if let (Some(name), Some([])) = (&list.owner, owners.as_deref()) {
+            answer.warnings.push(format!(
+                "Nobody is called '{name}' here. Ask for entities by a query to see who is known."
+            ));
+        }
+        Ok(answer)
+    }
+}
+
+/// Those asked for; only commitments have a state.
+fn categories(request: &RecallRequest, list: &EventList) -> Vec<Category> {
+    if list.state.is_some() {
+        return vec![Category::Commitment];
+    }
+    if request.filters.categories.is_empty() {
+        return Category::ALL.to_vec();
+    }
+    let mut categories = request.filters.categories.clone();
+    categories.dedup();
+    categories
+}

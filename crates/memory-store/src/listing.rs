@@ -1,0 +1,167 @@
+//! Lists of events without a question: by category, owner and state, a page after the other.
+
+use jiff::Timestamp;
+use jiff_sqlx::ToSqlx;
+use memory_core::commitment::CommitmentState;
+use memory_core::event::Category;
+use memory_core::id::Namespace;
+use sqlx::{Postgres, QueryBuilder, Row};
+
+use crate::search::{Filters, push_filters};
+use crate::{Conn, StoreError};
+
+/// How many of the newest events of a category, or of an owner, are looked at.
+const LOOKED_AT_MAX: i64 = 20_000;
+
+/// Which events are wanted.
+#[derive(Debug, Clone)]
+pub struct Wanted<'a> {
+    /// At least one.
+    pub categories: &'a [Category],
+    /// Of what their texts must be like the categories do not count.
+    pub filters: &'a Filters,
+    /// Entities of which one must own the event.
+    pub owners: Option<&'a [i64]>,
+    pub state: Option<CommitmentState>,
+    /// Commitments: what is open by its due time, then what has no due time, then what has ended. Else newest first.
+    pub by_due_time: bool,
+    pub now: Timestamp,
+}
+
+/// Where an event stands in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListKey {
+    pub rank: i32,
+    /// Microseconds since 1970; the largest number for none.
+    pub due: i64,
+    /// Microseconds before 1970 at which it happened: newer ones are lower.
+    pub newness: i64,
+    pub event_id: String,
+}
+
+/// The next events behind a key, at most `limit`, with their keys; and how many there are in all.
+pub async fn events(
+    conn: &mut Conn,
+    ns: &Namespace,
+    wanted: &Wanted<'_>,
+    after: Option<&ListKey>,
+    limit: i64,
+) -> Result<(Vec<ListKey>, i64), StoreError> {
+    let mut statement = QueryBuilder::new("with listed as materialized (select e.event_id, ");
+    if wanted.by_due_time {
+        statement.push(
+            "case when l.kind is not null then 2 when e.due_time is null then 1 else 0 end as rank,
+             case when l.kind is null and e.due_time is not null then (extract(epoch from e.due_time) * 1000000)::bigint
+                  else 9223372036854775807 end as due,",
+        );
+    } else {
+        statement.push("0 as rank, 9223372036854775807 as due,");
+    }
+    statement.push(" -(extract(epoch from coalesce(e.event_time, r.date, r.created_at)) * 1000000)::bigint as newness from ");
+    push_events(&mut statement, ns, wanted);
+    statement.push(" cross join lateral (select r.date, r.created_at from artifact_revision r where r.revision_id = e.revision_id and");
+    push_filters(&mut statement, ns, &Filters { categories: Vec::new(), ..wanted.filters.clone() });
+    statement.push(
+        " offset 0) r left join lateral (
+            select l.kind
+            from event_link l
+            cross join lateral (select revision_id from semantic_event
+                                where namespace = l.namespace and event_id = l.closing_id offset 0) x
+            cross join lateral (select is_latest from artifact_revision
+                                where namespace = l.namespace and revision_id = x.revision_id offset 0) o
+            where l.namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned());
+    statement.push(
+        " and l.commitment_id = e.event_id and o.is_latest
+            order by l.kind = 'fulfils' desc, l.occurred_at, l.closing_id
+            limit 1
+        ) l on e.category = 'Commitment' where true",
+    );
+    push_state(&mut statement, wanted);
+    statement.push(
+        ") select event_id, rank, due, newness, (select count(*) from listed) as total from listed where true",
+    );
+    if let Some(key) = after {
+        statement.push(" and (rank, due, newness, event_id) > (").push_bind(key.rank).push(", ");
+        statement.push_bind(key.due).push(", ").push_bind(key.newness).push(", ");
+        statement.push_bind(key.event_id.clone()).push(")");
+    }
+    statement.push(" order by rank, due, newness, event_id limit ").push_bind(limit);
+    let rows = statement.build().fetch_all(conn).await?;
+    let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
+    let keys = rows.iter().map(|row| {
+        Ok(ListKey {
+            rank: row.try_get("rank")?,
+            due: row.try_get("due")?,
+            newness: row.try_get("newness")?,
+            event_id: row.try_get("event_id")?,
+        })
+    });
+    Ok((keys.collect::<Result<_, StoreError>>()?, total))
+}
+
+/// The events of the categories, newest texts first, or of the owners.
+fn push_events(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, wanted: &Wanted<'_>) {
+    let categories: Vec<&str> = wanted.categories.iter().map(|category| category.as_str()).collect();
+    let columns = "event_id, revision_id, category, event_time, due_time";
+    let Some(owners) = wanted.owners else {
+        statement
+            .push("unnest(")
+            .push_bind(categories)
+            .push("::text[]) c (name) cross join lateral (select ");
+        statement.push(columns).push(" from semantic_event where category = c.name and namespace = ");
+        statement.push_bind(ns.as_str().to_owned());
+        statement.push(format!(" order by revision_id desc limit {LOOKED_AT_MAX}) e"));
+        return;
+    };
+    statement.push("(select distinct a.event_id from unnest(").push_bind(owners.to_vec());
+    statement.push("::bigint[]) o (id) cross join lateral (select event_id from event_actor where entity_id = o.id and namespace = ");
+    statement
+        .push_bind(ns.as_str().to_owned())
+        .push(" and role = 'owner' and category = any(")
+        .push_bind(categories);
+    statement.push(format!(
+        ") order by occurred_at desc limit {LOOKED_AT_MAX}) a) o cross join lateral (select {columns}"
+    ));
+    statement.push(" from semantic_event where event_id = o.event_id and namespace = ");
+    statement.push_bind(ns.as_str().to_owned()).push(" offset 0) e");
+}
+
+fn push_state(statement: &mut QueryBuilder<Postgres>, wanted: &Wanted<'_>) {
+    let now = wanted.now.to_sqlx();
+    match wanted.state {
+        None => {}
+        Some(CommitmentState::Open) => {
+            statement
+                .push(" and l.kind is null and (e.due_time is null or e.due_time >= ")
+                .push_bind(now)
+                .push(")");
+        }
+        Some(CommitmentState::Overdue) => {
+            statement.push(" and l.kind is null and e.due_time < ").push_bind(now);
+        }
+        Some(CommitmentState::Done) => {
+            statement.push(" and l.kind = 'fulfils'");
+        }
+        Some(CommitmentState::Cancelled) => {
+            statement.push(" and l.kind = 'cancels'");
+        }
+    }
+}
+
+/// The entities among these, and those that count as them.
+pub async fn counting_as(conn: &mut Conn, ns: &Namespace, roots: &[i64]) -> Result<Vec<i64>, StoreError> {
+    Ok(sqlx::query_scalar(
+        "select entity_id from unnest($2::bigint[]) root (entity_id)
+         union
+         select m.entity_id from unnest($2::bigint[]) root (entity_id)
+         cross join lateral (
+             select entity_id from entity where namespace = $1 and canonical_id = root.entity_id order by entity_id limit 100
+         ) m",
+    )
+    .bind(ns.as_str())
+    .bind(roots)
+    .fetch_all(conn)
+    .await?)
+}
