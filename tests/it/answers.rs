@@ -84,7 +84,8 @@ async fn no_answer_costs_more_tokens_than_it_may_and_all_of_a_text_is_reached_in
             assert!(tokens <= bound, "{tokens} of {max_tokens} for {asked}: {answer}");
             let shown = answer["results"].as_array().map_or(0, Vec::len)
                 + answer["turns"].as_array().map_or(0, Vec::len);
-            assert!(shown > 0, "{max_tokens} for {asked}: {answer}");
+            let is_told = answer["warnings"].as_array().is_some_and(|told| !told.is_empty());
+            assert!(shown > 0 || is_told, "{max_tokens} for {asked}: {answer}");
         }
     }
     read_in_parts(&server, &long, events).await;

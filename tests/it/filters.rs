@@ -142,8 +142,9 @@ async fn superseded_text_is_found_only_when_asked_for_and_names_its_successor() 
     let new = f.remember_as(page("p", "The elephant is well.")).await.id;
     assert_eq!(ids(&f.recall_as(query("giraffe")).await), std::slice::from_ref(&new));
     let answer = f.recall_as(RecallDraft { include_superseded: Some(true), ..query("giraffe") }).await;
-    assert_eq!(ids(&answer), [old, new.clone()]);
-    let (old, new_hit) = (&answer.results[0].hit, &answer.results[1].hit);
+    // What stands at a place comes before what stood there.
+    assert_eq!(ids(&answer), [new.clone(), old]);
+    let (new_hit, old) = (&answer.results[0].hit, &answer.results[1].hit);
     assert_eq!((old.is_latest, old.superseded_by.as_deref()), (false, Some(new.0.as_str())));
     assert_eq!((new_hit.is_latest, new_hit.superseded_by.as_deref()), (true, None));
 }

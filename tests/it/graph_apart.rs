@@ -79,7 +79,8 @@ async fn a_file_that_is_gone_answers_nothing() {
     assert_eq!(said(&facts(&f, own()).await), ["Is written in Ada"]);
     std::fs::remove_file(&path).expect("it is deleted");
     eventually("the file answers nothing", Duration::from_secs(20), async || {
-        facts(&f, own()).await.is_empty() && facts(&f, GraphReach::One(scope.clone())).await.is_empty()
+        Box::pin(facts(&f, own())).await.is_empty()
+            && Box::pin(facts(&f, GraphReach::One(scope.clone()))).await.is_empty()
     })
     .await;
 }

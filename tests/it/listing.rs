@@ -1,5 +1,7 @@
 //! Lists without a question: events by category, owner and state, and a conversation from its end.
 
+use std::fmt::Write as _;
+
 use memory_core::artifact::Draft;
 use memory_core::event::EndedBy;
 use memory_engine::recall::{Recall, RecallDraft};
@@ -223,7 +225,7 @@ async fn all_events_of_a_hit_are_counted_and_those_of_an_id_are_reached_in_pages
     let f = light(line_reader()).await;
     let mut text = String::from("Zebra.");
     for n in 0..260 {
-        text += &format!("\nDecision by Ann on Plan {n}");
+        let _ = write!(text, "\nDecision by Ann on Plan {n}");
     }
     let id = f.remember(&text).await.id;
     f.drain().await;

@@ -1,4 +1,4 @@
-//! Answers in parts: pages, their cursors, and a bound on tokens.
+//! Answers in parts: pages and their cursors.
 
 use memory_core::id::ArtifactId;
 use memory_engine::EngineError;
@@ -7,31 +7,6 @@ use memory_tests::turn;
 
 use crate::shorthand::{by_id, ids, light, query};
 use crate::stand_ins::line_reader;
-
-#[tokio::test]
-async fn max_tokens_bounds_the_answer_and_the_cursor_has_the_rest() {
-    let f = light(line_reader()).await;
-    for n in 0..12 {
-        f.remember(&format!("Zebra {n}: {}", "it grazed and slept. ".repeat(12))).await;
-    }
-    let mut read = Vec::new();
-    let mut cursor = None;
-    loop {
-        let answer = f
-            .recall_as(RecallDraft { max_tokens: Some(500), cursor, limit: Some(10), ..query("zebra") })
-            .await;
-        assert!(!answer.results.is_empty() && answer.results.len() <= 3);
-        assert!(answer.next_cursor.is_none() || answer.warnings.iter().any(|w| w.contains("max_tokens")));
-        read.extend(ids(&answer));
-        cursor = answer.next_cursor;
-        if cursor.is_none() {
-            break;
-        }
-    }
-    read.sort();
-    read.dedup();
-    assert_eq!(read.len(), 12);
-}
 
 #[tokio::test]
 async fn pages_repeat_nothing_and_leave_nothing_out() {
@@ -60,6 +35,18 @@ async fn pages_repeat_nothing_and_leave_nothing_out() {
     assert_eq!((listed, read.len()), (260, 260));
 }
 
+/// The cursor of the same listing from somewhere else on.
+fn moved(cursor: &str, from: &str) -> String {
+    let (kind, rest) = cursor.split_once(':').expect("it says of what it is");
+    if kind == "from" {
+        let (_, digests) = rest.split_once(':').expect("it has digests");
+        return format!("from:{from}:{digests}");
+    }
+    let (_, digest) = rest.split_once('@').expect("it has a digest");
+    let place = if kind == "part" { format!("{from}:{from}") } else { from.to_owned() };
+    format!("{kind}:{place}@{digest}")
+}
+
 #[tokio::test]
 async fn a_cursor_beyond_the_end_or_of_something_else_gives_an_empty_page_or_a_reason() {
     let f = light(line_reader()).await;
@@ -76,8 +63,7 @@ async fn a_cursor_beyond_the_end_or_of_something_else_gives_an_empty_page_or_a_r
     for (n, cursor) in cursors.iter().enumerate() {
         for (m, draft) in drafts.iter().chain([&by_id(&first.0)]).enumerate() {
             for from in ["7", "30000", "2147483647", "2147483648", "18446744073709551615"] {
-                let (_, rest) = cursor["from:".len()..].split_once(':').expect("it has a digest");
-                let moved = Some(format!("from:{from}:{rest}"));
+                let moved = Some(moved(cursor, from));
                 let Ok(request) = RecallRequest::new(RecallDraft { cursor: moved, ..draft.clone() }) else {
                     continue;
                 };

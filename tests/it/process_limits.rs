@@ -134,7 +134,7 @@ async fn who_may_not_come_in_is_told_so_before_the_body_is_read() {
         (format!("{right}X-Long: {}\r\n", "x".repeat(100_000)), "431"),
     ] {
         let answer = raw(&server, head(&server, &lines).as_bytes()).await;
-        assert_eq!(status_of(&answer), status, "{:.200}: {answer}", lines);
+        assert_eq!(status_of(&answer), status, "{lines:.200}: {answer}");
     }
     for (start, host, status) in [
         ("POST /mcp HTTP/1.1", "localhost:33x", "400"),
@@ -271,7 +271,7 @@ async fn a_line_that_is_broken_or_too_long_is_answered_over_stdio() {
     ] {
         host.send_line(&line).await;
         let answer = host.receive().await;
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{:.80}: {answer}", line);
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{line:.80}: {answer}");
     }
     host.send_line(&ping()).await;
     assert_eq!(host.receive().await, json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
@@ -300,12 +300,7 @@ async fn faults_of_the_protocol_are_told_by_what_is_wrong_and_at_no_length() {
         let message = json!({"jsonrpc": "2.0", "id": 5, "method": method, "params": params});
         host.send(&message).await;
         for answer in [host.receive().await, server.try_post(&message).await.expect("it is answered")] {
-            assert_eq!(
-                (&answer["id"], &answer["error"]["code"]),
-                (&json!(5), &json!(code)),
-                "{:.200}",
-                answer
-            );
+            assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(5), &json!(code)), "{answer:.200}");
             let told = answer["error"]["message"].as_str().expect("a message");
             assert!(told.contains(what) && told.len() < 1_000, "{method:.40}: {told:.300}");
         }

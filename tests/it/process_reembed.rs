@@ -195,9 +195,13 @@ async fn with_a_shared_database_the_old_vectors_stay_until_a_second_run() {
     let which = run(&["reembed"]).await;
     assert!(which.refusal().contains("--model-dir DIR"), "{which:?}");
     let first = run(&["reembed", "--model-dir", text(&model)]).await;
-    for part in
-        ["1 of 1 passages", "in the place of", "are still there", "`event-worker`", "run this command again"]
-    {
+    for part in [
+        "1 of 1 passage was",
+        "in the place of",
+        "are still there",
+        "`event-worker`",
+        "run this command again",
+    ] {
         assert!(first.stdout.contains(part), "{part}: {first:?}");
     }
     let vectors = "select count(*) from passage_embedding";

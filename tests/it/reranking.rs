@@ -112,7 +112,12 @@ async fn one_that_is_late_or_fails_changes_nothing_and_the_answer_says_so() {
         let started = Instant::now();
         let recall = ask(&memory, &f, 10, None).await;
         assert!(started.elapsed() < Duration::from_secs(8));
-        assert_eq!(recall.warnings, [warning]);
+        assert_eq!(
+            recall.warnings.iter().filter(|told| *told == warning).count(),
+            1,
+            "{:?}",
+            recall.warnings
+        );
         assert_eq!(texts(&recall), texts(&without));
         assert!(recall.results[0].explanation.unwrap().artifact.reranker.is_none());
     }

@@ -1,5 +1,6 @@
 //! Long work and short work: what takes long goes on in slices, and never takes the last place of a worker.
 
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
@@ -394,7 +395,8 @@ fn handbook(name: &str, chars: usize) -> String {
     let mut n = 0;
     while text.len() < chars {
         let (team, litres) = (n % 97, n * 13 % 9973);
-        text += &format!(
+        let _ = write!(
+            text,
             "Section {n} describes pump {n} of team {team}, which ran at {litres} litres. Team {team} decided to replace valve {n}. "
         );
         if n % 7 == 6 {

@@ -92,7 +92,8 @@ async fn a_missing_model_and_the_texts_that_wait_for_it_are_told() {
 
 /// A worker has just been seen.
 async fn beat(f: &Fixture) {
-    jobs::beat(&mut store(f).await.acquire().await.unwrap(), uuid::Uuid::new_v4()).await.unwrap();
+    let mut conn = store(f).await.acquire().await.expect("a connection");
+    jobs::beat(&mut conn, uuid::Uuid::new_v4()).await.expect("a beat");
 }
 
 fn told(status: &Status) -> Vec<&str> {

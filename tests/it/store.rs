@@ -206,6 +206,7 @@ async fn a_large_namespace_goes_through_the_index_and_a_small_one_is_searched_wh
 
     f.memory.close().await;
     // A connection's process tells what it did when it ends, a moment after we have left it.
+    // Fifty results are more than the first tier of a ranking has: each is searched for twice.
     let two = "the two wide questions went through the index and no others";
-    eventually(two, Duration::from_secs(10), async || index_scans(&f).await == 2).await;
+    eventually(two, Duration::from_secs(10), async || index_scans(&f).await == 4).await;
 }

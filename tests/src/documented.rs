@@ -93,7 +93,10 @@ fn configured(line: &str, place: &str) -> Option<Shown> {
 fn commands_of(line: &str, place: &str) -> Vec<Shown> {
     let words = words(line);
     // A script that is given the name of the program as an argument is another matter.
-    if words.first().is_some_and(|first| first.ends_with(".py")) {
+    if words
+        .first()
+        .is_some_and(|first| std::path::Path::new(first).extension().is_some_and(|ending| ending == "py"))
+    {
         return Vec::new();
     }
     let mut all = Vec::new();

@@ -102,7 +102,7 @@ impl CharIndex {
 }
 
 /// A number with its noun, as it is told to people: `1 job`, `3 entities`. The noun is a regular one.
-pub fn counted<N: Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     if count == N::from(1) {
         return format!("1 {noun}");
     }

@@ -70,9 +70,10 @@ fn scoped(
         if let Some(filters) = filters {
             let of_event =
                 "(select x.revision_id from semantic_event x where x.namespace = $1 and x.event_id = ";
-            let revision = match column.ends_with("event_id") {
-                true => format!("{of_event}{column} offset 0)"),
-                false => column.to_owned(),
+            let revision = if column.ends_with("event_id") {
+                format!("{of_event}{column} offset 0)")
+            } else {
+                column.to_owned()
             };
             statement.push(" and exists (select from artifact_revision r where r.revision_id = ");
             statement.push(revision).push(" and");

@@ -43,13 +43,16 @@ pub struct AnswerCosts {
     pub evidence_score_p1: f32,
 }
 
+/// An answer as it is sent, whether it shows any evidence, what share of it, and what that scores.
+type Measured = (Sent, f64, f64, Vec<f32>);
+
 /// Asks everything as a client does that sets nothing.
 pub(super) async fn default_answers(
     memory: &Arc<Memory>,
     questions: &[Asked<'_>],
     sender: Sender<'_>,
 ) -> anyhow::Result<AnswerCosts> {
-    let answers: Vec<(Sent, f64, f64, Vec<f32>)> = futures::stream::iter(questions)
+    let answers: Vec<Measured> = futures::stream::iter(questions)
         .map(|asked| async move {
             let query = Some(asked.question.question.clone());
             let request = RecallRequest::new(RecallDraft { query, ..RecallDraft::default() })?;
@@ -69,10 +72,9 @@ pub(super) async fn default_answers(
     Ok(costs(&answers))
 }
 
-fn costs(answers: &[(Sent, f64, f64, Vec<f32>)]) -> AnswerCosts {
-    let mean = |of: &dyn Fn(&(Sent, f64, f64, Vec<f32>)) -> f64| {
-        answers.iter().map(of).sum::<f64>() / answers.len().max(1) as f64
-    };
+fn costs(answers: &[Measured]) -> AnswerCosts {
+    let mean =
+        |of: &dyn Fn(&Measured) -> f64| answers.iter().map(of).sum::<f64>() / answers.len().max(1) as f64;
     let mut tokens: Vec<usize> = answers.iter().map(|(sent, ..)| sent.tokens).collect();
     tokens.sort_unstable();
     let mut scores: Vec<f32> = answers.iter().flat_map(|(.., scores)| scores.iter().copied()).collect();

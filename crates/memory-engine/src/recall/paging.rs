@@ -52,8 +52,9 @@ impl Digest {
     }
 
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let number = u64::from_str_radix(text, 16).ok()?;
-        (text.len() == DIGEST_BITS as usize / 4).then_some(Self(number))
+        let is_digest =
+            text.len() == DIGEST_BITS as usize / 4 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        u64::from_str_radix(text, 16).ok().filter(|_| is_digest).map(Self)
     }
 }
 

@@ -68,9 +68,11 @@ impl Ranking {
         Digest::of_order(self.ranked.iter().take(place).map(|ranked| ranked.revision_id))
     }
 
-    /// Whether results behind this place are wanting that another tier may have.
-    fn wants(&self, depth: usize) -> bool {
+    /// Whether results behind this place are wanting that another tier may have. None of it scores higher than what is there,
+    /// so below the floor of what is shown there is nothing to look for.
+    fn wants(&self, depth: usize, min_score: f32) -> bool {
         self.tiers < TIERS.len()
+            && self.ranked.last().is_none_or(|last| last.score >= min_score)
             && (self.tiers == 0 || self.goes_on)
             && self.ranked.len() <= depth.min(DEPTH_MAX)
     }
@@ -124,7 +126,7 @@ impl Memory {
         let mut ranking = kept.clone().unwrap_or_default();
         let depth = request.offset + request.limit;
         let (mut asked, mut conn) = (None, None);
-        while ranking.wants(depth) {
+        while ranking.wants(depth, request.min_score) {
             let breadth = TIERS[ranking.tiers];
             let tier = Box::pin(self.tier(ns, request, query, breadth, &ranking.ranked, warnings)).await?;
             Arc::make_mut(&mut ranking).append(tier.ranked, tier.goes_on);

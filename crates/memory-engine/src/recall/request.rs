@@ -126,7 +126,7 @@ impl RecallRequest {
         let conversation_id = field("conversation_id", draft.conversation_id)?;
         let events = EventList {
             owner: field("owner", draft.owner)?,
-            state: given(draft.state).map(state).transpose()?,
+            state: given(draft.state).map(|text| state(&text)).transpose()?,
         };
         let lists_category = !draft.categories.is_empty();
         let (target, mut warnings) =
@@ -281,11 +281,11 @@ fn checked_query(query: String) -> Result<String, Invalid> {
     Ok(query)
 }
 
-fn state(text: String) -> Result<CommitmentState, Invalid> {
+fn state(text: &str) -> Result<CommitmentState, Invalid> {
     CommitmentState::parse(&text.trim().to_lowercase()).ok_or_else(|| {
         Invalid::new(format!(
             "Invalid state '{}'. Must be one of: {}",
-            cut(&text, 40),
+            cut(text, 40),
             CommitmentState::names()
         ))
     })

@@ -39,6 +39,6 @@ impl ModelDescription {
 }
 
 /// What keeps a model from being loaded.
-pub(super) fn unavailable(reason: String) -> EmbeddingError {
+pub(super) fn unavailable(reason: impl std::fmt::Display) -> EmbeddingError {
     EmbeddingError::Unavailable(format!("{reason}; run `remembrancer setup`"))
 }

@@ -342,7 +342,7 @@ fn escaped(path: &Path) -> String {
     for byte in path.as_os_str().as_bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
-                escaped.push(*byte as char)
+                escaped.push(*byte as char);
             }
             other => {
                 let _ = write!(escaped, "%{other:02X}");

@@ -26,9 +26,10 @@ pub(crate) struct StopArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<ExitCode> {
-    let meeting = Meeting::of(settings)?;
     let data_dir = settings.data_dir()?;
-    let stopped = stop(&meeting, &data_dir).await?;
+    // Where nothing ever ran nothing is made.
+    let stopped =
+        if data_dir.join("run").exists() { stop(&Meeting::of(settings)?, &data_dir).await? } else { None };
     match stopped {
         _ if args.json => println!("{}", json!({ "stopped": stopped.is_some(), "pid": stopped })),
         Some(pid) => println!("The process in the background ({pid}) has ended."),

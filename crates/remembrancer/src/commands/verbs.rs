@@ -118,6 +118,12 @@ pub(crate) struct RecallArgs {
     /// Show what stands before and after each result, 0 to 5 turns or passages
     #[arg(long, value_name = "N", value_parser = whole_number)]
     neighbours: Option<i64>,
+    /// Leave out results that score less, 0 to 1; 0.15 when left out, 0 shows all
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    min_score: Option<f64>,
+    /// Of a conversation: its last turns first
+    #[arg(long)]
+    newest_first: bool,
     /// Most tokens of the answer
     #[arg(long, value_name = "N", value_parser = whole_number)]
     max_tokens: Option<i64>,
@@ -252,7 +258,8 @@ pub(crate) async fn recall(settings: &Settings, args: RecallArgs) -> anyhow::Res
         "include_superseded": args.include_superseded, "detail": args.full.then_some("full"),
         "explain": args.explain, "max_tokens": args.max_tokens, "cursor": args.cursor,
         "neighbours": args.neighbours, "threadId": args.thread, "graph_budget": args.graph_budget,
-        "include_events": !args.no_events, "include_entities": !args.no_entities, "priors": !args.no_priors,
+        "include_events": args.no_events.then_some(false), "min_score": args.min_score,
+        "order": args.newest_first.then_some("newest"), "include_entities": !args.no_entities, "priors": !args.no_priors,
     }));
     show(settings, "recall", arguments, args.json, print::recalled).await
 }
@@ -327,12 +334,16 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// What a tool takes that the command calls otherwise.
-    const TWINS: [(&str, &str); 11] = [
+    const TWINS: [(&str, &str); 14] = [
         ("content", "file"),
         ("participants", "participants"),
         ("tags", "tags"),
         ("categories", "categories"),
         ("detail", "full"),
+        // Lists of events have commands of their own: `commitments`, `decisions`.
+        ("owner", "id"),
+        ("state", "id"),
+        ("order", "newest_first"),
         ("expand", "no_expand"),
         ("include_events", "no_events"),
         ("include_entities", "no_entities"),

@@ -1,4 +1,5 @@
 //! Who may come in: the host that a request is for, the page that sends it, the token that it brings.
+#![expect(clippy::result_large_err, reason = "a refusal is an answer, made once a refused request")]
 
 use std::sync::Arc;
 
@@ -219,15 +220,15 @@ fn accept_what_covers_all(headers: &mut HeaderMap) {
 mod tests {
     use super::*;
 
-    fn host(name: &str, port: Option<u16>) -> Option<Host> {
-        Some(Host { name: name.to_owned(), port })
+    fn host(name: &str, port: Option<u16>) -> Host {
+        Host { name: name.to_owned(), port }
     }
 
     #[test]
     fn a_host_has_a_name_and_at_most_a_port() {
-        assert_eq!(Host::parse("LocalHost:3100"), host("localhost", Some(3100)));
-        assert_eq!(Host::parse("[::1]:3"), host("::1", Some(3)));
-        assert_eq!(Host::parse("[::1]"), host("::1", None));
+        assert_eq!(Host::parse("LocalHost:3100"), Some(host("localhost", Some(3100))));
+        assert_eq!(Host::parse("[::1]:3"), Some(host("::1", Some(3))));
+        assert_eq!(Host::parse("[::1]"), Some(host("::1", None)));
         for bad in [
             "localhost:33x",
             "localhost:",

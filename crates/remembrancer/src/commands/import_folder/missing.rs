@@ -32,7 +32,7 @@ pub(super) async fn look(settings: &Settings, root: &Path) -> anyhow::Result<Rem
     loop {
         let operation = Operation::ListPlaces { source: source.clone(), after: after.clone() };
         let answer = ask(settings, &scope(), operation, &unreported).await?;
-        let places = answer["places"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let mut places = answer["places"].as_array().into_iter().flatten().filter_map(Value::as_str);
         found.missing.extend(places.clone().filter(|place| is_gone(root, place)).map(str::to_owned));
         for shared in answer["shared"].as_array().into_iter().flatten() {
             let (folder, texts) = (shared["source"].as_str().unwrap_or_default(), shared["texts"].as_u64());
@@ -40,7 +40,7 @@ pub(super) async fn look(settings: &Settings, root: &Path) -> anyhow::Result<Rem
                 found.gone_folders.push((folder.to_owned(), texts.unwrap_or(0)));
             }
         }
-        match places.last() {
+        match places.next_back() {
             Some(last) if answer["has_more"] == true => last.clone_into(&mut after),
             _ => return Ok(found),
         }

@@ -37,7 +37,7 @@ impl Tree {
 
     fn enter(&mut self, folder: &Path, root: &Path, with_ignored: bool, rules: &mut Vec<Gitignore>) {
         rules.push(if with_ignored { Gitignore::empty() } else { rules_of(folder) });
-        let entries = std::fs::read_dir(folder).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+        let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         match entries {
             Ok(mut entries) => {
                 entries.sort_by_key(std::fs::DirEntry::file_name);

@@ -217,7 +217,7 @@ impl Parts {
         }
         let events: Vec<usize> = self.events.iter().flatten().map(cost).collect();
         let kept =
-            fair_shares(room, [events, costs(&self.related), costs(&self.facts), costs(&self.entities)]);
+            fair_shares(room, &[events, costs(&self.related), costs(&self.facts), costs(&self.entities)]);
         let [mut events, related, facts, entities] = kept;
         for of_result in &mut self.events {
             let kept = of_result.len().min(events);
@@ -274,7 +274,7 @@ fn fitting<T: Serialize>(items: &[T], room: usize) -> usize {
 }
 
 /// How many of the first of each list are kept: the next is always of the list that has had least, as long as it fits.
-fn fair_shares<const N: usize>(room: usize, costs: [Vec<usize>; N]) -> [usize; N] {
+fn fair_shares<const N: usize>(room: usize, costs: &[Vec<usize>; N]) -> [usize; N] {
     let (mut kept, mut used, mut left) = ([0; N], [0; N], room);
     let mut open = costs.each_ref().map(|costs| !costs.is_empty());
     while let Some(next) = (0..N).filter(|n| open[*n]).min_by_key(|n| used[*n]) {
@@ -440,10 +440,14 @@ mod tests {
     #[test]
     fn every_list_has_its_share_and_what_one_does_not_need_is_for_the_others() {
         let of = |cost: usize, n: usize| vec![cost; n];
-        assert_eq!(fair_shares(100, [of(10, 9), of(10, 9)]), [5, 5]);
-        assert_eq!(fair_shares(100, [of(10, 1), of(10, 20), Vec::new()]), [1, 9, 0]);
-        assert_eq!(fair_shares(100, [of(200, 3), of(30, 5)]), [0, 3], "what does not fit holds nothing back");
-        assert_eq!(fair_shares(0, [of(1, 3)]), [0]);
+        assert_eq!(fair_shares(100, &[of(10, 9), of(10, 9)]), [5, 5]);
+        assert_eq!(fair_shares(100, &[of(10, 1), of(10, 20), Vec::new()]), [1, 9, 0]);
+        assert_eq!(
+            fair_shares(100, &[of(200, 3), of(30, 5)]),
+            [0, 3],
+            "what does not fit holds nothing back"
+        );
+        assert_eq!(fair_shares(0, &[of(1, 3)]), [0]);
     }
 
     #[test]
