@@ -187,7 +187,7 @@ impl Memory {
             answer.next_cursor = next_cursor;
             answer.warnings.extend(ended);
         } else if low > 0 {
-            answer.warnings.push(below_floor(low, request.min_score));
+            answer.warnings.push(below_floor(low, request.min_score, ranking.goes_on()));
         }
         let ids: Vec<PassageId> = page.iter().map(|(_, ranked)| ranked.passage_id).collect();
         let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
@@ -257,7 +257,11 @@ impl Memory {
     }
 }
 
-fn below_floor(low: usize, min_score: f32) -> String {
+/// Where the ranking goes on further down, nobody has counted what is there.
+fn below_floor(low: usize, min_score: f32, goes_on: bool) -> String {
+    if goes_on {
+        return format!("Results that score under {min_score} are left out; min_score: 0 shows them.");
+    }
     let results = if low == 1 { "1 result that scores" } else { &format!("{low} results that score") };
     let them =
         if low == 1 { "is left out; min_score: 0 shows it" } else { "are left out; min_score: 0 shows them" };

@@ -63,6 +63,11 @@ impl Ranking {
         self.order_before(self.first)
     }
 
+    /// Whether a further tier may have more.
+    pub(super) fn goes_on(&self) -> bool {
+        self.goes_on && self.tiers < TIERS.len()
+    }
+
     /// A digest of what stands before this place.
     pub(super) fn order_before(&self, place: usize) -> Digest {
         Digest::of_order(self.ranked.iter().take(place).map(|ranked| ranked.revision_id))

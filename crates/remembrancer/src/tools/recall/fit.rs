@@ -3,6 +3,9 @@
 //! Results come first; what is left is shared fairly by their events, related events, facts and entities: whichever has
 //! had least comes next. What is left out is counted in a warning.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use memory_core::chunk::count_tokens;
 use memory_core::text::cut;
 use memory_engine::recall::{Paging, Position, RecallRequest, Target};
@@ -19,6 +22,9 @@ const TOKENS_PER_RELATED: usize = 100;
 const SAID_TOKENS: usize = 80;
 /// A result that scores this share of the best answers the question: its events are shown, of others they are counted.
 const ANSWERS: f64 = 0.8;
+/// English JSON has three to four bytes a token: an answer with more than these for each that it may have is taken for too long
+/// without being counted whole.
+const LONG_TOKEN_BYTES: usize = 6;
 /// What a snippet, a title and a content keep however tight it is, in characters.
 const KEPT_CHARS: usize = 60;
 
@@ -53,9 +59,26 @@ fn count_events(output: &mut Output) {
     }
 }
 
-/// These are always JSON.
+thread_local! {
+    /// What was counted for the answer that is being made: most of it is asked for several times.
+    static COUNTED: RefCell<HashMap<String, usize>> = RefCell::default();
+}
+
+/// As it is sent. These are always JSON.
+fn json<T: Serialize>(value: &T) -> String {
+    serde_json::to_value(value).map_or_else(|_| String::new(), |value| value.to_string())
+}
+
 fn tokens<T: Serialize>(value: &T) -> usize {
-    serde_json::to_value(value).map_or(0, |value| count_tokens(&value.to_string()))
+    let json = json(value);
+    COUNTED.with_borrow_mut(|counted| match counted.get(&json) {
+        Some(tokens) => *tokens,
+        None => {
+            let tokens = count_tokens(&json);
+            counted.insert(json, tokens);
+            tokens
+        }
+    })
 }
 
 /// What is shared by a bound.
@@ -123,10 +146,17 @@ impl Counts {
 }
 
 /// Makes the answer fit. Results are left out only where the bound was asked for; of a default answer they are shortened.
-pub(super) fn fit(mut output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
-    if tokens(&output) <= bound {
-        return output;
-    }
+pub(super) fn fit(output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
+    let fitted = if json(&output).len() <= bound * LONG_TOKEN_BYTES && tokens(&output) <= bound {
+        output
+    } else {
+        fitted(output, bound, is_asked, paging)
+    };
+    COUNTED.with_borrow_mut(HashMap::clear);
+    fitted
+}
+
+fn fitted(mut output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
     let before = Counts::of(&output);
     let warnings = output.warnings.take().unwrap_or_default();
     let is_cut = output.next_cursor.is_some();
