@@ -25,6 +25,7 @@ install_packages() {
 
 need cc gcc libc6-dev
 need c++ g++
+need make make
 need python3 python3
 python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
 command -v cargo >/dev/null 2>&1 || { echo "missing: Rust 1.94 or later (install it with rustup, then run this again)" >&2; exit 1; }
