@@ -50,6 +50,7 @@ mod process_errors;
 mod process_faults;
 mod process_files;
 mod process_graph;
+mod process_health;
 mod process_http;
 mod process_import_folder;
 mod process_language_model;

@@ -81,7 +81,7 @@ async fn serve_starts_in_every_way_that_is_documented() {
         let mut child = data_dir.command("remembrancer").args(&words).spawn().expect("it starts");
         eventually(&format!("{words:?} listens"), Duration::from_secs(30), async || {
             assert!(child.try_wait().expect("it is watched").is_none(), "{words:?} has ended");
-            holder.client().get(format!("http://{address}/health")).send().await.is_ok()
+            holder.client().get(format!("http://{address}/livez")).send().await.is_ok()
         })
         .await;
         child.kill().await.expect("it is ended");

@@ -85,7 +85,7 @@ async fn with_a_token_only_its_bearer_gets_in() {
         let other = server.request_at(&url).json(&initialize()).send().await.expect("it is answered");
         assert_eq!(other.status(), StatusCode::UNAUTHORIZED);
         let health =
-            server.client().get(server.url.replace("/mcp", "/health")).send().await.expect("it is answered");
+            server.client().get(server.url.replace("/mcp", "/livez")).send().await.expect("it is answered");
         assert_eq!(health.status(), StatusCode::OK);
         server.terminate().await;
     }
@@ -128,7 +128,7 @@ async fn only_requests_for_this_host_and_from_its_pages_are_served() {
 }
 
 #[tokio::test]
-async fn the_endpoint_takes_posts_at_both_paths_and_health_says_ok_and_nothing_else() {
+async fn the_endpoint_takes_posts_at_both_paths_and_livez_says_ok_and_nothing_else() {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;
     let other_path = server.url.replace("/mcp", "/mcp/");
@@ -152,8 +152,8 @@ async fn the_endpoint_takes_posts_at_both_paths_and_health_says_ok_and_nothing_e
         server.client().post(&server.url).header("Accept", "application/json").json(&initialize());
     assert_eq!(half_accept.send().await.expect("it is answered").status(), StatusCode::NOT_ACCEPTABLE);
     let health =
-        server.client().get(server.url.replace("/mcp", "/health")).send().await.expect("it is answered");
-    assert_eq!((health.status(), &*health.text().await.expect("text")), (StatusCode::OK, "ok"));
+        server.client().get(server.url.replace("/mcp", "/livez")).send().await.expect("it is answered");
+    assert_eq!((health.status(), &*health.text().await.expect("text")), (StatusCode::OK, "ok\n"));
     let nothing = server.client().get(server.url.replace("/mcp", "/")).send().await.expect("it is answered");
     assert_eq!(nothing.status(), StatusCode::NOT_FOUND);
 }

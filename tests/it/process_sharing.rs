@@ -25,7 +25,7 @@ async fn a_second_serve_works_beside_the_first_at_an_address_of_its_own() {
     let answer: serde_json::Value = asked.expect("it is answered").json().await.expect("JSON");
     assert_eq!(answer["result"]["structuredContent"]["results"], json!([]), "{answer}");
 
-    let url = second.url.replace("/mcp", "/health");
+    let url = second.url.replace("/mcp", "/livez");
     second.terminate().await;
     assert!(first.client().get(&url).send().await.is_err(), "the second address still answers");
     assert_eq!(first.ask("recall", json!({"query": "spare key"})).await["results"][0]["context"], "note");

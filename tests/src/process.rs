@@ -276,10 +276,10 @@ impl Server {
         let child = command.spawn().expect("serve starts");
         let mut server =
             Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
-        let health = server.url.replace("/mcp", "/health");
+        let livez = server.url.replace("/mcp", "/livez");
         eventually("serve listens", Duration::from_secs(30), async || {
             assert!(server.child.try_wait().expect("it is watched").is_none(), "serve has ended");
-            server.client.get(&health).send().await.is_ok()
+            server.client.get(&livez).send().await.is_ok()
         })
         .await;
         server

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Parser;
 use memory_core::job::LEASE_SECONDS;
+use memory_engine::readiness::{self, Announce, Readiness};
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
 use memory_inference::extractor::ExtractorSettings;
@@ -15,6 +16,7 @@ use memory_store::models::ActiveModel;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 use memory_store::{Store, StoreError, StoreSettings};
+use memory_telemetry::{listener, metrics};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
@@ -43,6 +45,9 @@ struct Settings {
     /// How long a job belongs to this worker, unless it renews that; a killed worker's jobs wait as long
     #[arg(long, env = "REMEMBRANCER_WORKER_LEASE_SECONDS", default_value_t = LEASE_SECONDS, value_parser = clap::value_parser!(u64).range(2..=3600))]
     lease_seconds: u64,
+    /// Address that metrics and health are told at, e.g. `127.0.0.1:9464`; none unless it is given
+    #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS")]
+    metrics_bind: Option<String>,
 }
 
 /// How often a database that is away is tried, and how often that is said.
@@ -86,6 +91,8 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+    metrics::install(env!("CARGO_PKG_VERSION"));
+    let measuring = tokio::spawn(metrics::keep_up());
     let Some(url) = &settings.store.database_url else {
         bail!(
             "DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed"
@@ -95,7 +102,13 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     let mirror = Qdrant::of(&settings.mirror, key, Times::default()).map_err(anyhow::Error::msg)?;
     let extractor = settings.extractor.extractor().map_err(anyhow::Error::msg)?;
     tracing::info!("{}", extractor.health().detail);
-    let Some((store, searched)) = open(url, settings.store.database_connections, &stop).await? else {
+    let (announce, readiness) = readiness::channel();
+    if let Some(bind) = settings.metrics_bind.filter(|bind| !bind.trim().is_empty()) {
+        let (address, _) = listener::listen(&bind, readiness, stop.clone()).await?;
+        tracing::info!("metrics are at http://{address}/metrics");
+    }
+    let Some((store, searched)) = open(url, settings.store.database_connections, &announce, &stop).await?
+    else {
         return Ok(());
     };
     let engine = EngineSettings {
@@ -114,6 +127,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
             memory.lacks_model(error.to_string());
         }
     }
+    announce.set(Readiness::Ready(Arc::clone(&memory)));
     let worker = Worker::new(Arc::clone(&memory));
     let working = tokio::spawn({
         let stop = stop.clone();
@@ -123,6 +137,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     stop.cancelled().await;
     tracing::info!("finishing what is under way");
     working.await?;
+    measuring.abort();
     memory.close().await;
     Ok(())
 }
@@ -131,6 +146,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
 async fn open(
     url: &str,
     connections: u32,
+    announce: &Announce,
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<(Store, Option<ActiveModel>)>> {
     let mut told: Option<Instant> = None;
@@ -146,6 +162,7 @@ async fn open(
             Some(Err(error)) if error.is_passing() => anyhow::Error::from(error),
             Some(Err(error)) => return Err(error).context("the database cannot be used"),
         };
+        announce.set(Readiness::Waiting(format!("{error:#}")));
         if told.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
             told = Some(Instant::now());
             tracing::warn!(error = format!("{error:#}"), "waiting for the database");

@@ -8,6 +8,7 @@ pub mod lines;
 pub mod mirror;
 pub mod operate;
 pub mod places;
+pub mod readiness;
 pub mod recall;
 pub mod reembed;
 pub mod remember;

@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use crate::EngineError;
 use crate::graph::{GraphFiles, WatchedGraphs};
 use crate::mirror::VectorMirror;
+use crate::readiness::LastHealth;
 use crate::recall::{Rankings, Reranking};
 use crate::statistics::Statistics;
 
@@ -117,6 +118,7 @@ pub struct Memory {
     pub(crate) reranking: Option<Reranking>,
     pub(crate) disk: Disk,
     pub(crate) rankings: Rankings,
+    pub(crate) last_health: LastHealth,
 }
 
 impl Memory {
@@ -134,6 +136,7 @@ impl Memory {
             reranking: None,
             disk: Disk::default(),
             rankings: Rankings::default(),
+            last_health: LastHealth::default(),
         }
     }
 

@@ -13,6 +13,7 @@ pub mod expansion;
 pub mod facts;
 pub mod forgetting;
 pub mod graph;
+pub mod health;
 pub mod hydration;
 pub mod jobs;
 pub mod lifecycle;

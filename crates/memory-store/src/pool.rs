@@ -11,7 +11,7 @@ use crate::StoreError;
 use crate::connecting;
 use crate::warm::{Lent, Warm};
 
-static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
+pub(crate) static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
 
 /// The oldest PostgreSQL that has what the schema uses.
 const POSTGRES_MIN_VERSION: i32 = 150_000;

@@ -15,8 +15,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::pieces::Piece;
-use crate::readiness::{Announce, Readiness};
 use crate::settings::Settings;
+use memory_engine::readiness::{Announce, Readiness};
 
 /// How often the embedded database is looked after.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);

@@ -11,6 +11,7 @@ use crate::commands::entities::EntitiesCommand;
 use crate::commands::events::{CommitmentsArgs, DecisionsArgs};
 use crate::commands::export::ExportArgs;
 use crate::commands::graph_files::GraphFilesCommand;
+use crate::commands::health::HealthArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
 use crate::commands::jobs::JobsArgs;
@@ -64,6 +65,8 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Show what runs, what is stored and what waits
     Status(StatusArgs),
+    /// Ask the server whether it is ready; for health checks
+    Health(HealthArgs),
     /// Show who and what the texts name, and say which are the same
     #[command(subcommand)]
     Entities(EntitiesCommand),
@@ -171,6 +174,7 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
         "serve" | "instance" => true,
         "stdio" => heading != "Where serve listens",
         "completions" | "man" => false,
+        "health" => id == "bind",
         "setup" => matches!(id, "data_dir" | "model_dir"),
         "stop" => matches!(id, "data_dir" | "database_url"),
         "bench" => (is_place || matches!(heading, "Models" | "Language model")) && id != "namespace",

@@ -3,6 +3,7 @@
 mod body;
 mod connections;
 mod guard;
+mod health;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,7 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use axum::routing::get;
 use axum::{Router, middleware};
 use memory_core::id::Namespace;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -38,6 +38,9 @@ pub(crate) struct ListenOptions {
     pub(crate) graph_file: Option<PathBuf>,
     #[serde(default = "default_max_connections")]
     pub(crate) max_connections: usize,
+    /// Where operators are told how the process does, if anywhere.
+    #[serde(default)]
+    pub(crate) metrics_bind: Option<String>,
 }
 
 /// What a `serve` of old means, which does not say.
@@ -48,6 +51,8 @@ fn default_max_connections() -> usize {
 /// An open listener; it serves until its token is cancelled.
 pub(crate) struct Listening {
     pub(crate) address: SocketAddr,
+    /// That of the metrics.
+    pub(crate) metrics: Option<SocketAddr>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -88,12 +93,19 @@ pub(crate) async fn listen(
         _ => anyhow::anyhow!("cannot listen on {}: {error}", options.bind),
     })?;
     let address = listener.local_addr()?;
+    let metrics = match &options.metrics_bind {
+        Some(bind) => {
+            let readiness = toolbox.readiness().clone();
+            Some(memory_telemetry::listener::listen(bind, readiness, stop.clone()).await?.0)
+        }
+        None => None,
+    };
     let graph =
         GraphHome::open(options.graph_file.clone(), options.tools.read_only, &toolbox, &namespace).await;
     let app = router(&options, Connection::new(toolbox, namespace, graph, &options.tools), &stop);
     let most = connections::most_connections(options.max_connections);
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
-    Ok(Listening { address, task })
+    Ok(Listening { address, metrics, task })
 }
 
 fn router(options: &ListenOptions, connection: Connection, stop: &CancellationToken) -> Router {
@@ -108,6 +120,8 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation();
+    let readiness = connection.readiness().clone();
+    let health = health::router(readiness, Arc::clone(&guard), stop.clone());
     let connection = Arc::new(connection);
     let mcp = StreamableHttpService::new(
         move || Ok(Arc::clone(&connection)),
@@ -120,7 +134,6 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         .route_layer(middleware::from_fn(body::take_in))
         // Nothing of a body is read before its sender is known.
         .route_layer(middleware::from_fn_with_state(guard, guard::admit))
-        // For load balancers: says that the process answers, and nothing else.
-        .route("/health", get(|| async { "ok" }))
         .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping))
+        .merge(health)
 }

@@ -22,12 +22,12 @@ use crate::lines::Lines;
 use crate::meeting::{Meeting, is_ours};
 use crate::mirror::{self, MirrorTask};
 use crate::operate::{self, Operation};
-use crate::readiness;
 use crate::reembed::Reembedder;
 use crate::settings::Settings;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
 use crate::transfer::{self, Wanted};
 use crate::who::{self, Asked};
+use memory_engine::readiness;
 
 /// A process that was started for others ends after this long without any of them.
 const IDLE_LIMIT: Duration = Duration::from_secs(600);
@@ -151,6 +151,9 @@ impl Instance {
         if let Some(options) = listen {
             let opened = http::listen(options, Arc::clone(&self.toolbox), self.stop.child_token()).await?;
             eprintln!("Remembrancer serves MCP at http://{}/mcp", shown(&opened));
+            if let Some(metrics) = opened.metrics {
+                eprintln!("Metrics are at http://{metrics}/metrics");
+            }
             listening = Some(opened);
         }
         let accepting = tokio::spawn(accept(
@@ -161,6 +164,7 @@ impl Instance {
             self.meeting.folder().to_owned(),
             self.stop.clone(),
         ));
+        let measuring = tokio::spawn(memory_telemetry::metrics::keep_up());
         let mut boot_failure = None;
         let mut booted = None;
         let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
@@ -206,6 +210,7 @@ impl Instance {
                 }
             }
         }
+        measuring.abort();
         // Whoever comes now waits for the next process.
         self.meeting.remove_socket();
         self.stop.cancel();

@@ -12,7 +12,6 @@ mod message;
 mod mirror;
 mod operate;
 mod pieces;
-mod readiness;
 mod reembed;
 mod settings;
 mod stopping;
@@ -40,6 +39,9 @@ fn main() -> ExitCode {
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default_filter(&cli.command)));
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+    if matches!(cli.command, Command::Serve | Command::Instance) {
+        memory_telemetry::metrics::install(env!("CARGO_PKG_VERSION"));
+    }
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
@@ -65,16 +67,17 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Completions(args) => return commands::shell::completions(args),
         Command::Man(args) => return commands::shell::man(args),
-        _ => {}
+        Command::Health(_) => {}
+        // Told here, to whoever typed it, and not first in the log of a process in the background.
+        _ => settings.check()?,
     }
-    // Told here, to whoever typed it, and not first in the log of a process in the background.
-    settings.check()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         match cli.command {
             Command::Setup(_) | Command::Completions(_) | Command::Man(_) => Ok(ExitCode::SUCCESS),
             Command::Serve => commands::serve::run(settings, cli.listen, cli.tools).await,
             Command::Instance => commands::serve::run_instance(settings).await,
+            Command::Health(args) => commands::health::run(&cli.listen, args).await,
             Command::Stdio => commands::stdio::run(&settings, cli.tools).await,
             Command::Stop(args) => commands::stop::run(&settings, args).await,
             Command::Remember(args) => commands::verbs::remember(&settings, args).await,

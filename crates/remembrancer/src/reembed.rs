@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, watch};
 
-use crate::readiness::{Announce, Readiness};
 use crate::tools::Toolbox;
 use crate::transfer::Frame;
+use memory_engine::readiness::{Announce, Readiness};
 
 /// Changes the model of the process that holds the folder.
 pub(crate) struct Reembedder {

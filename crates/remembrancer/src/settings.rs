@@ -113,6 +113,9 @@ pub(crate) struct ListenSettings {
     /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
     #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000), global = true)]
     pub(crate) max_connections: u32,
+    /// Address that metrics and health are told at, e.g. `127.0.0.1:9464`; none unless it is given
+    #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS", global = true)]
+    pub(crate) metrics_bind: Option<String>,
 }
 
 impl Settings {

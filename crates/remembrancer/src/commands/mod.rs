@@ -5,6 +5,7 @@ pub(crate) mod entities;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod graph_files;
+pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod import_folder;
 pub(crate) mod jobs;

@@ -29,6 +29,7 @@ pub(crate) async fn run(
         tools,
         graph_file: graph_file()?,
         max_connections: listen.max_connections as usize,
+        metrics_bind: listen.metrics_bind.filter(|bind| !bind.trim().is_empty()),
     };
     let needs_postgres = settings.store.database_url.is_none();
     let meeting = Meeting::of(&settings)?;

@@ -85,6 +85,13 @@ impl Guard {
         (hosts.collect(), origins.collect())
     }
 
+    /// Whether a request would be let through, whatever it is about.
+    pub(super) fn admits(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        self.check_host(uri, headers).is_ok()
+            && self.check_origin(headers).is_ok()
+            && self.check_token(headers).is_ok()
+    }
+
     fn allows(&self, host: &Host) -> bool {
         self.hosts.iter().any(|allowed| allowed.covers(host))
     }

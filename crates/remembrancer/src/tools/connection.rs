@@ -99,6 +99,10 @@ impl Connection {
         self.graph_of(namespace).scope(None).map_err(|error| ErrorData::internal_error(error.0, None))
     }
 
+    pub(crate) fn readiness(&self) -> &memory_engine::readiness::Watch {
+        self.toolbox.readiness()
+    }
+
     async fn memory(&self) -> Result<Arc<Memory>, ErrorData> {
         self.toolbox.readiness.ready().await.map_err(|readiness| resource::unready(&readiness))
     }

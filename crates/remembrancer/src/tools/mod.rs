@@ -35,8 +35,8 @@ use serde_json::{Value, json};
 pub(crate) use self::arguments::arguments;
 pub(crate) use self::connection::Connection;
 pub(crate) use self::offer::ToolSettings;
-use crate::readiness::Readiness;
 pub(crate) use graph_home::GraphHome;
+use memory_engine::readiness::Readiness;
 
 /// How long any tool may take.
 const TOOL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -138,7 +138,7 @@ fn unwritable(error: &serde_json::Error) -> Refusal {
 /// All tools and what they need, shared by every connection.
 pub(crate) struct Toolbox {
     tools: Vec<Registered>,
-    readiness: crate::readiness::Watch,
+    readiness: memory_engine::readiness::Watch,
 }
 
 /// What each tool takes, for the command line's test.
@@ -162,8 +162,12 @@ fn registered() -> Vec<Registered> {
 }
 
 impl Toolbox {
-    pub(crate) fn new(readiness: crate::readiness::Watch) -> Arc<Self> {
+    pub(crate) fn new(readiness: memory_engine::readiness::Watch) -> Arc<Self> {
         Arc::new(Self { tools: registered(), readiness })
+    }
+
+    pub(crate) fn readiness(&self) -> &memory_engine::readiness::Watch {
+        &self.readiness
     }
 
     /// The memory, once it is there.

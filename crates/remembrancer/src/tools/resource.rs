@@ -12,7 +12,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{TOOL_TIMEOUT, graph};
-use crate::readiness::{Readiness, Watch};
+use memory_engine::readiness::{Readiness, Watch};
 
 pub(super) const URI: &str = "memory://knowledge-graph";
 /// The tool that shows the same: without it there is no resource.

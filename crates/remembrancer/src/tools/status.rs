@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
-use crate::readiness::Readiness;
+use memory_engine::readiness::Readiness;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

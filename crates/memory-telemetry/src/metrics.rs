@@ -1,0 +1,66 @@
+//! The metrics of this process in the text format of Prometheus.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_process::Collector;
+
+/// Upper bounds of histograms of durations, in seconds.
+const DURATION_BUCKETS: [f64; 16] =
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0, 600.0];
+/// How often what was measured is added up where nobody scrapes.
+const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
+
+static RECORDED: OnceLock<Recorded> = OnceLock::new();
+
+/// What was measured so far.
+struct Recorded {
+    handle: PrometheusHandle,
+    process: Collector,
+}
+
+/// Begins to measure; once a process, before anything is measured.
+pub fn install(version: &'static str) {
+    let recorded = match recorder(version) {
+        Ok(recorded) => recorded,
+        Err(error) => {
+            tracing::warn!(%error, "nothing is measured");
+            return;
+        }
+    };
+    let _ = RECORDED.set(recorded);
+}
+
+fn recorder(version: &'static str) -> Result<Recorded, BuildError> {
+    let durations = Matcher::Suffix("_duration_seconds".to_owned());
+    let builder = PrometheusBuilder::new().set_buckets_for_metric(durations, &DURATION_BUCKETS)?;
+    let recorder = builder.build_recorder();
+    let handle = recorder.handle();
+    if metrics::set_global_recorder(recorder).is_err() {
+        tracing::warn!("another recorder of metrics stands there already");
+    }
+    let process = Collector::default();
+    process.describe();
+    metrics::describe_gauge!("remembrancer_build_info", "Always 1; its label is the version of the program.");
+    metrics::gauge!("remembrancer_build_info", "version" => version).set(1.0);
+    Ok(Recorded { handle, process })
+}
+
+/// Adds up what was measured, so that it takes no more and more memory; runs until it is dropped.
+pub async fn keep_up() {
+    let Some(recorded) = RECORDED.get() else { return };
+    let mut ticking = tokio::time::interval(UPKEEP_INTERVAL);
+    ticking.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticking.tick().await;
+        recorded.handle.run_upkeep();
+    }
+}
+
+/// All metrics as they are now.
+pub fn scrape() -> String {
+    let Some(recorded) = RECORDED.get() else { return String::new() };
+    recorded.process.collect();
+    recorded.handle.render()
+}
