@@ -4,6 +4,7 @@
 //! text is; only what is handed out is counted in characters.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -105,6 +106,53 @@ pub fn chunk_text(content: &str) -> Chunked {
 pub fn count_tokens(text: &str) -> usize {
     let encoder = cl100k_base_singleton();
     pieces(text).map(|piece| encoder.encode_ordinary(piece).len()).sum()
+}
+
+/// How many short stretches of text are remembered with their counts, and how long one may be, in bytes.
+const COUNTED_MAX: usize = 50_000;
+const COUNTED_BYTES: usize = 24;
+
+/// Counts tokens as [`count_tokens`] does, several times as fast: the words, keys and digits that texts of one kind are made of
+/// are counted once.
+#[derive(Debug, Default)]
+pub struct TokenCounter {
+    counted: HashMap<Box<str>, usize>,
+}
+
+impl TokenCounter {
+    pub fn count(&mut self, text: &str) -> usize {
+        stretches(text).map(|stretch| self.count_stretch(stretch)).sum()
+    }
+
+    fn count_stretch(&mut self, stretch: &str) -> usize {
+        if stretch.len() > COUNTED_BYTES {
+            return count_tokens(stretch);
+        }
+        if let Some(tokens) = self.counted.get(stretch) {
+            return *tokens;
+        }
+        let tokens = count_tokens(stretch);
+        if self.counted.len() == COUNTED_MAX {
+            self.counted.clear();
+        }
+        self.counted.insert(stretch.into(), tokens);
+        tokens
+    }
+}
+
+/// Cuts the text wherever cl100k_base cuts it whatever stands around.
+fn stretches(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let mut chars = rest.char_indices();
+        let mut left = chars.next()?.1;
+        let end = chars
+            .find(|(_, right)| always_splits(std::mem::replace(&mut left, *right), *right))
+            .map_or(rest.len(), |(at, _)| at);
+        let (stretch, after) = rest.split_at(end);
+        rest = after;
+        Some(stretch)
+    })
 }
 
 /// The bytes of each ordinary token, by its number; the longest has 128.

@@ -41,6 +41,8 @@ pub struct HydratedHit {
     pub events: Vec<StoredEvent>,
     /// How many there are of the kinds asked for; 0 where none were asked for.
     pub event_count: i64,
+    /// Its events are still to be extracted.
+    pub is_unread: bool,
 }
 
 /// What to read with each hit.
@@ -83,6 +85,7 @@ fn hit_of(row: &PgRow) -> Result<HydratedHit, StoreError> {
         content: row.try_get("content")?,
         events: row.try_get::<Json<Vec<StoredEvent>>, _>("events")?.0,
         event_count: row.try_get("event_count")?,
+        is_unread: row.try_get("is_unread")?,
     })
 }
 

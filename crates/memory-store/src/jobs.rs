@@ -305,26 +305,6 @@ pub async fn expire_leases(conn: &mut Conn) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// How many of these revisions were never read and have an open job that will.
-pub async fn unread(conn: &mut Conn, ns: &Namespace, revisions: &[RevisionId]) -> Result<i64, StoreError> {
-    let ids: Vec<i64> = revisions.iter().map(|id| id.0).collect();
-    Ok(sqlx::query_scalar(
-        "select count(*)
-         from artifact_revision r
-         where r.namespace = $1 and r.revision_id = any($2) and r.extracted_at is null
-           and (exists (select from event_jobs j
-                        where j.namespace = r.namespace and j.revision_id = r.revision_id and j.kind = 'extract'
-                          and j.status in ('PENDING', 'PROCESSING'))
-                or exists (select from event_jobs j
-                           where j.namespace = r.namespace and j.conversation_id = r.conversation_id
-                             and j.conversation_id is not null and j.status in ('PENDING', 'PROCESSING')))",
-    )
-    .bind(ns.as_str())
-    .bind(ids)
-    .fetch_one(conn)
-    .await?)
-}
-
 /// Whether any job is due or being done.
 pub async fn any_open(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(sqlx::query_scalar(

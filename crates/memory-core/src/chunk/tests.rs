@@ -69,6 +69,19 @@ fn ordinary_text_is_counted_as_cl100k_base_counts_it() {
 }
 
 #[test]
+fn a_counter_that_remembers_words_counts_as_the_tokeniser_does() {
+    let mut counter = TokenCounter::default();
+    let json = |text: &String| {
+        format!(r#"{{"id":"art_4f0be12a99","text":{text:?},"score":0.3184,"at":"2024-03-15T09:30:00Z"}}"#)
+    };
+    let texts = ordinary_texts();
+    for text in texts.iter().chain(&texts.iter().map(json).collect::<Vec<_>>()) {
+        assert_eq!(counter.count(text), plain_count(text), "{text:?}");
+        assert_eq!(counter.count(text), plain_count(text), "the second time: {text:?}");
+    }
+}
+
+#[test]
 fn a_cut_the_pattern_always_makes_changes_no_count() {
     let units: Vec<&str> = "ab|7|12345|'s|'|.|!|)|\n|\r\n| |  |\t|漢|、|é|\u{301}|🦀".split('|').collect();
     let pairs: Vec<String> =

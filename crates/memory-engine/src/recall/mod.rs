@@ -24,7 +24,6 @@ use memory_core::snippet::snippet;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
 pub use memory_store::hydration::Place;
 use memory_store::hydration::{self, HydratedHit, Wanted};
-use memory_store::jobs;
 pub use memory_store::neighbours::Neighbour;
 pub use memory_store::turns::Turn;
 
@@ -145,23 +144,12 @@ impl Memory {
             };
             self.explain_emptiness(ns, request, &mut answer).await?;
             if request.include_events {
-                answer.unread = self.unread(ns, &answer.results).await?;
+                answer.unread = answer.results.iter().filter(|result| result.hit.is_unread).count();
             }
             answer.warnings.splice(0..0, request.warnings.iter().cloned());
             Ok(answer)
         })
         .await
-    }
-
-    async fn unread(&self, ns: &Namespace, results: &[Recalled]) -> Result<usize, EngineError> {
-        if results.is_empty() {
-            return Ok(0);
-        }
-        let revisions: Vec<RevisionId> = results.iter().map(|result| result.hit.revision_id).collect();
-        let mut conn = self.store.acquire().await?;
-        let unread = jobs::unread(&mut conn, ns, &revisions).await?;
-        conn.keep();
-        Ok(unread as usize)
     }
 
     async fn recall_query(

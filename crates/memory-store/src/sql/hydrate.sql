@@ -11,7 +11,14 @@ select p.revision_id, u.passage_id, r.artifact_id, r.context, r.title, r.source,
     case when $4 > 0 then (
         select count(*) from semantic_event e
         where e.namespace = $1 and e.revision_id = p.revision_id
-            and (cardinality($5::text[]) = 0 or e.category = any($5))) else 0 end as event_count
+            and (cardinality($5::text[]) = 0 or e.category = any($5))) else 0 end as event_count,
+    r.extracted_at is null and (
+        exists (select from event_jobs j
+                where j.namespace = $1 and j.revision_id = r.revision_id and j.kind = 'extract'
+                    and j.status in ('PENDING', 'PROCESSING'))
+        or exists (select from event_jobs j
+                   where j.namespace = $1 and j.conversation_id = r.conversation_id
+                       and j.status in ('PENDING', 'PROCESSING'))) as is_unread
 from unnest($2::bigint[]) with ordinality u (passage_id, n)
 cross join lateral (select * from passage p where p.namespace = $1 and p.passage_id = u.passage_id offset 0) p
 cross join lateral (select * from artifact_revision r where r.namespace = $1 and r.revision_id = p.revision_id offset 0) r

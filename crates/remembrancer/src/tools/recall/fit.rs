@@ -3,10 +3,9 @@
 //! Results come first; what is left is shared fairly by their events, related events, facts and entities: whichever has
 //! had least comes next. What is left out is counted in a warning.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use memory_core::chunk::count_tokens;
+use memory_core::chunk::TokenCounter;
 use memory_core::text::cut;
 use memory_engine::recall::{Paging, Position, RecallRequest, Target};
 use serde::Serialize;
@@ -59,10 +58,8 @@ fn count_events(output: &mut Output) {
     }
 }
 
-thread_local! {
-    /// What was counted for the answer that is being made: most of it is asked for several times.
-    static COUNTED: RefCell<HashMap<String, usize>> = RefCell::default();
-}
+/// Remembers the words of answers.
+static COUNTER: LazyLock<Mutex<TokenCounter>> = LazyLock::new(Mutex::default);
 
 /// As it is sent. These are always JSON.
 fn json<T: Serialize>(value: &T) -> String {
@@ -70,15 +67,7 @@ fn json<T: Serialize>(value: &T) -> String {
 }
 
 fn tokens<T: Serialize>(value: &T) -> usize {
-    let json = json(value);
-    COUNTED.with_borrow_mut(|counted| match counted.get(&json) {
-        Some(tokens) => *tokens,
-        None => {
-            let tokens = count_tokens(&json);
-            counted.insert(json, tokens);
-            tokens
-        }
-    })
+    COUNTER.lock().unwrap_or_else(PoisonError::into_inner).count(&json(value))
 }
 
 /// What is shared by a bound.
@@ -147,13 +136,11 @@ impl Counts {
 
 /// Makes the answer fit. Results are left out only where the bound was asked for; of a default answer they are shortened.
 pub(super) fn fit(output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
-    let fitted = if json(&output).len() <= bound * LONG_TOKEN_BYTES && tokens(&output) <= bound {
+    if json(&output).len() <= bound * LONG_TOKEN_BYTES && tokens(&output) <= bound {
         output
     } else {
         fitted(output, bound, is_asked, paging)
-    };
-    COUNTED.with_borrow_mut(HashMap::clear);
-    fitted
+    }
 }
 
 fn fitted(mut output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
