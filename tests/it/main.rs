@@ -75,6 +75,7 @@ mod reembed;
 mod related;
 mod remember;
 mod reranking;
+mod schema_owner;
 mod shorthand;
 mod slices;
 mod stand_ins;

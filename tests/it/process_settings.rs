@@ -6,10 +6,13 @@ use std::path::Path;
 use memory_tests::process::DataDir;
 
 /// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
-const WITHOUT_FLAG: [&str; 8] = [
+const WITHOUT_FLAG: [&str; 11] = [
+    "DATABASE_PASSWORD_FILE",
     "MEMORY_FILE_PATH",
     "QDRANT_API_KEY",
     "QDRANT_API_KEY_FILE",
+    "REMEMBRANCER_GRANT_PASSWORD",
+    "REMEMBRANCER_GRANT_PASSWORD_FILE",
     "REMEMBRANCER_LLM_KEY",
     "REMEMBRANCER_LLM_KEY_FILE",
     "REMEMBRANCER_TOKEN",
@@ -74,6 +77,7 @@ async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
         "import-folder",
         "reembed",
         "reextract",
+        "migrate",
         "reconcile",
         "bench",
         "stop",

@@ -84,7 +84,7 @@ async fn server() -> &'static EmbeddedPostgres {
             let server = EmbeddedPostgres::new(postgres_bin(), home.clone()).with_options(options);
             server.start().await.expect("the test server starts");
             // Some tests are somebody else for a while: this database, which can lose its data, lets them in.
-            std::fs::write(home.join("data/pg_hba.conf"), "local all postgres trust\n")
+            std::fs::write(home.join("data/pg_hba.conf"), "local all all trust\n")
                 .expect("its rules are written");
             let pid =
                 server.pid().and_then(|pid| rustix::process::Pid::from_raw(pid as i32)).expect("it runs");
@@ -120,6 +120,13 @@ pub async fn fresh_database() -> String {
         .await;
     let name = format!("test_{}_{}", std::process::id(), uuid::Uuid::new_v4().simple());
     create(&mut admin().await, &name, Some(template)).await;
+    url_of(&name).await
+}
+
+/// The address of a database without anything in it.
+pub async fn empty_database() -> String {
+    let name = format!("test_{}_{}", std::process::id(), uuid::Uuid::new_v4().simple());
+    create(&mut admin().await, &name, None).await;
     url_of(&name).await
 }
 

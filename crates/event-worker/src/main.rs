@@ -87,7 +87,7 @@ fn stop_on_signals() -> std::io::Result<CancellationToken> {
 
 async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     let mut settings = Settings::parse();
-    settings.store.tidy();
+    settings.store.tidy().map_err(anyhow::Error::msg)?;
     let filter =
         EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();

@@ -39,9 +39,10 @@ pub enum EngineError {
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unreachable(_) | StoreError::Unanswered(_) | StoreError::Conflict => {
-                Self::Unavailable(error)
-            }
+            StoreError::Unreachable(_)
+            | StoreError::Unanswered(_)
+            | StoreError::Unprepared(_)
+            | StoreError::Conflict => Self::Unavailable(error),
             StoreError::DiskFull(_) => Self::DiskFull(error),
             StoreError::LeaseLost
             | StoreError::ModelMismatch(_)

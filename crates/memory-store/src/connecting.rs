@@ -2,6 +2,7 @@
 //! The address is never shown, since it has a password in it; host, port, user and database are.
 
 use std::io::ErrorKind;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -29,6 +30,27 @@ pub(crate) fn address(url: &str) -> Result<PgConnectOptions, String> {
     PgConnectOptions::from_str(url).map_err(|error| {
         format!("DATABASE_URL cannot be read ({}); it must look like {FORM}, with signs such as @ or / in a password as %40 or %2F", reason(&error, url))
     })
+}
+
+/// The address with the password that a file has, unless it has one itself.
+pub(crate) fn with_password(url: &str, file: &Path) -> Result<String, String> {
+    let Ok(mut address) = url::Url::parse(url) else { return Ok(url.to_owned()) };
+    if address.password().is_some() {
+        return Ok(url.to_owned());
+    }
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("DATABASE_PASSWORD_FILE {} cannot be read: {error}", file.display()))?;
+    let password = text.trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        return Err(format!(
+            "DATABASE_PASSWORD_FILE {} is empty; write the password into it",
+            file.display()
+        ));
+    }
+    address.set_password(Some(password)).map_err(|()| {
+        format!("DATABASE_URL names no host that a password could be for; it must look like {FORM}")
+    })?;
+    Ok(address.into())
 }
 
 /// Connects once and lets go. Fails with a sentence that says why, and whether waiting may help.
@@ -134,6 +156,26 @@ mod tests {
             assert!(refused.contains("postgres://USER"), "{refused}");
         }
         assert!(address("postgresql://u:p@host/db").is_ok());
+    }
+
+    #[test]
+    fn a_password_of_a_file_comes_into_the_address_as_it_is() {
+        let file = std::env::temp_dir().join(format!("remembrancer-password-{}", std::process::id()));
+        std::fs::write(&file, "p@ss/w:rd %41?#\n").unwrap();
+        let whole = with_password("postgres://u@host:5/db?sslmode=disable", &file).unwrap();
+        let options = address(&whole).unwrap();
+        assert_eq!((options.get_host(), options.get_port(), options.get_database()), ("host", 5, Some("db")));
+        let read = url::Url::parse(&whole).unwrap();
+        assert!(
+            !whole.contains("p@ss/w")
+                && read.password().is_some_and(|p| p.contains("%2541") || p.contains("%41")),
+            "{whole}"
+        );
+        assert_eq!(with_password("postgres://u:own@host/db", &file).unwrap(), "postgres://u:own@host/db");
+        std::fs::write(&file, "\n").unwrap();
+        assert!(with_password("postgres://u@host/db", &file).unwrap_err().contains("is empty"));
+        std::fs::remove_file(&file).unwrap();
+        assert!(with_password("postgres://u@host/db", &file).unwrap_err().contains("cannot be read"));
     }
 
     #[tokio::test]

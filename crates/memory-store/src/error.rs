@@ -13,6 +13,9 @@ pub enum StoreError {
     /// The first connection was not to be had, for this reason. Try again later.
     #[error("{0}")]
     Unanswered(String),
+    /// The schema is not the one that is needed, and this role may not bring it there. Try again later.
+    #[error("{0}")]
+    Unprepared(String),
     /// The disk of the database is full; nothing was written.
     #[error("the database has no space left on its disk")]
     DiskFull(#[source] sqlx::Error),
@@ -63,6 +66,6 @@ impl StoreError {
 
     /// The same call may succeed when it is made again at once or a little later.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Conflict | Self::Unreachable(_) | Self::Unanswered(_))
+        matches!(self, Self::Conflict | Self::Unreachable(_) | Self::Unanswered(_) | Self::Unprepared(_))
     }
 }

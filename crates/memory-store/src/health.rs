@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::pool::MIGRATOR;
+use crate::schema::MIGRATOR;
 use crate::{Store, StoreError};
 
 /// How long until a database that was away is tried again.

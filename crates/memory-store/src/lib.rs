@@ -25,6 +25,7 @@ pub mod passages;
 pub mod places;
 pub mod reembedding;
 pub mod reextraction;
+pub mod schema;
 pub mod search;
 pub mod survey;
 pub mod turns;

@@ -87,19 +87,19 @@ impl Store {
         .fetch_one(&mut *tx)
         .await?;
         // It has no vectors; an index of another dimension would refuse its first.
-        sqlx::query(AssertSqlSafe(format!("drop index if exists passage_embedding_hnsw_{model_id}")))
-            .execute(&mut *tx)
-            .await?;
+        for function in ["drop_vector_index", "create_vector_index"] {
+            sqlx::query(AssertSqlSafe(format!("select {function}($1)")))
+                .bind(model_id)
+                .execute(&mut *tx)
+                .await?;
+        }
         let active = ActiveModel { model_id, info: model.clone() };
-        sqlx::query(AssertSqlSafe(format!("create index if not exists {}", index_definition(&active))))
-            .execute(&mut *tx)
-            .await?;
         tx.commit().await?;
         Ok(active)
     }
 }
 
-/// Name and definition of a model's index. It holds numbers of 16 bits: half the size, and the nearest by them are the
+/// Name and definition of a model's index, as the function `create_vector_index` has it. It holds numbers of 16 bits: half the size, and the nearest by them are the
 /// nearest; their places are then given by the vectors themselves.
 pub(crate) fn index_definition(model: &ActiveModel) -> String {
     // The two numbers are ours, not a caller's: index definitions take no parameters.

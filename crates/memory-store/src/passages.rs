@@ -21,14 +21,9 @@ pub async fn begin_many(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Brings what is left in that list into the index, for whoever owns that.
+/// Brings what is left in that list into the index.
 pub async fn end_many(tx: &mut Tx) -> Result<(), StoreError> {
-    sqlx::query(
-        "select gin_clean_pending_list(c.oid) from pg_class c
-         where c.oid = 'passage_lex'::regclass and pg_has_role(c.relowner, 'usage')",
-    )
-    .execute(&mut **tx)
-    .await?;
+    sqlx::query("select clean_pending_lists(array['passage_lex'::regclass])").execute(&mut **tx).await?;
     Ok(())
 }
 

@@ -1,17 +1,14 @@
 //! The connection pool, and the transaction type that other crates see.
 
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::time::Duration;
 
-use sqlx::migrate::Migrator;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Postgres, Row};
 
-use crate::StoreError;
-use crate::connecting;
 use crate::warm::{Lent, Warm};
-
-pub(crate) static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
+use crate::{StoreError, connecting, schema};
 
 /// The oldest PostgreSQL that has what the schema uses.
 const POSTGRES_MIN_VERSION: i32 = 150_000;
@@ -94,10 +91,16 @@ pub struct StoreSettings {
 }
 
 impl StoreSettings {
-    /// A variable that is set to nothing is not set.
-    pub fn tidy(&mut self) {
-        self.database_url =
-            self.database_url.take().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
+    /// A variable that is set to nothing is not set. A password that stands in a file, which DATABASE_PASSWORD_FILE names, comes into
+    /// the address, unless that has one.
+    pub fn tidy(&mut self) -> Result<(), String> {
+        let url = self.database_url.take().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
+        let file = std::env::var_os("DATABASE_PASSWORD_FILE").filter(|file| !file.is_empty());
+        self.database_url = match (url, file) {
+            (Some(url), Some(file)) => Some(connecting::with_password(&url, Path::new(&file))?),
+            (url, _) => url,
+        };
+        Ok(())
     }
 
     /// What is wrong with the settings, as far as that shows without connecting.
@@ -110,13 +113,21 @@ impl StoreSettings {
 /// Everything that is kept.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pool: PgPool,
+    pub(crate) pool: PgPool,
     warm: Warm,
 }
 
 impl Store {
-    /// Connects, checks that the database is fit for use and migrates it.
+    /// Connects, checks that the database is fit for use and migrates it; a role that may not do that finds it migrated, or
+    /// is told to try again.
     pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
+        let store = Self::connect(url, connections).await?;
+        schema::ensure(&store.pool).await?;
+        Ok(store)
+    }
+
+    /// Connects, whatever the schema is like.
+    pub(crate) async fn connect(url: &str, connections: u32) -> Result<Self, StoreError> {
         let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
         // The pool would try for long, and then not say why.
         connecting::try_once(&options).await?;
@@ -148,14 +159,6 @@ impl Store {
             .await?;
         let store = Self { pool, warm: Warm::of(connections) };
         store.check_fitness().await?;
-        MIGRATOR.run(&store.pool).await.map_err(|error| match error {
-            sqlx::migrate::MigrateError::Execute(error) | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => {
-                StoreError::from(error)
-            }
-            other => StoreError::Unsuitable(format!(
-                "the database has a schema that this version cannot use ({other}); run the version that wrote it, or another database"
-            )),
-        })?;
         Ok(store)
     }
 

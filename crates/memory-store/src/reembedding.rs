@@ -11,6 +11,7 @@ use sqlx::{AssertSqlSafe, Connection, FromRow, Row};
 
 use crate::artifacts::MetadataRow;
 use crate::models::{ActiveModel, index_definition, model_of};
+use crate::schema::is_owner;
 use crate::{Conn, Store, StoreError, Tx};
 
 /// The largest dimension that a vector index takes.
@@ -86,7 +87,8 @@ async fn lock_models(tx: &mut Tx) -> Result<(), StoreError> {
 }
 
 /// Makes the model's index while others read and write. Its vectors come later, so nothing is sorted into it here. One
-/// that was left unfinished is made anew.
+/// that was left unfinished is made anew. A role that does not own the tables has it made at once: writers wait while the vectors
+/// are looked through.
 pub async fn ensure_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), StoreError> {
     let model_id = model.model_id;
     let is_whole: Option<bool> =
@@ -99,6 +101,10 @@ pub async fn ensure_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), St
         Some(false) => drop_index(conn, model).await?,
         None => {}
     }
+    if !is_owner(conn).await? {
+        sqlx::query("select create_vector_index($1)").bind(model_id).execute(conn).await?;
+        return Ok(());
+    }
     let create = format!("create index concurrently if not exists {}", index_definition(model));
     sqlx::query(AssertSqlSafe(create)).execute(conn).await?;
     Ok(())
@@ -106,6 +112,10 @@ pub async fn ensure_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), St
 
 async fn drop_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), StoreError> {
     let model_id = model.model_id;
+    if !is_owner(conn).await? {
+        sqlx::query("select drop_vector_index($1)").bind(model_id).execute(conn).await?;
+        return Ok(());
+    }
     sqlx::query(AssertSqlSafe(format!(
         "drop index concurrently if exists passage_embedding_hnsw_{model_id}"
     )))

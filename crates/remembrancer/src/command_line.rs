@@ -15,6 +15,7 @@ use crate::commands::health::HealthArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
 use crate::commands::jobs::JobsArgs;
+use crate::commands::migrate::MigrateArgs;
 use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
 use crate::commands::reembed::ReembedArgs;
 use crate::commands::reextract::ReextractArgs;
@@ -78,6 +79,8 @@ pub(crate) enum Command {
     ImportFolder(ImportFolderArgs),
     /// Change the embedding model, named by --model-dir, while everything goes on
     Reembed(ReembedArgs),
+    /// Bring the schema of a Postgres of your own to this version, as the role that owns it
+    Migrate(MigrateArgs),
     /// Compare the vectors mirrored in Qdrant with Postgres, and mend them
     Reconcile(ReconcileArgs),
     /// Build a new collection in Qdrant while the old one is searched
@@ -135,7 +138,6 @@ fn understood(command: &mut clap::Command, matches: &ArgMatches) -> Result<Cli, 
     }
     let mut cli = Cli::from_arg_matches(matches)?;
     cli.settings.given = Given::of(command, matches);
-    cli.settings.store.tidy();
     Ok(cli)
 }
 
@@ -177,6 +179,7 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
         "health" => id == "bind",
         "setup" => matches!(id, "data_dir" | "model_dir"),
         "stop" => matches!(id, "data_dir" | "database_url"),
+        "migrate" => id == "database_url",
         "bench" => (is_place || matches!(heading, "Models" | "Language model")) && id != "namespace",
         "reembed" => (is_place || heading == "Qdrant" || id == "model_dir") && id != "namespace",
         "reconcile" | "reindex" => (is_place || heading == "Qdrant") && id != "namespace",

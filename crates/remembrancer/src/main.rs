@@ -59,7 +59,8 @@ fn default_filter(command: &Command) -> &'static str {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    let settings = cli.settings;
+    let mut settings = cli.settings;
+    settings.store.tidy().map_err(anyhow::Error::msg)?;
     match &cli.command {
         Command::Setup(args) => {
             commands::setup::run(args, &settings.pieces()?)?;
@@ -90,6 +91,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Export(args) => commands::export::run(&settings, args).await,
             Command::Import(args) => commands::import::run(&settings, args).await,
             Command::Reembed(args) => commands::reembed::run(&settings, args).await,
+            Command::Migrate(args) => commands::migrate::run(&settings, args).await,
             Command::Reconcile(args) => commands::mirror::reconcile(&settings, args).await,
             Command::Reindex(args) => commands::mirror::reindex(&settings, args).await,
             Command::Reextract(args) => commands::reextract::run(&settings, args).await,

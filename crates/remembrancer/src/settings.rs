@@ -223,14 +223,20 @@ pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
+const SECRET_FILES: [&str; 4] =
+    ["DATABASE_PASSWORD_FILE", "REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY_FILE", "QDRANT_API_KEY_FILE"];
+/// Where containers have theirs: whoever runs them decides who may read them there, not the mode.
+const MOUNTED_SECRETS: &str = "/run/secrets";
+
 /// Secrets in files that others can read: said once, by the process that keeps using them.
 pub(crate) fn warn_of_open_secrets() {
-    for name in ["REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY_FILE", "QDRANT_API_KEY_FILE"] {
+    for name in SECRET_FILES {
         let Some(file) = std::env::var_os(name).filter(|file| !file.is_empty()).map(PathBuf::from) else {
             continue;
         };
         if let Ok(found) = std::fs::metadata(&file)
             && found.mode() & 0o077 != 0
+            && !file.starts_with(MOUNTED_SECRETS)
         {
             tracing::warn!(
                 "{name} {} can be read by others (mode {:03o}): `chmod 600` keeps the secret to its owner",

@@ -88,13 +88,11 @@ pub async fn begin_bulk(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Brings what waits into the trigram indexes, so that no search has to read it; an owner may.
+/// Brings what waits into the trigram indexes, so that no search has to read it.
 pub async fn end_bulk(tx: &mut Tx) -> Result<(), StoreError> {
     sqlx::query(
-        "select gin_clean_pending_list(oid)
-         from pg_class
-         where oid in ('graph_entity_name'::regclass, 'graph_entity_type'::regclass, 'graph_observation_folded'::regclass)
-           and pg_has_role(relowner, 'usage')",
+        "select clean_pending_lists(
+             array['graph_entity_name', 'graph_entity_type', 'graph_observation_folded']::regclass[])",
     )
     .execute(&mut **tx)
     .await?;

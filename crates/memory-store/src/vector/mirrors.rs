@@ -7,14 +7,9 @@ use uuid::Uuid;
 
 use super::outbox;
 use crate::models::ActiveModel;
+use crate::schema::is_owner;
 use crate::{Conn, Store, StoreError, Tx};
 
-/// The tables whose triggers note what is to be mirrored.
-const WATCHED: [(&str, &[&str]); 3] = [
-    ("passage_embedding", &["mirror_insert", "mirror_update", "mirror_delete"]),
-    ("artifact_revision", &["mirror_update"]),
-    ("semantic_event", &["mirror_insert", "mirror_delete"]),
-];
 const BY_ID: &str = "passage_embedding_by_id";
 /// How many passages are queued at a time to fill a collection.
 const FILLED_AT_ONCE: i64 = 5_000;
@@ -221,19 +216,13 @@ async fn watch(tx: &mut Tx, on: bool) -> Result<(), StoreError> {
     }
     // All writers would wait behind us for one that takes long: rather later again.
     sqlx::query("set local lock_timeout = '2s'").execute(&mut **tx).await?;
-    let what = if on { "enable" } else { "disable" };
-    for (table, triggers) in WATCHED {
-        for trigger in triggers {
-            sqlx::query(AssertSqlSafe(format!("alter table {table} {what} trigger {trigger}")))
-                .execute(&mut **tx)
-                .await?;
-        }
-    }
+    sqlx::query("select note_vector_changes($1)").bind(on).execute(&mut **tx).await?;
     Ok(())
 }
 
-/// An index over the vectors in the order in which points are compared; made when it is first needed.
-async fn ensure_order(conn: &mut Conn) -> Result<(), StoreError> {
+/// An index over the vectors in the order in which points are compared; made when it is first needed, or by `migrate`, since
+/// only the owner of the tables can.
+pub(crate) async fn ensure_order(conn: &mut Conn) -> Result<(), StoreError> {
     let is_whole: Option<bool> =
         sqlx::query_scalar("select indisvalid from pg_index where indexrelid = to_regclass($1)")
             .bind(BY_ID)
@@ -241,6 +230,12 @@ async fn ensure_order(conn: &mut Conn) -> Result<(), StoreError> {
             .await?;
     if is_whole == Some(true) {
         return Ok(());
+    }
+    if !is_owner(conn).await? {
+        return Err(StoreError::Unprepared(format!(
+            "the index {BY_ID}, which a mirror needs, is not there, and only the owner of the tables can make it; run \
+             `remembrancer migrate` with the owner's DATABASE_URL"
+        )));
     }
     let mut statements = vec![format!(
         "create index concurrently if not exists {BY_ID} on passage_embedding (model_id, passage_id)"

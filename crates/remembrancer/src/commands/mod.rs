@@ -9,6 +9,7 @@ pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod import_folder;
 pub(crate) mod jobs;
+pub(crate) mod migrate;
 pub(crate) mod mirror;
 pub(crate) mod print;
 pub(crate) mod reembed;
