@@ -20,6 +20,9 @@ pub(crate) struct SetupArgs {
     /// Take the packages from this folder: no network and no pip are needed
     #[arg(long, value_name = "FOLDER")]
     from: Option<PathBuf>,
+    /// Leave out Postgres: DATABASE_URL will name one
+    #[arg(long)]
+    without_postgres: bool,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -48,7 +51,7 @@ struct PieceReport {
 enum State {
     Installed,
     AlreadyThere,
-    /// It would not run on this machine.
+    /// It would not run on this machine, or is not wanted.
     LeftOut,
 }
 
@@ -67,6 +70,9 @@ pub(crate) fn run(args: &SetupArgs, pieces: &Pieces) -> anyhow::Result<()> {
     let mut wanted = for_this_machine()?;
     if let Some(reason) = cannot_run_postgres() {
         notes.push(reason.to_owned());
+        wanted.retain(|(piece, _)| *piece != Piece::Postgres);
+    }
+    if args.without_postgres {
         wanted.retain(|(piece, _)| *piece != Piece::Postgres);
     }
     wanted.retain(|(piece, _)| !pieces.has(*piece));
