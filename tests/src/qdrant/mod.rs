@@ -80,6 +80,11 @@ impl StandIn {
 
     /// One that answers only calls with this key, the health check apart.
     pub fn with_key(api_key: Option<&str>) -> Self {
+        Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), api_key)
+    }
+
+    /// One at this address.
+    pub fn at(address: SocketAddr, api_key: Option<&str>) -> Self {
         let shared = Arc::new(Shared {
             engine: Mutex::new(Engine::default()),
             script: Mutex::new(None),
@@ -87,7 +92,7 @@ impl StandIn {
             api_key: api_key.map(str::to_owned),
             calls: Default::default(),
         });
-        let mut stand_in = Self { shared, address: SocketAddr::from(([127, 0, 0, 1], 0)), running: None };
+        let mut stand_in = Self { shared, address, running: None };
         stand_in.listen();
         stand_in
     }
