@@ -526,13 +526,44 @@ def test_the_observability_profile_is_sound():
                     "grafana/provisioning/datasources/prometheus.yml", "grafana/provisioning/dashboards/remembrancer.yml"]:
         assert (DEPLOYMENT / mounted).is_file(), f"{mounted} is missing"
     assert "GF_SECURITY_ADMIN_PASSWORD__FILE: /run/secrets/grafana_password" in told
-    [worker] = containers("event-worker")
-    address = inspected(worker)["NetworkSettings"]["Networks"][f"{PROJECT}_outside"]["IPAddress"]
     for service in ["server", "event-worker"]:
         for one in containers(service):
             address = inspected(one)["NetworkSettings"]["Networks"][f"{PROJECT}_outside"]["IPAddress"]
             with urllib.request.urlopen(f"http://{address}:9464/metrics", timeout=10) as answer:
                 assert "# TYPE " in answer.read().decode(), service
+
+
+def test_a_postgres_of_somebody_else_whose_owner_is_no_superuser():
+    compose("down", "-v", "--remove-orphans")
+    managed = ["-f", str(DEPLOYMENT / "managed-postgres.yml")]
+    # The networks are made with the first container.
+    compose("run", "--rm", "-T", "--no-deps", "server", "true", files=managed)
+    password = "the password of who owns it, with @ and / in it"
+    (DEPLOYMENT / "secrets/superuser").write_text("f" * 32)
+    (DEPLOYMENT / "secrets/superuser").chmod(0o444)
+    name = f"{PROJECT}-managed"
+    docker("run", "-d", "--name", name, "--user", "999:999", "--network", f"{PROJECT}_outside", "--network-alias", "elsewhere",
+           "-v", f"{DEPLOYMENT}/secrets/superuser:/password:ro", "-e", "POSTGRES_USER=admin", "-e", "POSTGRES_DB=memory",
+           "-e", "POSTGRES_PASSWORD_FILE=/password", "-e", "POSTGRES_INITDB_ARGS=--encoding=UTF8", "remembrancer-test/postgres")
+    try:
+        asked = ["docker", "exec", name, "psql", "-h", "/var/run/postgresql", "-U", "admin", "-v", "ON_ERROR_STOP=1"]
+        until("it is made", lambda: run("docker", "exec", name, "pg_isready", "-q", "-h", "127.0.0.1", check=False).returncode == 0)
+        run(*asked, "-d", "memory", "-c", f"create role team login createrole password '{password}'",
+            "-c", "alter database memory owner to team", "-c", "create extension vector", "-c", "create extension pg_trgm",
+            "-c", "create extension btree_gin", "-c", "alter schema public owner to team")
+        (DEPLOYMENT / "secrets/owner_password").chmod(0o644)
+        (DEPLOYMENT / "secrets/owner_password").write_text(password + "\n")
+        up(*managed, REMEMBRANCER_OWNER_DATABASE_URL="postgres://team@elsewhere:5432/memory",
+           REMEMBRANCER_DATABASE_URL="postgres://remembrancer@elsewhere:5432/memory")
+        assert not containers("postgres")
+        text = "Dora keeps the spare key with the neighbours."
+        call("remember", content=text)
+        settled()
+        assert text in json.dumps(call("recall", query="Where is the spare key?"))
+        roles = run(*asked, "-d", "memory", "-Atc", "select distinct usename from pg_stat_activity where application_name = 'remembrancer'")
+        assert roles == "remembrancer", roles
+    finally:
+        docker("rm", "-f", "-v", name)
 
 
 def main():
@@ -544,8 +575,6 @@ def main():
             began = time.monotonic()
             test()
             print(f"ok {name.removeprefix('test_')} ({time.monotonic() - began:.1f} s)", flush=True)
-        for what, figure in FIGURES.items():
-            print(f"figure: {what}: {figure}")
         print(f"{len(tests)} passed, 0 failed")
     except BaseException:
         print(f"FAILED {name}", flush=True)
@@ -555,6 +584,8 @@ def main():
         print(ran.stdout[-20000:])
         raise
     finally:
+        for what, figure in FIGURES.items():
+            print(f"figure: {what}: {figure}")
         if not os.environ.get("KEEP_STACK"):
             compose("down", "-v", "--remove-orphans", "-t", "5", check=False)
 
