@@ -11,10 +11,10 @@ use crate::archive::{exported_as, have_documents, have_graphs, import};
 use crate::shorthand::{light, rows};
 
 /// A table, and what becomes of its columns when a namespace goes out and comes in with `--events`.
-struct Assigned {
-    table: &'static str,
+pub(crate) struct Assigned {
+    pub(crate) table: &'static str,
     /// They come back as they were.
-    kept: &'static str,
+    pub(crate) kept: &'static str,
     /// They come back in other terms: an id as a number, a pair by names.
     told: &'static str,
     /// Made anew from what is kept, by the import or by jobs.
@@ -27,7 +27,7 @@ const fn table(table: &'static str) -> Assigned {
     Assigned { table, kept: "", told: "", derived: "", operational: "" }
 }
 
-const SCHEMA: &[Assigned] = &[
+pub(crate) const SCHEMA: &[Assigned] = &[
     Assigned {
         kept: "sha256 content",
         derived: "artifact_id char_count token_count created_at",

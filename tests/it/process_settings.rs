@@ -73,6 +73,8 @@ async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
         "forget",
         "status",
         "export",
+        "backup",
+        "restore",
         "import",
         "import-folder",
         "reembed",

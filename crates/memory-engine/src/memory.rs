@@ -18,6 +18,7 @@ use crate::mirror::VectorMirror;
 use crate::readiness::LastHealth;
 use crate::recall::{Rankings, Reranking};
 use crate::statistics::Statistics;
+use crate::status::Problem;
 
 /// How long a call is made again while the database is away, restarting for example.
 const RETRY_FOR: Duration = Duration::from_secs(8);
@@ -119,6 +120,8 @@ pub struct Memory {
     pub(crate) disk: Disk,
     pub(crate) rankings: Rankings,
     pub(crate) last_health: LastHealth,
+    /// What is wrong with the backups that this process makes, if anything.
+    pub(crate) backups: Mutex<Option<Problem>>,
 }
 
 impl Memory {
@@ -137,6 +140,7 @@ impl Memory {
             disk: Disk::default(),
             rankings: Rankings::default(),
             last_health: LastHealth::default(),
+            backups: Mutex::default(),
         }
     }
 
@@ -145,6 +149,14 @@ impl Memory {
     pub fn with_data_folder(mut self, folder: PathBuf) -> Self {
         self.disk.folder = Some(folder);
         self
+    }
+
+    /// Has status tell what is wrong with the backups; nothing any more, where it is `None`. What has been wrong since
+    /// before keeps its time.
+    pub fn report_backups(&self, problem: Option<Problem>) {
+        let mut told = locked(&self.backups);
+        let since = told.as_ref().and_then(|before| before.since);
+        *told = problem.map(|problem| Problem { since: since.or(problem.since), ..problem });
     }
 
     /// The database said that its disk is full.

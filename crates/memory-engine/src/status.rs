@@ -11,6 +11,7 @@ use memory_core::text::{counted, span_of_time};
 use memory_store::survey::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
 
 pub use self::problems::Problem;
+use crate::memory::locked;
 use crate::mirror::MirrorStatus;
 use crate::{EngineError, Memory, ModelState};
 
@@ -104,6 +105,7 @@ impl Memory {
         status.problems.extend(problems::of_jobs(&asked.stuck));
         status.problems.extend(problems::of_vectors(&status));
         status.problems.extend(problems::of_disk(&self.disk));
+        status.problems.extend(locked(&self.backups).clone());
         let ahead = status.queue.as_ref().map_or(0.0, |queue| queue.ahead_seconds);
         status.problems.extend(problems::of_clock(asked.workers.ahead_seconds.max(ahead)));
         status

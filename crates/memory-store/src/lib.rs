@@ -15,6 +15,7 @@ pub mod forgetting;
 pub mod graph;
 pub mod health;
 pub mod hydration;
+pub mod inventory;
 pub mod jobs;
 pub mod lifecycle;
 pub mod listing;

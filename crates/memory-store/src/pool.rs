@@ -126,6 +126,13 @@ impl Store {
         Ok(store)
     }
 
+    /// Connects to a database that another process holds, and changes nothing of it.
+    pub async fn attach(url: &str, connections: u32) -> Result<Self, StoreError> {
+        let store = Self::connect(url, connections).await?;
+        schema::check(&store.pool).await?;
+        Ok(store)
+    }
+
     /// Connects, whatever the schema is like.
     pub(crate) async fn connect(url: &str, connections: u32) -> Result<Self, StoreError> {
         let options = connecting::address(url).map_err(StoreError::Unsuitable)?;

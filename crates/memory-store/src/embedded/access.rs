@@ -24,7 +24,8 @@ fn rules(account: &Account) -> [(&'static str, String); 2] {
         ("trust", String::new())
     };
     [
-        ("pg_hba.conf", format!("{note}local all postgres {method}\n")),
+        // Backups are read as replicas are.
+        ("pg_hba.conf", format!("{note}local all postgres {method}\nlocal replication postgres {method}\n")),
         ("pg_ident.conf", format!("{note}{map}")),
     ]
 }

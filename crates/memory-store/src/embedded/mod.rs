@@ -5,6 +5,8 @@
 
 mod access;
 mod account;
+mod backup;
+mod major;
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -18,6 +20,8 @@ use tokio::net::UnixStream;
 use tokio::process::Command;
 
 use self::account::Account;
+pub use self::backup::{BackupFailure, major_of};
+pub use self::major::MajorFailure;
 use crate::own_folder::{FolderFault, OwnFolder, user_name};
 
 /// How long a start is tried: after a hard kill the old server may take a while to be gone.
@@ -209,10 +213,11 @@ impl EmbeddedPostgres {
 
     fn options(&self) -> String {
         // fsync, full_page_writes and synchronous_commit stay on: what was acknowledged survives a crash. A young
-        // database is analysed within seconds: without statistics a recall takes twice as long.
+        // database is analysed within seconds: without statistics a recall takes twice as long. Some of the log stays, so that
+        // of two backups at once the one does not lose what the other is done with.
         format!(
             "-c listen_addresses='' -c unix_socket_directories='{}' -c unix_socket_permissions=0700 \
-             -c shared_buffers=256MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
+             -c wal_keep_size=64MB -c shared_buffers=256MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
              -c checkpoint_timeout=15min -c autovacuum_naptime=5s -c max_parallel_workers=0 \
              -c logging_collector=off -c log_checkpoints=off {}",
             self.socket_option(),

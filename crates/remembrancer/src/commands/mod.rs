@@ -1,5 +1,6 @@
 //! What a person types: each file is a command or a few of a kind.
 
+pub(crate) mod backup;
 pub(crate) mod bench;
 pub(crate) mod entities;
 pub(crate) mod events;
@@ -14,6 +15,7 @@ pub(crate) mod mirror;
 pub(crate) mod print;
 pub(crate) mod reembed;
 pub(crate) mod reextract;
+pub(crate) mod restore;
 pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod shell;

@@ -63,8 +63,14 @@ impl<'a> Installer<'a> {
             prepare_model(&part)?;
         }
         settle(&part)?;
-        remove_folder(&folder)?;
+        // One that is there lacks something, and may be in use: it is away for no longer than this takes.
+        let old = with_suffix(&folder, ".old");
+        remove_folder(&old)?;
+        if folder.exists() {
+            fs::rename(&folder, &old).with_context(|| format!("cannot move {}", folder.display()))?;
+        }
         fs::rename(&part, &folder).with_context(|| format!("cannot move {}", part.display()))?;
+        remove_folder(&old)?;
         if self.source.is_ours() {
             fs::remove_file(&package).with_context(|| format!("cannot delete {}", package.display()))?;
         }

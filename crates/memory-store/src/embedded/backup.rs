@@ -1,0 +1,162 @@
+//! Copies of the running server's data, as it makes these itself for its replicas, and their way back.
+
+use std::os::unix::fs::{PermissionsExt, lchown};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use rustix::process::Pid;
+use walkdir::WalkDir;
+
+use super::account::Account;
+use super::{EmbeddedError, EmbeddedPostgres, FRESH, Group, SOCKET};
+use crate::own_folder::{FolderFault, OwnFolder};
+
+/// How much of what a program says is told.
+const TOLD_MAX_BYTES: usize = 2_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum BackupFailure {
+    #[error("{program} is missing at {folder}; run `remembrancer setup`, which fetches it")]
+    NoProgram { program: &'static str, folder: PathBuf },
+    #[error("{program} failed: {told}")]
+    Program { program: &'static str, told: String },
+    #[error(transparent)]
+    Embedded(#[from] EmbeddedError),
+    #[error(transparent)]
+    Folder(#[from] FolderFault),
+    #[error("{path} cannot be written: {source}")]
+    Write { path: PathBuf, source: std::io::Error },
+}
+
+/// The major version of the server whose data a folder is.
+pub fn major_of(data: &Path) -> Option<u32> {
+    std::fs::read_to_string(data.join("PG_VERSION")).ok()?.trim().parse().ok()
+}
+
+impl EmbeddedPostgres {
+    /// Makes use of the server that another process of ours has started.
+    pub fn attach(&self) -> Result<(), EmbeddedError> {
+        let socket = OwnFolder::open(&self.home.join("socket"))?;
+        socket.for_socket(SOCKET)?;
+        let _ = self.socket.set(socket);
+        Ok(())
+    }
+
+    /// The major version of the data; none where there is no database yet.
+    pub fn data_major(&self) -> Option<u32> {
+        major_of(&self.data())
+    }
+
+    /// The major version of the programs.
+    pub async fn program_major(&self) -> Result<u32, BackupFailure> {
+        let mut command = self.own_command("postgres");
+        let output = command.arg("--version").stdout(Stdio::piped()).output().await;
+        let failed = |told: String| BackupFailure::Program { program: "postgres", told };
+        let output = output.map_err(|error| failed(error.to_string()))?;
+        // postgres (PostgreSQL) 18.6
+        let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let version =
+            told.split_whitespace().last().and_then(|version| version.split('.').next()?.parse().ok());
+        version.ok_or_else(|| failed(format!("its version is not known: {told}")))
+    }
+
+    /// Copies the data of the running server into a folder that is not there yet. Whoever drops this ends it, and has to
+    /// remove what it has written.
+    pub async fn base_backup(&self, to: &Path) -> Result<(), BackupFailure> {
+        self.need("pg_basebackup")?;
+        // Where nobody reads how far it is any more, since we were killed, it ends too.
+        let arguments =
+            ["--username=postgres", "--no-password", "--format=plain", "--wal-method=stream", "--progress"];
+        let mut command = self.own_command("pg_basebackup");
+        command.args(arguments).args(["--checkpoint=fast", "--manifest-checksums=SHA256", "--host"]);
+        command.arg(self.socket_for_programs()).arg("--port=5432").arg("--pgdata").arg(to);
+        run("pg_basebackup", command).await
+    }
+
+    /// Compares a copy with what the server said of it, and reads the log that makes it consistent.
+    pub async fn verify_backup(&self, folder: &Path) -> Result<(), BackupFailure> {
+        self.need("pg_verifybackup")?;
+        let mut command = self.own_command("pg_verifybackup");
+        command.arg("--quiet").arg(folder);
+        run("pg_verifybackup", command).await
+    }
+
+    /// Where a program of ours finds the socket, for which a path through our own open files leads elsewhere.
+    pub(super) fn socket_for_programs(&self) -> PathBuf {
+        let socket = self.socket_folder();
+        match socket.strip_prefix("/proc/self") {
+            Ok(inside) => PathBuf::from(format!("/proc/{}", std::process::id())).join(inside),
+            Err(_) => socket,
+        }
+    }
+
+    fn need(&self, program: &'static str) -> Result<(), BackupFailure> {
+        if self.bin.join(program).is_file() {
+            return Ok(());
+        }
+        Err(BackupFailure::NoProgram { program, folder: self.bin.clone() })
+    }
+
+    /// Of whoever runs this: what it writes is nobody else's, the server's user included.
+    pub(super) fn own_command(&self, program: &str) -> tokio::process::Command {
+        let us = Account { uid: 0, gid: 0, is_left_to: false };
+        let mut command = self.command(program, &us);
+        command.kill_on_drop(true);
+        command
+    }
+
+    /// Has a copy, which the folder `data` is, become the data of a server that has none: the files are given to the
+    /// server's user. Nothing is started.
+    pub fn take_over(&self, data: &Path) -> Result<(), BackupFailure> {
+        let account = Account::of(&self.home)?;
+        self.prepare_folders(&account)?;
+        let written = |path: &Path| {
+            let path = path.to_owned();
+            move |source| BackupFailure::Write { path, source }
+        };
+        for entry in WalkDir::new(data) {
+            let entry = entry.map_err(|error| written(data)(error.into()))?;
+            let mode = match entry.file_type() {
+                kind if kind.is_dir() => 0o700,
+                kind if kind.is_file() => 0o600,
+                _ => continue,
+            };
+            std::fs::set_permissions(entry.path(), std::fs::Permissions::from_mode(mode))
+                .map_err(written(entry.path()))?;
+            if account.is_left_to {
+                lchown(entry.path(), Some(account.uid), Some(account.gid)).map_err(written(entry.path()))?;
+            }
+        }
+        std::fs::rename(data, self.data()).map_err(written(&self.data()))
+    }
+
+    /// Where a copy is put before [`take_over`](Self::take_over): a start removes what was left there.
+    pub fn staging(&self) -> PathBuf {
+        self.home.join(format!("{FRESH}-restored"))
+    }
+}
+
+/// Waits for a program; gives what it said when it failed.
+pub(super) async fn run(
+    program: &'static str,
+    mut command: tokio::process::Command,
+) -> Result<(), BackupFailure> {
+    let failed = |told: String| BackupFailure::Program { program, told };
+    let child = command.stderr(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
+    // It has children of its own.
+    let mut group = Group(child.id().and_then(|pid| Pid::from_raw(pid as i32)));
+    let output = child.wait_with_output().await.map_err(|error| failed(error.to_string()))?;
+    group.0 = None;
+    if output.status.success() {
+        return Ok(());
+    }
+    let told = String::from_utf8_lossy(&output.stderr);
+    // The rest says how far it was.
+    let lines = told.lines().map(str::trim).filter(|line| line.starts_with(program));
+    let told: Vec<&str> = lines.collect();
+    let mut told = told.join("; ");
+    if let Some((at, _)) = told.char_indices().find(|(at, _)| *at > TOLD_MAX_BYTES) {
+        told.truncate(at);
+    }
+    Err(failed(told))
+}

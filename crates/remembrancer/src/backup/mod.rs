@@ -1,0 +1,15 @@
+//! Backups: copies of the embedded database, or all namespaces as archives, each in a folder of its own with a manifest.
+
+mod files;
+mod manifest;
+mod restoring;
+mod retention;
+mod schedule;
+mod shelf;
+mod taking;
+
+pub(crate) use self::manifest::{Kind, Manifest, Reason};
+pub(crate) use self::restoring::{Verified, restore, verify};
+pub(crate) use self::schedule::{BackupSettings, Source, keep_to_schedule};
+pub(crate) use self::shelf::Shelf;
+pub(crate) use self::taking::{Taken, before_change, logical, physical};

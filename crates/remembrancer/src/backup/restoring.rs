@@ -1,0 +1,429 @@
+//! The way back: a backup becomes a data folder, and is proven on a server of its own.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use memory_core::id::Namespace;
+use memory_core::text::counted;
+use memory_engine::Memory;
+use memory_engine::archive::{ArchiveExported, Whole};
+use memory_engine::lines::unreported;
+use memory_engine::recall::{RecallDraft, RecallRequest};
+use memory_inference::files::models_folder;
+use memory_store::Store;
+use memory_store::embedded::{EmbeddedPostgres, free_bytes};
+use memory_store::inventory::{self, Probe};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::BufReader;
+
+use super::files::copy_folder;
+use super::manifest::{DATA, Kind, MODELS, Manifest};
+use crate::meeting::Meeting;
+use crate::pieces::{Piece, Pieces, make_data_folder};
+use crate::settings::Settings;
+
+/// What may be in a data folder that a backup is restored into: what `setup` makes, and what a restore that was broken off
+/// has left.
+const HARMLESS: [&str; 6] = ["downloads", "models", "run", "runtime", "setup.lock", RESTORING];
+const RESTORING: &str = "postgres.restoring";
+const POSTGRES: &str = "postgres";
+const VERIFY: &str = "verify";
+/// On top of what is copied, for the log of the database that is started.
+const MORE_BYTES: u64 = 64 << 20;
+/// Nothing of it is kept.
+const LOSABLE: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off";
+const CONNECTIONS: u32 = 4;
+/// Among how many results a text has to be that is asked for by its own words.
+const PROBE_RESULTS: i64 = 50;
+
+/// What was found out about a backup.
+#[derive(Debug)]
+pub(crate) struct Verified {
+    pub(crate) manifest: Manifest,
+    pub(crate) tables: usize,
+    pub(crate) rows: i64,
+    pub(crate) probes: usize,
+    /// What could not be looked at, and why.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Starts what the backup holds on a private socket, compares the counts, asks for a few texts, and removes it again.
+pub(crate) async fn verify(settings: &Settings, backup: &Path) -> anyhow::Result<Verified> {
+    let manifest = checked(settings, backup).await?;
+    let data_dir = settings.data_dir()?;
+    make_data_folder(&data_dir)?;
+    let bin = programs(&[settings.pieces()?])?;
+    let place = Place::lock(&data_dir, &bin).await?;
+    let postgres = EmbeddedPostgres::new(bin, place.home.clone()).with_options(LOSABLE);
+    let _ending = Ending(postgres.clone());
+    room(&data_dir, &manifest)?;
+    let mut notes = Vec::new();
+    let looking = async {
+        build(settings, &postgres, backup, &manifest).await?;
+        postgres.start().await?;
+        let (tables, rows) = match manifest.kind {
+            Kind::Physical => compare_tables(&postgres, &manifest).await?,
+            Kind::Logical => compare_archives(&postgres, &manifest).await?,
+        };
+        let probes = probe(settings, &postgres, &manifest, &mut notes).await?;
+        Ok::<_, anyhow::Error>((tables, rows, probes))
+    };
+    let looked = looking.await;
+    let stopped = postgres.stop().await;
+    let (tables, rows, probes) = looked?;
+    stopped?;
+    Ok(Verified { manifest, tables, rows, probes, notes })
+}
+
+/// Makes a data folder of the backup. The folder gets its database last, in one step.
+pub(crate) async fn restore(settings: &Settings, backup: &Path, into: &Path) -> anyhow::Result<Manifest> {
+    let into = std::path::absolute(into)?;
+    if into.starts_with(std::path::absolute(backup)?) {
+        bail!("{} is in the backup itself; name a new folder", into.display());
+    }
+    refuse_what_is_used(&into)?;
+    let manifest = checked(settings, backup).await?;
+    make_data_folder(&into)
+        .with_context(|| format!("{} cannot be made; name another folder", into.display()))?;
+    let mut theirs = settings.clone();
+    theirs.model.data_dir = Some(into.clone());
+    theirs.store.database_url = None;
+    let bin = programs(&[theirs.pieces()?, settings.pieces()?])?;
+    let meeting = Meeting::of(&theirs)?;
+    let Some(_lock) = meeting.try_lock()? else {
+        bail!("{} is in use by a running process; name a new folder", into.display());
+    };
+    // Once more: whoever had the lock until now may have made a database.
+    refuse_what_is_used(&into)?;
+    let home = into.join(RESTORING);
+    remove(&home)?;
+    room(&into, &manifest)?;
+    let postgres = EmbeddedPostgres::new(bin, home.clone());
+    let _ending = Ending(postgres.clone());
+    let built = async {
+        build(settings, &postgres, backup, &manifest).await?;
+        restore_models(backup, &into)?;
+        fs::rename(&home, into.join(POSTGRES))
+            .with_context(|| format!("cannot write {}", into.join(POSTGRES).display()))
+    };
+    if let Err(error) = built.await {
+        let _ = postgres.stop().await;
+        let _ = remove(&home);
+        return Err(error);
+    }
+    super::files::sync(&into)?;
+    Ok(manifest)
+}
+
+/// The manifest, once all files are found to be what it says.
+async fn checked(settings: &Settings, backup: &Path) -> anyhow::Result<Manifest> {
+    let manifest = Manifest::read(backup)?;
+    let (known, schema) = (memory_store::schema::known_version(), manifest.database.schema);
+    if schema > known {
+        bail!(
+            "{} has schema {schema}, made by Remembrancer {}, and this version knows up to {known}; restore it with that \
+             version or a later one",
+            backup.display(),
+            manifest.product
+        );
+    }
+    let (checking, folder) = (manifest.clone(), backup.to_owned());
+    tokio::task::spawn_blocking(move || checking.check_files(&folder)).await??;
+    if manifest.kind == Kind::Physical {
+        let bin = programs(&[settings.pieces()?])?;
+        let postgres = EmbeddedPostgres::new(bin, backup.to_owned());
+        let here = postgres.program_major().await?;
+        if here != manifest.database.postgres_major {
+            bail!(
+                "{} is a copy of PostgreSQL {}'s files, and PostgreSQL {here} is installed, which cannot read them; restore it \
+                 with the version of Remembrancer that made it ({}), or restore a logical backup",
+                backup.display(),
+                manifest.database.postgres_major,
+                manifest.product
+            );
+        }
+        postgres.verify_backup(&backup.join(DATA)).await.map_err(|error| {
+            anyhow::anyhow!("the backup {} is damaged: {error}; use another backup", backup.display())
+        })?;
+    }
+    Ok(manifest)
+}
+
+/// The folder with Postgres' programs, of the first pieces that have it.
+fn programs(pieces: &[Pieces]) -> anyhow::Result<PathBuf> {
+    let missing =
+        |pieces: &Pieces| pieces.missing(true).into_iter().find(|missing| missing.piece == Piece::Postgres);
+    if let Some(found) = pieces.iter().find(|pieces| missing(pieces).is_none()) {
+        return Ok(found.postgres_bin());
+    }
+    match pieces.last().and_then(missing) {
+        Some(missing) => bail!("{missing}"),
+        None => bail!("no Postgres is installed; run `remembrancer setup`"),
+    }
+}
+
+fn refuse_what_is_used(into: &Path) -> anyhow::Result<()> {
+    let entries = match fs::read_dir(into) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be used", into.display())),
+    };
+    for entry in entries {
+        let name = entry?.file_name();
+        if !HARMLESS.iter().any(|harmless| name == *harmless) {
+            bail!(
+                "{} is not empty (it has {}), and a backup is never restored over anything; name a new folder",
+                into.display(),
+                name.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn room(folder: &Path, manifest: &Manifest) -> anyhow::Result<()> {
+    let needed = manifest.bytes.max(manifest.database.bytes) + MORE_BYTES;
+    match free_bytes(folder) {
+        Some(free) if free < needed => bail!(
+            "there is no room in {} for what the backup holds: it needs about {} MB and {} MB are free; free some space or name \
+             a folder on another disk",
+            folder.display(),
+            needed.div_ceil(1 << 20),
+            free >> 20
+        ),
+        _ => Ok(()),
+    }
+}
+
+/// Has the server's folder, which has no data yet, hold what the backup holds. The server does not run afterwards.
+async fn build(
+    settings: &Settings,
+    postgres: &EmbeddedPostgres,
+    backup: &Path,
+    manifest: &Manifest,
+) -> anyhow::Result<()> {
+    if manifest.kind == Kind::Physical {
+        let home = postgres.home().to_owned();
+        if !home.exists() {
+            fs::create_dir(&home).with_context(|| format!("cannot make {}", home.display()))?;
+        }
+        let (from, to) = (backup.join(DATA), postgres.staging());
+        tokio::task::spawn_blocking(move || copy_folder(&from, &to)).await??;
+        return Ok(postgres.take_over(&postgres.staging())?);
+    }
+    postgres.start().await?;
+    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
+    let memory = Memory::new(store, settings.extractor()?, settings.engine());
+    let importing = async {
+        for one in &manifest.namespaces {
+            let path = backup.join(&one.file);
+            let file = tokio::fs::File::open(&path)
+                .await
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let bytes = file.metadata().await?.len();
+            let namespace = Namespace::new(&one.namespace)?;
+            memory
+                .import_archive(&namespace, BufReader::new(file), bytes, &unreported)
+                .await
+                .with_context(|| format!("the namespace {} could not be taken in", one.namespace))?;
+        }
+        Ok::<_, anyhow::Error>(())
+    };
+    let imported = importing.await;
+    memory.close().await;
+    let stopped = postgres.stop().await;
+    imported?;
+    Ok(stopped?)
+}
+
+/// Every table has as many rows as when the backup was made; one that was written to meanwhile has a number between.
+async fn compare_tables(postgres: &EmbeddedPostgres, manifest: &Manifest) -> anyhow::Result<(usize, i64)> {
+    let mut conn = inventory::look_at(&postgres.url()).await?;
+    let found = inventory::count_rows(&mut conn).await?;
+    let mut faults = Vec::new();
+    for (table, before) in &manifest.counts {
+        let after = manifest.counts_after.get(table).unwrap_or(before);
+        match found.get(table) {
+            None => faults.push(format!("the table {table} is missing")),
+            Some(rows) if (before.min(after)..=before.max(after)).contains(&rows) => {}
+            Some(rows) => faults.push(format!("{table} has {} instead of {before}", counted(*rows, "row"))),
+        }
+    }
+    refuse_differences(&faults)?;
+    Ok((found.len(), found.values().sum()))
+}
+
+/// What is exported again is as much as what was exported.
+async fn compare_archives(postgres: &EmbeddedPostgres, manifest: &Manifest) -> anyhow::Result<(usize, i64)> {
+    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
+    let mut whole = Whole::of(&store).await?;
+    let mut found = BTreeMap::new();
+    for ns in whole.namespaces().await? {
+        let counts = whole.export(&ns, &mut tokio::io::sink()).await?;
+        found.insert(ns.to_string(), counts);
+    }
+    let rows = whole.count_rows().await?;
+    drop(whole);
+    store.close().await;
+    let mut faults = Vec::new();
+    for one in &manifest.namespaces {
+        let here = found.remove(&one.namespace).unwrap_or_default();
+        if here != one.counts {
+            faults.push(format!(
+                "the namespace {} has {} instead of {}",
+                one.namespace,
+                said(here),
+                said(one.counts)
+            ));
+        }
+    }
+    faults.extend(found.into_keys().map(|name| format!("the namespace {name} was not in the backup")));
+    refuse_differences(&faults)?;
+    Ok((rows.len(), rows.values().sum()))
+}
+
+fn said(counts: ArchiveExported) -> String {
+    let value = serde_json::to_value(counts).unwrap_or_default();
+    let parts = value.as_object().into_iter().flatten().map(|(name, count)| format!("{count} {name}"));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn refuse_differences(faults: &[String]) -> anyhow::Result<()> {
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("the backup does not hold what its manifest says: {}; use another backup", faults.join("; "))
+}
+
+/// Asks for a few texts by their own words; gives how many were found.
+async fn probe(
+    settings: &Settings,
+    postgres: &EmbeddedPostgres,
+    manifest: &Manifest,
+    notes: &mut Vec<String>,
+) -> anyhow::Result<usize> {
+    // As the server will when it first starts on it.
+    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
+    let probes = inventory::probes(&mut *store.acquire().await?).await?;
+    let memory = Memory::new(store.clone(), settings.extractor()?, settings.engine());
+    if let Err(error) = adopt_model(settings, &store, &memory).await {
+        notes.push(format!("asked without the embedding model: {error:#}"));
+        memory.lacks_model("it was not loaded".to_owned());
+    } else if manifest.kind == Kind::Logical {
+        notes.push("vectors are not in it: they are made when the server runs".to_owned());
+    }
+    if probes.is_empty() {
+        notes.push("there is no text in it to ask for".to_owned());
+    }
+    let asking = async {
+        for one in &probes {
+            ask(&memory, one).await?;
+        }
+        Ok::<_, anyhow::Error>(())
+    };
+    let asked = asking.await;
+    memory.close().await;
+    asked?;
+    Ok(probes.len())
+}
+
+async fn adopt_model(settings: &Settings, store: &Store, memory: &Memory) -> anyhow::Result<()> {
+    let searched = store.active_model().await?.map(|model| model.info);
+    let files = settings.model.files_for(searched.as_ref()).map_err(anyhow::Error::msg)?;
+    let model = tokio::task::spawn_blocking(move || files.load()).await??;
+    Ok(memory.adopt_model(Arc::new(model)).await?)
+}
+
+async fn ask(memory: &Memory, probe: &Probe) -> anyhow::Result<()> {
+    let draft = RecallDraft {
+        query: Some(probe.words.clone()),
+        limit: Some(PROBE_RESULTS),
+        min_score: Some(0.0),
+        ..RecallDraft::default()
+    };
+    let found = memory.recall(&probe.namespace, &RecallRequest::new(draft)?).await?;
+    if found.results.iter().any(|result| result.hit.artifact_id.0 == probe.artifact_id) {
+        return Ok(());
+    }
+    bail!(
+        "the text {} of the namespace {} is not found by its own words; use another backup",
+        probe.artifact_id,
+        probe.namespace
+    )
+}
+
+fn restore_models(backup: &Path, into: &Path) -> anyhow::Result<()> {
+    let Ok(models) = fs::read_dir(backup.join(MODELS)) else { return Ok(()) };
+    let folder = models_folder(into);
+    crate::pieces::make_folders(&folder)?;
+    for model in models.filter_map(Result::ok) {
+        let to = folder.join(model.file_name());
+        if !to.exists() {
+            copy_folder(&model.path(), &to)?;
+        }
+    }
+    Ok(())
+}
+
+fn remove(folder: &Path) -> anyhow::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A server that does not outlive this, also where the work was given up.
+struct Ending(EmbeddedPostgres);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(pid) = self.0.pid().and_then(|pid| Pid::from_raw(pid as i32)) {
+            let _ = kill_process(pid, Signal::QUIT);
+        }
+    }
+}
+
+/// Where a backup is tried out: in the data folder, which the database's user can enter.
+struct Place {
+    folder: PathBuf,
+    home: PathBuf,
+    _lock: File,
+}
+
+impl Place {
+    async fn lock(data_dir: &Path, bin: &Path) -> anyhow::Result<Self> {
+        let path = data_dir.join("verify.lock");
+        let unusable = || format!("cannot lock {}", path.display());
+        let lock = File::options().create(true).append(true).open(&path).with_context(unusable)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                bail!(
+                    "another backup is being verified in {}; try again when that has ended",
+                    data_dir.display()
+                )
+            }
+            Err(TryLockError::Error(error)) => return Err(error).with_context(unusable),
+        }
+        let folder = data_dir.join(VERIFY);
+        let home = folder.join(POSTGRES);
+        // What one that was killed has left may still run.
+        if home.exists() {
+            let _ = EmbeddedPostgres::new(bin.to_owned(), home.clone()).stop().await;
+        }
+        remove(&folder)?;
+        make_data_folder(&folder)?;
+        Ok(Self { folder, home, _lock: lock })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
