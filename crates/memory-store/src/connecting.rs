@@ -89,6 +89,8 @@ fn fault(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError {
     let place = place(options);
     let user = options.get_username();
     match error {
+        // A certificate that is not trusted.
+        sqlx::Error::Io(io) if io.kind() == ErrorKind::InvalidData => without_tls(&place, &io.to_string()),
         sqlx::Error::Io(io) => unanswered(options, &io_reason(options, io)),
         sqlx::Error::Database(refusal) => match refusal.code().as_deref() {
             Some("28P01") => StoreError::Unsuitable(format!(
@@ -108,12 +110,16 @@ fn fault(options: &PgConnectOptions, error: &sqlx::Error) -> StoreError {
         sqlx::Error::Protocol(_) => StoreError::Unsuitable(format!(
             "what answers at {place} is not Postgres; correct host and port in DATABASE_URL"
         )),
-        sqlx::Error::Tls(_) => StoreError::Unsuitable(format!(
-            "the database at {place} is to be reached with TLS, which this build does not have; use sslmode=disable within \
-             a network that you trust, or a local proxy"
-        )),
+        sqlx::Error::Tls(error) => without_tls(&place, &error.to_string()),
         other => unanswered(options, &other.to_string()),
     }
+}
+
+fn without_tls(place: &str, why: &str) -> StoreError {
+    StoreError::Unsuitable(format!(
+        "the database at {place} cannot be reached with TLS: {why}; DATABASE_URL takes sslmode=verify-full with \
+         sslrootcert=FILE for a certificate authority of your own, and sslmode=disable within a network that you trust"
+    ))
 }
 
 fn io_reason(options: &PgConnectOptions, error: &std::io::Error) -> String {
@@ -140,6 +146,8 @@ fn reason(error: &sqlx::Error, url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -191,6 +199,72 @@ mod tests {
         assert!(missing.contains("/nonexistent") && missing.contains("no such socket"), "{missing}");
     }
 
+    /// Speaks TLS as Postgres does, with a certificate of its own making, and refuses the password.
+    async fn tls_server(certificate: &rcgen::CertifiedKey<rcgen::KeyPair>) -> u16 {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        use tokio_rustls::rustls::{ServerConfig, crypto};
+        let key = certificate.signing_key.serialize_der().try_into().unwrap();
+        let config = ServerConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.cert.der().clone()], key)
+            .unwrap();
+        let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut asked = [0; 8];
+                stream.read_exact(&mut asked).await.unwrap();
+                assert_eq!(asked, [0, 0, 0, 8, 4, 210, 22, 47], "it asks for TLS first");
+                stream.write_all(b"S").await.unwrap();
+                let Ok(mut stream) = acceptor.accept(stream).await else { continue };
+                let _ = stream.read(&mut [0; 1024]).await;
+                let refusal = b"SFATAL\0VFATAL\0C28P01\0Mno\0\0";
+                let _ = stream.write_all(b"E").await;
+                let _ = stream.write_all(&(refusal.len() as u32 + 4).to_be_bytes()).await;
+                let _ = stream.write_all(refusal).await;
+                let _ = stream.flush().await;
+            }
+        });
+        port
+    }
+
+    fn pem(der: &[u8]) -> String {
+        const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let digits = der.chunks(3).flat_map(|three| {
+            let bits = three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte))
+                << (8 * (3 - three.len()));
+            let used = three.len() + 1;
+            (0..4).map(move |n| if n < used { DIGITS[(bits >> (18 - 6 * n) & 63) as usize] } else { b'=' })
+        });
+        let text = String::from_utf8(digits.collect()).unwrap();
+        let lines: Vec<&str> =
+            text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+        format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
+    }
+
+    #[tokio::test]
+    async fn tls_is_spoken_with_a_certificate_that_is_trusted_and_with_no_other() {
+        let certificate = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        let port = tls_server(&certificate).await;
+        let file = std::env::temp_dir().join(format!("remembrancer-roots-{}.pem", std::process::id()));
+        std::fs::write(&file, pem(certificate.cert.der())).unwrap();
+        let said = async |more: &str| {
+            let url = format!("postgres://u:hunter2@localhost:{port}/db?{more}");
+            try_once(&address(&url).unwrap()).await.unwrap_err().to_string()
+        };
+        let trusted = said(&format!("sslmode=verify-full&sslrootcert={}", file.display())).await;
+        assert!(trusted.contains("refuses the password"), "it came as far as the password: {trusted}");
+        let unknown = said("sslmode=verify-full").await;
+        assert!(
+            unknown.contains("cannot be reached with TLS") && unknown.contains("sslrootcert=FILE"),
+            "{unknown}"
+        );
+        std::fs::remove_file(file).unwrap();
+    }
+
     #[tokio::test]
     async fn what_is_not_postgres_and_what_says_nothing_are_told_apart() {
         let http = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -206,7 +280,7 @@ mod tests {
             let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
         });
         let refused = try_once(&asks_http).await.unwrap_err();
-        assert!(refused.to_string().contains("may not be Postgres"), "{refused}");
+        assert!(refused.to_string().contains("is not Postgres"), "{refused}");
         let late = try_once(&asks_silent).await.unwrap_err();
         assert!(late.is_passing() && late.to_string().contains("no answer within"), "{late}");
     }
