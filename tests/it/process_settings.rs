@@ -6,7 +6,7 @@ use std::path::Path;
 use memory_tests::process::DataDir;
 
 /// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
-const WITHOUT_FLAG: [&str; 11] = [
+const WITHOUT_FLAG: [&str; 12] = [
     "DATABASE_PASSWORD_FILE",
     "MEMORY_FILE_PATH",
     "QDRANT_API_KEY",
@@ -15,6 +15,7 @@ const WITHOUT_FLAG: [&str; 11] = [
     "REMEMBRANCER_GRANT_PASSWORD_FILE",
     "REMEMBRANCER_LLM_KEY",
     "REMEMBRANCER_LLM_KEY_FILE",
+    "REMEMBRANCER_LOG_FORMAT",
     "REMEMBRANCER_TOKEN",
     "REMEMBRANCER_TOKEN_FILE",
     "RUST_LOG",

@@ -64,6 +64,7 @@ impl DataDir {
             let key = key.to_string_lossy().into_owned();
             if key.starts_with("REMEMBRANCER_")
                 || key.starts_with("QDRANT_")
+                || key.starts_with("OTEL_")
                 || ["DATABASE_URL", "MEMORY_FILE_PATH", "RUST_LOG"].contains(&key.as_str())
             {
                 command.env_remove(key);

@@ -16,10 +16,9 @@ use memory_store::models::ActiveModel;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 use memory_store::{Store, StoreError, StoreSettings};
-use memory_telemetry::{listener, metrics};
+use memory_telemetry::{listener, logs, metrics};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
-use tracing_subscriber::EnvFilter;
 
 /// Gives freed memory back within seconds. The C library keeps most of what the tokens of a long text took: hundreds of
 /// megabytes for good.
@@ -67,7 +66,7 @@ async fn main() -> ExitCode {
     match run(stop).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("event-worker: {error:#}");
+            logs::fail("event-worker", &format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -88,9 +87,7 @@ fn stop_on_signals() -> std::io::Result<CancellationToken> {
 async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     let mut settings = Settings::parse();
     settings.store.tidy().map_err(anyhow::Error::msg)?;
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn,ort=warn"));
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
+    logs::init("info,sqlx=warn,ort=warn").map_err(anyhow::Error::msg)?;
     metrics::install(env!("CARGO_PKG_VERSION"));
     let measuring = tokio::spawn(metrics::keep_up());
     let Some(url) = &settings.store.database_url else {

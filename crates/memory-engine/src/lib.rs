@@ -5,6 +5,7 @@ pub mod entities;
 pub mod forget;
 pub mod graph;
 pub mod lines;
+pub mod measures;
 pub mod mirror;
 pub mod operate;
 pub mod places;
@@ -19,6 +20,7 @@ mod error;
 mod lexical;
 mod long_text;
 mod memory;
+mod observing;
 mod statistics;
 
 pub use error::EngineError;

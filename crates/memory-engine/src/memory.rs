@@ -14,7 +14,9 @@ use tokio::sync::{Notify, watch};
 
 use crate::EngineError;
 use crate::graph::{GraphFiles, WatchedGraphs};
+use crate::measures;
 use crate::mirror::VectorMirror;
+use crate::observing::LastObserved;
 use crate::readiness::LastHealth;
 use crate::recall::{Rankings, Reranking};
 use crate::statistics::Statistics;
@@ -85,15 +87,15 @@ impl EmbeddingModel for InUse {
     }
 
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
-        self.0.embed_passages(texts).await
+        measures::embedding("passages", texts.len(), self.0.embed_passages(texts)).await
     }
 
     async fn embed_in_background(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
-        self.0.embed_in_background(texts).await
+        measures::embedding("background", texts.len(), self.0.embed_in_background(texts)).await
     }
 
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
-        self.0.embed_query(text).await
+        measures::embedding("query", 1, self.0.embed_query(text)).await
     }
 }
 
@@ -122,6 +124,7 @@ pub struct Memory {
     pub(crate) last_health: LastHealth,
     /// What is wrong with the backups that this process makes, if anything.
     pub(crate) backups: Mutex<Option<Problem>>,
+    pub(crate) last_observed: LastObserved,
 }
 
 impl Memory {
@@ -141,6 +144,7 @@ impl Memory {
             rankings: Rankings::default(),
             last_health: LastHealth::default(),
             backups: Mutex::default(),
+            last_observed: LastObserved::default(),
         }
     }
 
@@ -161,6 +165,7 @@ impl Memory {
 
     /// The database said that its disk is full.
     pub(crate) fn note_full_disk(&self) {
+        metrics::counter!("remembrancer_database_disk_full_total").increment(1);
         *locked(&self.disk.full_at) = Some(Instant::now());
     }
 

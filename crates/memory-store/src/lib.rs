@@ -5,6 +5,7 @@
 
 pub mod archive;
 pub mod artifacts;
+pub mod backlog;
 pub mod bulk;
 pub mod embedded;
 pub mod entities;
@@ -38,4 +39,4 @@ mod pool;
 mod warm;
 
 pub use error::StoreError;
-pub use pool::{Conn, Hints, Pooled, Store, StoreSettings, Topic, Tx};
+pub use pool::{Conn, Hints, PoolState, Pooled, Store, StoreSettings, Topic, Tx};

@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Postgres, Row};
@@ -110,6 +110,22 @@ impl StoreSettings {
     }
 }
 
+/// The connections of a process: those that somebody works with, those that are open besides, and how many there may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PoolState {
+    pub used: usize,
+    pub idle: usize,
+    pub most: usize,
+}
+
+/// How long somebody waited for a connection. What is lent again without the pool is not waited for.
+fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
+    metrics::histogram!("remembrancer_database_wait_duration_seconds").record(asked.elapsed());
+    if matches!(error, Some(sqlx::Error::PoolTimedOut)) {
+        metrics::counter!("remembrancer_database_wait_timeouts_total").increment(1);
+    }
+}
+
 /// Everything that is kept.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -205,7 +221,10 @@ impl Store {
     }
 
     pub async fn begin(&self) -> Result<Tx, StoreError> {
-        Ok(Tx(self.pool.begin().await?))
+        let asked = Instant::now();
+        let begun = self.pool.begin().await;
+        measure_wait(asked, begun.as_ref().err());
+        Ok(Tx(begun?))
     }
 
     /// A transaction that only reads, and in which every statement sees the same state.
@@ -216,9 +235,22 @@ impl Store {
     pub async fn acquire(&self) -> Result<Pooled, StoreError> {
         let lent = match self.warm.take() {
             Ok(lent) => lent,
-            Err(_waiting) => Lent::now(self.pool.acquire().await?),
+            Err(_waiting) => {
+                let asked = Instant::now();
+                let acquired = self.pool.acquire().await;
+                measure_wait(asked, acquired.as_ref().err());
+                Lent::now(acquired?)
+            }
         };
         Ok(Pooled { lent, warm: self.warm.clone() })
+    }
+
+    /// The connections of this process.
+    pub fn pool_state(&self) -> PoolState {
+        let open = self.pool.size() as usize;
+        let most = self.pool.options().get_max_connections() as usize;
+        let idle = self.pool.num_idle() + self.warm.len();
+        PoolState { used: open.saturating_sub(idle), idle: idle.min(open), most }
     }
 
     /// A connection that is never lent again: what is held by it ends with it.

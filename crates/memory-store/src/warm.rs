@@ -74,6 +74,11 @@ impl Warm {
         }
     }
 
+    /// How many are kept.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().connections.len()
+    }
+
     /// Gives everything back, now and from now on.
     pub(crate) fn close(&self) {
         let mut kept = self.lock();

@@ -1,5 +1,9 @@
-//! What operators are told, the same for every executable: health and metrics over a listener of its own.
+//! What operators are told, the same for every executable: health and metrics over a listener of its own, logs, and traces.
 
 pub mod health;
 pub mod listener;
+pub mod logs;
 pub mod metrics;
+pub mod traces;
+
+mod process;

@@ -111,7 +111,7 @@ async fn answer(
             let (status, body) = health::answer(&found, Detail::Full);
             said(StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE), JSON, body)
         }
-        "/metrics" => said(StatusCode::OK, METRICS, metrics::scrape()),
+        "/metrics" => said(StatusCode::OK, METRICS, metrics::scrape(readiness).await),
         _ => said(
             StatusCode::NOT_FOUND,
             TEXT,

@@ -3,8 +3,12 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use memory_engine::measures;
+use memory_engine::readiness::Watch;
+use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
-use metrics_process::Collector;
+
+use crate::process;
 
 /// Upper bounds of histograms of durations, in seconds.
 const DURATION_BUCKETS: [f64; 16] =
@@ -12,55 +16,57 @@ const DURATION_BUCKETS: [f64; 16] =
 /// How often what was measured is added up where nobody scrapes.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
-static RECORDED: OnceLock<Recorded> = OnceLock::new();
-
-/// What was measured so far.
-struct Recorded {
-    handle: PrometheusHandle,
-    process: Collector,
-}
+static RECORDED: OnceLock<PrometheusHandle> = OnceLock::new();
 
 /// Begins to measure; once a process, before anything is measured.
 pub fn install(version: &'static str) {
-    let recorded = match recorder(version) {
-        Ok(recorded) => recorded,
+    match record() {
+        Ok(handle) => _ = RECORDED.set(handle),
         Err(error) => {
             tracing::warn!(%error, "nothing is measured");
             return;
         }
-    };
-    let _ = RECORDED.set(recorded);
+    }
+    measures::describe();
+    process::describe();
+    describe_gauge!("remembrancer_build_info", "Always 1; its label is the version of the program.");
+    gauge!("remembrancer_build_info", "version" => version).set(1.0);
+    describe_gauge!("remembrancer_ready", "1 when /readyz says so, else 0.");
 }
 
-fn recorder(version: &'static str) -> Result<Recorded, BuildError> {
+fn record() -> Result<PrometheusHandle, BuildError> {
     let durations = Matcher::Suffix("_duration_seconds".to_owned());
     let builder = PrometheusBuilder::new().set_buckets_for_metric(durations, &DURATION_BUCKETS)?;
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
-    if metrics::set_global_recorder(recorder).is_err() {
+    if ::metrics::set_global_recorder(recorder).is_err() {
         tracing::warn!("another recorder of metrics stands there already");
     }
-    let process = Collector::default();
-    process.describe();
-    metrics::describe_gauge!("remembrancer_build_info", "Always 1; its label is the version of the program.");
-    metrics::gauge!("remembrancer_build_info", "version" => version).set(1.0);
-    Ok(Recorded { handle, process })
+    Ok(handle)
 }
 
 /// Adds up what was measured, so that it takes no more and more memory; runs until it is dropped.
 pub async fn keep_up() {
-    let Some(recorded) = RECORDED.get() else { return };
+    let Some(handle) = RECORDED.get() else { return };
     let mut ticking = tokio::time::interval(UPKEEP_INTERVAL);
     ticking.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         ticking.tick().await;
-        recorded.handle.run_upkeep();
+        handle.run_upkeep();
     }
 }
 
-/// All metrics as they are now.
-pub fn scrape() -> String {
-    let Some(recorded) = RECORDED.get() else { return String::new() };
-    recorded.process.collect();
-    recorded.handle.render()
+/// All metrics as they are now. Whatever the database does, this is answered within seconds.
+pub(crate) async fn scrape(readiness: &Watch) -> String {
+    let Some(handle) = RECORDED.get() else { return String::new() };
+    let looking = async {
+        match readiness.memory() {
+            Some(memory) => memory.observe().await,
+            None => measures::unobserved(),
+        }
+    };
+    let (found, ()) = tokio::join!(readiness.health(), looking);
+    gauge!("remembrancer_ready").set(if found.is_ok() { 1.0 } else { 0.0 });
+    process::measure();
+    handle.render()
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use axum::response::Response;
 use axum::{Router, middleware};
 use memory_core::id::Namespace;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -136,4 +137,11 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         .route_layer(middleware::from_fn_with_state(guard, guard::admit))
         .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping))
         .merge(health)
+        .layer(middleware::map_response(count))
+}
+
+async fn count(response: Response) -> Response {
+    let code = response.status().as_u16().to_string();
+    metrics::counter!("remembrancer_http_requests_total", "code" => code).increment(1);
+    response
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use memory_core::id::Namespace;
+use memory_telemetry::logs;
 use rmcp::ServiceExt;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -150,9 +151,9 @@ impl Instance {
         let mut listening = None;
         if let Some(options) = listen {
             let opened = http::listen(options, Arc::clone(&self.toolbox), self.stop.child_token()).await?;
-            eprintln!("Remembrancer serves MCP at http://{}/mcp", shown(&opened));
+            logs::say(&format!("Remembrancer serves MCP at http://{}/mcp", shown(&opened)));
             if let Some(metrics) = opened.metrics {
-                eprintln!("Metrics are at http://{metrics}/metrics");
+                logs::say(&format!("Metrics are at http://{metrics}/metrics"));
             }
             listening = Some(opened);
         }
@@ -180,7 +181,7 @@ impl Instance {
                         Ok(memory) => {
                             booted = memory;
                             if listening.is_some() {
-                                eprintln!("Ready.");
+                                logs::say("Ready.");
                             }
                         }
                         // Someone at a terminal sees the reason; clients that came meanwhile are told it.

@@ -23,7 +23,7 @@ mod who;
 use std::process::ExitCode;
 
 use command_line::{Cli, Command};
-use tracing_subscriber::EnvFilter;
+use memory_telemetry::logs;
 
 /// Gives freed memory back within seconds. The C library keeps most of what the tokens of a long text took: hundreds of
 /// megabytes for good.
@@ -36,17 +36,19 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return code,
     };
-    // Standard output belongs to answers and to the protocol: logs go to standard error, without colour.
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default_filter(&cli.command)));
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(false).with_env_filter(filter).init();
-    if matches!(cli.command, Command::Serve | Command::Instance) {
+    if let Err(reason) = logs::init(default_filter(&cli.command)) {
+        eprintln!("remembrancer: {reason}");
+        return ExitCode::FAILURE;
+    }
+    let measures_bench = matches!(cli.command, Command::Bench(_)) && cli.listen.metrics_bind.is_some();
+    if matches!(cli.command, Command::Serve | Command::Instance) || measures_bench {
         memory_telemetry::metrics::install(env!("CARGO_PKG_VERSION"));
+        tools::describe();
     }
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("remembrancer: {error:#}");
+            logs::fail("remembrancer", &format!("{error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -129,11 +129,13 @@ impl Memory {
                     self.mirror_recovered();
                     let _ = tokio::time::timeout(self.settings.poll_interval, mirror.news.notified()).await;
                 }
-                Ok(_) => {
+                Ok(done) => {
+                    metrics::counter!("remembrancer_mirror_applied_total").increment(done as u64);
                     pause = times.pause;
                     self.mirror_recovered();
                 }
                 Err(error) => {
+                    metrics::counter!("remembrancer_mirror_failures_total").increment(1);
                     self.mirror_troubled(&error);
                     let asked = match error {
                         MirrorError::Index(IndexError::Busy(wait)) => wait.min(ASKED_PAUSE_MAX),
@@ -204,6 +206,12 @@ impl Memory {
             }
         }
         Ok(())
+    }
+
+    /// Whether the mirror can be used, as far as this process has seen; `None` where there is none.
+    pub(crate) fn mirror_is_up(&self) -> Option<bool> {
+        let mirror = self.mirror.as_ref()?;
+        Some(mirror.server.out_of_service().is_none() && mirror.seen().trouble.is_none())
     }
 
     /// How the mirror stands; `None` where there is none.

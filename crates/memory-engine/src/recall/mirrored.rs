@@ -2,6 +2,7 @@
 //! here, and with them those that it has yet to hear of. So its lag hides nothing and its leftovers show nothing.
 
 use std::collections::BTreeSet;
+use std::time::Instant;
 
 use jiff::Timestamp;
 use memory_core::id::Namespace;
@@ -11,7 +12,7 @@ use memory_store::search::{EXACT_MAX, Scope};
 use memory_store::vector::mirrors;
 use memory_store::vector::{IndexError, VectorIndex, Wanted};
 
-use crate::{EngineError, Memory};
+use crate::{EngineError, Memory, measures};
 
 /// What an answer says when Postgres searched in the place of the mirror, since it does not answer …
 fn fallback(since: Timestamp) -> String {
@@ -48,11 +49,15 @@ impl Memory {
             return Ok(None);
         };
         let Some(waiting) = searchable.waiting else {
+            measures::degraded("mirror_behind");
             warn(warnings, BEHIND);
             return Ok(None);
         };
         let wanted = Wanted { ns, scope, model, vector: &embedded.vector, limit };
-        match mirror.server.searching(searchable.collection).nearest(wanted).await {
+        let asked = Instant::now();
+        let answered = mirror.server.searching(searchable.collection).nearest(wanted).await;
+        measures::mirror_searched(if answered.is_ok() { "ok" } else { "failed" }, asked.elapsed());
+        match answered {
             Ok(near) => {
                 mirror.is_not_silent();
                 let found = near.into_iter().map(|near| near.passage_id.0);
@@ -63,6 +68,7 @@ impl Memory {
                 if !matches!(error, IndexError::Unavailable(_) | IndexError::Busy(_)) {
                     tracing::warn!(%error, "the mirror could not be searched");
                 }
+                measures::degraded("mirror_silent");
                 warn(warnings, &fallback(mirror.fell_silent(&error)));
                 Ok(None)
             }

@@ -36,7 +36,7 @@ pub use reranking::Reranking;
 
 use self::paging::Listing;
 use self::ranking::{DEPTH_MAX, Found, Ranked};
-use crate::{EngineError, Memory};
+use crate::{EngineError, Memory, measures};
 
 /// The most events read with one hit of a search, the surest first; a full answer shows them all.
 const EVENTS_PER_HIT: i64 = 8;
@@ -193,8 +193,11 @@ impl Memory {
                 _ => Ok(Vec::new()),
             }
         };
-        let ((hits, mut around), expansion, of_question) =
-            futures::try_join!(hydrating, self.expand(ns, request, &revisions, &named), meeting_facts)?;
+        let ((hits, mut around), expansion, of_question) = futures::try_join!(
+            measures::stage("hydrate", hydrating),
+            measures::stage("expand", self.expand(ns, request, &revisions, &named)),
+            meeting_facts
+        )?;
         expansion.fill(&mut answer);
         if request.offset == 0 {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;

@@ -11,7 +11,7 @@ use memory_core::render::Surroundings;
 use memory_store::hydration::{self, HydratedHit, Wanted};
 
 use super::ranking::Ranked;
-use crate::{EngineError, Memory};
+use crate::{EngineError, Memory, measures};
 
 /// How many of the best are read again.
 const DEPTH: usize = 20;
@@ -53,10 +53,12 @@ impl Memory {
             Ok(Ok(judged)) => judged,
             Ok(Err(error)) => {
                 tracing::warn!(%error, "results are not read again");
+                measures::degraded("not_reranked");
                 warnings.push(format!("Not reranked: {error}."));
                 return Ok(chosen);
             }
             Err(_) => {
+                measures::degraded("not_reranked");
                 warnings.push(format!("Not reranked: it would have taken over {} ms.", deadline.as_millis()));
                 return Ok(chosen);
             }

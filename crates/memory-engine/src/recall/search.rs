@@ -19,7 +19,7 @@ use super::ranking::Ranked;
 use super::{Explanation, RecallRequest};
 use crate::error::vector_warning;
 use crate::lexical::{Question, WordHit};
-use crate::{EngineError, Memory};
+use crate::{EngineError, Memory, measures};
 
 /// The most passages that the mirror is asked for.
 const MIRRORED_MAX: usize = 2_000;
@@ -89,14 +89,20 @@ impl Memory {
             Ok::<_, EngineError>((question, by_words, waiting))
         };
         let vectors = async {
-            let embedded = self.embedded(query, stages, warnings).await;
+            let embedded = measures::stage("embed", self.embedded(query, stages, warnings)).await;
             let nearest = match &embedded {
-                Some(embedded) => self.nearest(ns, scope, embedded, breadth, warnings).await?,
+                Some(embedded) => {
+                    let nearest = self.nearest(ns, scope, embedded, breadth, warnings);
+                    measures::stage("vectors", nearest).await?
+                }
                 None => Vec::new(),
             };
             Ok((embedded, nearest))
         };
+        let words = measures::stage("words", words);
         let ((question, by_words, waiting), (embedded, nearest)) = futures::try_join!(words, vectors)?;
+        measures::candidates("words", by_words.len());
+        measures::candidates("vectors", nearest.len());
         if embedded.is_some() && waiting > 0 {
             warn(warnings, &waiting_warning(waiting));
         }
@@ -141,7 +147,11 @@ impl Memory {
             Some((model, active)) => model.embed_query(query).await.map(|embedded| (embedded, active)),
             None => Err(EmbeddingError::Unavailable("not loaded".into())),
         };
-        embedded.map_err(|error| warn(warnings, &vector_warning(&error))).ok()
+        let missed = |error| {
+            measures::degraded("no_query_vector");
+            warn(warnings, &vector_warning(&error));
+        };
+        embedded.map_err(missed).ok()
     }
 
     /// The passages of the scope that are nearest to the question, in Postgres or among what the mirror names.
@@ -254,7 +264,8 @@ impl Memory {
             found.nearest.extend(search::current_of(&mut conn, ns, &scope, &given).await?);
         }
         let known = before.iter().map(|ranked| ranked.hit).collect();
-        let mut scored = self.rank(&mut conn, ns, &asked, found, stages, &known).await?;
+        let ranking = self.rank(&mut conn, ns, &asked, found, stages, &known);
+        let mut scored = measures::stage("rank", ranking).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
@@ -262,7 +273,7 @@ impl Memory {
         let mut ranked = choose(&scored, query, stages);
         if before.is_empty() && self.reranks() && stages.reranking {
             conn.keep();
-            ranked = self.rerank(ns, query, ranked, warnings).await?;
+            ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
             conn = self.store.acquire().await?;
         }
         lead_their_places(&mut ranked);

@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use memory_core::job::{ErrorCode, LEASE_MARGIN_SECONDS, MAX_ATTEMPTS, backoff_ceiling};
+use memory_core::job::{ErrorCode, JobKind, LEASE_MARGIN_SECONDS, MAX_ATTEMPTS, backoff_ceiling};
 use memory_store::StoreError;
 use memory_store::jobs::{self, Fault, JobTarget, LeasedJob};
 use rand::RngExt;
 
-use crate::Memory;
 use crate::memory::chain;
+use crate::{Memory, measures};
 
 /// How long a job waits whose model is not there.
 pub(super) const MODEL_WAIT: Duration = Duration::from_secs(30);
@@ -33,6 +33,22 @@ pub(crate) enum JobError {
     Yield,
     /// The job belongs to another worker now, or is gone with its artifact.
     Lost,
+}
+
+impl JobError {
+    fn measure(&self, job: &LeasedJob, kind: JobKind, took: Duration) {
+        let outcome = match self {
+            Self::Retry(..) if job.attempts < MAX_ATTEMPTS => "retried",
+            Self::Retry(..) | Self::Fail(..) => "failed",
+            Self::Wait(..) => "waits",
+            Self::Yield => "yielded",
+            Self::Lost => "lost",
+        };
+        measures::attempted(kind, outcome, took);
+        if let Self::Retry(code, _) | Self::Fail(code, _) | Self::Wait(code, _, _) = self {
+            measures::job_failed(kind, *code);
+        }
+    }
 }
 
 impl From<StoreError> for JobError {
@@ -73,8 +89,9 @@ impl Slice {
 }
 
 impl Memory {
-    #[tracing::instrument(skip_all, fields(job = %job.job_id, ns = %job.namespace))]
+    #[tracing::instrument(skip_all, fields(job.id = %job.job_id, job.kind = %measures::kind_of(&job.target), namespace = %job.namespace))]
     pub(super) async fn do_job(&self, job: &LeasedJob) {
+        let (begun, kind) = (Instant::now(), measures::kind_of(&job.target));
         let slice = Slice::of(self.settings.slice.min(self.within_lease() / 2));
         let work = async {
             match &job.target {
@@ -86,11 +103,21 @@ impl Memory {
         };
         let limit = self.time_for(job);
         let error = match tokio::time::timeout(limit, work).await {
-            Ok(Ok(())) => return,
+            Ok(Ok(())) => {
+                let took = begun.elapsed();
+                measures::attempted(kind, "done", took);
+                tracing::info!(
+                    attempt = job.attempts,
+                    duration_ms = took.as_millis() as u64,
+                    "the job is done"
+                );
+                return;
+            }
             Ok(Err(error)) => error,
             Err(_) if slice.has_got_on.load(Ordering::Relaxed) => JobError::Yield,
             Err(_) => self.timed_out(job, limit),
         };
+        error.measure(job, kind, begun.elapsed());
         if matches!(error, JobError::Retry(..)) {
             self.leave_removed_model().await;
         }

@@ -146,6 +146,9 @@ impl Memory {
             events::replace_extraction(&mut tx, &job.namespace, extractor, sources, extraction, rejected)
                 .await?;
         tx.commit().await?;
+        for source in sources {
+            tracing::debug!(artifact.id = %source.artifact_id.0, "read");
+        }
         tracing::debug!(events, "extracted");
         Ok(())
     }

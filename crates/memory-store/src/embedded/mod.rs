@@ -212,6 +212,7 @@ impl EmbeddedPostgres {
     }
 
     fn options(&self) -> String {
+        // What is logged of a fault must not quote what was stored, as its details do.
         // fsync, full_page_writes and synchronous_commit stay on: what was acknowledged survives a crash. A young
         // database is analysed within seconds: without statistics a recall takes twice as long. Some of the log stays, so that
         // of two backups at once the one does not lose what the other is done with.
@@ -219,7 +220,7 @@ impl EmbeddedPostgres {
             "-c listen_addresses='' -c unix_socket_directories='{}' -c unix_socket_permissions=0700 \
              -c wal_keep_size=64MB -c shared_buffers=256MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
              -c checkpoint_timeout=15min -c autovacuum_naptime=5s -c max_parallel_workers=0 \
-             -c logging_collector=off -c log_checkpoints=off {}",
+             -c logging_collector=off -c log_checkpoints=off -c log_error_verbosity=terse {}",
             self.socket_option(),
             self.more_options
         )
@@ -331,8 +332,13 @@ impl Drop for Group {
 
 /// How much room is left on the disk of a folder, in bytes, for who is not root.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
+    disk_of(folder).map(|(free, _)| free)
+}
+
+/// The same, and how large the disk is.
+pub fn disk_of(folder: &Path) -> Option<(u64, u64)> {
     let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    Some((disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize)))
 }
 
 fn lets_through(folder: &Path, account: &Account) -> bool {

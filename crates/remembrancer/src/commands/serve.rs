@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
+use memory_telemetry::{logs, traces};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use crate::http::ListenOptions;
@@ -39,11 +40,14 @@ pub(crate) async fn run(
         bail!("{missing}");
     }
     for missing in missing {
-        eprintln!("remembrancer: {missing}; until then texts are found by their words only");
+        logs::say(&format!("remembrancer: {missing}; until then texts are found by their words only"));
     }
     match lock {
         Some(lock) => {
-            Instance::new(settings, meeting, lock).run(signals, Some(options), false).await?;
+            trace()?;
+            let ran = Instance::new(settings, meeting, lock).run(signals, Some(options), false).await;
+            traces::shut_down().await;
+            ran?;
             Ok(ExitCode::SUCCESS)
         }
         None => attach(&settings, &meeting, signals, options).await,
@@ -57,9 +61,16 @@ pub(crate) async fn run_instance(settings: Settings) -> anyhow::Result<ExitCode>
     let meeting = Meeting::of(&settings)?;
     // Two clients may start one at the same time; the second is not needed.
     if let Some(lock) = meeting.try_lock()? {
-        Instance::new(settings, meeting, lock).run(signals, None, true).await?;
+        trace()?;
+        let ran = Instance::new(settings, meeting, lock).run(signals, None, true).await;
+        traces::shut_down().await;
+        ran?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn trace() -> anyhow::Result<()> {
+    traces::install("remembrancer", env!("CARGO_PKG_VERSION")).map_err(anyhow::Error::msg)
 }
 
 /// Another process holds the data folder: it opens our listener beside its own, until we end.
@@ -74,9 +85,9 @@ async fn attach(
     let mut lines = BufReader::new(read).lines();
     match lines.next_line().await?.map(|line| serde_json::from_str(&line)).transpose()? {
         Some(ListenReply::Listening(address)) => {
-            eprintln!(
+            logs::say(&format!(
                 "Remembrancer serves MCP at http://{address}/mcp (by the process that already holds this data folder)"
-            );
+            ));
         }
         Some(ListenReply::Refused(reason)) => bail!("{reason}"),
         None => bail!("the process that holds this data folder is stopping; try again"),

@@ -62,7 +62,10 @@ pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop:
         };
         match open.admit() {
             Some(connection) => _ = tasks.spawn(attend(stream, app.clone(), connection, stop.clone())),
-            None => turn_away(stream),
+            None => {
+                metrics::counter!("remembrancer_http_connections_refused_total").increment(1);
+                turn_away(stream);
+            }
         }
     }
     drop(listener);
@@ -146,6 +149,7 @@ impl Open {
             return None;
         }
         self.state().count += 1;
+        metrics::gauge!("remembrancer_http_connections").increment(1.0);
         let connection =
             Connection { open: Arc::clone(self), closing: CancellationToken::new(), turn: Mutex::default() };
         connection.waits();
@@ -198,6 +202,7 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.waits_no_more();
         self.open.state().count -= 1;
+        metrics::gauge!("remembrancer_http_connections").decrement(1.0);
     }
 }
 

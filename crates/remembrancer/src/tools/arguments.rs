@@ -25,7 +25,7 @@ pub(crate) fn arguments<In: DeserializeOwned>(tool: &str, arguments: JsonObject)
             _ if matches!(path.as_str(), "." | "?") => problem,
             _ => format!("{path}: {problem}"),
         };
-        Refusal(json!({ "error": format!("Invalid arguments for {tool}: {said}.") }))
+        Refusal::of(json!({ "error": format!("Invalid arguments for {tool}: {said}.") }))
     })
 }
 

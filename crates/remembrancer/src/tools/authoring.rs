@@ -245,7 +245,7 @@ fn refusal(checked: &Checked) -> Result<Refusal, Refusal> {
     if !checked.errors.is_empty() {
         value["error"] = json!(checked.errors.join(" "));
     }
-    Ok(Refusal(value))
+    Ok(Refusal::of(value))
 }
 
 /// Characters that an answer still has room for.

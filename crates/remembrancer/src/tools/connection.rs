@@ -6,12 +6,14 @@ use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_core::text::cut;
 use memory_engine::Memory;
+use memory_telemetry::traces::{self, CallSpan, Incoming};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage,
-    ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role, ServerCapabilities,
-    ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role,
+    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -112,6 +114,17 @@ impl Connection {
     }
 }
 
+/// Ends the span of a call, with what it was about: no text.
+fn end(span: CallSpan, result: &CallToolResult) {
+    let error = result.is_error.unwrap_or(false).then_some("tool_error");
+    let answer = result.structured_content.as_ref();
+    // A refusal says the id again that was given, whatever that is.
+    let id = answer.and_then(|answer| answer["id"].as_str()).filter(|_| error.is_none());
+    let id = id.map(str::to_owned);
+    let count = answer.and_then(|answer| Some(answer["results"].as_array()?.len()));
+    span.end(error, id, count);
+}
+
 /// The HTTP request that a message came with; none on a connection of its own.
 fn http_parts(context: &RequestContext<RoleServer>) -> Option<&axum::http::request::Parts> {
     context.extensions.get()
@@ -178,7 +191,18 @@ impl ServerHandler for Connection {
         let namespace = self.namespace_of(&context)?;
         let arguments = request.arguments.unwrap_or_default();
         let graph = self.graph_of(&namespace);
+        let span = traces::begin(&Incoming {
+            tool: &request.name,
+            namespace: namespace.as_str(),
+            traceparent: context.meta.get_traceparent(),
+            tracestate: context.meta.get_tracestate(),
+            request_id: cut(&context.id.to_string(), protocol::NAME_MAX_CHARS),
+            is_http: http_parts(&context).is_some(),
+        });
         let result = self.toolbox.call(&request.name, arguments, namespace, graph, self.in_bulk).await;
+        if let (Some(span), Some(result)) = (span, &result) {
+            end(span, result);
+        }
         result.map(Into::into).ok_or_else(refused)
     }
 

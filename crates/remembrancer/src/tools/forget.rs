@@ -49,7 +49,7 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
     let input: Input = arguments("forget", given)?;
     let id = input.id.trim().to_owned();
     let refused = |error: String, hint: &str| {
-        Refusal(json!({ "deleted": false, "id": id, "error": error, "hint": hint }))
+        Refusal::of(json!({ "deleted": false, "id": id, "error": error, "hint": hint }))
     };
     let parsed =
         AnyId::parse(&id).map_err(|e| refused(e.0, "Pass the art_ id that remember or recall gave."))?;
@@ -69,7 +69,7 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         )),
         Forgotten::IsEvent { source } => {
             let text = format!("Events are derived data. Delete source artifact '{source}' instead.");
-            Err(Refusal(json!({
+            Err(Refusal::of(json!({
                 "deleted": false, "id": id, "error": text, "hint": text, "source_artifact_id": source.0,
             })))
         }

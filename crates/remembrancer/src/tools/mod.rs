@@ -8,6 +8,7 @@ mod forget;
 mod graph;
 mod graph_home;
 mod guide;
+mod measured;
 mod offer;
 mod protocol;
 pub(crate) mod recall;
@@ -34,6 +35,8 @@ use serde_json::{Value, json};
 
 pub(crate) use self::arguments::arguments;
 pub(crate) use self::connection::Connection;
+pub(crate) use self::measured::describe;
+use self::measured::{Measured, Outcome};
 pub(crate) use self::offer::ToolSettings;
 pub(crate) use graph_home::GraphHome;
 use memory_engine::readiness::Readiness;
@@ -42,17 +45,33 @@ use memory_engine::readiness::Readiness;
 const TOOL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A refusal or failure as the tool's answer: JSON that says what was wrong and what to do instead.
-pub(crate) struct Refusal(pub(crate) Value);
+pub(crate) struct Refusal(Value, Outcome);
+
+impl Refusal {
+    /// One that the client can do something about.
+    pub(crate) fn of(answer: Value) -> Self {
+        Self(answer, Outcome::Refused)
+    }
+}
 
 impl From<Invalid> for Refusal {
     fn from(invalid: Invalid) -> Self {
-        Self(json!({ "error": invalid.0 }))
+        Self::of(json!({ "error": invalid.0 }))
     }
 }
 
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
-        Self(json!({ "error": error.to_string() }))
+        let outcome = match &error {
+            EngineError::Invalid(_) => Outcome::Refused,
+            EngineError::Unavailable(_) | EngineError::Busy(_) | EngineError::DiskFull(_) => {
+                Outcome::Unavailable
+            }
+            EngineError::Transfer(_) | EngineError::Reembedding { .. } | EngineError::Internal(_) => {
+                Outcome::Failed
+            }
+        };
+        Self(json!({ "error": error.to_string() }), outcome)
     }
 }
 
@@ -132,7 +151,8 @@ pub(crate) fn answer<Out: Serialize>(out: &Out) -> Result<Answer, Refusal> {
 
 fn unwritable(error: &serde_json::Error) -> Refusal {
     tracing::error!(%error, "an answer could not be written as JSON");
-    Refusal(json!({ "error": "An internal error occurred; the server's log has the details." }))
+    let error = json!({ "error": "An internal error occurred; the server's log has the details." });
+    Refusal(error, Outcome::Failed)
 }
 
 /// All tools and what they need, shared by every connection.
@@ -185,10 +205,12 @@ impl Toolbox {
         in_bulk: bool,
     ) -> Option<CallToolResult> {
         let registered = self.tools.iter().find(|registered| registered.tool.name == name)?;
+        let mut measured = Measured::begin(registered.tool.name.clone());
         schema::repair(&registered.tool.input_schema, &mut given);
         let memory = match self.memory().await {
             Ok(memory) => memory,
             Err(readiness) => {
+                measured.outcome = Outcome::Unavailable;
                 return Some(match registered.unready {
                     Some(answer) => CallToolResult::structured(answer(&readiness)),
                     None => CallToolResult::structured_error(json!({ "error": readiness.to_string() })),
@@ -199,12 +221,24 @@ impl Toolbox {
         // A task of its own: when the client goes away, what was accepted is still written.
         let task = tokio::spawn(AssertUnwindSafe(tokio::time::timeout(TOOL_TIMEOUT, call)).catch_unwind());
         Some(match task.await {
-            Ok(Ok(Ok(Ok(answer)))) => answer.into(),
-            Ok(Ok(Ok(Err(Refusal(value))))) => CallToolResult::structured_error(value),
-            Ok(Ok(Err(_))) => CallToolResult::structured_error(json!({
-                "error": format!("`{name}` took longer than {} s and was stopped. Ask for less at once.", TOOL_TIMEOUT.as_secs())
-            })),
+            Ok(Ok(Ok(Ok(answer)))) => {
+                measured.outcome = Outcome::Ok;
+                let id = answer.structured["id"].as_str().filter(|id| id.starts_with("art_"));
+                measured.artifact = id.map(str::to_owned);
+                answer.into()
+            }
+            Ok(Ok(Ok(Err(Refusal(value, outcome))))) => {
+                measured.outcome = outcome;
+                CallToolResult::structured_error(value)
+            }
+            Ok(Ok(Err(_))) => {
+                measured.outcome = Outcome::TimedOut;
+                CallToolResult::structured_error(json!({
+                    "error": format!("`{name}` took longer than {} s and was stopped. Ask for less at once.", TOOL_TIMEOUT.as_secs())
+                }))
+            }
             Ok(Err(_)) | Err(_) => {
+                measured.outcome = Outcome::Failed;
                 tracing::error!(tool = name, "a tool panicked");
                 CallToolResult::structured_error(json!({
                     "error": format!("An internal error occurred in `{name}`. Try once more; the server's log has the details.")
