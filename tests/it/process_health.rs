@@ -182,3 +182,94 @@ async fn a_serve_on_a_folder_that_another_holds_has_metrics_of_its_own_address()
     assert!(ran.refusal().contains("--metrics-bind"), "{ran:?}");
     drop(taken);
 }
+
+/// `doctor --json` with these settings: its exit status, and verdict and detail of each check.
+async fn doctor(
+    data_dir: &DataDir,
+    settings: &[(&str, &str)],
+) -> (Option<i32>, Vec<(String, String, String)>) {
+    let mut command = data_dir.command("remembrancer");
+    let ran = Ran::of(command.envs(settings.iter().copied()).args(["doctor", "--json"])).await;
+    let found = ran.json();
+    let text = |finding: &Value, key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+    let checks = found["checks"].as_array().expect("checks").iter();
+    let checks =
+        checks.map(|f| (text(f, "check"), text(f, "verdict"), text(f, "detail") + &text(f, "advice")));
+    (ran.status.code(), checks.collect())
+}
+
+fn check<'f>(found: &'f [(String, String, String)], name: &str) -> (&'f str, &'f str) {
+    let found = found.iter().find(|(check, ..)| check == name).unwrap_or_else(|| panic!("{name}: {found:?}"));
+    (&found.1, &found.2)
+}
+
+#[tokio::test]
+async fn doctor_finds_a_sound_installation_sound_and_changes_nothing() {
+    let data_dir = DataDir::warm();
+    let bind = format!("127.0.0.1:{}", free_port());
+    let (code, found) = doctor(&data_dir, &[("REMEMBRANCER_BIND", &bind)]).await;
+    assert_eq!(code, Some(0), "{found:?}");
+    for name in ["settings", "disk", "postgres", "onnxruntime", "model", "database", "port"] {
+        assert_eq!(check(&found, name).0, "ok", "{found:?}");
+    }
+    assert!(data_dir.instances().is_empty(), "doctor started a process");
+
+    let server = Server::start(&data_dir).await;
+    server.ask("status", json!({})).await;
+    let bind = server.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    let (code, found) = doctor(&data_dir, &[("REMEMBRANCER_BIND", &bind)]).await;
+    assert!(code == Some(0) && check(&found, "port").1.contains("is ready"), "{found:?}");
+    assert!(
+        check(&found, "database").1.contains("pgvector") && check(&found, "clock").0 == "ok",
+        "{found:?}"
+    );
+}
+
+#[tokio::test]
+async fn doctor_says_what_is_wrong_and_what_to_do() {
+    let data_dir = DataDir::warm();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    std::thread::spawn({
+        let taken = taken.try_clone().expect("it is shared");
+        move || while taken.accept().is_ok() {}
+    });
+    let bind = taken.local_addr().expect("an address").to_string();
+    let model = data_dir.path().join("model");
+    std::fs::create_dir(&model).expect("a folder");
+    let files = std::fs::read_dir(memory_tests::pieces_dir().join("models/all-MiniLM-L6-v2-int8"))
+        .expect("the model");
+    for file in files.filter_map(Result::ok) {
+        std::fs::copy(file.path(), model.join(file.file_name())).expect("it is copied");
+    }
+    memory_inference::integrity::write_sums(&model).expect("the sums are noted");
+    let tokenizer = model.join("tokenizer.json");
+    let altered = std::fs::read_to_string(&tokenizer).expect("it is read") + " ";
+    std::fs::write(&tokenizer, altered).expect("it is altered");
+    let database = format!("postgres://u:hunter2@127.0.0.1:{}/db", free_port());
+    let model = model.to_string_lossy().into_owned();
+    let settings = [
+        ("REMEMBRANCER_BIND", bind.as_str()),
+        ("REMEMBRANCER_MODEL_DIR", &model),
+        ("DATABASE_URL", &database),
+        ("REMEMBRANCER_TOKEN", "short"),
+    ];
+    let (code, found) = doctor(&data_dir, &settings).await;
+    assert_eq!(code, Some(1), "{found:?}");
+    for (name, said) in [
+        ("settings", "REMEMBRANCER_TOKEN"),
+        ("model", "tokenizer.json"),
+        ("database", "connection refused"),
+        ("port", "in use by something"),
+    ] {
+        let (verdict, told) = check(&found, name);
+        assert!(verdict == "failed" && told.contains(said) && !told.contains("hunter2"), "{name}: {found:?}");
+    }
+    let nothing = DataDir::empty();
+    let (code, found) =
+        doctor(&nothing, &[("REMEMBRANCER_BIND", &format!("127.0.0.1:{}", free_port()))]).await;
+    assert_eq!(code, Some(1));
+    for name in ["postgres", "onnxruntime", "model"] {
+        let (verdict, told) = check(&found, name);
+        assert!(verdict == "failed" && told.contains("`remembrancer setup`"), "{name}: {found:?}");
+    }
+}

@@ -103,6 +103,8 @@ impl Memory {
         }
         status.problems = problems::of_services(&status.services);
         status.problems.extend(problems::of_jobs(&asked.stuck));
+        let is_worked_on = asked.workers.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS);
+        status.problems.extend(problems::of_queue(&status, is_worked_on));
         status.problems.extend(problems::of_vectors(&status));
         status.problems.extend(problems::of_disk(&self.disk));
         status.problems.extend(locked(&self.backups).clone());

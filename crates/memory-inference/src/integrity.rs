@@ -62,6 +62,15 @@ impl Sums {
     }
 }
 
+/// Holds every file of a folder against the sums beside them; gives how many there are, none where no sums were noted.
+pub fn check_folder(folder: &Path) -> Result<usize, String> {
+    let sums = Sums::of(folder)?;
+    for name in sums.0.keys() {
+        sums.read(folder, name)?;
+    }
+    Ok(sums.0.len())
+}
+
 /// A regular file whole. Anything else, which might never end or never begin, is refused.
 pub(crate) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -78,7 +87,7 @@ pub(crate) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 /// Refuses a library that ends before the parts that its head tells of: loaded, it would end the process.
-pub(crate) fn check_library(path: &Path) -> Result<(), String> {
+pub fn check_library(path: &Path) -> Result<(), String> {
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut file = File::open(path).map_err(told)?;
     let length = file.metadata().map_err(told)?.len();

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep, timeout_at};
+use jiff::Timestamp;
+use sqlx::{ConnectOptions, Row};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::schema::MIGRATOR;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, connecting};
 
 /// How long until a database that was away is tried again.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -46,5 +48,71 @@ impl Store {
                 .await?;
         conn.keep();
         Ok(Health { missing_migrations: ours.len().saturating_sub(applied as usize) })
+    }
+}
+
+/// What a database is, told without changing anything in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Examined {
+    /// As in `18.6`.
+    pub postgres: String,
+    /// The version of pgvector, as far as it is installed in the database.
+    pub pgvector: Option<String>,
+    /// Migrations of this build that it lacks, and those that it has from another.
+    pub missing_migrations: usize,
+    pub foreign_migrations: usize,
+    /// By how much its clock is ahead of ours, in seconds.
+    pub ahead_seconds: f64,
+    /// The model whose vectors are searched.
+    pub model: Option<String>,
+    pub bytes: i64,
+}
+
+/// How long each question may take.
+const EXAMINED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Looks at a database. It is not migrated.
+pub async fn examine(url: &str) -> Result<Examined, StoreError> {
+    let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+    connecting::try_once(&options).await?;
+    let looking = async {
+        let mut conn = options.connect().await?;
+        let row = sqlx::query(
+            "select current_setting('server_version') as postgres, pg_database_size(current_database()) as bytes,
+                    (select extversion from pg_extension where extname = 'vector') as pgvector,
+                    extract(epoch from clock_timestamp())::float8 as now,
+                    to_regclass('_sqlx_migrations') is not null as is_ours",
+        )
+        .fetch_one(&mut conn)
+        .await?;
+        let now = Timestamp::now().as_microsecond() as f64 / 1e6;
+        let ours: Vec<i64> = MIGRATOR.iter().map(|migration| migration.version).collect();
+        let mut applied: Vec<i64> = Vec::new();
+        let mut model = None;
+        if row.try_get("is_ours")? {
+            let known = sqlx::query_scalar("select version from _sqlx_migrations where success limit 10000");
+            applied = known.fetch_all(&mut conn).await?;
+        }
+        if ours.iter().all(|version| applied.contains(version)) {
+            let name = sqlx::query_scalar("select name from embedding_model where is_active");
+            model = name.fetch_optional(&mut conn).await?;
+        }
+        let postgres: String = row.try_get("postgres")?;
+        Ok::<_, sqlx::Error>(Examined {
+            postgres: postgres.split(' ').next().unwrap_or_default().to_owned(),
+            pgvector: row.try_get("pgvector")?,
+            missing_migrations: ours.iter().filter(|version| !applied.contains(version)).count(),
+            foreign_migrations: applied.iter().filter(|version| !ours.contains(version)).count(),
+            ahead_seconds: row.try_get::<f64, _>("now")? - now,
+            model,
+            bytes: row.try_get("bytes")?,
+        })
+    };
+    match timeout(EXAMINED_WITHIN, looking).await {
+        Ok(examined) => Ok(examined?),
+        Err(_) => Err(StoreError::Unanswered(format!(
+            "the database did not answer within {} s",
+            EXAMINED_WITHIN.as_secs()
+        ))),
     }
 }

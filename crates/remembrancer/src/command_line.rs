@@ -8,6 +8,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::backup::BackupArgs;
 use crate::commands::bench::BenchArgs;
+use crate::commands::doctor::DoctorArgs;
 use crate::commands::entities::EntitiesCommand;
 use crate::commands::events::{CommitmentsArgs, DecisionsArgs};
 use crate::commands::export::ExportArgs;
@@ -68,6 +69,8 @@ pub(crate) enum Command {
     Forget(ForgetArgs),
     /// Show what runs, what is stored and what waits
     Status(StatusArgs),
+    /// Check this installation: what is wrong with it, and what to do
+    Doctor(DoctorArgs),
     /// Ask the server whether it is ready; for health checks
     Health(HealthArgs),
     /// Show who and what the texts name, and say which are the same
@@ -183,6 +186,7 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
         "stdio" => heading != "Where serve listens",
         "completions" | "man" => false,
         "health" => id == "bind",
+        "doctor" => is_place && id != "namespace" || id == "model_dir",
         "setup" => matches!(id, "data_dir" | "model_dir"),
         "backup" => is_place || heading == "Backups",
         "stop" => matches!(id, "data_dir" | "database_url"),

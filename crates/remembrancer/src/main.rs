@@ -71,7 +71,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Completions(args) => return commands::shell::completions(args),
         Command::Man(args) => return commands::shell::man(args),
-        Command::Health(_) => {}
+        Command::Health(_) | Command::Doctor(_) => {}
         // Told here, to whoever typed it, and not first in the log of a process in the background.
         _ => settings.check()?,
     }
@@ -81,6 +81,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Setup(_) | Command::Completions(_) | Command::Man(_) => Ok(ExitCode::SUCCESS),
             Command::Serve => commands::serve::run(settings, cli.listen, cli.tools).await,
             Command::Instance => commands::serve::run_instance(settings).await,
+            Command::Doctor(args) => commands::doctor::run(&settings, &cli.listen, args).await,
             Command::Health(args) => commands::health::run(&cli.listen, args).await,
             Command::Stdio => commands::stdio::run(&settings, cli.tools).await,
             Command::Stop(args) => commands::stop::run(&settings, args).await,

@@ -234,6 +234,14 @@ const MOUNTED_SECRETS: &str = "/run/secrets";
 
 /// Secrets in files that others can read: said once, by the process that keeps using them.
 pub(crate) fn warn_of_open_secrets() {
+    for open in open_secrets() {
+        tracing::warn!("{open}");
+    }
+}
+
+/// What is to be said of each of them.
+pub(crate) fn open_secrets() -> Vec<String> {
+    let mut open = Vec::new();
     for name in SECRET_FILES {
         let Some(file) = std::env::var_os(name).filter(|file| !file.is_empty()).map(PathBuf::from) else {
             continue;
@@ -242,13 +250,14 @@ pub(crate) fn warn_of_open_secrets() {
             && found.mode() & 0o077 != 0
             && !file.starts_with(MOUNTED_SECRETS)
         {
-            tracing::warn!(
+            open.push(format!(
                 "{name} {} can be read by others (mode {:03o}): `chmod 600` keeps the secret to its owner",
                 file.display(),
                 found.mode() & 0o777
-            );
+            ));
         }
     }
+    open
 }
 
 /// The bearer token that HTTP requests must bring, from REMEMBRANCER_TOKEN or the file REMEMBRANCER_TOKEN_FILE.

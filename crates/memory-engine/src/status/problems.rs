@@ -21,6 +21,8 @@ pub(super) const CODES_WAITED_FOR: &[ErrorCode] =
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 /// For how long a disk counts as full after the database has said so.
 const FULL_DISK_REMEMBERED: Duration = Duration::from_mins(2);
+/// A job that is there for longer has a reason that somebody should know.
+const OLD_JOB_SECONDS: f64 = 4.0 * 3600.0;
 /// By how much clocks of two machines may differ, in seconds.
 const CLOCK_TOLERANCE_SECONDS: f64 = 60.0;
 
@@ -89,6 +91,20 @@ pub(super) fn of_jobs(stuck: &[StuckJobs]) -> Vec<Problem> {
     stuck.iter().map(problem).collect()
 }
 
+/// A job that waits though a worker runs: it, or what it works with, does not keep up.
+pub(super) fn of_queue(status: &Status, is_worked_on: bool) -> Option<Problem> {
+    let queue = status.queue.as_ref().filter(|_| is_worked_on)?;
+    let seconds = queue.oldest_pending_seconds.filter(|seconds| *seconds > OLD_JOB_SECONDS)?;
+    let (jobs, oldest) = (counted(queue.pending, "job"), span_of_time(seconds as i64));
+    Some(Problem {
+        what: format!("The oldest of {jobs} that wait is there for {oldest}"),
+        since: Timestamp::from_second(Timestamp::now().as_second() - seconds as i64).ok(),
+        advice: "After a large import this may take its time. Else see `remembrancer jobs list --state pending` and the worker's \
+                 log; more workers, or a higher --concurrency, do more at a time."
+            .to_owned(),
+    })
+}
+
 /// Vectors that nothing will make: no job is open for any, and none has failed, which is told already.
 pub(super) fn of_vectors(status: &Status) -> Option<Problem> {
     let (Vectors { missing, failed_texts, .. }, queue) = status.vectors.zip(status.queue.as_ref())?;
@@ -130,6 +146,8 @@ pub(super) fn of_clock(ahead_seconds: f64) -> Option<Problem> {
 
 #[cfg(test)]
 mod tests {
+    use memory_store::survey::Queue;
+
     use super::*;
 
     fn stuck(count: i64, have_failed: bool, code: &str) -> StuckJobs {
@@ -156,6 +174,21 @@ mod tests {
         );
         assert!(told[2].what.starts_with("2 embed jobs wait with DISK_FULL"), "{told:?}");
         assert!(!told[2].advice.contains("retry"), "{told:?}");
+    }
+
+    #[test]
+    fn a_job_that_waits_for_hours_though_a_worker_runs_is_a_problem() {
+        let waiting = |seconds| {
+            let queue = Queue { pending: 3, oldest_pending_seconds: Some(seconds), ..Queue::default() };
+            Status { queue: Some(queue), ..Status::default() }
+        };
+        assert_eq!(of_queue(&waiting(600.0), true), None);
+        assert_eq!(of_queue(&waiting(20_000.0), false), None, "that no worker runs is told already");
+        let told = of_queue(&waiting(20_000.0), true).unwrap();
+        assert!(
+            told.what.contains("3 jobs") && told.what.contains("5 h") && told.since.is_some(),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -43,6 +43,16 @@ pub(crate) async fn run(listen: &ListenSettings, args: HealthArgs) -> anyhow::Re
     }
 }
 
+/// Whether a server at this address, which one listens on, is ready; else what is wrong.
+pub(super) async fn is_ready(bind: &str) -> Result<(), String> {
+    let url = format!("http://{}/readyz", reachable(bind));
+    let token = token().ok().flatten();
+    match tokio::time::timeout(PATIENCE, ask(&url, token.as_deref())).await {
+        Ok(asked) => asked.map_err(|error| format!("{error:#}")),
+        Err(_) => Err(format!("it did not answer within {} s", PATIENCE.as_secs())),
+    }
+}
+
 /// An address to connect to for one to listen on.
 fn reachable(bind: &str) -> String {
     match bind.rsplit_once(':') {

@@ -2,6 +2,7 @@
 
 pub(crate) mod backup;
 pub(crate) mod bench;
+pub(crate) mod doctor;
 pub(crate) mod entities;
 pub(crate) mod events;
 pub(crate) mod export;

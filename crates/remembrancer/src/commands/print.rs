@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::io::IsTerminal;
 
+use jiff::Timestamp;
 use memory_core::text::{counted, span_of_time};
 use serde_json::Value;
 
@@ -298,11 +299,20 @@ pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
     )
 }
 
+/// When something began, and how long ago that is.
+fn since(began: &str) -> String {
+    let ago = began.parse::<Timestamp>().map(|at| Timestamp::now().duration_since(at).as_secs());
+    match ago {
+        Ok(seconds) if seconds >= 0 => format!(" (since {began}, {} ago)", span_of_time(seconds)),
+        _ => format!(" (since {began})"),
+    }
+}
+
 pub(crate) fn status(answer: &Value, style: &Style) -> String {
     let state = if answer["healthy"] == true { "healthy" } else { "NOT HEALTHY" };
     let mut out = format!("{}\n", style.bold(&format!("Remembrancer {}: {state}", text(answer, "version"))));
     for problem in list(answer, "problems") {
-        let since = problem["since"].as_str().map(|since| format!(" (since {since})")).unwrap_or_default();
+        let since = problem["since"].as_str().map(since).unwrap_or_default();
         let _ = writeln!(out, "  ! {}{since}", printable(text(problem, "what")));
         let _ = writeln!(out, "    → {}", printable(text(problem, "advice")));
     }
@@ -435,7 +445,8 @@ mod tests {
         });
         let shown = status(&answer, &Style { is_coloured: false });
         for part in [
-            "Remembrancer 1: NOT HEALTHY\n  ! 1 embed job has failed (since 2026-01-01T00:00:00Z)\n    → Retry it.\n",
+            "Remembrancer 1: NOT HEALTHY\n  ! 1 embed job has failed (since 2026-01-01T00:00:00Z, ",
+            " ago)\n    → Retry it.\n",
             "  1 artifact, 0 chunks, 2 events, 1 entity\n",
             "1 failed; the oldest has waited for 2 h\n",
             "art_1: DONE, 2000 events (the most that one text may have; there may be more in it)\n",
