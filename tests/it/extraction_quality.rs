@@ -26,8 +26,17 @@ const TUNING: Bounds = Bounds {
 const HELD_ASIDE: Bounds = Bounds {
     half: "held-aside",
     event_f1: 0.78,
-    event_precision: 0.78,
+    event_precision: 0.85,
     people_f1: 0.83,
+    events_per_negative: 1.0,
+};
+/// Talk that settles nothing, notes of a sentence, reasons, changelogs: what the model was never trained on, of the kinds it is told
+/// the most. Only events are labelled.
+const KINDS: Bounds = Bounds {
+    half: "held-aside-kinds",
+    event_f1: 0.54,
+    event_precision: 0.72,
+    people_f1: 0.0,
     events_per_negative: 0.9,
 };
 
@@ -45,11 +54,11 @@ async fn extraction_stays_within(bounds: Bounds) {
     let judged = extraction::run(&RulesExtractor::new(), &gold.documents).await.expect("it extracts");
     let figures = Figures::of(&judged);
     let value = |figure: Option<extraction::Figure>| figure.map_or(0.0, |figure| figure.value);
-    let people = figures.people().expect("people are counted");
+    let people = value(figures.people().and_then(|people| people.f1));
     for (what, reached, floor) in [
         ("F1 of events", value(figures.strict.f1), bounds.event_f1),
         ("precision of events", value(figures.strict.precision), bounds.event_precision),
-        ("F1 of people", value(people.f1), bounds.people_f1),
+        ("F1 of people", people, bounds.people_f1),
     ] {
         assert!(
             reached >= floor,
@@ -79,10 +88,15 @@ async fn extraction_is_as_good_as_it_was_on_documents_held_aside() {
     extraction_stays_within(HELD_ASIDE).await;
 }
 
+#[tokio::test]
+async fn extraction_is_as_good_as_it_was_on_talk_short_notes_and_records() {
+    extraction_stays_within(KINDS).await;
+}
+
 #[test]
 fn the_labelled_documents_are_enough_to_say_so_and_no_document_is_in_both_halves() {
-    let (tuning, aside) = (half(TUNING.half), half(HELD_ASIDE.half));
-    let all: Vec<_> = tuning.documents.iter().chain(&aside.documents).collect();
+    let halves = [TUNING.half, HELD_ASIDE.half, KINDS.half, "training"].map(half);
+    let all: Vec<_> = halves.iter().flat_map(|gold| &gold.documents).collect();
     assert!(all.len() >= DOCUMENTS_MIN, "{} documents, wanted are {DOCUMENTS_MIN}", all.len());
     let negatives = all.iter().filter(|document| document.is_negative()).count();
     assert!(negatives >= NEGATIVES_MIN, "{negatives} negatives, wanted are {NEGATIVES_MIN}");

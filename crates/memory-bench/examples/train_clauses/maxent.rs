@@ -12,6 +12,8 @@ const STEP: f32 = 0.1;
 const L2: f32 = 1.5;
 /// A feature of fewer clauses is not learned.
 const SEEN_AT_LEAST: usize = 2;
+/// No threshold is lower, in hundredths: documents that others wrote are harder than those that weights are trained on.
+const THRESHOLD_MIN: u8 = 40;
 /// Features that weigh less than this for every class are left out of the file.
 const WEIGHT_MIN: f32 = 0.12;
 
@@ -111,8 +113,8 @@ pub(crate) fn thresholds(judged: &[([f32; CLASSES], [f32; CLASSES])], precision:
         .map(|class| {
             let wanted = judged.iter().filter(|(_, targets)| targets[class] > 0.0).count() as f32;
             let mut best = (0.0, 0.6);
-            for percent in 15..90 {
-                let threshold = percent as f32 / 100.0;
+            for percent in THRESHOLD_MIN..90 {
+                let threshold = f32::from(percent) / 100.0;
                 let found = judged.iter().filter(|(odds, _)| odds[class] >= threshold);
                 let (mut taken, mut right) = (0.0, 0.0);
                 for (_, targets) in found {

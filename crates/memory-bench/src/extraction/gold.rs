@@ -1,4 +1,5 @@
-//! Labelled documents: `NAME.txt`, the content, and `NAME.json`, what is known about it and what stands in it.
+//! Labelled documents: `NAME.txt`, the content, and `NAME.json`, what is known about it and what stands in it; or many short ones in
+//! one file `NAME.marked`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,6 +14,7 @@ use memory_core::ports::SourceText;
 use memory_core::text::CharSpan;
 
 use super::labels::document;
+use super::marked;
 
 /// The largest file that is read, in bytes.
 const FILE_MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -42,6 +44,8 @@ pub struct Document {
     pub source: SourceText,
     pub events: Vec<LabelledEvent>,
     pub entities: Vec<LabelledEntity>,
+    /// Names, owners and days are labelled too; else only events.
+    pub is_whole: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -83,25 +87,45 @@ impl Gold {
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let shown = folder.display();
         let mut problems = Vec::new();
+        let mut documents = Vec::new();
+        let mut all = String::new();
         let mut files: BTreeMap<String, [bool; 2]> = BTreeMap::new();
+        let mut marked: BTreeSet<String> = BTreeSet::new();
         for entry in fs::read_dir(folder).with_context(|| format!("the folder {shown} cannot be read"))? {
             let name = entry.with_context(|| format!("the folder {shown} cannot be read"))?.file_name();
             let name = name.to_string_lossy();
             match name.rsplit_once('.') {
                 Some((stem, "txt")) => files.entry(stem.to_owned()).or_default()[0] = true,
                 Some((stem, "json")) => files.entry(stem.to_owned()).or_default()[1] = true,
+                Some((stem, "marked")) => {
+                    marked.insert(stem.to_owned());
+                }
                 _ if name.starts_with('.') || name == "README.md" => {}
-                _ => problems.push(format!("{name}: a document is two files, NAME.txt and NAME.json")),
+                _ => problems.push(format!(
+                    "{name}: a document is two files, NAME.txt and NAME.json, or stands in NAME.marked"
+                )),
             }
         }
-        ensure!(!files.is_empty(), "{shown} holds no labelled documents (NAME.txt with NAME.json)");
+        ensure!(
+            !files.is_empty() || !marked.is_empty(),
+            "{shown} holds no labelled documents (NAME.txt with NAME.json, or NAME.marked)"
+        );
         ensure!(
             files.len() <= DOCUMENTS_MAX,
             "{shown} holds {} documents, the limit is {DOCUMENTS_MAX}; divide it",
             files.len()
         );
-        let mut documents = Vec::new();
-        let mut all = String::new();
+        for name in marked {
+            match read_file(folder, &format!("{name}.marked")) {
+                Ok(text) => {
+                    all.extend([name.as_str(), "\0", &text, "\0"]);
+                    let (read, wrong) = marked::documents(&format!("{name}.marked"), &text);
+                    documents.extend(read);
+                    problems.extend(wrong);
+                }
+                Err(error) => problems.push(format!("{error:#}")),
+            }
+        }
         for (name, parts) in files {
             match parts {
                 [true, false] => problems.push(format!("{name}.txt: its labels, {name}.json, are missing")),
@@ -136,14 +160,15 @@ impl Gold {
 }
 
 fn read_pair(folder: &Path, name: &str) -> anyhow::Result<(String, String)> {
-    let read = |ending: &str| {
-        let file = format!("{name}.{ending}");
-        let path = folder.join(&file);
-        let size = path.metadata().with_context(|| format!("{file} cannot be read"))?.len();
-        ensure!(size <= FILE_MAX_BYTES, "{file} has {size} bytes, the limit is {FILE_MAX_BYTES}; shorten it");
-        fs::read_to_string(path).with_context(|| format!("{file} cannot be read"))
-    };
+    let read = |ending: &str| read_file(folder, &format!("{name}.{ending}"));
     Ok((read("txt")?, read("json")?))
+}
+
+fn read_file(folder: &Path, file: &str) -> anyhow::Result<String> {
+    let path = folder.join(file);
+    let size = path.metadata().with_context(|| format!("{file} cannot be read"))?.len();
+    ensure!(size <= FILE_MAX_BYTES, "{file} has {size} bytes, the limit is {FILE_MAX_BYTES}; shorten it");
+    fs::read_to_string(path).with_context(|| format!("{file} cannot be read"))
 }
 
 /// The day of a moment: deadlines end with theirs.

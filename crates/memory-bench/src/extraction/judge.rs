@@ -193,12 +193,16 @@ impl<'a> Judged<'a> {
 
     /// Labels that were found, and as what; without those that do not count.
     fn met(&self) -> impl Iterator<Item = (&LabelledEvent, &ExtractedEvent)> {
-        let labels = self.document.events.iter().enumerate().filter(|(_, label)| !label.is_optional);
+        let labels = self.document.events.iter().enumerate();
+        let labels = labels.filter(|(_, label)| self.document.is_whole && !label.is_optional);
         labels.filter_map(|(n, label)| Some((label, &self.found.events[self.lenient.found(n)?])))
     }
 
     /// By name alone.
     pub fn entities(&self) -> Counts {
+        if !self.document.is_whole {
+            return Counts::default();
+        }
         let (labels, found) = (self.document.entities.len(), self.found.entities.len());
         let met = (0..labels).filter(|label| self.entities.found(*label).is_some()).count();
         Counts { right: met, wrong: found - met, met, missed: labels - met }
@@ -206,6 +210,9 @@ impl<'a> Judged<'a> {
 
     /// By name and type.
     pub fn entities_of(&self, entity_type: EntityType) -> Counts {
+        if !self.document.is_whole {
+            return Counts::default();
+        }
         let (labels, found) = (&self.document.entities, &self.found.entities);
         let labelled = labels.iter().filter(|label| label.entity_type == entity_type).count();
         let taken = found.iter().filter(|entity| entity.entity_type == entity_type).count();

@@ -108,7 +108,7 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
                 participants: labels.participants,
                 segments: vec![segment],
             };
-            Ok(Document { name: name.to_owned(), kind, source, events, entities })
+            Ok(Document { name: name.to_owned(), kind, source, events, entities, is_whole: true })
         }
         _ => Err(wrong.into_iter().map(|what| format!("{name}.json: {what}")).collect()),
     }

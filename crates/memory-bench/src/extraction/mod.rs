@@ -8,6 +8,7 @@ mod failures;
 mod gold;
 mod judge;
 mod labels;
+mod marked;
 mod matching;
 mod mistakes;
 mod report;

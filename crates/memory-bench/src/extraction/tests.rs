@@ -68,6 +68,7 @@ fn document(
         },
         events,
         entities: entities.iter().map(entity).collect(),
+        is_whole: true,
     }
 }
 

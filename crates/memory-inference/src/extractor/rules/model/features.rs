@@ -4,7 +4,6 @@
 use std::hash::Hasher as _;
 use std::ops::Range;
 
-use memory_core::artifact::Context;
 use memory_core::entity::EntityType;
 use memory_core::event::Category;
 
@@ -74,9 +73,6 @@ pub(super) struct Seen<'s, 'a> {
     pub(super) scene: &'s Scene<'a>,
     pub(super) page: &'s Page,
     pub(super) candidates: &'s [Candidate],
-    pub(super) context: Context,
-    /// How much of the text the rules take for events.
-    pub(super) density: &'static str,
 }
 
 impl Seen<'_, '_> {
@@ -168,8 +164,10 @@ impl Seen<'_, '_> {
         let tense = self.verbs(clause, sink);
         let first = clause.tokens.start;
         sink.put(&["subject:", opening(self.scene, first), ":", tense]);
+        // Who speaks of what they do themselves needs no name.
+        let is_own = clause.tokens.clone().any(|at| matches!(clause.word(at), "i" | "we"));
         let people = self.scene.people_in(&clause.tokens).len();
-        sink.put(&["people:", ["0", "1", "2", "3"][people.min(3)]]);
+        sink.put(&["people:", if is_own { "own" } else { ["0", "1", "2", "3"][people.min(3)] }]);
         if self.scene.spots_in(&clause.tokens).iter().any(|spot| spot.entity_type == EntityType::Org) {
             sink.put(&["org"]);
         }
@@ -236,15 +234,17 @@ impl Seen<'_, '_> {
             Form::Row { .. } => "row",
         };
         let section = match block.section {
-            Section::Open => "open",
-            Section::Prior(category) => category.as_str(),
-            Section::Planned => "planned",
-            Section::People => "people",
-            Section::Skip => "skip",
+            Section::Open => None,
+            Section::Prior(category) => Some(category.as_str()),
+            Section::Planned => Some("planned"),
+            Section::People => Some("people"),
+            Section::Skip => Some("skip"),
         };
         sink.put(&["form:", form]);
-        sink.put(&["section:", section]);
-        sink.put(&["section:", section, ":", form]);
+        if let Some(section) = section {
+            sink.put(&["section:", section]);
+            sink.put(&["section:", section, ":", form]);
+        }
         let place = &self.page.blocks[candidate.block];
         for word in &place.heading {
             sink.put(&["head:", word]);
@@ -271,24 +271,14 @@ impl Seen<'_, '_> {
             ":",
             form,
         ]);
-        sink.put(&["ctx:", self.context.as_str()]);
         for trait_ in &self.page.traits {
             sink.put(&["page:", trait_]);
-        }
-        sink.put(&["density:", self.density]);
-        let tenth = at * 5 / self.candidates.len().max(1);
-        sink.put(&["pos:", ["0", "1", "2", "3", "4"][tenth.min(4)]]);
-        if at == 0 || at + 1 == self.candidates.len() {
-            sink.put(&["edge:", if at == 0 { "first" } else { "last" }]);
         }
     }
 
     fn neighbours(&self, at: usize, sink: &mut Sink) {
         for (name, other) in [("prev", at.checked_sub(1)), ("next", Some(at + 1))] {
-            let Some(other) = other.and_then(|other| self.candidates.get(other)) else {
-                sink.put(&[name, ":none"]);
-                continue;
-            };
+            let Some(other) = other.and_then(|other| self.candidates.get(other)) else { continue };
             let here = &self.candidates[at];
             let same = other.block == here.block
                 || other.block(self.scene).speaker == here.block(self.scene).speaker;

@@ -43,8 +43,7 @@ pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
     for scene in scenes.iter().filter(|scene| !scene.context_only) {
         let candidates = candidates(scene);
         let page = Page::of(source, scene);
-        let density = density(scene, &candidates, &drafts);
-        let seen = Seen { scene, page: &page, candidates: &candidates, context: source.context, density };
+        let seen = Seen { scene, page: &page, candidates: &candidates };
         for (at, candidate) in candidates.iter().enumerate() {
             let mut sink = Sink::named();
             seen.features(at, &verdicts(scene, candidate, &drafts), &mut sink);
@@ -69,8 +68,7 @@ pub(super) fn judged(
     for scene in scenes.iter().filter(|scene| !scene.context_only) {
         let candidates = candidates(scene);
         let page = Page::of(source, scene);
-        let density = density(scene, &candidates, &drafts);
-        let seen = Seen { scene, page: &page, candidates: &candidates, context: source.context, density };
+        let seen = Seen { scene, page: &page, candidates: &candidates };
         for (at, candidate) in candidates.iter().enumerate() {
             sink.clear();
             seen.features(at, &verdicts(scene, candidate, &drafts), &mut sink);
@@ -154,19 +152,6 @@ fn verdicts(scene: &Scene<'_>, candidate: &Candidate, drafts: &[Draft]) -> Vec<V
         .collect();
     verdicts.sort_by(|a, b| b.1.total_cmp(&a.1));
     verdicts
-}
-
-/// The share of drafts in the clauses of a scene, in steps.
-fn density(scene: &Scene<'_>, candidates: &[Candidate], drafts: &[Draft]) -> &'static str {
-    let here =
-        drafts.iter().filter(|draft| draft.evidence.iter().any(|(at, _)| *at == scene.segment)).count();
-    match here * 100 / candidates.len().max(1) {
-        0 => "0",
-        1..8 => "1",
-        8..18 => "2",
-        18..35 => "3",
-        _ => "4",
-    }
 }
 
 /// Whether a draft's evidence and a clause share at least half of the shorter.

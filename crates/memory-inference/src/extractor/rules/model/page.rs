@@ -1,11 +1,11 @@
-//! What the clauses of a text have in common, and what stands before each block: its heading and its label.
+//! What kind of text the clauses stand in, and what stands before each block: its heading and its label.
+//!
+//! How long the text is and what people and days it names is left out: a note of one sentence has none of it and may say as much.
 
-use memory_core::entity::EntityType;
 use memory_core::ports::SourceText;
 
 use super::super::genre;
 use super::super::scene::Scene;
-
 use super::lexicon::classes;
 use super::shown::shown;
 
@@ -94,28 +94,19 @@ fn words(scene: &Scene<'_>, start: usize, end: usize) -> Vec<String> {
 
 fn traits(source: &SourceText, scene: &Scene<'_>) -> Vec<&'static str> {
     let text = &scene.text;
-    let layout = &scene.layout;
-    let mut found = Vec::new();
     let wanted = genre::confidence_wanted(source, scene);
-    found.push(match () {
+    let mut found = vec![match () {
         () if wanted >= 0.9 => "genre-none",
         () if wanted >= 0.7 => "genre-doubt",
         () => "genre-open",
-    });
-    let all = text.tokens.len().min(4_000);
-    let mut words = 0;
-    let (mut days, mut joking, mut instructing) = (0, 0, 0);
-    let (mut english, mut first, mut second, mut third, mut past) = (0, 0, 0, 0, 0);
-    for at in 0..all {
+    }];
+    let (mut words, mut joking, mut instructing, mut english, mut third) = (0, 0, 0, 0, 0);
+    for at in 0..text.tokens.len().min(4_000) {
         let word = text.word(at);
         words += usize::from(text.is_word(at));
         english += usize::from(ENGLISH.contains(&word));
-        first += usize::from(matches!(word, "i" | "we" | "our" | "my" | "us" | "me"));
-        second += usize::from(matches!(word, "you" | "your"));
         third += usize::from(matches!(word, "he" | "she" | "his" | "her" | "him"));
-        past += usize::from(word.len() > 4 && word.ends_with("ed"));
         let classes = classes(word);
-        days += usize::from(classes.contains(&"time") || shown(scene, at) == "<day>");
         joking += usize::from(classes.contains(&"joke"));
         instructing += usize::from(classes.contains(&"instruct"));
     }
@@ -123,64 +114,21 @@ fn traits(source: &SourceText, scene: &Scene<'_>) -> Vec<&'static str> {
     if share(english) < 120 {
         found.push("foreign");
     }
-    found.push(match share(first) {
-        0 => "first-0",
-        1..20 => "first-1",
-        _ => "first-2",
-    });
-    found.push(match share(second) {
-        0 => "second-0",
-        1..20 => "second-1",
-        _ => "second-2",
-    });
     if share(third) > 40 {
         found.push("third");
     }
-    if share(past) > 60 {
-        found.push("past");
-    }
-    found.push(match layout.speakers.len() {
-        0 => "speakers-0",
-        1 | 2 => "speakers-2",
-        _ => "speakers-many",
-    });
-    if layout.from.is_some() {
-        found.push("from");
-    }
-    if !layout.people.is_empty() {
-        found.push("people");
-    }
-    let people = scene.spots.iter().filter(|spot| spot.entity_type == EntityType::Person).count();
-    found.push(match people * 1000 / words.max(1) {
-        0 => "named-0",
-        1..15 => "named-1",
-        _ => "named-2",
-    });
-    let lines = text.raw.lines().map(str::trim).filter(|line| !line.is_empty());
-    let (mut all, mut bare, mut long) = (0, 0, 0);
-    for line in lines.take(400) {
-        all += 1;
-        bare += usize::from(!line.ends_with(['.', '!', '?', ':', ';', '"', '”', ')']));
-        long += usize::from(line.len() > 120);
-    }
-    found.push(["bare-0", "bare-1", "bare-2", "bare-3"][(bare * 4 / all.max(1)).min(3)]);
-    found.push(["long-0", "long-1", "long-2", "long-3"][(long * 4 / all.max(1)).min(3)]);
-    found.push(match joking * 100 / all.max(1) {
+    let lines = text.raw.lines().filter(|line| !line.trim().is_empty()).take(400).count();
+    found.push(match joking * 100 / lines.max(1) {
         0 => "joke-0",
         1..12 => "joke-1",
         _ => "joke-2",
     });
-    found.push(match days * 1000 / words.max(1) {
-        0 => "days-0",
-        1..12 => "days-1",
-        _ => "days-2",
-    });
-    found.push(match instructing * 1000 / words.max(1) {
+    found.push(match share(instructing) {
         0..8 => "instruct-0",
         8..25 => "instruct-1",
         _ => "instruct-2",
     });
-    if !layout.hidden.is_empty() {
+    if !scene.layout.hidden.is_empty() {
         found.push("machine");
     }
     found

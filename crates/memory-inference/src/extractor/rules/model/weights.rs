@@ -11,7 +11,7 @@ use super::super::wordset::HashedMap;
 use super::features::hash;
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
-pub const FEATURES_VERSION: u32 = 1;
+pub const FEATURES_VERSION: u32 = 2;
 /// The eight categories, and none.
 pub const CLASSES: usize = Category::ALL.len() + 1;
 /// A weight of one is this much in the file.
