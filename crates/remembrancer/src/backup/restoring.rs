@@ -26,8 +26,9 @@ use crate::pieces::{Piece, Pieces, make_data_folder};
 use crate::settings::Settings;
 
 /// What may be in a data folder that a backup is restored into: what `setup` makes, and what a restore that was broken off
-/// has left.
-const HARMLESS: [&str; 6] = ["downloads", "models", "run", "runtime", "setup.lock", RESTORING];
+/// or a trial of a backup has left, and backups themselves.
+const HARMLESS: [&str; 9] =
+    ["backups", "downloads", "models", "run", "runtime", "setup.lock", RESTORING, VERIFY, "verify.lock"];
 const RESTORING: &str = "postgres.restoring";
 const POSTGRES: &str = "postgres";
 const VERIFY: &str = "verify";
@@ -362,7 +363,11 @@ fn restore_models(backup: &Path, into: &Path) -> anyhow::Result<()> {
     for model in models.filter_map(Result::ok) {
         let to = folder.join(model.file_name());
         if !to.exists() {
-            copy_folder(&model.path(), &to)?;
+            // Half of a model must not stand for the whole.
+            let partial = folder.join(format!(".{}.restoring", model.file_name().to_string_lossy()));
+            remove(&partial)?;
+            copy_folder(&model.path(), &partial)?;
+            fs::rename(&partial, &to).with_context(|| format!("cannot write {}", to.display()))?;
         }
     }
     Ok(())

@@ -22,6 +22,8 @@ use super::taking::{Taken, logical, physical};
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// How long until another try after one has failed.
 const RETRY_INTERVAL: Duration = Duration::from_secs(600);
+/// How far ahead of this clock the one that dated a backup may have been.
+const CLOCK_TOLERANCE: SignedDuration = SignedDuration::from_mins(10);
 const KEEP_DAILY: u32 = 7;
 const KEEP_WEEKLY: u32 = 4;
 
@@ -126,7 +128,12 @@ async fn when_due(
     let ours = inventory::source(&mut *source.store.acquire().await?).await;
     let is_like = |found: &Found| found.manifest.kind == kind && found.manifest.database.source == ours;
     let mut known = Shelf::list(folder).into_iter().filter(is_like);
-    if known.any(|found| Timestamp::now().duration_since(found.manifest.created_at) < interval) {
+    // One of tomorrow was made with the clock wrong, and must not keep others from being made.
+    let recent = |found: Found| {
+        let age = Timestamp::now().duration_since(found.manifest.created_at);
+        age < interval && age > -CLOCK_TOLERANCE
+    };
+    if known.any(recent) {
         return Ok(None);
     }
     let shelf = Shelf::open(folder)?;

@@ -119,10 +119,13 @@ impl Shelf {
         goes.map(|(_, found)| self.remove(found)).collect()
     }
 
-    /// Of those that were made before changes of the schema so many stay.
-    pub(crate) fn prune_before_changes(&self, most: usize) -> anyhow::Result<Vec<PathBuf>> {
-        let all = Self::list(&self.folder).into_iter();
-        let old = all.filter(|found| found.manifest.reason == Reason::BeforeMigration).skip(most);
+    /// Of those of this database that were made before changes of its schema so many stay.
+    pub(crate) fn prune_before_changes(&self, most: usize, like: &Manifest) -> anyhow::Result<Vec<PathBuf>> {
+        let is_like = |found: &Found| {
+            let manifest = &found.manifest;
+            manifest.reason == Reason::BeforeMigration && manifest.database.source == like.database.source
+        };
+        let old = Self::list(&self.folder).into_iter().filter(is_like).skip(most);
         old.map(|found| self.remove(found)).collect()
     }
 

@@ -134,7 +134,7 @@ pub(crate) async fn before_change(
     let taking = async {
         let shelf = Shelf::open(&folder)?;
         let taken = physical(postgres, models, &shelf, Reason::BeforeMigration).await?;
-        shelf.prune_before_changes(BEFORE_CHANGES_KEPT)?;
+        shelf.prune_before_changes(BEFORE_CHANGES_KEPT, &taken.manifest)?;
         Ok::<_, anyhow::Error>(taken)
     };
     let taken = taking.await.with_context(|| {

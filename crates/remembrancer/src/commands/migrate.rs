@@ -58,7 +58,8 @@ async fn migrate(url: &str, role: Option<&RuntimeRole>, wait: Duration) -> anyho
         };
         // Waiting does not give a role what it may not do.
         if !error.is_passing() || matches!(error, StoreError::Unprepared(_)) || Instant::now() >= deadline {
-            return Err(anyhow::Error::from(error).context("nothing was changed"));
+            return Err(anyhow::Error::from(error)
+                .context("the migration did not end; mend what is said and run it again"));
         }
         if !is_told {
             eprintln!("remembrancer: waiting at most {} s: {error}", wait.as_secs());
