@@ -66,8 +66,12 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_value(value).map_or_else(|_| String::new(), |value| value.to_string())
 }
 
+fn count(json: &str) -> usize {
+    COUNTER.lock().unwrap_or_else(PoisonError::into_inner).count(json)
+}
+
 fn tokens<T: Serialize>(value: &T) -> usize {
-    COUNTER.lock().unwrap_or_else(PoisonError::into_inner).count(&json(value))
+    count(&json(value))
 }
 
 /// What is shared by a bound.
@@ -136,7 +140,8 @@ impl Counts {
 
 /// Makes the answer fit. Results are left out only where the bound was asked for; of a default answer they are shortened.
 pub(super) fn fit(output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
-    if json(&output).len() <= bound * LONG_TOKEN_BYTES && tokens(&output) <= bound {
+    let whole = json(&output);
+    if whole.len() <= bound * LONG_TOKEN_BYTES && count(&whole) <= bound {
         output
     } else {
         fitted(output, bound, is_asked, paging)
