@@ -327,7 +327,8 @@ def test_the_image_holds_model_and_licences_and_no_database():
     image = ENVIRONMENT["REMEMBRANCER_IMAGE"]
     listed = docker("run", "--rm", "--network", "none", "--read-only", image, "sh", "-c",
                     "find /var/lib/remembrancer /usr/share/doc/remembrancer")
-    for wanted in ["libonnxruntime.so", "model_int8.onnx", "tokenizer.json", "doc/remembrancer/libraries.txt", "ThirdPartyNotices.txt"]:
+    for wanted in ["libonnxruntime.so", "model_int8.onnx", "tokenizer.json", "doc/remembrancer/libraries.txt",
+                   "doc/remembrancer/copyright", "ThirdPartyNotices.txt"]:
         assert wanted in listed, wanted
     assert "postgres" not in listed
     libraries = docker("run", "--rm", "--network", "none", image, "cat", "/usr/share/doc/remembrancer/libraries.txt")
