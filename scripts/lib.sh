@@ -29,3 +29,7 @@ need make make
 need python3 python3
 python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
 command -v cargo >/dev/null 2>&1 || { echo "missing: Rust 1.94 or later (install it with rustup, then run this again)" >&2; exit 1; }
+# Where the toolchain of rust-toolchain.toml is neither there nor to be fetched, the installed one serves; Cargo holds it to rust-version.
+if ! cargo --version >/dev/null && RUSTUP_TOOLCHAIN=stable cargo --version >/dev/null 2>&1; then
+  export RUSTUP_TOOLCHAIN=stable
+fi
