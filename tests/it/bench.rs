@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use memory_bench::synthetic::World;
 use memory_core::id::Namespace;
-use memory_store::{Store, bulk};
+use memory_store::Store;
 use memory_tests::Fixture;
 use memory_tests::chat_server::{Act, Asked, ChatServer};
 use memory_tests::process::{DataDir, Ran, Server};
+use remembrancer_bench::scale::bulk;
+use remembrancer_bench::synthetic::World;
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 
@@ -41,6 +42,10 @@ fn conversations() -> Value {
     ])
 }
 
+async fn measure(data_dir: &DataDir, arguments: &[&str]) -> Ran {
+    Ran::of(data_dir.command("remembrancer-bench").args(arguments)).await
+}
+
 fn write(folder: &Path, name: &str, value: &Value) -> String {
     let file = folder.join(name);
     std::fs::write(&file, value.to_string()).expect("a file is written");
@@ -51,9 +56,9 @@ fn read(file: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(file).expect("the report is there")).expect("it is JSON")
 }
 
-fn configured<'a>(level: &'a Value, stages: &str) -> &'a Value {
+fn configured<'a>(level: &'a Value, weights: &str) -> &'a Value {
     let all = level["configurations"].as_array().expect("configurations");
-    all.iter().find(|c| c["stages"] == stages).unwrap_or_else(|| panic!("{stages}: {level}"))
+    all.iter().find(|c| c["weights"] == weights).unwrap_or_else(|| panic!("{weights}: {level}"))
 }
 
 fn mean(configured: &Value, group: &str, metric: &str, k: u64) -> f64 {
@@ -70,8 +75,8 @@ async fn quality_finds_the_evidence_of_invented_conversations_and_counts_what_it
     let out = data_dir.path().join("quality.json");
     let out = out.to_string_lossy().into_owned();
     let picture = data_dir.path().join("quality.svg").to_string_lossy().into_owned();
-    let arguments = ["bench", "quality", &file, "-k", "1,5", "--json", &out, "--svg", &picture];
-    let ran = data_dir.run(&arguments).await;
+    let arguments = ["quality", &file, "-k", "1,5", "--json", &out, "--svg", &picture];
+    let ran = measure(&data_dir, &arguments).await;
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
     assert!(ran.stdout.contains("turn level: 6 artifacts"), "{ran:?}");
     assert!(ran.stdout.contains("session level: 3 artifacts"), "{ran:?}");
@@ -102,8 +107,8 @@ async fn quality_on_a_given_database_leaves_what_was_there_and_nothing_else() {
     let file = write(data_dir.path(), "talks.json", &conversations());
     let fixture = Fixture::new().await;
     fixture.remember("The Albatross was sold to Ilse.").await;
-    let mut command = data_dir.command("remembrancer");
-    command.env("DATABASE_URL", &fixture.url).args(["bench", "quality", &file, "--level", "turn", "-k", "1"]);
+    let mut command = data_dir.command("remembrancer-bench");
+    command.env("DATABASE_URL", &fixture.url).args(["quality", &file, "--level", "turn", "-k", "1"]);
     let ran = Ran::of(&mut command).await;
     assert!(ran.status.success(), "{ran:?}");
     assert_eq!(fixture.count("select count(*) from artifact where namespace = 'default'").await, 1);
@@ -121,16 +126,16 @@ async fn quality_on_a_given_database_leaves_what_was_there_and_nothing_else() {
 async fn what_cannot_be_measured_is_refused_with_a_reason() {
     let data_dir = DataDir::new();
     let not_ours = write(data_dir.path(), "other.json", &json!({ "a": 1 }));
-    let ran = data_dir.run(&["bench", "quality", &not_ours]).await;
+    let ran = measure(&data_dir, &["quality", &not_ours]).await;
     assert!(ran.refusal().contains("is not a list of conversations"), "{ran:?}");
-    let missing = data_dir.run(&["bench", "quality", "/nowhere.json"]).await;
+    let missing = measure(&data_dir, &["quality", "/nowhere.json"]).await;
     assert!(missing.refusal().contains("/nowhere.json cannot be read"), "{missing:?}");
     let mut talks = conversations();
     talks[0]["turns"][1]["date"] = json!("some day");
     let undated = write(data_dir.path(), "undated.json", &talks);
-    let ran = data_dir.run(&["bench", "quality", &undated]).await;
+    let ran = measure(&data_dir, &["quality", &undated]).await;
     assert!(ran.refusal().contains("'some day'") && ran.refusal().contains("'garden'"), "{ran:?}");
-    let nothing = data_dir.run(&["bench", "extraction", "/nowhere"]).await;
+    let nothing = measure(&data_dir, &["extraction", "/nowhere"]).await;
     assert!(nothing.refusal().contains("the folder /nowhere cannot be read"), "{nothing:?}");
 }
 
@@ -140,11 +145,10 @@ async fn scale_fills_a_database_searches_it_and_uses_it_again() {
     let (keep, out) = (data_dir.path().join("kept"), data_dir.path().join("scale.json"));
     let (keep, out) = (keep.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
     let arguments = |seed| {
-        let fixed =
-            ["bench", "scale", "--sizes", "200", "--queries", "10", "--clients", "1,3", "--dimension", "16"];
+        let fixed = ["scale", "--sizes", "200", "--queries", "10", "--clients", "1,3", "--dimension", "16"];
         [&fixed[..], &["--keep", &keep, "--json", &out, "--seed", seed]].concat()
     };
-    let first = data_dir.run(&arguments("7")).await;
+    let first = measure(&data_dir, &arguments("7")).await;
     assert!(first.status.success(), "{first:?}");
     let report = read(Path::new(&out));
     let size = &report["sizes"][0];
@@ -152,10 +156,10 @@ async fn scale_fills_a_database_searches_it_and_uses_it_again() {
     let measured = size["measured"].as_array().expect("measurements");
     let rounds: Vec<(&str, u64)> = measured
         .iter()
-        .map(|m| (m["stages"].as_str().expect("stages"), m["clients"].as_u64().expect("clients")))
+        .map(|m| (m["weights"].as_str().expect("weights"), m["clients"].as_u64().expect("clients")))
         .collect();
-    for stages in ["default", "vector alone", "lexical alone"] {
-        assert!(rounds.contains(&(stages, 1)) && rounds.contains(&(stages, 3)), "{rounds:?}");
+    for weights in ["default", "vector alone", "lexical alone"] {
+        assert!(rounds.contains(&(weights, 1)) && rounds.contains(&(weights, 3)), "{rounds:?}");
     }
     for one in measured {
         assert_eq!((&one["ms"]["count"], &one["errors"]), (&json!(10), &json!(0)), "{one}");
@@ -169,10 +173,10 @@ async fn scale_fills_a_database_searches_it_and_uses_it_again() {
     }
     assert!(size["server_bytes"].as_u64() > Some(1 << 20), "{size}");
 
-    let again = data_dir.run(&arguments("7")).await;
+    let again = measure(&data_dir, &arguments("7")).await;
     assert!(again.status.success(), "{again:?}");
     assert_eq!(read(Path::new(&out))["sizes"][0]["filled"], size["filled"], "it was filled again");
-    let other = data_dir.run(&arguments("8")).await;
+    let other = measure(&data_dir, &arguments("8")).await;
     assert!(other.refusal().contains("200 passages of seed 7"), "{other:?}");
 }
 
@@ -185,7 +189,7 @@ async fn a_note_that_was_stored_in_bulk_is_the_rows_that_remembering_it_writes()
     let short = |n: &u64| memory_core::chunk::chunk_text(&world.note(*n).content).passages.len() == 1;
     let number = (0..100).find(short).expect("a note that a passage has room for");
     fixture.memory.remember(&remembered, world.note(number)).await.expect("it is remembered");
-    let note = memory_bench::scale::note(&world, &bulk_stored, number).expect("a note");
+    let note = remembrancer_bench::scale::note(&world, &bulk_stored, number).expect("a note");
     let store = Store::open(&fixture.url, 4).await.expect("the database opens");
     let mut tx = store.begin().await.expect("it begins");
     let mut conn = store.acquire().await.expect("a connection");
@@ -227,7 +231,7 @@ const FEW: [&str; 6] = ["--artifacts", "6", "--queries", "4", "--clients", "1,2"
 async fn latency_is_measured_on_a_server_of_its_own() {
     let data_dir = DataDir::new();
     let out = data_dir.path().join("latency.json").to_string_lossy().into_owned();
-    let ran = data_dir.run(&[&["bench", "latency", "--json", &out], &FEW[..]].concat()).await;
+    let ran = measure(&data_dir, &[&["latency", "--json", &out], &FEW[..]].concat()).await;
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
     let report = read(Path::new(&out));
     let rounds = report["rounds"].as_array().expect("rounds");
@@ -247,13 +251,13 @@ async fn a_running_server_is_measured_and_forgets_what_it_was_given() {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;
     server.ask("remember", json!({ "content": "The spare key is in the blue box." })).await;
-    let ran = data_dir.run(&[&["bench", "latency", "--url", &server.url], &FEW[..]].concat()).await;
+    let ran = measure(&data_dir, &[&["latency", "--url", &server.url], &FEW[..]].concat()).await;
     assert!(ran.status.success(), "{ran:?}");
     let mut sql = PgConnection::connect(&data_dir.database_url()).await.expect("the database answers");
     let left: Vec<String> =
         sqlx::query_scalar("select content from artifact").fetch_all(&mut sql).await.expect("rows");
     assert_eq!(left, ["The spare key is in the blue box."]);
-    let nobody = data_dir.run(&["bench", "latency", "--url", "https://localhost:1/mcp"]).await;
+    let nobody = measure(&data_dir, &["latency", "--url", "https://localhost:1/mcp"]).await;
     assert!(nobody.refusal().contains("http://"), "{nobody:?}");
 }
 
@@ -277,7 +281,7 @@ async fn extraction_is_measured_without_a_database_and_its_mistakes_are_listed()
     let (folder, out) = (data_dir.path().join("labelled"), data_dir.path().join("extraction.json"));
     labelled(&folder, "mail-contract", "I will send the contract by 14 February 2025");
     let (given, out) = (folder.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
-    let ran = data_dir.run(&["bench", "extraction", &given, "--json", &out, "--errors"]).await;
+    let ran = measure(&data_dir, &["extraction", &given, "--json", &out, "--errors"]).await;
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
     let report = read(Path::new(&out));
     let figures = &report["figures"];
@@ -298,11 +302,11 @@ async fn extraction_is_measured_without_a_database_and_its_mistakes_are_listed()
     }
     assert!(!data_dir.path().join("postgres").exists(), "a database was made");
 
-    let unnamed = data_dir.run(&["bench", "extraction", &given, "--extractor", "llm"]).await;
+    let unnamed = measure(&data_dir, &["extraction", &given, "--extractor", "llm"]).await;
     assert!(unnamed.refusal().contains("REMEMBRANCER_LLM_URL"), "{unnamed:?}");
 
     labelled(&folder, "mail-other", "I will send the invoice");
-    let ran = data_dir.run(&["bench", "extraction", &given]).await;
+    let ran = measure(&data_dir, &["extraction", &given]).await;
     assert!(ran.refusal().contains("1 problem(s)"), "{ran:?}");
     for said in ["mail-other.json: event 1", "'I will send the invoice' does not stand in the text"] {
         assert!(ran.stderr.contains(said), "{said}: {ran:?}");
@@ -325,8 +329,8 @@ async fn extraction_is_measured_with_the_model_that_the_settings_name() {
     labelled(&folder, "mail-contract", "I will send the contract by 14 February 2025");
     let (given, out) = (folder.to_string_lossy().into_owned(), out.to_string_lossy().into_owned());
     let flags = ["--llm-url", &model.url, "--llm-model", "scripted-1"];
-    let asks = [&["bench", "extraction", &given, "--extractor", "llm", "--json", &out], &flags[..]].concat();
-    let ran = data_dir.run(&asks).await;
+    let asks = [&["extraction", &given, "--extractor", "llm", "--json", &out], &flags[..]].concat();
+    let ran = measure(&data_dir, &asks).await;
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
     let report = read(Path::new(&out));
     assert_eq!(model.asked()[0].body["model"], "scripted-1");
@@ -335,7 +339,7 @@ async fn extraction_is_measured_with_the_model_that_the_settings_name() {
     assert_eq!(report["figures"]["strict"]["right"], 1, "{report}");
     // Without the word the same folder is read by the rules, and no model is asked.
     let asked = model.asked().len();
-    let ran = data_dir.run(&[&["bench", "extraction", &given], &flags[..]].concat()).await;
+    let ran = measure(&data_dir, &[&["extraction", &given], &flags[..]].concat()).await;
     assert!(ran.status.success(), "{ran:?}");
     assert_eq!(model.asked().len(), asked);
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memory_bench::extraction::{self, Figures, Gold};
+use measuring::extraction::{self, Figures, Gold};
 use memory_inference::extractor::RulesExtractor;
 
 /// What a half must reach at least, the last one at most.

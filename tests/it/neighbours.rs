@@ -1,7 +1,9 @@
 //! What stands around a hit, the support that turns give each other, and late interaction.
 
-use memory_core::recall::Stages;
+use memory_core::recall::RankingWeights;
 use memory_engine::recall::{RecallDraft, RecallRequest};
+use memory_engine::{EngineSettings, Memory};
+use memory_store::Store;
 use memory_tests::{Fixture, turn};
 
 use crate::shorthand::{forget, ids, light, long_text, query};
@@ -74,8 +76,10 @@ async fn a_turn_amid_others_that_answer_stands_before_a_chance_hit() {
             |r: &&memory_engine::recall::Recalled| r.hit.conversation_id.as_deref() == Some(conversation);
         answer.results.iter().filter(of).map(|r| r.score).fold(0.0, f32::max)
     };
-    let alone = RecallRequest { stages: Stages { neighbourhood: false, ..Stages::default() }, ..request };
-    let without = f.memory.recall(&f.ns, &alone).await.expect("an answer");
+    let weights = RankingWeights { neighbourhood: 0.0, ..RankingWeights::DEFAULT };
+    let store = Store::open(&f.url, 4).await.expect("the database opens");
+    let alone = Memory::new(store, line_reader(), EngineSettings { weights, ..EngineSettings::default() });
+    let without = alone.recall(&f.ns, &request).await.expect("an answer");
     let (with_gap, without_gap) =
         (score(&answer, "a") - score(&answer, "b"), score(&without, "a") - score(&without, "b"));
     assert!(with_gap >= without_gap - 1e-6, "{with_gap} {without_gap}");

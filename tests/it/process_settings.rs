@@ -82,7 +82,6 @@ async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
         "reextract",
         "migrate",
         "reconcile",
-        "bench",
         "stop",
     ];
     for arguments in std::iter::once(vec!["--help"]).chain(commands.iter().map(|c| vec![*c, "--help"])) {

@@ -239,7 +239,9 @@ impl Ran {
     /// The one sentence with which it failed.
     pub fn refusal(&self) -> &str {
         assert_eq!(self.status.code(), Some(1), "{self:?}");
-        let mut lines = self.stderr.lines().filter(|line| line.starts_with("remembrancer: "));
+        let is_reason =
+            |line: &&str| line.starts_with("remembrancer: ") || line.starts_with("remembrancer-bench: ");
+        let mut lines = self.stderr.lines().filter(is_reason);
         let line = lines.next().unwrap_or_else(|| panic!("no reason was given: {self:?}"));
         assert!(lines.next().is_none(), "several reasons were given: {self:?}");
         line

@@ -26,10 +26,6 @@ pub fn bm25(stats: CorpusStats, idf: f32, frequency: f32, length: f32) -> f32 {
     idf * frequency * (K1 + 1.0) / (frequency + K1 * norm)
 }
 
-/// How much each arm counts in the joined score. One place; measured, see docs/benchmarks.md.
-const VECTOR_WEIGHT: f32 = 0.15;
-const LEXICAL_WEIGHT: f32 = 0.25;
-const LATE_WEIGHT: f32 = 0.6;
 /// Scores that lie closer together than this are not drawn apart by scaling: what is nearly equal stays so.
 const VECTOR_RANGE_MIN: f32 = 0.2;
 const LATE_RANGE_MIN: f32 = 0.15;
@@ -46,46 +42,45 @@ const UNEMBEDDED_FACTOR: f32 = 0.9;
 
 /// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
 const LENGTH_PENALTY: f32 = 0.04;
-/// What the best of a hit and its neighbours in the conversation adds to it.
-const NEIGHBOUR_WEIGHT: f32 = 0.3;
 /// How many turns away a neighbour may be.
 const NEIGHBOUR_REACH: i32 = 4;
-/// What a date that the question means adds, at most, and what recency and importance do.
-const TIME_WEIGHT: f32 = 0.05;
-const RECENCY_WEIGHT: f32 = 0.02;
-const IMPORTANCE_WEIGHT: f32 = 0.02;
-/// What a reranker's judgement counts beside everything else. Not measured: there was no reranker to be had.
-const RERANKER_WEIGHT: f32 = 0.7;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
 
-/// Which stages of a search run: all of them, unless one is left out to measure what it is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stages {
-    pub vector: bool,
-    pub lexical: bool,
-    pub late_interaction: bool,
-    /// Turns beside turns that answer count more.
-    pub neighbourhood: bool,
-    /// Dates that the question means count.
-    pub time: bool,
-    /// Recent and important texts count a little more.
-    pub priors: bool,
-    /// The best are read again by a reranker, where there is one.
-    pub reranking: bool,
+/// How much each signal counts in a score, 0 to 1. A signal with weight 0 is not computed at all. One place; measured, see
+/// docs/benchmarks.md.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankingWeights {
+    /// The arms of the joined score: cosine similarity, BM25 and late interaction.
+    pub vector: f32,
+    pub lexical: f32,
+    pub late_interaction: f32,
+    /// What the best of a hit and its neighbours in the conversation adds to it.
+    pub neighbourhood: f32,
+    /// What a date that the question means adds, at most.
+    pub time: f32,
+    pub recency: f32,
+    pub importance: f32,
+    /// A reranker's judgement beside everything else, where there is one. Not measured: there was no reranker to be had.
+    pub reranker: f32,
 }
 
-impl Default for Stages {
+impl RankingWeights {
+    pub const DEFAULT: Self = Self {
+        vector: 0.15,
+        lexical: 0.25,
+        late_interaction: 0.6,
+        neighbourhood: 0.3,
+        time: 0.05,
+        recency: 0.02,
+        importance: 0.02,
+        reranker: 0.7,
+    };
+}
+
+impl Default for RankingWeights {
     fn default() -> Self {
-        Self {
-            vector: true,
-            lexical: true,
-            late_interaction: true,
-            neighbourhood: true,
-            time: true,
-            priors: true,
-            reranking: true,
-        }
+        Self::DEFAULT
     }
 }
 
@@ -131,11 +126,11 @@ pub struct Fused<K> {
 /// at all leaves its weight to the others. All are lowered by how little the best of them answers. Best first; ties stand in the order of their keys, so the same
 /// question has the same answer. Source: Bruch et al. 2023, «An Analysis of Fusion Functions for Hybrid
 /// Retrieval».
-pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>]) -> Vec<Fused<K>> {
-    let vector = Arm::new(VECTOR_WEIGHT, VECTOR_RANGE_MIN, evidence.iter().map(|e| e.vector));
+pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -> Vec<Fused<K>> {
+    let vector = Arm::new(weights.vector, VECTOR_RANGE_MIN, evidence.iter().map(|e| e.vector));
     // Without any of the words a passage has a BM25 of 0, whether such a one is among them or not.
-    let lexical = Arm::new(LEXICAL_WEIGHT, 0.0, evidence.iter().map(|e| e.lexical)).counted_from_zero();
-    let late = Arm::new(LATE_WEIGHT, LATE_RANGE_MIN, evidence.iter().map(|e| e.late));
+    let lexical = Arm::new(weights.lexical, 0.0, evidence.iter().map(|e| e.lexical)).counted_from_zero();
+    let late = Arm::new(weights.late_interaction, LATE_RANGE_MIN, evidence.iter().map(|e| e.late));
     let arms = [&vector, &lexical, &late];
     let sure = match (late.max_if_any(), vector.max_if_any()) {
         (Some(best), _) => sureness(best, LATE_SURE),
@@ -262,8 +257,8 @@ pub struct ArtifactScore {
 impl ArtifactScore {
     /// The same with a reranker's judgement in it, or without one where it has not read so far: both come to a scale on which
     /// what was not read never stands before what was read and stood before it.
-    fn joined(self, judged: Option<ArmPlace>) -> Self {
-        let left = self.lowered(1.0 - RERANKER_WEIGHT);
+    fn joined(self, judged: Option<ArmPlace>, weight: f32) -> Self {
+        let left = self.lowered(1.0 - weight);
         Self { score: left.score + judged.map_or(0.0, |place| place.share), reranker: judged, ..left }
     }
 
@@ -301,23 +296,23 @@ impl ArtifactScore {
 }
 
 /// Joins a reranker's judgements, 0 to 1, of the first of these scores, which stand best first, with all of them.
-pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32]) {
+pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) {
     let mut order: Vec<usize> = (0..judged.len()).collect();
     order.sort_by(|a, b| judged[*b].total_cmp(&judged[*a]));
     let mut places = vec![None; scores.len().max(judged.len())];
     for (rank, n) in order.into_iter().enumerate() {
         let score = judged[n];
-        places[n] = Some(ArmPlace { rank: rank + 1, score, share: RERANKER_WEIGHT * score });
+        places[n] = Some(ArmPlace { rank: rank + 1, score, share: weight * score });
     }
     for (score, place) in scores.iter_mut().zip(places) {
-        *score = score.joined(place);
+        *score = score.joined(place, weight);
     }
 }
 
 /// The scores of artifacts from those of their best passages. A text of many passages loses a little; each
 /// gets a share of the best of itself and the turns near it, so that what is talked about at length stands before
 /// a chance hit; dates, recency and importance move what is nearly equal.
-pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactScore> {
+pub fn score_artifacts(found: &[Standing<'_>], weights: &RankingWeights) -> Vec<ArtifactScore> {
     let loss = |f: &Standing<'_>| (LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).min(f.score);
     let own: Vec<f32> = found.iter().map(|f| f.score - loss(f)).collect();
     let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
@@ -331,10 +326,9 @@ pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactSc
         let places = at.saturating_sub(NEIGHBOUR_REACH)..=at.saturating_add(NEIGHBOUR_REACH);
         places.filter_map(|place| turns.get(&(conversation, place))).copied().fold(0.0, f32::max)
     };
-    let is_on = |is_on: bool, share: f32| if is_on { share } else { 0.0 };
-    let neighbour_weight = is_on(stages.neighbourhood, NEIGHBOUR_WEIGHT);
-    let time_weight = is_on(stages.time && found.iter().any(|f| f.time > 0.0), TIME_WEIGHT);
-    let prior_weight = is_on(stages.priors, RECENCY_WEIGHT + IMPORTANCE_WEIGHT);
+    let neighbour_weight = weights.neighbourhood;
+    let time_weight = if found.iter().any(|f| f.time > 0.0) { weights.time } else { 0.0 };
+    let prior_weight = weights.recency + weights.importance;
     let whole = 1.0 + time_weight + prior_weight;
     found
         .iter()
@@ -342,12 +336,11 @@ pub fn score_artifacts(found: &[Standing<'_>], stages: Stages) -> Vec<ArtifactSc
         .map(|(found, own)| {
             let best_near = found.turn.map_or(*own, near);
             let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
-            let priors = RECENCY_WEIGHT * recency + IMPORTANCE_WEIGHT * found.importance;
+            let priors = (weights.recency * recency + weights.importance * found.importance) / whole;
             let scale = 1.0 / (1.0 + neighbour_weight) / whole;
             let passage = own * scale;
             let neighbourhood = neighbour_weight * best_near * scale;
             let time = time_weight * found.time / whole;
-            let priors = is_on(stages.priors, priors) / whole;
             ArtifactScore {
                 score: passage + neighbourhood + time + priors,
                 passage,

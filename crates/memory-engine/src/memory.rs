@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use memory_core::authoring::AuthoringLimits;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, Extractor, ModelInfo};
+use memory_core::recall::RankingWeights;
 use memory_store::models::{self, ActiveModel};
 use memory_store::{Store, StoreError, Topic};
 use tokio::sync::{Notify, watch};
@@ -44,6 +45,8 @@ pub struct EngineSettings {
     pub file_patience: Duration,
     /// About how many characters a page of the graph has unless a limit is asked for.
     pub graph_page_chars: usize,
+    /// How results are ranked.
+    pub weights: RankingWeights,
     /// What may be written to the graph under its rules.
     pub authoring: AuthoringLimits,
 }
@@ -59,6 +62,7 @@ impl Default for EngineSettings {
             concurrency: 2,
             file_patience: Duration::from_secs(20),
             graph_page_chars: memory_core::graph::PAGE_CHARS,
+            weights: RankingWeights::DEFAULT,
             authoring: AuthoringLimits::default(),
         }
     }

@@ -6,7 +6,6 @@
 pub mod archive;
 pub mod artifacts;
 pub mod backlog;
-pub mod bulk;
 pub mod embedded;
 pub mod entities;
 pub mod events;

@@ -92,13 +92,13 @@ pub struct PassageVector {
 
 /// The same of several, as a statement takes them.
 #[derive(Debug, Default)]
-pub(crate) struct VectorColumns {
-    pub(crate) vectors: Vec<Vector>,
-    pub(crate) states: Vec<Vec<u8>>,
+pub struct VectorColumns {
+    pub vectors: Vec<Vector>,
+    pub states: Vec<Vec<u8>>,
 }
 
 impl VectorColumns {
-    pub(crate) fn push(&mut self, made: PassageVector) {
+    pub fn push(&mut self, made: PassageVector) {
         self.vectors.push(Vector::from(made.vector));
         self.states.push(made.states);
     }

@@ -7,7 +7,6 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::backup::BackupArgs;
-use crate::commands::bench::BenchArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::entities::EntitiesCommand;
 use crate::commands::events::{CommitmentsArgs, DecisionsArgs};
@@ -101,8 +100,6 @@ pub(crate) enum Command {
     /// Look at the files that graphs are kept in, delete what is left of those that are gone
     #[command(subcommand)]
     GraphFiles(GraphFilesCommand),
-    /// Measure how well and how fast it is, on a database of its own
-    Bench(BenchArgs),
     /// Write what a shell completes command lines by to standard output
     Completions(CompletionsArgs),
     /// Write manual pages, one a command, into a folder

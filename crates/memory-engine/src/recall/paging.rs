@@ -33,7 +33,7 @@ impl Digest {
             Target::Conversation(id) => ("conversation", id.clone()),
             Target::Events(list) => ("events", format!("{list:?}")),
         };
-        let filters = format!("{:?} {:?} {}", request.filters, request.stages, request.newest_first);
+        let filters = format!("{:?} {}", request.filters, request.newest_first);
         let mut hash = Sha256::new();
         for part in [ns.as_str(), kind, &target, &filters] {
             hash.update((part.len() as u64).to_be_bytes());

@@ -6,7 +6,6 @@ use memory_core::commitment::CommitmentState;
 use memory_core::event::Category;
 use memory_core::graph::GraphReach;
 use memory_core::id::AnyId;
-use memory_core::recall::Stages;
 use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_store::search::Filters;
 
@@ -52,7 +51,6 @@ pub struct RecallDraft {
     /// Which graphs' facts are wanted.
     pub graph: GraphReach,
     pub neighbours: Option<i64>,
-    pub priors: Option<bool>,
     /// Of a conversation's turns: `oldest` or `newest` first.
     pub order: Option<String>,
     /// Whose events are listed.
@@ -116,8 +114,6 @@ pub struct RecallRequest {
     pub after: Option<Position>,
     /// Of what question that is.
     pub after_question: Option<Digest>,
-    /// Everything that a client asks runs all stages.
-    pub stages: Stages,
 }
 
 impl RecallRequest {
@@ -213,7 +209,6 @@ impl RecallRequest {
             cursor,
             after_question: after.as_ref().map(|(_, question)| *question),
             after: after.map(|(position, _)| position),
-            stages: Stages { priors: draft.priors.unwrap_or(true), ..Stages::default() },
         })
     }
 }

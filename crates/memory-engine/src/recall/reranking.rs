@@ -64,7 +64,7 @@ impl Memory {
             }
         };
         let mut scores: Vec<ArtifactScore> = chosen.iter().map(|c| c.explanation.artifact).collect();
-        join_reranked(&mut scores, &judged);
+        join_reranked(&mut scores, &judged, self.settings.weights.reranker);
         for (chosen, score) in chosen.iter_mut().zip(scores) {
             chosen.score = score.score;
             chosen.explanation.artifact = score;

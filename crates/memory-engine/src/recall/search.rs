@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::max_similarities;
 use memory_core::ports::{Embedded, EmbeddingError};
-use memory_core::recall::{ArtifactScore, Evidence, Fused, Stages, Standing, fuse, score_artifacts};
+use memory_core::recall::{ArtifactScore, Evidence, Fused, RankingWeights, Standing, fuse, score_artifacts};
 use memory_core::time::question::{QuestionTime, question_window};
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
@@ -75,11 +75,11 @@ impl Memory {
         breadth: Breadth,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
-        let stages = request.stages;
+        let weights = &self.settings.weights;
         let words = async {
             let mut conn = self.store.acquire().await?;
             let question = self.read_question(&mut conn, ns, query).await?;
-            let by_words = if stages.lexical {
+            let by_words = if weights.lexical > 0.0 {
                 question.passages(&mut conn, ns, scope, breadth).await?
             } else {
                 Vec::new()
@@ -89,7 +89,7 @@ impl Memory {
             Ok::<_, EngineError>((question, by_words, waiting))
         };
         let vectors = async {
-            let embedded = measures::stage("embed", self.embedded(query, stages, warnings)).await;
+            let embedded = measures::stage("embed", self.embedded(query, warnings)).await;
             let nearest = match &embedded {
                 Some(embedded) => {
                     let nearest = self.nearest(ns, scope, embedded, breadth, warnings);
@@ -117,7 +117,9 @@ impl Memory {
         request: &RecallRequest,
         newest: i64,
     ) -> Result<i64, EngineError> {
-        let Some((_, model)) = self.ready_model().filter(|_| request.stages.vector) else { return Ok(0) };
+        let Some((_, model)) = self.ready_model().filter(|_| self.settings.weights.vector > 0.0) else {
+            return Ok(0);
+        };
         let in_namespace = match self.statistics.waiting(ns, newest) {
             Some(waiting) => waiting,
             None => {
@@ -134,13 +136,9 @@ impl Memory {
     }
 
     /// What the model makes of the question, where a stage needs that and it can.
-    async fn embedded(
-        &self,
-        query: &str,
-        stages: Stages,
-        warnings: &mut Vec<String>,
-    ) -> Option<(Embedded, ActiveModel)> {
-        if !stages.vector && !stages.late_interaction {
+    async fn embedded(&self, query: &str, warnings: &mut Vec<String>) -> Option<(Embedded, ActiveModel)> {
+        let weights = &self.settings.weights;
+        if weights.vector <= 0.0 && weights.late_interaction <= 0.0 {
             return None;
         }
         let embedded = match self.ready_model() {
@@ -192,9 +190,9 @@ impl Memory {
         ns: &Namespace,
         asked: &Asked,
         found: Found,
-        stages: Stages,
         before: &HashSet<u64>,
     ) -> Result<Vec<Scored>, EngineError> {
+        let weights = &self.settings.weights;
         let lexical: HashMap<PassageId, WordHit> =
             found.by_words.into_iter().map(|hit| (hit.passage_id, hit)).collect();
         let mut given: Vec<PassageId> = lexical.keys().copied().chain(found.nearest).collect();
@@ -205,7 +203,8 @@ impl Memory {
         }
         let embedded = asked.embedded.as_ref();
         let query = embedded.map(|(Embedded { vector, .. }, model)| QueryVector { model, vector });
-        let with_states = stages.late_interaction && embedded.is_some_and(|(it, _)| !it.tokens.is_empty());
+        let with_states =
+            weights.late_interaction > 0.0 && embedded.is_some_and(|(it, _)| !it.tokens.is_empty());
         let mut candidates = search::candidates(conn, ns, &given, query, with_states).await?;
         candidates.retain(|candidate| !hit_of(candidate).is_some_and(|hit| before.contains(&hit)));
         let late = match embedded {
@@ -222,8 +221,8 @@ impl Memory {
                 let words = lexical.get(&candidate.passage_id);
                 Evidence {
                     key: candidate.passage_id,
-                    vector: candidate.cosine.filter(|_| stages.vector),
-                    lexical: stages.lexical.then(|| words.map_or(0.0, |hit| hit.bm25)),
+                    vector: candidate.cosine.filter(|_| weights.vector > 0.0),
+                    lexical: (weights.lexical > 0.0).then(|| words.map_or(0.0, |hit| hit.bm25)),
                     late,
                     coverage: words.map_or(0.0, |hit| hit.coverage),
                 }
@@ -231,7 +230,7 @@ impl Memory {
             .collect();
         let mut candidates: HashMap<PassageId, Candidate> =
             candidates.into_iter().map(|candidate| (candidate.passage_id, candidate)).collect();
-        let scored = fuse(&evidence)
+        let scored = fuse(&evidence, weights)
             .into_iter()
             .filter_map(|fused| Some(Scored { candidate: candidates.remove(&fused.key)?, fused }));
         Ok(scored.collect())
@@ -249,7 +248,7 @@ impl Memory {
     ) -> Result<Tier, EngineError> {
         let passages = self.passage_counts(ns).await?.of_revisions;
         let scope = self.scope(ns, request, passages).await?;
-        let stages = request.stages;
+        let weights = &self.settings.weights;
         let (asked, mut found) = self.ask(ns, &scope, request, query, breadth, warnings).await?;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
         // While the question was embedded no connection was held.
@@ -264,14 +263,14 @@ impl Memory {
             found.nearest.extend(search::current_of(&mut conn, ns, &scope, &given).await?);
         }
         let known = before.iter().map(|ranked| ranked.hit).collect();
-        let ranking = self.rank(&mut conn, ns, &asked, found, stages, &known);
+        let ranking = self.rank(&mut conn, ns, &asked, found, &known);
         let mut scored = measures::stage("rank", ranking).await?;
         // Among equals the latest revision speaks for its artifact, and the newer stands before the older.
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
         });
-        let mut ranked = choose(&scored, query, stages);
-        if before.is_empty() && self.reranks() && stages.reranking {
+        let mut ranked = choose(&scored, query, weights);
+        if before.is_empty() && self.reranks() && weights.reranker > 0.0 {
             conn.keep();
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
             conn = self.store.acquire().await?;
@@ -295,9 +294,9 @@ impl Memory {
 }
 
 /// The best passage of each content at each place, best first.
-fn choose(scored: &[Scored], query: &str, stages: Stages) -> Vec<Ranked> {
+fn choose(scored: &[Scored], query: &str, weights: &RankingWeights) -> Vec<Ranked> {
     let now = Timestamp::now();
-    let window = question_window(query, now).filter(|_| stages.time);
+    let window = question_window(query, now).filter(|_| weights.time > 0.0);
     let mut seen = HashSet::new();
     let best: Vec<&Scored> = scored
         .iter()
@@ -305,7 +304,7 @@ fn choose(scored: &[Scored], query: &str, stages: Stages) -> Vec<Ranked> {
         .collect();
     let standings: Vec<Standing<'_>> =
         best.iter().filter_map(|scored| standing(scored, window.as_ref(), now)).collect();
-    let scores = score_artifacts(&standings, stages);
+    let scores = score_artifacts(&standings, weights);
     let mut chosen: Vec<Ranked> =
         best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();
     // A stable sort: equals stay in the order of their passages.

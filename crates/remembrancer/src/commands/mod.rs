@@ -1,7 +1,6 @@
 //! What a person types: each file is a command or a few of a kind.
 
 pub(crate) mod backup;
-pub(crate) mod bench;
 pub(crate) mod doctor;
 pub(crate) mod entities;
 pub(crate) mod events;
@@ -31,7 +30,7 @@ use std::io::IsTerminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// A bar on standard error while something takes a while; none where there is no terminal.
-fn transfer_bar(unit: &str, is_hidden: bool) -> ProgressBar {
+pub fn transfer_bar(unit: &str, is_hidden: bool) -> ProgressBar {
     let bar = ProgressBar::new(0);
     if is_hidden || !std::io::stderr().is_terminal() {
         bar.set_draw_target(ProgressDrawTarget::hidden());

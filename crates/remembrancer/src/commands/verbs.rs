@@ -142,9 +142,6 @@ pub(crate) struct RecallArgs {
     /// Only facts of this thread of the knowledge graph
     #[arg(long, value_name = "ID")]
     thread: Option<String>,
-    /// Let recency and importance count nothing
-    #[arg(long)]
-    no_priors: bool,
     /// Show where each search arm ranked a result, and what that adds to its score
     #[arg(long)]
     explain: bool,
@@ -259,7 +256,7 @@ pub(crate) async fn recall(settings: &Settings, args: RecallArgs) -> anyhow::Res
         "explain": args.explain, "max_tokens": args.max_tokens, "cursor": args.cursor,
         "neighbours": args.neighbours, "threadId": args.thread, "graph_budget": args.graph_budget,
         "include_events": args.no_events.then_some(false), "min_score": args.min_score,
-        "order": args.newest_first.then_some("newest"), "include_entities": !args.no_entities, "priors": !args.no_priors,
+        "order": args.newest_first.then_some("newest"), "include_entities": !args.no_entities,
     }));
     show(settings, "recall", arguments, args.json, print::recalled).await
 }
@@ -334,7 +331,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     /// What a tool takes that the command calls otherwise.
-    const TWINS: [(&str, &str); 14] = [
+    const TWINS: [(&str, &str); 13] = [
         ("content", "file"),
         ("participants", "participants"),
         ("tags", "tags"),
@@ -347,7 +344,6 @@ mod tests {
         ("expand", "no_expand"),
         ("include_events", "no_events"),
         ("include_entities", "no_entities"),
-        ("priors", "no_priors"),
         ("threadId", "thread"),
         ("query", "query"),
     ];

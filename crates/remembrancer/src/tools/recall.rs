@@ -4,7 +4,6 @@ mod fit;
 
 use futures::FutureExt;
 use jiff::Timestamp;
-use memory_bench::quality::Sent;
 use memory_core::chunk::count_tokens;
 use memory_core::commitment::CommitmentState;
 use memory_core::event::{Category, EndedBy, StoredEvent, StoredEvidence};
@@ -65,8 +64,6 @@ struct Input {
     thread_id: Option<String>,
     /// Turns or passages shown before and after each hit, 0 to 5, default 0
     neighbours: Option<i64>,
-    /// false: recency and importance count nothing (default true)
-    priors: Option<bool>,
     /// Lowest score shown, default 0.15
     min_score: Option<f64>,
     /// Turns: oldest (default) or newest first
@@ -629,11 +626,20 @@ fn shown(request: &RecallRequest, mut recall: Recall) -> Output {
     }
 }
 
-/// What a client gets of an answer.
-pub(crate) fn sent(request: &RecallRequest, recall: Recall) -> anyhow::Result<Sent> {
+/// The size of an answer as a client gets it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AnswerSize {
+    /// Of its JSON.
+    pub tokens: usize,
+    /// How many results it shows, from the first.
+    pub results: usize,
+}
+
+/// How large the answer that a client gets of a recall is.
+pub fn answer_size(request: &RecallRequest, recall: Recall) -> serde_json::Result<AnswerSize> {
     let output = shown(request, recall);
     let tokens = count_tokens(&serde_json::to_value(&output)?.to_string());
-    Ok(Sent { tokens, results: output.results.len() })
+    Ok(AnswerSize { tokens, results: output.results.len() })
 }
 
 pub(super) fn tool() -> Registered {
@@ -676,7 +682,6 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         cursor: input.cursor,
         graph: call.graph.reach(input.thread_id)?,
         neighbours: input.neighbours,
-        priors: input.priors,
         min_score: input.min_score,
         order: input.order,
         owner: input.owner,

@@ -1,7 +1,7 @@
 //! The trained weights: which feature speaks how strongly for which category, and how sure each category must be.
 //!
 //! A text: the version of the features, the thresholds, then a line for each feature with its name and a whole number
-//! for each class, none first. They were found by `cargo run -p memory-bench --example train_clauses`.
+//! for each class, none first. They were found by `cargo run -p train-clauses`.
 
 use std::sync::{Arc, LazyLock};
 

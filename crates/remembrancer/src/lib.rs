@@ -1,0 +1,110 @@
+//! The memory that AI agents keep: an MCP server over HTTP and stdio, and its command line. The executable is
+//! [`main`]; the rest that is public is what measuring it needs.
+
+mod backup;
+mod boot;
+mod client;
+mod command_line;
+mod commands;
+mod http;
+mod instance;
+mod lines;
+mod meeting;
+mod message;
+mod mirror;
+mod operate;
+pub mod pieces;
+mod reembed;
+pub mod settings;
+mod stopping;
+mod tools;
+mod transfer;
+mod who;
+
+use std::process::ExitCode;
+
+use command_line::{Cli, Command};
+use memory_telemetry::logs;
+
+pub use commands::transfer_bar;
+pub use tools::recall::{AnswerSize, answer_size};
+
+/// Does what the command line says.
+pub fn main() -> ExitCode {
+    let cli = match command_line::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    if let Err(reason) = logs::init(default_filter(&cli.command)) {
+        eprintln!("remembrancer: {reason}");
+        return ExitCode::FAILURE;
+    }
+    if matches!(cli.command, Command::Serve | Command::Instance) {
+        memory_telemetry::metrics::install(env!("CARGO_PKG_VERSION"));
+        tools::describe();
+    }
+    match run(cli) {
+        Ok(code) => code,
+        Err(error) => {
+            logs::fail("remembrancer", &format!("{error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn default_filter(command: &Command) -> &'static str {
+    match command {
+        Command::Serve | Command::Instance => "info,rmcp=warn,sqlx=warn,ort=warn",
+        _ => "warn,rmcp=error,sqlx=error,ort=error",
+    }
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let mut settings = cli.settings;
+    settings.store.tidy().map_err(anyhow::Error::msg)?;
+    match &cli.command {
+        Command::Setup(args) => {
+            commands::setup::run(args, &settings.pieces()?)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::Completions(args) => return commands::shell::completions(args),
+        Command::Man(args) => return commands::shell::man(args),
+        Command::Health(_) | Command::Doctor(_) => {}
+        // Told here, to whoever typed it, and not first in the log of a process in the background.
+        _ => settings.check()?,
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let code = runtime.block_on(async {
+        match cli.command {
+            Command::Setup(_) | Command::Completions(_) | Command::Man(_) => Ok(ExitCode::SUCCESS),
+            Command::Serve => commands::serve::run(settings, cli.listen, cli.tools).await,
+            Command::Instance => commands::serve::run_instance(settings).await,
+            Command::Doctor(args) => commands::doctor::run(&settings, &cli.listen, args).await,
+            Command::Health(args) => commands::health::run(&cli.listen, args).await,
+            Command::Stdio => commands::stdio::run(&settings, cli.tools).await,
+            Command::Stop(args) => commands::stop::run(&settings, args).await,
+            Command::Remember(args) => commands::verbs::remember(&settings, args).await,
+            Command::Recall(args) => commands::verbs::recall(&settings, args).await,
+            Command::Commitments(args) => commands::events::commitments(&settings, args).await,
+            Command::Decisions(args) => commands::events::decisions(&settings, args).await,
+            Command::Forget(args) => commands::verbs::forget(&settings, args).await,
+            Command::Status(args) => commands::verbs::status(&settings, args).await,
+            Command::Entities(args) => commands::entities::run(&settings, args).await,
+            Command::Export(args) => commands::export::run(&settings, args).await,
+            Command::Import(args) => commands::import::run(&settings, args).await,
+            Command::Backup(args) => commands::backup::run(&settings, args).await,
+            Command::Restore(args) => commands::restore::run(&settings, args).await,
+            Command::Reembed(args) => commands::reembed::run(&settings, args).await,
+            Command::Migrate(args) => commands::migrate::run(&settings, args).await,
+            Command::Reconcile(args) => commands::mirror::reconcile(&settings, args).await,
+            Command::Reindex(args) => commands::mirror::reindex(&settings, args).await,
+            Command::Reextract(args) => commands::reextract::run(&settings, args).await,
+            Command::Jobs(args) => commands::jobs::run(&settings, args).await,
+            Command::GraphFiles(args) => commands::graph_files::run(&settings, args).await,
+            Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
+        }
+    });
+    // A thread that still waits for standard input must not hold the process.
+    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    code
+}
