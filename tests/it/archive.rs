@@ -9,7 +9,7 @@ use memory_engine::archive::{ArchiveImported, Tally};
 use memory_engine::graph::{HistoryRequest, ObservationUpdate};
 use memory_engine::lines::unreported;
 use memory_engine::{EngineError, Memory};
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use memory_tests::{Fixture, turn};
 
 use crate::graph_shorthand::{about, entity, relation, thread};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use memory_tests::Fixture;
 
 use crate::archive::{exported_as, have_documents, have_graphs, import};

@@ -10,7 +10,7 @@ use memory_store::graph::Ranges;
 use memory_tests::Fixture;
 
 async fn fixture() -> Fixture {
-    Fixture::without_model(std::sync::Arc::new(memory_inference::extractor::RulesExtractor::new())).await
+    Fixture::without_model(std::sync::Arc::new(memory_extraction::RulesExtractor::new())).await
 }
 
 fn thread(name: &str) -> GraphScope {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 use memory_tests::{Fixture, model};
 
 use crate::shorthand::{by_id, execute, found_by_words, light, long_text, note, query, store};

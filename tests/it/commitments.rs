@@ -10,8 +10,8 @@ use memory_core::event::{
 };
 use memory_core::job::{JobKind, Lane};
 use memory_core::ports::{Extractor, SourceText};
-use memory_core::text::CharSpan;
 use memory_engine::recall::RecallDraft;
+use memory_language::text::CharSpan;
 use memory_store::jobs;
 use memory_tests::{Fixture, turn};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::event::{Extraction, Mention};
 use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS};
 use memory_core::ports::ExtractError;
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 use memory_store::{events, jobs};
 use memory_tests::{Fixture, turn};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use measuring::extraction::{self, Figures, Gold};
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 
 /// What a half must reach at least, the last one at most.
 struct Bounds {

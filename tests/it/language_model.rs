@@ -8,7 +8,7 @@ use memory_core::event::Extraction;
 use memory_core::job::MAX_ATTEMPTS;
 use memory_core::ports::{ExtractError, Extractor, SourceText};
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::extractor::{Key, LlmExtractor, LlmOptions};
+use memory_extraction::{Key, LlmExtractor, LlmOptions};
 use memory_tests::chat_server::{Act, ChatServer};
 use memory_tests::{Fixture, at_once};
 use serde_json::json;

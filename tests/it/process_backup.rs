@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use memory_store::embedded::EmbeddedPostgres;
 use memory_tests::process::{DataDir, Ran, Server, eventually};
 use memory_tests::{Fixture, fresh_database, postgres_bin};

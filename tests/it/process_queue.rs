@@ -127,8 +127,7 @@ impl Queue {
 
 /// How many events and mentions one note has.
 async fn found_on_a_quiet_day() -> (i64, i64) {
-    let f =
-        Fixture::without_model(std::sync::Arc::new(memory_inference::extractor::RulesExtractor::new())).await;
+    let f = Fixture::without_model(std::sync::Arc::new(memory_extraction::RulesExtractor::new())).await;
     f.memory.lacks_model("not needed".to_owned());
     let note = memory_core::artifact::Draft {
         content: NOTE.to_owned(),

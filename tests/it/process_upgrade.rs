@@ -130,8 +130,7 @@ async fn fed(url: &str, script: String) {
 
 #[tokio::test]
 async fn what_postgres_own_tools_dump_they_can_restore() {
-    let f = crate::shorthand::light(std::sync::Arc::new(memory_inference::extractor::RulesExtractor::new()))
-        .await;
+    let f = crate::shorthand::light(std::sync::Arc::new(memory_extraction::RulesExtractor::new())).await;
     crate::archive::have_documents(&f).await;
     crate::archive::have_graphs(&f).await;
     f.drain().await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use memory_core::id::{AnyId, Namespace};
 use memory_core::ports::ModelInfo;
 use memory_engine::Memory;
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use memory_store::reembedding::{self, Registered};
 use memory_store::schema::{self, RuntimeRole};
 use memory_store::{Store, StoreError};

@@ -12,7 +12,7 @@ use memory_core::event::{
 use memory_core::ports::{
     Embedded, EmbeddingError, EmbeddingModel, ExtractError, Extractor, ModelInfo, SourceText,
 };
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 
 type Answer = dyn Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync;
 

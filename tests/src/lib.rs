@@ -5,7 +5,7 @@
 //! folder). The server of the tests stays up between runs; it keeps its data without fsync.
 
 /// A chat server that does what a test says; the extractor's own tests use it as well.
-#[path = "../../crates/memory-inference/src/extractor/llm/tests/server.rs"]
+#[path = "../../crates/memory-extraction/src/llm/tests/server.rs"]
 pub mod chat_server;
 pub mod documented;
 pub mod process;
@@ -21,8 +21,8 @@ use memory_core::ports::{EmbeddingModel, Extractor};
 use memory_engine::recall::{Recall, RecallDraft, RecallRequest};
 use memory_engine::remember::Remembered;
 use memory_engine::{EngineSettings, Memory};
+use memory_extraction::RulesExtractor;
 use memory_inference::embedding::OnnxEmbedding;
-use memory_inference::extractor::RulesExtractor;
 use memory_store::Store;
 use memory_store::embedded::EmbeddedPostgres;
 use sqlx::{Connection, Executor, PgConnection};

@@ -10,7 +10,7 @@ use memory_core::job::LEASE_SECONDS;
 use memory_engine::readiness::{self, Announce, Readiness};
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::extractor::ExtractorSettings;
+use memory_extraction::ExtractorSettings;
 use memory_inference::files::ModelSettings;
 use memory_store::models::ActiveModel;
 use memory_store::vector::qdrant::Qdrant;

@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 
 use crate::Invalid;
+use crate::date::parse_date;
 use crate::event::closed_set;
 use crate::id::ContentHash;
-use crate::text::{cut, parse_date};
+use memory_language::text::cut;
 
 /// The longest content, in characters.
 pub const CONTENT_MAX_CHARS: usize = 10_000_000;

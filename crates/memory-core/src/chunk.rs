@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use tiktoken_rs::cl100k_base_singleton;
 use unicode_segmentation::GraphemeCursor;
 
-use crate::text::{CharIndex, CharSpan};
+use memory_language::text::{CharIndex, CharSpan};
 
 /// The most tokens of a chunk, and the fewest of a text that is cut into chunks.
 pub const CHUNK_MAX_TOKENS: usize = 900;

@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use self::words::{VERBS, is_date, is_month, is_ticket, root_of, says_nothing};
 use crate::event::{Category, closed_set};
-use crate::lexicon::is_function_word;
+use memory_language::lexicon::is_function_word;
 
 /// From this likeness on two events are about one matter.
 const ALIKE: f32 = 0.5;

@@ -4,7 +4,7 @@ mod keys;
 pub mod resolution;
 
 use crate::event::closed_set;
-use crate::lexicon::is_function_word;
+use memory_language::lexicon::is_function_word;
 
 pub use keys::name_keys;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commitment::{CommitmentState, Ending};
 use crate::entity::EntityType;
-use crate::text::{CharIndex, CharSpan};
+use memory_language::text::{CharIndex, CharSpan};
 
 macro_rules! closed_set {
     ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {

@@ -9,7 +9,7 @@ mod reach;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
-use crate::text::cut;
+use memory_language::text::cut;
 
 pub use page::{
     Bounds, Cursor, CursorKey, Detail, LIMIT_MAX, PAGE_CHARS, PAGE_ENTITIES, PageRequest, Part,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Invalid;
 use crate::graph::{GraphEntity, GraphRelation, check_content, check_name};
-use crate::text::cut;
+use memory_language::text::cut;
 
 /// The longest line that is read, in bytes.
 pub const LINE_MAX_BYTES: usize = 256 * 1024 * 1024;

@@ -5,7 +5,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
-use crate::text::cut;
+use memory_language::text::cut;
 
 /// The longest namespace name, in characters.
 pub const NAMESPACE_MAX_CHARS: usize = 64;

@@ -7,6 +7,7 @@ pub mod artifact;
 pub mod authoring;
 pub mod chunk;
 pub mod commitment;
+pub mod date;
 pub mod entity;
 pub mod event;
 pub mod graph;
@@ -14,15 +15,10 @@ pub mod graph_jsonl;
 pub mod id;
 pub mod job;
 pub mod late_interaction;
-pub mod lexicon;
 pub mod ports;
 pub mod recall;
 pub mod render;
-pub mod sentence;
-pub mod similarity;
 pub mod snippet;
-pub mod text;
-pub mod time;
 
 /// A value from outside that cannot be taken, said so that the caller can mend it:
 /// what was wrong, with which value, and what to do instead.

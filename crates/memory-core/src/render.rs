@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 
 use crate::artifact::Metadata;
-use crate::text::cut;
+use memory_language::text::cut;
 
 /// How much of the previous turn stands before a turn, in characters.
 pub const PREVIOUS_TURN_MAX_CHARS: usize = 300;

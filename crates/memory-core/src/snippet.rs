@@ -2,8 +2,8 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::lexicon::Reader;
-use crate::text::cut;
+use memory_language::lexicon::Reader;
+use memory_language::text::cut;
 
 /// The longest snippet, in characters.
 pub const SNIPPET_MAX_CHARS: usize = 320;
@@ -43,7 +43,7 @@ pub fn snippet(passage: &str, query: Option<&mut Reader<'_>>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lexicon::Query;
+    use memory_language::lexicon::Query;
 
     #[test]
     fn a_snippet_shows_the_sentences_that_match() {

@@ -7,8 +7,8 @@ use std::thread;
 use memory_core::Invalid;
 use memory_core::chunk::{Chunked, Passage};
 use memory_core::id::Namespace;
-use memory_core::lexicon::lexeme_counts;
 use memory_core::render::Surroundings;
+use memory_language::lexicon::lexeme_counts;
 use memory_store::artifacts::NewPassage;
 use memory_store::passages;
 

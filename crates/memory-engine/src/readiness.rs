@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use memory_core::text::counted;
+use memory_language::text::counted;
 use tokio::sync::watch;
 
 use crate::{Memory, ModelState};

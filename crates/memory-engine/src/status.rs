@@ -7,7 +7,7 @@ use std::time::Instant;
 use memory_core::graph::GraphFile;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
-use memory_core::text::{counted, span_of_time};
+use memory_language::text::{counted, span_of_time};
 use memory_store::survey::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
 
 pub use self::problems::Problem;

@@ -7,7 +7,7 @@ use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
 use memory_core::job::Lane;
 use memory_core::render::PreviousTurn;
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 use sqlx::{FromRow, Row};
 
 use crate::passages::{self, PassageVector, VectorColumns};

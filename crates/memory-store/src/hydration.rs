@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::event::StoredEvent;
 use memory_core::id::{ArtifactId, Namespace, PassageId, RevisionId};
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
-use memory_core::lexicon::LexemeCounts;
 use memory_core::render::Surroundings;
+use memory_language::lexicon::LexemeCounts;
 use pgvector::Vector;
 use sqlx::{FromRow, Row};
 

@@ -1,7 +1,7 @@
 //! The command line's own MCP client: commands call the same tools as agents do.
 
 use anyhow::Context;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};

@@ -14,7 +14,7 @@ use memory_core::id::{ContentHash, Namespace};
 use memory_core::ports::Extractor;
 use memory_engine::EngineSettings;
 use memory_engine::recall::Reranking;
-use memory_inference::extractor::ExtractorSettings;
+use memory_extraction::ExtractorSettings;
 use memory_inference::files::ModelSettings;
 use memory_inference::reranking::RerankerSettings;
 use memory_store::StoreSettings;

@@ -8,7 +8,7 @@ use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, SourceText};
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use memory_store::Store;
 use tokio_util::sync::CancellationToken;
 

@@ -3,7 +3,7 @@
 use anyhow::bail;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use memory_core::text::parse_date;
+use memory_core::date::parse_date;
 
 /// The date in the form that `remember` takes, in UTC.
 pub fn session_date(text: &str) -> anyhow::Result<String> {

@@ -4,7 +4,7 @@
 //!
 //! A fifth of the documents at a time is left out and then read with the weights of the others. The thresholds are
 //! chosen on those readings; the weights that are written are of all documents. OUT is
-//! `crates/memory-inference/src/extractor/rules/model/weights.txt`.
+//! `crates/memory-extraction/src/rules/model/weights.txt`.
 
 mod maxent;
 
@@ -12,7 +12,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use measuring::extraction::{self, Document, Figures, Gold, Judged};
-use memory_inference::extractor::{ClauseModel, RulesExtractor, clauses_of};
+use memory_extraction::{ClauseModel, RulesExtractor, clauses_of};
 
 use maxent::{Example, Label};
 

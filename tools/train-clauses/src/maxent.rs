@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use memory_core::event::Category;
-use memory_inference::extractor::{CLASSES, FEATURES_VERSION, SCALE, in_their_text};
+use memory_extraction::{CLASSES, FEATURES_VERSION, SCALE, in_their_text};
 
 const ROUNDS: i32 = 150;
 const STEP: f32 = 0.1;

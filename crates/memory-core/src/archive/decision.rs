@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Invalid;
 use crate::entity::{EntityType, is_address, normalised_name};
 use crate::graph::share;
-use crate::text::cut;
+use memory_language::text::cut;
 
 /// The most addresses, and the most revisions, that an entity is told by.
 pub const SIGNS_MAX: usize = 16;

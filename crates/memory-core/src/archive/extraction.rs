@@ -11,7 +11,7 @@ use crate::event::{
     Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
 };
 use crate::graph::share;
-use crate::text::{CharIndex, CharSpan, cut};
+use memory_language::text::{CharIndex, CharSpan, cut};
 
 /// The extraction of one revision, after that revision and those that its evidence lies in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,8 +10,8 @@ use super::{
     DEFAULT_RELATION_IMPORTANCE, EntityCheck, EntityDraft, Known, MAX_SUGGESTED_FROM, Messages,
     ObservationIssue, distinct, label_error, observation, ratio_error, relation, shown, suggested,
 };
-use crate::similarity::closest_names;
-use crate::text::cut;
+use memory_language::similarity::closest_names;
+use memory_language::text::cut;
 
 /// Types to suggest; any other is as good.
 const COMMON_TYPES: &str = "Person, Document, File, Code, Task, Service, Database or Configuration";

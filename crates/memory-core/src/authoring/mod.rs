@@ -14,8 +14,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::text::cut;
 use entity::Request;
+use memory_language::text::cut;
 
 pub const DEFAULT_CONFIDENCE: f64 = 1.0;
 pub const DEFAULT_IMPORTANCE: f64 = 0.5;

@@ -1,8 +1,8 @@
 //! Rules for one observation: a fact, short enough to be true or false as a whole.
 
 use super::{AuthoringLimits, shown};
-use crate::sentence::sentences;
-use crate::text::cut;
+use memory_language::sentence::sentences;
+use memory_language::text::cut;
 
 /// Shorter observations get a warning.
 const MIN_CHARS: usize = 5;

@@ -1,6 +1,6 @@
 //! What single words of a narrative are: verbs of doing, dates, tickets, or nothing to tell a matter by.
 
-use crate::lexicon::english_stem;
+use memory_language::lexicon::english_stem;
 
 /// Stems of verbs that are done with any matter.
 pub(super) const VERBS: [&str; 47] = [

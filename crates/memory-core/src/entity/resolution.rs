@@ -7,7 +7,7 @@
 use super::keys::{as_initials, handle, handles, letters};
 use super::{EntityType, is_address, normalised_name};
 use crate::event::ExtractedEntity;
-use crate::similarity;
+use memory_language::similarity;
 
 /// From this score on a name is taken for the entity.
 const SURE: f32 = 0.74;

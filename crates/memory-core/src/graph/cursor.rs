@@ -6,7 +6,7 @@ use std::fmt;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
-use crate::text::cut;
+use memory_language::text::cut;
 
 const PREFIX: &str = "page_";
 const SEAL_BYTES: usize = 6;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::Invalid;
 use crate::event::closed_set;
-use crate::text::cut;
+use memory_language::text::cut;
 
 pub use super::cursor::{Cursor, CursorKey, Part, SealedCursor};
 

@@ -7,7 +7,7 @@ use memory_core::authoring::{
 };
 use memory_core::graph::{GraphRelation, GraphScope, TextKey, Weights, entity_id};
 use memory_core::id::Namespace;
-use memory_core::similarity::{MergeCandidate, similar_names};
+use memory_language::similarity::{MergeCandidate, similar_names};
 use memory_store::Conn;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated, Reweighed, Thread};
 

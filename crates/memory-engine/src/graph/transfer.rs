@@ -9,7 +9,7 @@ use memory_core::graph::{
 };
 use memory_core::graph_jsonl::{GraphLine, parse_line, write_entity, write_relation};
 use memory_core::id::Namespace;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Portion, Repeated, Thread};
 use memory_store::{Conn, StoreError, Tx, jobs};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};

@@ -3,7 +3,7 @@
 use memory_core::Invalid;
 use memory_core::graph::{GraphScope, ObservationHandle, TextKey, Weights, check_update, share};
 use memory_core::id::Namespace;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use memory_store::Conn;
 use memory_store::graph::{self, ObservationVersion, Thread, VersionsPage};
 

@@ -11,7 +11,7 @@ use memory_core::graph::{
     check_entities, check_length, check_observations, check_relations,
 };
 use memory_core::id::Namespace;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated};
 
 use super::Changed;

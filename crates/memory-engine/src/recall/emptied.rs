@@ -1,7 +1,7 @@
 //! What an empty answer says of the filters that emptied it.
 
 use memory_core::id::Namespace;
-use memory_core::text::{cut, nearest_texts};
+use memory_language::text::{cut, nearest_texts};
 use memory_store::Conn;
 use memory_store::search::{self, Filters};
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use memory_core::entity::EntityType;
 use memory_core::graph::{fold, shown_thread};
 use memory_core::id::{Namespace, PassageId};
-use memory_core::text::cut;
+use memory_language::text::cut;
 use memory_store::expansion::FoundEntity;
 use memory_store::facts::{self, StoredFact};
 use memory_store::search::{self, Breadth, Owner};

@@ -18,9 +18,9 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
-use memory_core::lexicon::Query;
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
+use memory_language::lexicon::Query;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
 pub use memory_store::hydration::Place;
 use memory_store::hydration::{self, HydratedHit, Wanted};

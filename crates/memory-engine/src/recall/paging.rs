@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use memory_core::Invalid;
 use memory_core::id::{Namespace, RevisionId};
-use memory_core::text::cut;
+use memory_language::text::cut;
 use sha2::{Digest as _, Sha256};
 
 use super::ranking::Ranking;

@@ -2,7 +2,7 @@
 
 use memory_core::Invalid;
 use memory_core::artifact::CONTENT_MAX_CHARS;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use memory_store::listing::ListKey;
 
 use super::{Digest, Target};

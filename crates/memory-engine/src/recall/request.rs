@@ -3,10 +3,11 @@
 use memory_core::Invalid;
 use memory_core::artifact::{Context, field, list};
 use memory_core::commitment::CommitmentState;
+use memory_core::date::{parse_date, parse_end_date};
 use memory_core::event::Category;
 use memory_core::graph::GraphReach;
 use memory_core::id::AnyId;
-use memory_core::text::{cut, parse_date, parse_end_date};
+use memory_language::text::cut;
 use memory_store::search::Filters;
 
 use super::paging::{Cursor, Digest};

@@ -8,7 +8,7 @@ use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::max_similarities;
 use memory_core::ports::{Embedded, EmbeddingError};
 use memory_core::recall::{ArtifactScore, Evidence, Fused, RankingWeights, Standing, fuse, score_artifacts};
-use memory_core::time::question::{QuestionTime, question_window};
+use memory_language::time::question::{QuestionTime, question_window};
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
 use memory_store::survey::{self, PassageCounts};

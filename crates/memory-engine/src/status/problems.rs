@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use memory_core::job::{CODES_LEFT_ALONE, ErrorCode, JobKind};
-use memory_core::text::{counted, span_of_time};
+use memory_language::text::{counted, span_of_time};
 use memory_store::embedded::free_bytes;
 use memory_store::survey::{StuckJobs, Vectors};
 

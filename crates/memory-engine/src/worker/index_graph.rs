@@ -1,7 +1,7 @@
 //! Indexing jobs: the passages of a graph's observations, by which a search finds them.
 
 use memory_core::late_interaction::compress;
-use memory_core::lexicon::lexeme_counts;
+use memory_language::lexicon::lexeme_counts;
 use memory_store::graph::index;
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::passages::{self, PassageVector};

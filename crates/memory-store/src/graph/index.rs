@@ -1,7 +1,7 @@
 //! The passages of observations: each current one with its entity's name, so that a search finds it.
 
 use memory_core::id::{Namespace, PassageId};
-use memory_core::lexicon::LexemeCounts;
+use memory_language::lexicon::LexemeCounts;
 
 use crate::passages::lex_literal;
 use crate::{Conn, StoreError, Tx};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
-use memory_core::text::counted;
 use memory_engine::Memory;
 use memory_engine::archive::{ArchiveExported, Whole};
 use memory_engine::lines::unreported;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_inference::files::models_folder;
+use memory_language::text::counted;
 use memory_store::Store;
 use memory_store::embedded::{EmbeddedPostgres, free_bytes};
 use memory_store::inventory::{self, Probe};

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use clap::Args;
 use indicatif::DecimalBytes;
-use memory_core::text::counted;
+use memory_language::text::counted;
 use memory_store::Store;
 use memory_store::embedded::EmbeddedPostgres;
 use serde_json::{Value, json};

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use memory_core::text::counted;
 use memory_inference::integrity;
+use memory_language::text::counted;
 use memory_store::embedded::{EmbeddedPostgres, disk_of};
 use memory_store::health::{Examined, examine};
 use memory_store::own_folder::user_name;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use memory_core::text::counted;
+use memory_language::text::counted;
 use serde_json::Value;
 use tempfile::NamedTempFile;
 use tokio::io::BufReader;

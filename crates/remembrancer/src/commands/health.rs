@@ -10,7 +10,7 @@ use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
 use hyper::{Request, Uri};
 use hyper_util::rt::TokioIo;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use serde_json::Value;
 use tokio::net::TcpStream;
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 
 use jiff::Timestamp;
-use memory_core::text::{counted, span_of_time};
+use memory_language::text::{counted, span_of_time};
 use serde_json::Value;
 
 /// Whether standard output takes colour.

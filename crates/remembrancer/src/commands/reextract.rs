@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 use memory_core::artifact::Context;
-use memory_core::text::counted;
 use memory_engine::lines::Progress;
-use memory_inference::extractor::EXTRACTORS;
+use memory_extraction::EXTRACTORS;
+use memory_language::text::counted;
 use serde_json::Value;
 
 use super::jobs::{Scope, ask};

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::bail;
 use clap::{ArgGroup, Args};
-use memory_core::text::counted;
+use memory_language::text::counted;
 use serde_json::json;
 
 use crate::backup::{self, Kind, Manifest, Verified};

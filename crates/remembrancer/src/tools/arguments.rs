@@ -1,6 +1,6 @@
 //! Reading a call's arguments: what does not fit is said with its value and with what to write instead.
 
-use memory_core::text::cut;
+use memory_language::text::cut;
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
-use memory_core::text::cut;
 use memory_engine::Memory;
+use memory_language::text::cut;
 use memory_telemetry::traces::{self, CallSpan, Incoming};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,

@@ -2,8 +2,8 @@
 //! all of it at once, and the rest is still held against the rules.
 
 use memory_core::authoring::{Checked, EntityCheck, EntityDraft, RelationDraft};
-use memory_core::similarity::closest_names;
-use memory_core::text::cut;
+use memory_language::similarity::closest_names;
+use memory_language::text::cut;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use clap::Args;
 use clap::builder::FalseyValueParser;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use serde::{Deserialize, Serialize};
 use strsim::jaro_winkler;
 

@@ -1,6 +1,6 @@
 //! What callers are told whose request is none that the protocol knows.
 
-use memory_core::text::cut;
+use memory_language::text::cut;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CompleteRequestParams, CustomRequest, ErrorCode, GetPromptRequestParams,

@@ -3,9 +3,10 @@
 
 use futures::FutureExt;
 use jiff::Timestamp;
+use memory_core::date::{parse_date, parse_end_date};
 use memory_core::graph::{PageRequest, as_given, share};
-use memory_core::text::{cut, parse_date, parse_end_date};
 use memory_engine::graph::{RelationPath, list_limit, path_depth};
+use memory_language::text::cut;
 use memory_store::graph::{QueriedEntity, Ranges};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use measuring::extraction::{self, DocumentCounts, ExtractionReport, Figures, Gold, Mistakes};
 use measuring::machine::Machine;
 use memory_core::ports::Extractor;
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use serde_json::json;
 
 use super::Outputs;

@@ -9,7 +9,7 @@ use futures::FutureExt;
 use measuring::machine::Machine;
 use memory_core::ports::EmbeddingModel;
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use remembrancer_bench::conversations;
 use remembrancer_bench::plot;
 use remembrancer_bench::quality::{self, Level, LevelReport, Plan, QualityReport};

@@ -7,7 +7,7 @@ use anyhow::{Context, bail, ensure};
 use clap::Args;
 use measuring::machine::Machine;
 use memory_engine::{EngineSettings, Memory};
-use memory_inference::extractor::RulesExtractor;
+use memory_extraction::RulesExtractor;
 use remembrancer_bench::plot;
 use remembrancer_bench::scale::{self, Filled, Plan, ScaleReport, SizeReport, Sized};
 use remembrancer_bench::synthetic::{GENERATOR_VERSION, World};

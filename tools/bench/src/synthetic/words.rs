@@ -106,7 +106,7 @@ fn invent(number: usize) -> String {
 mod tests {
     use std::collections::{HashMap, HashSet};
 
-    use memory_core::lexicon::lexeme_counts;
+    use memory_language::lexicon::lexeme_counts;
 
     use super::*;
 

@@ -11,7 +11,7 @@ use memory_core::entity::EntityType;
 use memory_core::event::{ActorRole, Category};
 use memory_core::id::ContentHash;
 use memory_core::ports::SourceText;
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 
 use super::labels::document;
 use super::marked;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::event::{ActorRole, Category, ExtractedEvent, Extraction};
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 
 use super::counts::{Counts, Part};
 use super::gold::{Document, LabelledEvent, day_of};

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use memory_core::artifact::Context;
+use memory_core::date::parse_date;
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::event::{ActorRole, Category};
 use memory_core::ports::{Segment, SourceText};
-use memory_core::text::{CharIndex, cut, parse_date};
+use memory_language::text::{CharIndex, cut};
 use serde::Deserialize;
 
 use super::gold::{Document, KINDS, LabelledEntity, LabelledEvent, day_of};

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use memory_core::event::ExtractedEvent;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use serde::Serialize;
 
 use super::counts::Counts;

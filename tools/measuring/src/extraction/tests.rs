@@ -8,7 +8,7 @@ use memory_core::artifact::Context;
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::event::{Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction};
 use memory_core::ports::{ExtractError, Segment, SourceText};
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 
 use super::*;
 use Category::{Change, Commitment, Decision, Feedback};

@@ -13,7 +13,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use futures::StreamExt;
 use memory_core::artifact::{CONTENT_MAX_CHARS, Context};
-use memory_core::text::counted;
+use memory_language::text::counted;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! The types of the graph tools on the wire.
 
 use memory_core::graph::{Detail, EntityObservations, GraphEntity, GraphRelation, PageRequest, grouped};
-use memory_core::text::cut as cut_to;
 use memory_engine::graph::{GraphPage, More, PageEntity, WholeGraph};
+use memory_language::text::cut as cut_to;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

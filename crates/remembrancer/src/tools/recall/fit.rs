@@ -6,8 +6,8 @@
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use memory_core::chunk::TokenCounter;
-use memory_core::text::cut;
 use memory_engine::recall::{Paging, Position, RecallRequest, Target};
+use memory_language::text::cut;
 use serde::Serialize;
 
 use super::{EntityOut, EventOut, FactOut, Output, RelatedOut, ResultOut, TurnOut};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memory_core::text::cut;
+use memory_language::text::cut;
 
 use super::people::Known;
 use super::scene::Scene;

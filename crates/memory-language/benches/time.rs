@@ -1,11 +1,11 @@
-//! How long a question, a note and a long text take to be read for dates: `cargo bench -p memory-core --bench time`.
+//! How long a question, a note and a long text take to be read for dates: `cargo bench -p memory-language --bench time`.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use jiff::Timestamp;
-use memory_core::time::question::question_window;
-use memory_core::time::{Lean, readings};
+use memory_language::time::question::question_window;
+use memory_language::time::{Lean, readings};
 
 fn main() {
     let now: Timestamp = "2024-03-15T10:00:00Z".parse().unwrap_or_default();

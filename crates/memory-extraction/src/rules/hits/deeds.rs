@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 use memory_core::event::Category;
-use memory_core::time::{Lean, Relation, readings};
+use memory_language::time::{Lean, Relation, readings};
 
 use super::super::clause::{Clause, Lead, Subject};
 use super::super::verbs::{self, Class};

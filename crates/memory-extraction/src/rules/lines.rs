@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use memory_core::time::{Lean, readings};
+use memory_language::time::{Lean, readings};
 use regex::Regex;
 
 use super::words::floor_boundary;

@@ -28,7 +28,7 @@ pub struct MergeCandidate {
 const MAX_COMPARED_CHARS: usize = 100;
 
 /// The reason of names that one slip of the pen tells apart.
-pub(crate) const SLIP: &str = "spelt almost the same";
+pub const SLIP: &str = "spelt almost the same";
 
 const DIFFERENT_TYPES: f64 = 0.85;
 const UNKNOWN_TYPE: f64 = 0.95;
@@ -103,7 +103,7 @@ pub fn closest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, l
 }
 
 /// How alike two names of things of one type are, from 0.6 to 1, and the reason.
-pub(crate) fn alike(a: &str, b: &str, kind: &str) -> Option<(f64, &'static str)> {
+pub fn alike(a: &str, b: &str, kind: &str) -> Option<(f64, &'static str)> {
     likeness(&Form::of(a, kind), &Form::of(b, kind), false)
 }
 

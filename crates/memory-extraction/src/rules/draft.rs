@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
-use memory_core::time::{Granularity, Lean, Reading, Relation, readings};
+use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
 
 use super::clause::Subject;
 use super::hits::Hit;

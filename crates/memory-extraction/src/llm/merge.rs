@@ -154,7 +154,7 @@ fn absorb(entity: &mut ExtractedEntity, other: ExtractedEntity) {
 #[cfg(test)]
 mod tests {
     use memory_core::event::{Actor, ActorRole, Category};
-    use memory_core::text::CharSpan;
+    use memory_language::text::CharSpan;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::event::{ExtractedEntity, Mention};
 use memory_core::ports::SourceText;
-use memory_core::text::CharIndex;
+use memory_language::text::CharIndex;
 
 use super::answer::RawEntity;
 use super::findings::guessed_type;

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory_core::event::{ActorRole, Category};
 use memory_core::ports::SourceText;
-use memory_core::text::cut;
+use memory_language::text::cut;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use memory_core::ports::SourceText;
-use memory_core::sentence::sentences;
+use memory_language::sentence::sentences;
 
 /// So many bytes of text go into one call: with instructions and answer about 4,000 tokens, which the smallest servers
 /// are set to.

@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, Category, Evidence, ExtractedEvent, Extraction, Rejected};
 use memory_core::ports::SourceText;
-use memory_core::text::{CharIndex, cut};
-use memory_core::time::{Lean, readings};
+use memory_language::text::{CharIndex, cut};
+use memory_language::time::{Lean, readings};
 
 use super::answer::{Answer, RawEvent};
 use super::cast::Cast;

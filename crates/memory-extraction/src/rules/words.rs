@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memory_core::text::{CharIndex, CharSpan};
+use memory_language::text::{CharIndex, CharSpan};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {

@@ -154,7 +154,7 @@ impl Extractor for LlmExtractor {
         self.tally.rejected.fetch_add((rejected.events + rejected.mentions) as u64, Ordering::Relaxed);
         let rules = self.rules.extract(source).await?;
         let starts: Vec<_> =
-            source.segments.iter().map(|s| memory_core::text::CharIndex::new(&s.text)).collect();
+            source.segments.iter().map(|s| memory_language::text::CharIndex::new(&s.text)).collect();
         Ok(merge::with_rules(found, rules, |evidence| {
             let segment = evidence.segment;
             let text = source.segments.get(segment).map(|s| s.text.as_str()).unwrap_or_default();

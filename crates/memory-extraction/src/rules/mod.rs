@@ -36,7 +36,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, SourceText};
-use memory_core::time::{Lean, readings};
+use memory_language::time::{Lean, readings};
 
 use draft::Draft;
 use events::EventReader;

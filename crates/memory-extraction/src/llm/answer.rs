@@ -190,7 +190,7 @@ fn text(said: &Value, max_chars: usize) -> Option<String> {
     let visible = said.chars().take(max_chars * 4).filter(|c| !super::prompt::is_unseen(*c));
     let spaced: String = visible.map(|c| if c.is_control() { ' ' } else { c }).collect();
     let text = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then(|| memory_core::text::cut(&text, max_chars))
+    (!text.is_empty()).then(|| memory_language::text::cut(&text, max_chars))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use memory_core::event::Category;
 use memory_core::ports::SourceText;
-use memory_core::text::CharSpan;
+use memory_language::text::CharSpan;
 
 use self::clauses::{Candidate, candidates};
 use self::features::{Seen, Sink, Verdict};
