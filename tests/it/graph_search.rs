@@ -1,6 +1,7 @@
 //! Search in the graph: what matches, in any case and script, however many there are.
 
 use memory_core::graph::{GraphEntity, PageRequest, fold};
+use memory_store::graph::Ranges;
 
 use crate::graph_shorthand::{Graph, entity, page, shown};
 
@@ -84,6 +85,20 @@ async fn every_character_of_a_query_stands_for_itself() {
     assert_eq!(graph.found("\\").await, ["C:\\temp"]);
     let refused = graph.memory().search_nodes(graph.ns(), &graph.scope, "a\0", PageRequest::default()).await;
     assert!(refused.expect_err("it has a NUL").to_string().contains("NUL character at position 1"));
+}
+
+#[tokio::test]
+async fn a_type_that_no_entity_can_have_is_refused_and_is_no_fault_of_the_server() {
+    let graph = Graph::new().await;
+    graph.have(&["Ann"]).await;
+    let (memory, ns, scope, page) = (graph.memory(), graph.ns(), &graph.scope, PageRequest::default());
+    let ranges = Ranges { entity_type: Some("a\0".into()), ..Ranges::default() };
+    let queried = memory.query_nodes(ns, scope, &ranges, page).await.err();
+    let listed = memory.list_entities(ns, scope, Some("a\0"), None, page).await.err();
+    for refused in [queried, listed] {
+        let told = refused.expect("it has a NUL").to_string();
+        assert!(told.contains("Invalid entityType: it has a NUL character at position 1"), "{told}");
+    }
 }
 
 /// Rare words are found by the trigram indexes, common and short ones by a walk: neither may differ from

@@ -284,6 +284,11 @@ pub fn check_query(query: &str) -> Result<(), Invalid> {
     check_name("query", query)
 }
 
+/// The type that entities are filtered by.
+pub fn check_entity_type(entity_type: &str) -> Result<(), Invalid> {
+    check_name("entityType", entity_type)
+}
+
 fn check_sum(observations: usize) -> Result<(), Invalid> {
     if observations <= CALL_MAX_OBSERVATIONS {
         return Ok(());

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use memory_core::Invalid;
 use memory_core::graph::{
     Cursor, GraphRelation, GraphScope, LIMIT_MAX, PAGE_ENTITIES, PageRequest, SealedCursor, TextKey,
-    check_query,
+    check_entity_type, check_query,
 };
 use memory_core::id::Namespace;
 use memory_store::Conn;
@@ -78,9 +78,8 @@ impl Memory {
         page: PageRequest,
     ) -> Result<Listed<NamedEntity>, EngineError> {
         self.take_in_file(ns, scope).await?;
-        for text in [entity_type, name_part].into_iter().flatten() {
-            check_query(text)?;
-        }
+        entity_type.map_or(Ok(()), check_entity_type)?;
+        name_part.map_or(Ok(()), check_query)?;
         let pattern = name_part.map(Pattern::new);
         let (limit, chars) = (page.limit.unwrap_or(PAGE_ENTITIES), self.bounds(page.limit).chars);
         self.persist(|| async {
@@ -210,6 +209,7 @@ fn listed<T>(thread: &Thread, entities: Vec<T>, cursor: Cursor, last: Option<i64
 
 /// A range that holds nothing is a mistake.
 fn check_ranges(ranges: &Ranges) -> Result<(), Invalid> {
+    ranges.entity_type.as_deref().map_or(Ok(()), check_entity_type)?;
     let swapped = |from: &str, low: String, to: &str, high: String| {
         Err(Invalid::new(format!("Invalid range: {from} {low} is above {to} {high}. Swap them.")))
     };
