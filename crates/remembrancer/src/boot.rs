@@ -69,7 +69,7 @@ impl Booted {
         if let Some(postgres) = self.postgres
             && let Err(error) = postgres.stop().await
         {
-            tracing::warn!(%error, "the database was left running");
+            tracing::warn!(%error, "the database may not have ended");
         }
     }
 }

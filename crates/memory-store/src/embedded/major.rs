@@ -1,6 +1,7 @@
 //! Data of an older major version of Postgres: what it holds goes into new data, and the old is kept.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{CWD, RenameFlags};
 
@@ -10,6 +11,8 @@ use crate::{StoreError, inventory};
 
 /// Where the new data is made.
 const NEXT: &str = "next";
+/// How long each of the two servers may take to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum MajorFailure {
@@ -39,7 +42,8 @@ impl EmbeddedPostgres {
             std::fs::remove_dir_all(&next.home).map_err(place(&next.home))?;
         }
         let made = self.make_next(older, &next).await;
-        let stopped = (older.stop().await, next.stop().await);
+        // Whichever has not ended has data that is not on the disk yet.
+        let stopped = (older.stop_within(STOP_TIMEOUT).await, next.stop_within(STOP_TIMEOUT).await);
         if let Err(error) = made {
             let _ = std::fs::remove_dir_all(&next.home);
             return Err(error);

@@ -26,6 +26,11 @@ use crate::own_folder::{FolderFault, OwnFolder, user_name};
 
 /// How long a start is tried: after a hard kill the old server may take a while to be gone.
 const START_TIMEOUT: Duration = Duration::from_secs(40);
+/// How long one that runs may read its log before it lets anybody in, and how often that is looked at.
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(3_600);
+const RECOVERY_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a stop may take.
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 const SOCKET: &str = ".s.PGSQL.5432";
 /// What the server's programs see of our environment; it has our secrets, and that of a process can be read by others of
 /// its user.
@@ -52,6 +57,10 @@ pub enum EmbeddedError {
     Init(String),
     #[error("the database did not start; its log is {log}. Last lines:\n{tail}")]
     Start { log: PathBuf, tail: String },
+    #[error(
+        "the database has not ended well: {pid_file} is still there after {seconds} s; see what it does, or what became of it, in {log}"
+    )]
+    Stop { pid_file: PathBuf, seconds: u64, log: PathBuf },
 }
 
 /// Where an embedded server lives.
@@ -101,10 +110,26 @@ impl EmbeddedPostgres {
         self.home.join("data")
     }
 
+    /// There from the start of the server until all its data is safe on the disk.
+    fn pid_file(&self) -> PathBuf {
+        self.data().join("postmaster.pid")
+    }
+
     /// The server's main process, while it runs.
     pub fn pid(&self) -> Option<u32> {
-        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        let file = std::fs::read_to_string(self.pid_file()).ok()?;
         file.lines().next()?.trim().parse().ok()
+    }
+
+    /// The server runs, and lets nobody in yet: it reads its log.
+    fn is_recovering(&self) -> bool {
+        let file = std::fs::read_to_string(self.pid_file()).unwrap_or_default();
+        says_starting(&file) && self.is_alive()
+    }
+
+    fn is_alive(&self) -> bool {
+        let pid = self.pid().and_then(|pid| Pid::from_raw(pid as i32));
+        pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
     }
 
     /// Starts the server unless it runs, and makes its database first if there is none.
@@ -112,7 +137,7 @@ impl EmbeddedPostgres {
         let account = Account::of(&self.home)?;
         self.prepare_folders(&account)?;
         if self.answers(&account).await && self.adopt(&account).await? {
-            return Ok(());
+            return self.recovered().await;
         }
         if !self.data().join("PG_VERSION").exists() {
             self.initialise(&account).await?;
@@ -127,7 +152,7 @@ impl EmbeddedPostgres {
             let arguments = ["-w", "-t", "30", "-l", &log.to_string_lossy(), "-o", &options, "start"];
             let done = self.pg_ctl(&account, &arguments).await?;
             if done || self.answers(&account).await {
-                return Ok(());
+                return self.recovered().await;
             }
             if Instant::now() + pause > deadline {
                 return Err(EmbeddedError::Start { tail: tail(&log), log });
@@ -137,13 +162,43 @@ impl EmbeddedPostgres {
         }
     }
 
-    /// Ends the server, waiting until its data is safe on disk.
-    pub async fn stop(&self) -> Result<(), EmbeddedError> {
-        self.end(&Account::of(&self.home)?).await
+    /// Waits for a server whose socket is there until it lets somebody in: after a crash, and on a copy, it reads its log first,
+    /// and has to begin anew when it is ended meanwhile.
+    async fn recovered(&self) -> Result<(), EmbeddedError> {
+        let deadline = Instant::now() + RECOVERY_TIMEOUT;
+        let mut has_told = false;
+        while self.is_recovering() {
+            if Instant::now() > deadline {
+                let log = self.log_file();
+                return Err(EmbeddedError::Start { tail: tail(&log), log });
+            }
+            if !std::mem::replace(&mut has_told, true) {
+                tracing::info!("the database reads its log before it lets anybody in");
+            }
+            tokio::time::sleep(RECOVERY_INTERVAL).await;
+        }
+        Ok(())
     }
 
-    async fn end(&self, account: &Account) -> Result<(), EmbeddedError> {
-        self.pg_ctl(account, &["-m", "fast", "-w", "-t", "20", "stop"]).await?;
+    /// Ends the server, waiting until its data is safe on disk. Fails when it is not.
+    pub async fn stop(&self) -> Result<(), EmbeddedError> {
+        self.stop_within(STOP_TIMEOUT).await
+    }
+
+    /// The same with another patience.
+    pub async fn stop_within(&self, patience: Duration) -> Result<(), EmbeddedError> {
+        self.end(&Account::of(&self.home)?, patience).await?;
+        let pid_file = self.pid_file();
+        if pid_file.symlink_metadata().is_ok() {
+            return Err(EmbeddedError::Stop { pid_file, seconds: patience.as_secs(), log: self.log_file() });
+        }
+        Ok(())
+    }
+
+    /// Whether it worked is for the caller to see: there may be nothing to end.
+    async fn end(&self, account: &Account, patience: Duration) -> Result<(), EmbeddedError> {
+        let seconds = patience.as_secs().max(1).to_string();
+        self.pg_ctl(account, &["-m", "fast", "-w", "-t", &seconds, "stop"]).await?;
         Ok(())
     }
 
@@ -170,7 +225,7 @@ impl EmbeddedPostgres {
             variables.any(|one| SETTINGS.iter().any(|start| one.starts_with(start.as_bytes())))
         });
         if has_secrets {
-            self.end(account).await?;
+            self.end(account, STOP_TIMEOUT).await?;
             return Ok(false);
         }
         if self.settle_access(account)? {
@@ -181,12 +236,11 @@ impl EmbeddedPostgres {
 
     /// A server that an earlier build started may have its socket elsewhere.
     async fn end_where_nobody_finds_it(&self, account: &Account) -> Result<(), EmbeddedError> {
-        let Some(pid) = self.pid().and_then(|pid| Pid::from_raw(pid as i32)) else { return Ok(()) };
-        let file = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let file = std::fs::read_to_string(self.pid_file()).unwrap_or_default();
         let folder = file.lines().nth(4).unwrap_or_default().trim();
         let is_elsewhere = !folder.is_empty() && folder != self.socket_option() && folder != self.beside();
-        if is_elsewhere && rustix::process::test_kill_process(pid).is_ok() {
-            self.end(account).await?;
+        if is_elsewhere && self.is_alive() {
+            self.end(account, STOP_TIMEOUT).await?;
         }
         Ok(())
     }
@@ -341,6 +395,11 @@ pub fn disk_of(folder: &Path) -> Option<(u64, u64)> {
     Some((disk.f_bavail.saturating_mul(disk.f_frsize), disk.f_blocks.saturating_mul(disk.f_frsize)))
 }
 
+/// What a server's file of its process says of it, in the eighth line.
+fn says_starting(pid_file: &str) -> bool {
+    pid_file.lines().nth(7).is_some_and(|status| status.trim() == "starting")
+}
+
 fn lets_through(folder: &Path, account: &Account) -> bool {
     folder.metadata().is_ok_and(|found| found.mode() & 0o001 != 0 || found.uid() == account.uid)
 }
@@ -373,6 +432,14 @@ fn tail(log: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_lets_nobody_in_yet_is_told_from_one_that_does() {
+        let file = |status: &str| format!("17\n/data\n1700000000\n5432\n/socket\n\n  1 2\n{status}\n");
+        assert!(says_starting(&file("starting")));
+        assert!(!says_starting(&file("ready   ")) && !says_starting(&file("stopping")));
+        assert!(!says_starting("") && !says_starting("17\n"));
+    }
 
     #[test]
     fn every_path_is_one_value_of_an_address() {

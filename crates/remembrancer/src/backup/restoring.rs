@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
@@ -37,6 +38,8 @@ const MORE_BYTES: u64 = 64 << 20;
 /// Nothing of it is kept.
 const LOSABLE: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off";
 const CONNECTIONS: u32 = 4;
+/// How long a database that was filled may take to end.
+const STOP_TIMEOUT: Duration = Duration::from_secs(600);
 /// Among how many results a text has to be that is asked for by its own words.
 const PROBE_RESULTS: i64 = 50;
 
@@ -73,9 +76,9 @@ pub(crate) async fn verify(settings: &Settings, backup: &Path) -> anyhow::Result
         Ok::<_, anyhow::Error>((tables, rows, probes))
     };
     let looked = looking.await;
-    let stopped = postgres.stop().await;
+    // Nothing of it is kept: where it does not end in time it is killed.
+    let _ = postgres.stop().await;
     let (tables, rows, probes) = looked?;
-    stopped?;
     Ok(Verified { manifest, tables, rows, probes, notes })
 }
 
@@ -235,7 +238,8 @@ async fn build(
     };
     let imported = importing.await;
     memory.close().await;
-    let stopped = postgres.stop().await;
+    // All of it has to be on the disk, which may take long.
+    let stopped = postgres.stop_within(STOP_TIMEOUT).await;
     imported?;
     Ok(stopped?)
 }
