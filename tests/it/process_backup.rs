@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memory_extraction::RulesExtractor;
 use memory_store::embedded::EmbeddedPostgres;
@@ -118,6 +118,68 @@ async fn a_backup_that_is_made_amid_writes_is_whole_and_has_what_was_acknowledge
     restored.settled().await;
     let counts = restored.ask("status", json!({})).await["counts"]["artifacts"].as_i64().expect("a count");
     assert!((3..=3 + written).contains(&counts), "{counts} of {written}");
+}
+
+#[tokio::test]
+async fn rows_that_come_and_go_while_a_backup_is_made_are_no_fault_of_it() {
+    let (data_dir, shelf) = (DataDir::warm(), shelf());
+    let server = Server::start(&data_dir).await;
+    have_three_texts(&server).await;
+    let writing = async {
+        let mut database = PgConnection::connect(&data_dir.database_url()).await.expect("it answers");
+        while listed(shelf.path()).iter().all(|name| name.starts_with('.')) {
+            for statement in [
+                "insert into event_worker (worker_id) select gen_random_uuid() from generate_series(1, 200)",
+                "delete from event_worker where last_seen = started_at",
+            ] {
+                sqlx::raw_sql(statement).execute(&mut database).await.expect("it is done");
+            }
+        }
+    };
+    let (backup, ()) = tokio::join!(backed_up(&data_dir, shelf.path(), &[]), writing);
+    let manifest = std::fs::read(backup.join("manifest.json")).expect("there is one");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    let written = &manifest["written"];
+    assert!(written["event_worker"].as_i64().is_some_and(|rows| rows >= 400), "{written}");
+    assert!(written["artifact_revision"].is_null(), "{written}");
+    done(&data_dir, &["restore", "--verify", text(&backup), "--json"]).await;
+}
+
+#[tokio::test]
+async fn a_process_in_the_background_does_not_end_while_it_makes_a_backup() {
+    let (data_dir, shelf) = (DataDir::warm(), shelf());
+    let postgres = EmbeddedPostgres::new(postgres_bin(), data_dir.path().join("postgres"));
+    postgres.start().await.expect("it starts");
+    // The backup counts this table first, and nobody else asks for it.
+    let mut holding = PgConnection::connect(&postgres.url()).await.expect("it answers");
+    sqlx::raw_sql("begin; lock table entity_candidate in access exclusive mode")
+        .execute(&mut holding)
+        .await
+        .expect("it is locked");
+    let mut command = data_dir.command("remembrancer");
+    command.env("REMEMBRANCER_BACKUP_DIR", shelf.path()).env("REMEMBRANCER_IDLE_SECONDS", "1");
+    let ran = Ran::of(command.arg("status")).await;
+    assert!(ran.status.success(), "{ran:?}");
+    let mut watching = PgConnection::connect(&postgres.url()).await.expect("it answers");
+    let is_waited_for =
+        "select exists (select from pg_locks where not granted and relation = 'entity_candidate'::regclass)";
+    eventually("the backup waits", Duration::from_secs(60), async || {
+        sqlx::query_scalar(is_waited_for).fetch_one(&mut watching).await.expect("it is asked")
+    })
+    .await;
+    // Several times as long as it would wait for work.
+    let until = Instant::now() + Duration::from_secs(5);
+    while Instant::now() < until {
+        assert!(!data_dir.instances().is_empty(), "it has ended amid its backup");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    sqlx::raw_sql("commit").execute(&mut holding).await.expect("it is let go");
+    drop((holding, watching));
+    eventually("the backup is there", Duration::from_secs(60), async || {
+        listed(shelf.path()).iter().any(|name| name.ends_with("-physical"))
+    })
+    .await;
+    eventually("it ends", Duration::from_secs(60), async || data_dir.instances().is_empty()).await;
 }
 
 #[tokio::test]

@@ -198,6 +198,14 @@ async fn a_manifest_that_says_more_than_there_is_is_found_out() {
     altered("/counts/artifact_revision", json!(4));
     let told = refused(&data_dir, &["restore", "--verify", text(&backup)]).await;
     assert!(told.contains("artifact_revision has 3 rows instead of 4"), "{told}");
+    // What can have come and gone is told, and more than that is not believed.
+    let mut changed: serde_json::Value = serde_json::from_str(&written).expect("JSON");
+    changed["counts"]["artifact_revision"] = json!(4);
+    changed["written"] = json!({"artifact_revision": 1});
+    std::fs::write(&manifest, changed.to_string()).expect("it is written");
+    let proof = done(&data_dir, &["restore", "--verify", text(&backup), "--json"]).await;
+    let notes = proof["verified"]["notes"].to_string();
+    assert!(notes.contains("artifact_revision has 3 rows; it had 4 before"), "{proof}");
     altered("/database/schema", json!(9_999));
     let told = refused(&data_dir, &["restore", "--verify", text(&backup)]).await;
     assert!(told.contains("schema 9999") && told.contains("knows up to"), "{told}");

@@ -31,6 +31,7 @@ pub mod search;
 pub mod survey;
 pub mod turns;
 pub mod vector;
+pub mod written;
 
 mod connecting;
 mod error;

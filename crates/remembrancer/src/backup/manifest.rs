@@ -72,6 +72,9 @@ pub(crate) struct Manifest {
     pub(crate) counts: BTreeMap<String, i64>,
     /// The same when it ended, of tables that were written to meanwhile.
     pub(crate) counts_after: BTreeMap<String, i64>,
+    /// How many rows were inserted and deleted meanwhile, by table. Not known of every backup, nor of those of earlier builds.
+    #[serde(default)]
+    pub(crate) written: Option<BTreeMap<String, i64>>,
     /// Of a logical backup.
     pub(crate) namespaces: Vec<NamespaceFile>,
     pub(crate) bytes: u64,
@@ -97,6 +100,7 @@ impl Manifest {
             database,
             counts,
             counts_after: BTreeMap::new(),
+            written: None,
             namespaces: Vec::new(),
             bytes: files.values().map(|file| file.bytes).sum(),
             files,

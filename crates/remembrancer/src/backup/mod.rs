@@ -1,5 +1,6 @@
 //! Backups: copies of the embedded database, or all namespaces as archives, each in a folder of its own with a manifest.
 
+mod comparing;
 mod files;
 mod manifest;
 mod restoring;

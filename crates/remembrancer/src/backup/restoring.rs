@@ -1,6 +1,5 @@
 //! The way back: a backup becomes a data folder, and is proven on a server of its own.
 
-use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,17 +8,16 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
-use memory_engine::archive::{ArchiveExported, Whole};
 use memory_engine::lines::unreported;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_inference::files::models_folder;
-use memory_language::text::counted;
 use memory_store::Store;
 use memory_store::embedded::{EmbeddedPostgres, free_bytes};
 use memory_store::inventory::{self, Probe};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::BufReader;
 
+use super::comparing::{compare_archives, compare_tables};
 use super::files::copy_folder;
 use super::manifest::{DATA, Kind, MODELS, Manifest};
 use crate::meeting::Meeting;
@@ -33,10 +31,13 @@ const HARMLESS: [&str; 9] =
 const RESTORING: &str = "postgres.restoring";
 const POSTGRES: &str = "postgres";
 const VERIFY: &str = "verify";
-/// On top of what is copied, for the log of the database that is started.
-const MORE_BYTES: u64 = 64 << 20;
-/// Nothing of it is kept.
-const LOSABLE: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off";
+/// On top of what is copied, for the log of the database that is started, and its temporary files: of a server with its own
+/// settings, and of one on which a backup is tried out.
+const MORE_BYTES: u64 = 1 << 30;
+const MORE_TRIAL_BYTES: u64 = 512 << 20;
+/// For a trial: nothing of it is kept, and its log stays small.
+const TRIAL: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c min_wal_size=32MB -c max_wal_size=64MB \
+                     -c wal_keep_size=0";
 const CONNECTIONS: u32 = 4;
 /// How long a database that was filled may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(600);
@@ -61,15 +62,15 @@ pub(crate) async fn verify(settings: &Settings, backup: &Path) -> anyhow::Result
     make_data_folder(&data_dir)?;
     let bin = programs(&[settings.pieces()?])?;
     let place = Place::lock(&data_dir, &bin).await?;
-    let postgres = EmbeddedPostgres::new(bin, place.home.clone()).with_options(LOSABLE);
+    let postgres = EmbeddedPostgres::new(bin, place.home.clone()).with_options(TRIAL);
     let _ending = Ending(postgres.clone());
-    room(&data_dir, &manifest)?;
+    room(&data_dir, &manifest, MORE_TRIAL_BYTES)?;
     let mut notes = Vec::new();
     let looking = async {
         build(settings, &postgres, backup, &manifest).await?;
         postgres.start().await?;
         let (tables, rows) = match manifest.kind {
-            Kind::Physical => compare_tables(&postgres, &manifest).await?,
+            Kind::Physical => compare_tables(&postgres, &manifest, &mut notes).await?,
             Kind::Logical => compare_archives(&postgres, &manifest).await?,
         };
         let probes = probe(settings, &postgres, &manifest, &mut notes).await?;
@@ -104,7 +105,7 @@ pub(crate) async fn restore(settings: &Settings, backup: &Path, into: &Path) -> 
     refuse_what_is_used(&into)?;
     let home = into.join(RESTORING);
     remove(&home)?;
-    room(&into, &manifest)?;
+    room(&into, &manifest, MORE_BYTES)?;
     let postgres = EmbeddedPostgres::new(bin, home.clone());
     let _ending = Ending(postgres.clone());
     let built = async {
@@ -188,8 +189,8 @@ fn refuse_what_is_used(into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn room(folder: &Path, manifest: &Manifest) -> anyhow::Result<()> {
-    let needed = manifest.bytes.max(manifest.database.bytes) + MORE_BYTES;
+fn room(folder: &Path, manifest: &Manifest, more: u64) -> anyhow::Result<()> {
+    let needed = needed_bytes(manifest, more);
     match free_bytes(folder) {
         Some(free) if free < needed => bail!(
             "there is no room in {} for what the backup holds: it needs about {} MB and {} MB are free; free some space or name \
@@ -200,6 +201,10 @@ fn room(folder: &Path, manifest: &Manifest) -> anyhow::Result<()> {
         ),
         _ => Ok(()),
     }
+}
+
+fn needed_bytes(manifest: &Manifest, more: u64) -> u64 {
+    manifest.bytes.max(manifest.database.bytes).saturating_add(more)
 }
 
 /// Has the server's folder, which has no data yet, hold what the backup holds. The server does not run afterwards.
@@ -242,65 +247,6 @@ async fn build(
     let stopped = postgres.stop_within(STOP_TIMEOUT).await;
     imported?;
     Ok(stopped?)
-}
-
-/// Every table has as many rows as when the backup was made; one that was written to meanwhile has a number between.
-async fn compare_tables(postgres: &EmbeddedPostgres, manifest: &Manifest) -> anyhow::Result<(usize, i64)> {
-    let mut conn = inventory::look_at(&postgres.url()).await?;
-    let found = inventory::count_rows(&mut conn).await?;
-    let mut faults = Vec::new();
-    for (table, before) in &manifest.counts {
-        let after = manifest.counts_after.get(table).unwrap_or(before);
-        match found.get(table) {
-            None => faults.push(format!("the table {table} is missing")),
-            Some(rows) if (before.min(after)..=before.max(after)).contains(&rows) => {}
-            Some(rows) => faults.push(format!("{table} has {} instead of {before}", counted(*rows, "row"))),
-        }
-    }
-    refuse_differences(&faults)?;
-    Ok((found.len(), found.values().sum()))
-}
-
-/// What is exported again is as much as what was exported.
-async fn compare_archives(postgres: &EmbeddedPostgres, manifest: &Manifest) -> anyhow::Result<(usize, i64)> {
-    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
-    let mut whole = Whole::of(&store).await?;
-    let mut found = BTreeMap::new();
-    for ns in whole.namespaces().await? {
-        let counts = whole.export(&ns, &mut tokio::io::sink()).await?;
-        found.insert(ns.to_string(), counts);
-    }
-    let rows = whole.count_rows().await?;
-    drop(whole);
-    store.close().await;
-    let mut faults = Vec::new();
-    for one in &manifest.namespaces {
-        let here = found.remove(&one.namespace).unwrap_or_default();
-        if here != one.counts {
-            faults.push(format!(
-                "the namespace {} has {} instead of {}",
-                one.namespace,
-                said(here),
-                said(one.counts)
-            ));
-        }
-    }
-    faults.extend(found.into_keys().map(|name| format!("the namespace {name} was not in the backup")));
-    refuse_differences(&faults)?;
-    Ok((rows.len(), rows.values().sum()))
-}
-
-fn said(counts: ArchiveExported) -> String {
-    let value = serde_json::to_value(counts).unwrap_or_default();
-    let parts = value.as_object().into_iter().flatten().map(|(name, count)| format!("{count} {name}"));
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-fn refuse_differences(faults: &[String]) -> anyhow::Result<()> {
-    if faults.is_empty() {
-        return Ok(());
-    }
-    bail!("the backup does not hold what its manifest says: {}; use another backup", faults.join("; "))
 }
 
 /// Asks for a few texts by their own words; gives how many were found.
@@ -434,5 +380,30 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_backup_needs_is_its_copy_or_its_database_and_what_is_written_on_top() {
+        let manifest = |bytes: u64, of_database: u64| {
+            serde_json::from_value(serde_json::json!({
+                "format": 1, "kind": "logical", "reason": "asked", "created_at": "2026-02-02T01:00:00Z", "product": "1.0.0",
+                "database": {
+                    "schema": 1, "postgres": "18.6", "postgres_major": 18, "pgvector": null, "model": null, "source": null,
+                    "bytes": of_database
+                },
+                "counts": {}, "counts_after": {}, "namespaces": [], "bytes": bytes, "files": {},
+            }))
+            .expect("a manifest")
+        };
+        let (mb, log_max) = (1 << 20, 512 << 20);
+        assert!(needed_bytes(&manifest(100 * mb, 1), MORE_BYTES) >= 100 * mb + 2 * log_max);
+        assert!(needed_bytes(&manifest(1, 100 * mb), MORE_TRIAL_BYTES) >= 100 * mb + log_max);
+        assert!(TRIAL.contains("max_wal_size=64MB"), "{TRIAL}");
+        assert_eq!(needed_bytes(&manifest(u64::MAX, 1), 1), u64::MAX);
     }
 }

@@ -10,6 +10,7 @@ use memory_inference::files::{DEFAULT_MODEL, ModelSettings, models_folder};
 use memory_store::Store;
 use memory_store::embedded::{EmbeddedPostgres, free_bytes};
 use memory_store::inventory::{self, Change, Described};
+use memory_store::written::{self, Beginning, End};
 use tokio::io::AsyncWriteExt;
 
 use super::files::{copy_folder, is_full_disk, sync};
@@ -44,6 +45,7 @@ pub(crate) async fn physical(
     let created_at = Timestamp::now();
     let mut conn = inventory::look_at(&postgres.url()).await?;
     let database = inventory::describe(&mut conn).await?;
+    let beginning = Beginning::now(&mut conn).await?;
     let counts = inventory::count_rows(&mut conn).await?;
     drop(conn);
     let needed = database.bytes + MORE_BYTES;
@@ -54,14 +56,17 @@ pub(crate) async fn physical(
     let working = async {
         let data = partial.path().join(DATA);
         postgres.base_backup(&data).await?;
-        bring_models(models, &database, partial.path()).await?;
-        postgres.verify_backup(&data).await?;
         let mut conn = inventory::look_at(&postgres.url()).await?;
         let after = inventory::count_rows(&mut conn).await?;
+        let end = End::now(&mut conn).await?;
+        bring_models(models, &database, partial.path()).await?;
+        postgres.verify_backup(&data).await?;
         let mut manifest =
             described(&partial, (Kind::Physical, reason), created_at, database, counts).await?;
         let is_other = |(table, count): &(String, i64)| manifest.counts.get(table) != Some(count);
         manifest.counts_after = after.into_iter().filter(is_other).collect();
+        // Last, since what was written is reported late.
+        manifest.written = written::between(&mut conn, &beginning, &end).await?;
         manifest.write(partial.path())?;
         Ok(manifest)
     };
