@@ -56,10 +56,16 @@ fn load(files: &ModelFiles) -> JoinHandle<Result<OnnxEmbedding, EmbeddingError>>
 pub(crate) struct Booted {
     pub(crate) memory: Arc<Memory>,
     postgres: Option<EmbeddedPostgres>,
+    backups: backup::UnderWay,
     tasks: Vec<JoinHandle<()>>,
 }
 
 impl Booted {
+    /// What was accepted, or begun, is done before an idle process ends.
+    pub(crate) async fn has_work(&self) -> bool {
+        self.backups.is_any() || self.memory.has_due_jobs().await.unwrap_or(false)
+    }
+
     /// Waits for the tasks, which end with their token, and stops the database last.
     pub(crate) async fn shut_down(self) {
         for task in self.tasks {
@@ -158,13 +164,15 @@ pub(crate) async fn boot(
             }));
         }
     }
+    let backups = backup::UnderWay::default();
+    let (models, under_way) = (settings.model.clone(), backups.clone());
     tasks.push(tokio::spawn(backup::keep_to_schedule(
-        backup::Source { store, postgres: postgres.clone(), models: settings.model.clone() },
+        backup::Source { store, postgres: postgres.clone(), models, under_way },
         settings.backup.clone(),
         Arc::clone(&memory),
         stop.clone(),
     )));
-    Ok(Some(Booted { memory, postgres, tasks }))
+    Ok(Some(Booted { memory, postgres, backups, tasks }))
 }
 
 /// Gives the memory the model of its vectors, or goes on without where there is none.

@@ -262,10 +262,11 @@ fn idle_limit() -> Duration {
     seconds.map_or(IDLE_LIMIT, Duration::from_secs)
 }
 
-/// Jobs that were accepted are done before an idle process ends.
 async fn has_work(booted: Option<&Booted>) -> bool {
-    let Some(booted) = booted else { return false };
-    booted.memory.has_due_jobs().await.unwrap_or(false)
+    match booted {
+        Some(booted) => booted.has_work().await,
+        None => false,
+    }
 }
 
 fn shown(listening: &Listening) -> String {

@@ -11,6 +11,6 @@ mod taking;
 
 pub(crate) use self::manifest::{Kind, Manifest, Reason};
 pub(crate) use self::restoring::{Verified, restore, verify};
-pub(crate) use self::schedule::{BackupSettings, Source, keep_to_schedule};
+pub(crate) use self::schedule::{BackupSettings, Source, UnderWay, keep_to_schedule};
 pub(crate) use self::shelf::Shelf;
 pub(crate) use self::taking::{Taken, before_change, logical, physical};

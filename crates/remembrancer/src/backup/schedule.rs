@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -72,12 +73,36 @@ impl BackupSettings {
     }
 }
 
+/// Whether a backup of the schedule is being made, for whoever would end the process for want of other work.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnderWay(Arc<AtomicBool>);
+
+impl UnderWay {
+    pub(crate) fn is_any(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn begin(&self) -> Ending<'_> {
+        self.0.store(true, Ordering::SeqCst);
+        Ending(self)
+    }
+}
+
+struct Ending<'a>(&'a UnderWay);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.0.store(false, Ordering::SeqCst);
+    }
+}
+
 /// What is backed up.
 pub(crate) struct Source {
     pub(crate) store: Store,
     /// None with a database of the user's own: then the archives are written.
     pub(crate) postgres: Option<EmbeddedPostgres>,
     pub(crate) models: ModelSettings,
+    pub(crate) under_way: UnderWay,
 }
 
 /// Makes a backup whenever one is due, until it is told to stop. What is wrong is told by `status`.
@@ -136,6 +161,7 @@ async fn when_due(
     if known.any(recent) {
         return Ok(None);
     }
+    let _under_way = source.under_way.begin();
     let shelf = Shelf::open(folder)?;
     let taken = match &source.postgres {
         Some(postgres) => physical(postgres, &source.models, &shelf, Reason::Scheduled).await?,
