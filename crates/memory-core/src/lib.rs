@@ -6,6 +6,7 @@ pub mod archive;
 pub mod artifact;
 pub mod authoring;
 pub mod chunk;
+pub mod circuit_breaker;
 pub mod commitment;
 pub mod date;
 pub mod entity;

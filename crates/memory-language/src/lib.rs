@@ -1,8 +1,10 @@
-//! What texts are made of, without any noun of the memory: words and lexemes, sentences, dates and times in texts, and
-//! how alike two names are.
+//! What texts are made of, without any noun of the memory: words and lexemes, sentences, dates and times in texts, how
+//! alike two names are; and the one hash that never changes.
 //!
 //! It depends on no other crate of ours and does no I/O.
 
+pub mod calendar_words;
+pub mod hash;
 pub mod lexicon;
 pub mod sentence;
 pub mod similarity;

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::render::Surroundings;
+use memory_language::hash::stable_hash;
 use memory_language::lexicon::LexemeCounts;
 use pgvector::Vector;
 use sqlx::{FromRow, Row};
@@ -31,13 +32,11 @@ pub(crate) fn are_many(passages: usize) -> bool {
     passages >= MANY
 }
 
-/// What each lexeme of a namespace is led by: 25 bits of a hash (FNV-1a) of its name in base 32. Two namespaces with the
+/// What each lexeme of a namespace is led by: 25 bits of the stable hash of its name in base 32. Two namespaces with the
 /// same key share nothing but posting lists; every query names its namespace as well.
 pub(crate) fn lexeme_key(ns: &Namespace) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let hash = ns.as_str().bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = stable_hash(ns.as_str());
     (0..5).map(|i| char::from(DIGITS[((hash >> (5 * i)) & 31) as usize])).collect()
 }
 

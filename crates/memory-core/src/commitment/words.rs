@@ -1,5 +1,6 @@
 //! What single words of a narrative are: verbs of doing, dates, tickets, or nothing to tell a matter by.
 
+use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 use memory_language::lexicon::english_stem;
 
 /// Stems of verbs that are done with any matter.
@@ -79,7 +80,7 @@ pub(super) fn root_of(word: &str) -> String {
 
 /// When something is due, how sure it is, and what promises are made with.
 pub(super) fn says_nothing(word: &str) -> bool {
-    const WORDS: [&str; 58] = [
+    const WORDS: [&str; 51] = [
         "shall",
         "must",
         "may",
@@ -114,13 +115,6 @@ pub(super) fn says_nothing(word: &str) -> bool {
         "eod",
         "next",
         "last",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
         "ago",
         "soon",
         "later",
@@ -139,26 +133,13 @@ pub(super) fn says_nothing(word: &str) -> bool {
         "has",
         "ready",
     ];
-    WORDS.contains(&word) || is_month(word)
+    let is_weekday = matches!(calendar_word(word), Some((CalendarWord::Weekday(_), Spelling::Full)));
+    WORDS.contains(&word) || is_weekday || is_month(word)
 }
 
 pub(super) fn is_month(word: &str) -> bool {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
     let bare = word.trim_matches(|c: char| !c.is_alphabetic()).to_lowercase();
-    MONTHS.iter().any(|month| *month == bare || (bare.len() == 3 && month.starts_with(&bare)))
+    matches!(calendar_word(&bare), Some((CalendarWord::Month(_), Spelling::Full | Spelling::Short)))
 }
 
 /// `2026-03-21`, `3/21`, `21.03.2026`.

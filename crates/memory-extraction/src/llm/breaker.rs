@@ -1,8 +1,8 @@
-//! The circuit breaker: when the server fails again and again it is left alone for a while, then asked once.
+//! What keeps a server from being asked: which failures open the circuit breaker, and the error that callers get while it is open.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use memory_core::circuit_breaker::{BreakerPolicy, BreakerStatus, CircuitBreaker};
 use memory_core::ports::ExtractError;
 
 /// So many failures in a row and the server is left alone.
@@ -43,82 +43,56 @@ impl Trouble {
     }
 }
 
-#[derive(Debug, Default)]
-struct State {
-    has_answered: bool,
-    failures: u32,
-    /// How often in a row it was left alone.
-    pauses: u32,
-    open: Option<Open>,
-}
-
 #[derive(Debug)]
-struct Open {
-    until: Instant,
-    trouble: Trouble,
-    /// Somebody is finding out whether it is over.
-    is_tried: bool,
-}
+pub(super) struct Breaker(CircuitBreaker<Trouble>);
 
-#[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<State>);
+impl Default for Breaker {
+    fn default() -> Self {
+        Self(CircuitBreaker::new(BreakerPolicy {
+            failures_max: FAILURES_MAX,
+            pause_min: PAUSE_MIN,
+            pause_max: PAUSE_MAX,
+            stable_after: Duration::ZERO,
+        }))
+    }
+}
 
 impl Breaker {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether the server may be asked now. After a pause the first who comes is let through, and the others wait for
-    /// what becomes of it, `probe` at most.
+    /// Whether the server may be asked now; of those who wait for a probe none waits longer than a short pause.
     pub(super) fn admit(&self, now: Instant, probe: Duration) -> Result<(), ExtractError> {
-        let mut state = self.state();
-        let Some(open) = &mut state.open else { return Ok(()) };
-        if now < open.until {
-            let wait = open.until - now;
-            return Err(open.trouble.error(if open.is_tried { wait.min(PAUSE_MIN) } else { wait }));
-        }
-        open.until = now + probe;
-        open.is_tried = true;
-        Ok(())
+        self.0.admit(now, probe).map_err(|refused| {
+            let wait = refused.retry_after;
+            refused.reason.error(if refused.is_tried { wait.min(PAUSE_MIN) } else { wait })
+        })
     }
 
-    pub(super) fn answered(&self) {
-        *self.state() = State { has_answered: true, ..State::default() };
+    pub(super) fn answered(&self, now: Instant) {
+        self.0.succeeded(now);
     }
 
     /// Notes a failure; gives how long to wait before the next try.
     pub(super) fn failed(&self, now: Instant, trouble: Trouble) -> Duration {
-        let mut state = self.state();
-        state.failures += 1;
-        let asked_for = match &trouble {
-            Trouble::Failing(_) if state.failures < FAILURES_MAX && state.open.is_none() => {
-                return Duration::ZERO;
+        let reason = trouble.reason();
+        let pause = match trouble {
+            Trouble::Failing(_) => self.0.failed(now, trouble),
+            Trouble::RateLimited { retry_after } | Trouble::Away { retry_after, .. } => {
+                Some(self.0.open(now, trouble, retry_after))
             }
-            Trouble::RateLimited { retry_after } | Trouble::Away { retry_after, .. } => *retry_after,
-            _ => None,
+            Trouble::Unauthorized(_) => Some(self.0.open(now, trouble, None)),
         };
-        let doubled = PAUSE_MIN.saturating_mul(1 << state.pauses.min(10)).min(PAUSE_MAX);
-        let pause = asked_for.unwrap_or(doubled);
-        state.pauses += 1;
-        tracing::warn!(
-            seconds = pause.as_secs(),
-            reason = trouble.reason(),
-            "the language model is left alone"
-        );
-        state.open = Some(Open { until: now + pause, trouble, is_tried: false });
+        let Some(pause) = pause else { return Duration::ZERO };
+        tracing::warn!(seconds = pause.as_secs(), reason, "the language model is not asked for a while");
         pause
     }
 
     /// For status: what keeps it from being asked, else whether it ever answered.
-    pub(super) fn told(&self, now: Instant) -> Result<&'static str, String> {
-        let state = self.state();
-        match &state.open {
-            Some(Open { until, trouble, .. }) => {
-                let seconds = until.saturating_duration_since(now).as_secs();
-                Err(format!("left alone for {seconds} s: {}", trouble.reason()))
+    pub(super) fn status(&self, now: Instant) -> Result<&'static str, String> {
+        match self.0.status(now) {
+            BreakerStatus::Open { reason, remaining } => {
+                Err(format!("left alone for {} s: {}", remaining.as_secs(), reason.reason()))
             }
-            None if state.has_answered => Ok("answers"),
-            None => Ok("not asked yet"),
+            BreakerStatus::Closed => Ok("answers"),
+            BreakerStatus::Untried => Ok("not asked yet"),
         }
     }
 }
@@ -138,7 +112,7 @@ mod tests {
         let (breaker, now) = (Breaker::default(), Instant::now());
         breaker.failed(now, failing());
         breaker.failed(now, failing());
-        breaker.answered();
+        breaker.answered(now);
         breaker.failed(now, failing());
         breaker.failed(now, failing());
         assert!(breaker.admit(now, PROBE).is_ok());
@@ -146,9 +120,9 @@ mod tests {
         let refused = breaker.admit(now + Duration::from_secs(5), PROBE).unwrap_err();
         let ExtractError::Unavailable { retry_after, .. } = refused else { panic!("{refused:?}") };
         assert_eq!(retry_after.as_secs(), 10);
-        assert!(breaker.told(now).unwrap_err().contains("500"));
-        breaker.answered();
-        assert_eq!(breaker.told(now), Ok("answers"));
+        assert!(breaker.status(now).unwrap_err().contains("500"));
+        breaker.answered(now);
+        assert_eq!(breaker.status(now), Ok("answers"));
     }
 
     #[test]
@@ -170,7 +144,7 @@ mod tests {
         let asked_for = Duration::from_secs(42);
         breaker.failed(now, Trouble::RateLimited { retry_after: Some(asked_for) });
         assert_eq!(breaker.admit(now, PROBE), Err(ExtractError::RateLimited { retry_after: asked_for }));
-        breaker.answered();
+        breaker.answered(now);
         breaker.failed(now, Trouble::Unauthorized("the key is refused".to_owned()));
         assert!(matches!(breaker.admit(now, PROBE), Err(ExtractError::Unauthorized { .. })));
     }

@@ -168,7 +168,7 @@ impl Extractor for LlmExtractor {
     }
 
     fn health(&self) -> ExtractorHealth {
-        let state = self.breaker.told(Instant::now());
+        let state = self.breaker.status(Instant::now());
         let is_healthy = state.is_ok();
         let state = state.map_or_else(|left_alone| left_alone, str::to_owned);
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

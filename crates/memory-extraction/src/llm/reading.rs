@@ -129,7 +129,7 @@ impl LlmExtractor {
         let reply = match self.client.post(dialect.request(&self.model, &messages)).await {
             Ok(reply) => reply,
             Err(CallError::TooLarge) => {
-                self.breaker.answered();
+                self.breaker.answered(Instant::now());
                 return Ok(Heard::Nonsense("the server's reply is larger than any answer"));
             }
             Err(CallError::Timeout) => return Ok(Heard::TookTooLong),
@@ -143,7 +143,7 @@ impl LlmExtractor {
         };
         let heard = heard(&reply);
         if matches!(heard, Heard::Content { .. } | Heard::Refused(_) | Heard::TooLong | Heard::Nonsense(_)) {
-            self.breaker.answered();
+            self.breaker.answered(Instant::now());
         }
         Ok(heard)
     }

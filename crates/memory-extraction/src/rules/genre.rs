@@ -2,6 +2,7 @@
 
 use memory_core::artifact::Context;
 use memory_core::ports::SourceText;
+use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
 use super::requests::is_joke;
 use super::scene::Scene;
@@ -125,15 +126,21 @@ impl Counts {
                 self.dialogue += usize::from((floor..at + 4).any(|near| scene.is_quote_mark(near)));
             }
             "i" | "we" | "our" | "us" | "my" => self.first += 1,
-            "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday" | "today"
-            | "tomorrow" | "yesterday" | "week" | "eod" | "sprint" => self.near += 1,
-            "january" | "february" | "april" | "june" | "july" | "august" | "september" | "october"
-            | "november" | "december" | "jan" | "feb" | "mar" | "apr" | "jun" | "jul" | "aug" | "sep"
-            | "oct" | "nov" | "dec" => self.days += 1,
+            "today" | "tomorrow" | "yesterday" | "week" | "eod" | "sprint" => self.near += 1,
             "you" | "your" => self.second += 1,
             "he" | "she" | "his" | "her" | "him" => self.third += 1,
             "shall" | "must" | "may" | "hereby" | "thereof" | "herein" | "licence" | "license" | "liable"
             | "warranty" => self.rules += 1,
+            _ => self.calendar(word),
+        }
+    }
+
+    /// "may" and "march" are mostly other words, and so not counted.
+    fn calendar(&mut self, word: &str) {
+        match calendar_word(word) {
+            Some((CalendarWord::Weekday(_), Spelling::Full)) => self.near += 1,
+            Some((CalendarWord::Month(3 | 5), Spelling::Full)) => {}
+            Some((CalendarWord::Month(_), Spelling::Full | Spelling::Short)) => self.days += 1,
             _ => {}
         }
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use memory_language::calendar_words::{MONTH_ALTERNATIVES, WEEKDAY_ALTERNATIVES};
 use memory_language::time::{Lean, readings};
 use regex::Regex;
 
@@ -128,14 +129,19 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
 /// Where the words begin in an entry that a day or an hour leads: «19 Nov 00:15  alarm rings», «2025-06-02 – gate moved».
 pub(super) fn dated_entry(line: &str) -> Option<usize> {
     static ENTRY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(concat!(
-            r"^\s*[\[(]?(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*\.?,?\s+)?",
-            r"(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?",
-            r"|\d{1,2}\.?\s+(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?(?:\s+\d{4})?",
-            r"|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s+\d{1,2}(?:,?\s+\d{4})?",
-            r"|\d{1,2}:\d{2}|(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*)",
-            r"(?:[ ,T]+\d{1,2}[:.]\d{2}(?::\d{2})?(?:\s?[ap]m)?)?[\])]?(?:\s*[-–—:|]\s+|\s{2,}|\t|\]\s+)",
-        ))
+        let month = format!(r"(?:{MONTH_ALTERNATIVES})[a-z]*");
+        let weekday = format!(r"(?:{WEEKDAY_ALTERNATIVES})[a-z]*");
+        let day = [
+            r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?",
+            &format!(r"\d{{1,2}}\.?\s+{month}\.?(?:\s+\d{{4}})?"),
+            &format!(r"{month}\.?\s+\d{{1,2}}(?:,?\s+\d{{4}})?"),
+            r"\d{1,2}:\d{2}",
+            &weekday,
+        ]
+        .join("|");
+        let time =
+            r"(?:[ ,T]+\d{1,2}[:.]\d{2}(?::\d{2})?(?:\s?[ap]m)?)?[\])]?(?:\s*[-–—:|]\s+|\s{2,}|\t|\]\s+)";
+        pattern(&format!(r"^\s*[\[(]?(?:{weekday}\.?,?\s+)?(?:{day}){time}"))
     });
     let end = ENTRY.as_ref()?.find(head(line))?.end();
     (line[end..].split_whitespace().count() >= 2).then_some(end)

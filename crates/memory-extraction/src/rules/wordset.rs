@@ -4,38 +4,24 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::OnceLock;
 
-/// FNV-1a: words are short, and the tables are the program's own.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fnv(u64);
+use memory_language::hash::Fnv1a;
 
-impl Fnv {
-    /// Goes on with the bytes of a further part.
-    #[inline]
-    pub(super) fn take(&mut self, part: &[u8]) {
-        for byte in part {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
+/// Hashes whole words.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct WordHasher(Fnv1a);
 
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
+impl Hasher for WordHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.take(bytes);
+        self.0 = self.0.bytes(bytes);
     }
 
     fn write_u8(&mut self, _: u8) {
-        // What ends a string tells nothing: the keys are whole words.
+        // The mark that ends a string adds nothing where each key is one word.
     }
 
     fn finish(&self) -> u64 {
-        self.0
+        self.0.value()
     }
 }
 
@@ -59,10 +45,10 @@ impl Hasher for Hashed {
     }
 }
 
-pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<Fnv>>;
+pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 pub(super) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Hashed>>;
 
-type Words = HashSet<&'static str, BuildHasherDefault<Fnv>>;
+type Words = HashSet<&'static str, BuildHasherDefault<WordHasher>>;
 
 /// A list of words, written in one string with blanks between them.
 pub(super) struct WordSet {

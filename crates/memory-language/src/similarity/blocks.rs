@@ -1,6 +1,7 @@
 //! Which names are compared at all: those that share a key.
 
 use super::form::Form;
+use crate::hash::Fnv1a;
 
 /// In a block of more names than this each is compared with its next [`WINDOW`] only.
 const SMALL_BLOCK: usize = 24;
@@ -55,33 +56,33 @@ fn keys_of(form: &Form<'_>, mut add: impl FnMut(u64)) {
         let letters = if form.is_person { &[] } else { form.letters.as_slice() };
         Hash::new(key).parts(&form.numbers).parts(letters)
     };
-    add(Hash::new(Key::Spelling).parts(&form.numbers).chars(form.spelling.chars()).0);
+    add(Hash::new(Key::Spelling).parts(&form.numbers).chars(form.spelling.chars()).value());
     if form.words.is_empty() {
         return;
     }
     let joined: Vec<char> = form.joined.chars().collect();
-    add(told_apart(Key::Joined).chars(joined.iter().copied()).0);
+    add(told_apart(Key::Joined).chars(joined.iter().copied()).value());
     if form.words.len() > 1 {
-        add(told_apart(Key::SortedWords).parts(&form.sorted_words()).0);
+        add(told_apart(Key::SortedWords).parts(&form.sorted_words()).value());
     }
     if (MIN_SLIP_CHARS..=MAX_SLIP_CHARS).contains(&joined.len()) {
         let slip = told_apart(Key::Slip);
-        add(slip.chars(joined.iter().copied()).0);
+        add(slip.chars(joined.iter().copied()).value());
         for left_out in 0..joined.len() {
             let rest = joined.iter().enumerate().filter(|(at, _)| *at != left_out);
-            add(slip.chars(rest.map(|(_, c)| *c)).0);
+            add(slip.chars(rest.map(|(_, c)| *c)).value());
         }
     }
     for left_out in 0..=MAX_LEFT_OUT.min(joined.len().saturating_sub(MIN_SLIP_CHARS - 2)) {
-        add(told_apart(Key::Start).chars(joined[..joined.len() - left_out].iter().copied()).0);
+        add(told_apart(Key::Start).chars(joined[..joined.len() - left_out].iter().copied()).value());
     }
     for acronym in form.acronym.iter().chain(&form.initials) {
-        add(Hash::new(Key::Acronym).parts(&form.numbers).chars(acronym.chars()).0);
+        add(Hash::new(Key::Acronym).parts(&form.numbers).chars(acronym.chars()).value());
     }
     if form.is_person
         && let [first, .., last] = form.parts.as_slice()
     {
-        add(Hash::new(Key::Initial).chars(first.chars().take(1)).chars(last.chars()).0);
+        add(Hash::new(Key::Initial).chars(first.chars().take(1)).chars(last.chars()).value());
     }
 }
 
@@ -98,17 +99,21 @@ fn add_neighbours(forms: &[Form<'_>], pairs: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// FNV-1a over characters: the same in every run. Names that collide are compared for nothing, no more.
+/// The hash of a key. Names whose keys collide are compared in vain, no more.
 #[derive(Clone, Copy)]
-struct Hash(u64);
+struct Hash(Fnv1a);
 
 impl Hash {
     fn new(key: Key) -> Self {
-        Self(0xcbf2_9ce4_8422_2325).chars(char::from(key as u8).to_string().chars())
+        Self(Fnv1a::default().bytes(&[key as u8]))
     }
 
     fn chars(self, chars: impl Iterator<Item = char>) -> Self {
-        Self(chars.fold(self.0, |hash, c| (hash ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01b3)))
+        Self(chars.fold(self.0, Fnv1a::char))
+    }
+
+    fn value(self) -> u64 {
+        self.0.value()
     }
 
     fn parts(self, parts: &[impl AsRef<str>]) -> Self {

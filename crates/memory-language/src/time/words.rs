@@ -2,6 +2,8 @@
 
 use jiff::civil::Weekday;
 
+use crate::calendar_words::{CalendarWord, Spelling, calendar_word};
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Minute,
@@ -54,34 +56,16 @@ pub(super) fn tag(word: &str) -> Tag {
 }
 
 fn calendar_tag(word: &str) -> Option<Tag> {
-    use Weekday::{Friday, Monday, Saturday, Sunday, Thursday, Tuesday, Wednesday};
+    if let Some((named, spelling)) = calendar_word(word) {
+        return match (named, spelling) {
+            // "On Mondays" is no date.
+            (_, Spelling::Plural) => None,
+            (CalendarWord::Month(month), _) => Some(Tag::Month(month)),
+            (CalendarWord::Weekday(day), Spelling::Full) => Some(Tag::Weekday(day)),
+            (CalendarWord::Weekday(day), _) => Some(Tag::ShortWeekday(day)),
+        };
+    }
     Some(match word {
-        "january" | "jan" => Tag::Month(1),
-        "february" | "feb" => Tag::Month(2),
-        "march" | "mar" => Tag::Month(3),
-        "april" | "apr" => Tag::Month(4),
-        "may" => Tag::Month(5),
-        "june" | "jun" => Tag::Month(6),
-        "july" | "jul" => Tag::Month(7),
-        "august" | "aug" => Tag::Month(8),
-        "september" | "sep" | "sept" => Tag::Month(9),
-        "october" | "oct" => Tag::Month(10),
-        "november" | "nov" => Tag::Month(11),
-        "december" | "dec" => Tag::Month(12),
-        "monday" => Tag::Weekday(Monday),
-        "tuesday" => Tag::Weekday(Tuesday),
-        "wednesday" => Tag::Weekday(Wednesday),
-        "thursday" => Tag::Weekday(Thursday),
-        "friday" => Tag::Weekday(Friday),
-        "saturday" => Tag::Weekday(Saturday),
-        "sunday" => Tag::Weekday(Sunday),
-        "mon" => Tag::ShortWeekday(Monday),
-        "tue" | "tues" => Tag::ShortWeekday(Tuesday),
-        "wed" => Tag::ShortWeekday(Wednesday),
-        "thu" | "thur" | "thurs" => Tag::ShortWeekday(Thursday),
-        "fri" => Tag::ShortWeekday(Friday),
-        "sat" => Tag::ShortWeekday(Saturday),
-        "sun" => Tag::ShortWeekday(Sunday),
         "spring" | "springtime" => Tag::Season(3),
         "summer" | "summertime" => Tag::Season(6),
         "autumn" | "fall" => Tag::Season(9),

@@ -10,6 +10,7 @@ use memory_core::entity::resolution::{coreference, is_short_name};
 use memory_core::entity::{EntityType, is_address, name_keys, normalised_name};
 use memory_core::event::ExtractedEntity;
 use memory_core::id::Namespace;
+use memory_language::hash::stable_hash;
 
 use super::read::{self, Holder, Twin};
 use super::weigh::{Around, Outcome, weigh};
@@ -122,14 +123,8 @@ impl<'a> Group<'a> {
         let name = keyed(self.normalised.clone());
         let names =
             std::iter::once(name).chain(keys).chain(self.addresses.iter().chain(&self.handles).cloned());
-        names.map(|name| (fnv(&name) % LOCK_SLOTS) as i64)
+        names.map(|name| (stable_hash(&name) % LOCK_SLOTS) as i64)
     }
-}
-
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 /// Every writer takes its locks in the same order, so that two of them never wait for each other in a circle.

@@ -3,7 +3,6 @@
 //! Postgres stays the truth. [`mirrors`] and [`outbox`] are what it knows of the mirror, [`points`] what a point has to be
 //! like, [`qdrant`] the other side.
 
-pub mod breaker;
 pub mod mirrors;
 pub mod outbox;
 pub mod pgvector;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo, TokenState};
+use memory_language::hash::stable_hash;
 
 use super::World;
 use measuring::random::Random;
@@ -67,7 +68,7 @@ impl SyntheticModel {
     }
 
     fn embedded(&self, text: &str) -> Embedded {
-        let vector = self.world.clusters.draw(&mut Random::new(seed(text)));
+        let vector = self.world.clusters.draw(&mut Random::new(stable_hash(text)));
         let dimension = self.info.dimension;
         let tokens = text.split_whitespace().map(|word| TokenState {
             begin: word.as_ptr() as usize - text.as_ptr() as usize,
@@ -96,17 +97,11 @@ pub(super) fn compressed_tokens(text: &str, dimension: usize) -> Vec<u8> {
 /// A word's own direction, the same wherever it stands.
 fn signs(word: &str, dimension: usize) -> impl Iterator<Item = bool> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-    let mut random = Random::new(seed(&word));
+    let mut random = Random::new(stable_hash(&word));
     (0..dimension.div_ceil(64))
         .map(move |_| random.bits())
         .flat_map(|bits| (0..64).map(move |bit| bits >> bit & 1 == 1))
         .take(dimension)
-}
-
-fn seed(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }
 
 #[async_trait]

@@ -1,6 +1,7 @@
 //! Shifts: what is other than before, by day, amount or kind.
 
 use memory_core::event::Category;
+use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
 use super::super::clause::{Clause, Lead, Subject};
 use super::super::verbs::{self, Class};
@@ -32,6 +33,7 @@ pub(super) fn is_amount(clause: &Clause<'_, '_>, at: usize) -> bool {
     clause.scene.text.kind(at) == Some(Kind::Number)
         || word.starts_with(|c: char| c.is_ascii_digit())
         || matches!(word, "£" | "€" | "$")
+        || is_day_or_month(word)
         || matches!(
             word,
             "one"
@@ -45,43 +47,6 @@ pub(super) fn is_amount(clause: &Clause<'_, '_>, at: usize) -> bool {
                 | "nine"
                 | "ten"
                 | "twelve"
-                | "monday"
-                | "tuesday"
-                | "wednesday"
-                | "thursday"
-                | "friday"
-                | "saturday"
-                | "sunday"
-                | "mon"
-                | "tue"
-                | "wed"
-                | "thu"
-                | "fri"
-                | "sat"
-                | "sun"
-                | "january"
-                | "february"
-                | "march"
-                | "april"
-                | "june"
-                | "july"
-                | "august"
-                | "september"
-                | "october"
-                | "november"
-                | "december"
-                | "jan"
-                | "feb"
-                | "mar"
-                | "apr"
-                | "jun"
-                | "jul"
-                | "aug"
-                | "sep"
-                | "sept"
-                | "oct"
-                | "nov"
-                | "dec"
                 | "spring"
                 | "summer"
                 | "autumn"
@@ -97,6 +62,15 @@ pub(super) fn is_amount(clause: &Clause<'_, '_>, at: usize) -> bool {
                 | "noon"
                 | "midnight"
         )
+}
+
+/// "may" is mostly the verb.
+fn is_day_or_month(word: &str) -> bool {
+    match calendar_word(word) {
+        Some((CalendarWord::Month(month), _)) => month != 5,
+        Some((CalendarWord::Weekday(_), spelling)) => matches!(spelling, Spelling::Full | Spelling::Short),
+        None => false,
+    }
 }
 
 /// Whether a day or an amount follows one of the words within a clause.

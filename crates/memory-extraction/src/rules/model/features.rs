@@ -1,18 +1,17 @@
 //! What a clause shows of itself: its words with names and numbers as classes, its form, its place, its neighbours, and
 //! what the hand-written rules make of it.
 
-use std::hash::Hasher as _;
 use std::ops::Range;
 
 use memory_core::entity::EntityType;
 use memory_core::event::Category;
+use memory_language::hash::Fnv1a;
 
 use super::super::clause::{Clause, Subject};
 use super::super::is_machine;
 use super::super::scene::Scene;
 use super::super::sections::Section;
 use super::super::verbs;
-use super::super::wordset::Fnv;
 use super::super::zones::Form;
 use super::clauses::Candidate;
 use super::lexicon::{classes, stem};
@@ -59,11 +58,7 @@ impl Sink {
 
 /// Of a name in parts.
 pub(super) fn hash(parts: &[&str]) -> u64 {
-    let mut hash = Fnv::default();
-    for part in parts {
-        hash.take(part.as_bytes());
-    }
-    hash.finish()
+    parts.iter().fold(Fnv1a::default(), |hash, part| hash.bytes(part.as_bytes())).value()
 }
 
 /// What the rules make of the clause: a category and how sure they are.

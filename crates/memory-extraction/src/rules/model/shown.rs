@@ -1,6 +1,7 @@
 //! Tokens as the model sees them.
 
 use memory_core::entity::EntityType;
+use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
 use super::super::scene::Scene;
 use super::super::verbs;
@@ -48,54 +49,10 @@ pub(super) fn shown<'s>(scene: &'s Scene<'_>, at: usize) -> &'s str {
     }
 }
 
+/// "may" and "march" are mostly other words.
 fn is_day(word: &str) -> bool {
-    matches!(
-        word,
-        "monday"
-            | "tuesday"
-            | "wednesday"
-            | "thursday"
-            | "friday"
-            | "saturday"
-            | "sunday"
-            | "mon"
-            | "tue"
-            | "tues"
-            | "wed"
-            | "thu"
-            | "thur"
-            | "thurs"
-            | "fri"
-            | "sat"
-            | "sun"
-            | "mondays"
-            | "tuesdays"
-            | "wednesdays"
-            | "thursdays"
-            | "fridays"
-            | "saturdays"
-            | "sundays"
-            | "january"
-            | "february"
-            | "april"
-            | "june"
-            | "july"
-            | "august"
-            | "september"
-            | "october"
-            | "november"
-            | "december"
-            | "jan"
-            | "feb"
-            | "mar"
-            | "apr"
-            | "jun"
-            | "jul"
-            | "aug"
-            | "sep"
-            | "sept"
-            | "oct"
-            | "nov"
-            | "dec"
-    )
+    match calendar_word(word) {
+        Some((CalendarWord::Month(month), Spelling::Full)) => !matches!(month, 3 | 5),
+        found => found.is_some(),
+    }
 }

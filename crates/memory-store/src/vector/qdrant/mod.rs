@@ -6,10 +6,11 @@ mod points;
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt};
+use memory_core::circuit_breaker::{BreakerPolicy, CircuitBreaker};
 use memory_core::id::PassageId;
 use qdrant_client::config::QdrantConfig;
 use qdrant_client::qdrant::point_id::PointIdOptions;
@@ -18,7 +19,6 @@ use qdrant_client::qdrant::{
 };
 use qdrant_client::{Qdrant as Client, QdrantError};
 
-use super::breaker::Breaker;
 use super::{
     IndexError, MirrorSettings, Near, Quantization, SearchVia, Times, VectorIndex, Wanted, check, in_order,
 };
@@ -41,7 +41,8 @@ struct Inner {
     address: String,
     settings: MirrorSettings,
     times: Times,
-    breaker: Breaker,
+    /// Opened by a search that is not answered in time, closed by a trial that is.
+    breaker: CircuitBreaker<String>,
 }
 
 impl std::fmt::Debug for Qdrant {
@@ -73,7 +74,13 @@ impl Qdrant {
         config.api_key = api_key;
         let client = config.build().map_err(|error| format!("QDRANT_URL cannot be used: {error}"))?;
         times.search = Duration::from_millis(settings.qdrant_timeout_ms);
-        let breaker = Breaker::new(times.pause, times.pause_max);
+        // A server that answers trials but not searches is tried less and less often.
+        let breaker = CircuitBreaker::new(BreakerPolicy {
+            failures_max: 1,
+            pause_min: times.pause,
+            pause_max: times.pause_max,
+            stable_after: times.pause_max,
+        });
         let inner = Inner { client, address, settings: settings.clone(), times, breaker };
         Ok(Some(Self { inner: Arc::new(inner) }))
     }
@@ -101,7 +108,7 @@ impl Qdrant {
 
     /// Why searches do not ask it at the moment.
     pub fn out_of_service(&self) -> Option<String> {
-        self.inner.breaker.open()
+        self.inner.breaker.reason()
     }
 
     /// A call that changes something or looks at much.
@@ -153,22 +160,21 @@ impl Inner {
 
     /// Sends no more searches there, and tries in the background until it answers.
     fn trip(self: &Arc<Self>, error: &IndexError, request: QueryPoints) {
-        if !self.breaker.trip(&error.to_string()) {
-            return;
-        }
+        let reason = error.to_string();
+        let Some(mut pause) = self.breaker.trip(Instant::now(), reason.clone()) else { return };
         tracing::warn!(%error, "Qdrant is not asked until it answers again; Postgres searches instead");
         let inner = Arc::downgrade(self);
         tokio::spawn(async move {
             loop {
-                let Some(pause) = inner.upgrade().map(|inner| inner.breaker.next_pause()) else { return };
                 tokio::time::sleep(pause).await;
                 let Some(inner) = inner.upgrade() else { return };
                 // That the collection is gone is an answer too, and one that costs no waiting.
                 if matches!(inner.query(&request).await, Ok(_) | Err(IndexError::Missing(_))) {
                     tracing::info!("Qdrant answers again");
-                    inner.breaker.close();
+                    inner.breaker.succeeded(Instant::now());
                     return;
                 }
+                pause = inner.breaker.open(Instant::now(), reason.clone(), None);
             }
         });
     }
@@ -190,7 +196,7 @@ impl VectorIndex for Searching {
     /// A server that does not answer in time is not asked again before it has answered a trial.
     async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
         check(wanted.vector, wanted.model.info.dimension)?;
-        if let Some(reason) = self.inner.breaker.open() {
+        if let Some(reason) = self.inner.breaker.reason() {
             return Err(IndexError::Unavailable(reason));
         }
         let request = self.inner.request(&self.collection, &wanted);
