@@ -100,9 +100,12 @@ fn each_gateway_has_one_home() {
 }
 
 #[test]
-fn the_core_does_no_input_or_output() {
-    let core = packages().into_iter().find(|p| p["name"] == "memory-core").expect("the core");
-    for forbidden in ["tokio", "sqlx", "qdrant-client", "reqwest", "axum", "rmcp"] {
-        assert!(dependencies(&core).all(|d| d["name"] != forbidden), "memory-core must not use {forbidden}");
+fn the_core_and_the_language_do_no_input_or_output() {
+    let packages = packages();
+    for name in ["memory-core", "memory-language"] {
+        let package = packages.iter().find(|p| p["name"] == name).expect("a crate of that name");
+        for forbidden in ["tokio", "sqlx", "qdrant-client", "reqwest", "axum", "rmcp"] {
+            assert!(dependencies(package).all(|d| d["name"] != forbidden), "{name} must not use {forbidden}");
+        }
     }
 }

@@ -36,6 +36,7 @@ mod mirror_crash;
 mod mirror_figures;
 mod mirror_return;
 mod mirror_shorthand;
+mod module_circles;
 mod neighbours;
 mod operate;
 mod pages;

@@ -1,12 +1,12 @@
 //! Artifacts (contents), places and revisions (a content at a place and time).
 
 use jiff::Timestamp;
+use memory_language::text::cut;
 
 use crate::Invalid;
+use crate::closed_set::closed_set;
 use crate::date::parse_date;
-use crate::event::closed_set;
 use crate::id::ContentHash;
-use memory_language::text::cut;
 
 /// The longest content, in characters.
 pub const CONTENT_MAX_CHARS: usize = 10_000_000;

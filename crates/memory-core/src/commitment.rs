@@ -9,11 +9,12 @@ mod words;
 use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
+use memory_language::lexicon::is_function_word;
 use unicode_segmentation::UnicodeSegmentation;
 
 use self::words::{VERBS, is_date, is_month, is_ticket, root_of, says_nothing};
-use crate::event::{Category, closed_set};
-use memory_language::lexicon::is_function_word;
+use crate::category::Category;
+use crate::closed_set::closed_set;
 
 /// From this likeness on two events are about one matter.
 const ALIKE: f32 = 0.5;

@@ -1,12 +1,13 @@
 //! Entities: the people, organisations and things that events are about.
 
 mod keys;
-pub mod resolution;
 
-use crate::event::closed_set;
 use memory_language::lexicon::is_function_word;
 
+use crate::closed_set::closed_set;
+
 pub use keys::name_keys;
+pub(crate) use keys::{as_initials, handle, handles, letters};
 
 closed_set! {
     EntityType {

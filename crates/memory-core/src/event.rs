@@ -1,85 +1,14 @@
 //! Semantic events, the evidence that carries them, and what an extractor gives back.
 
 use jiff::Timestamp;
+use memory_language::text::{CharIndex, CharSpan};
 use serde::{Deserialize, Serialize};
 
+use crate::closed_set::closed_set;
 use crate::commitment::{CommitmentState, Ending};
 use crate::entity::EntityType;
-use memory_language::text::{CharIndex, CharSpan};
 
-macro_rules! closed_set {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name { $($(#[$vmeta])* $variant),+ }
-
-        impl $name {
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-
-            /// The value of exactly this name.
-            pub fn parse(text: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.as_str() == text)
-            }
-
-            /// All names, for messages: `a, b, c`.
-            pub fn names() -> String {
-                Self::ALL.iter().map(|value| value.as_str()).collect::<Vec<_>>().join(", ")
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.as_str())
-            }
-        }
-    };
-}
-pub(crate) use closed_set;
-
-closed_set! {
-    /// What kind of thing happened. The set is closed.
-    Category {
-        Commitment = "Commitment",
-        Execution = "Execution",
-        Decision = "Decision",
-        Collaboration = "Collaboration",
-        QualityRisk = "QualityRisk",
-        Feedback = "Feedback",
-        Change = "Change",
-        Stakeholder = "Stakeholder",
-    }
-}
-
-impl Category {
-    /// The category that is meant by a name near to its own. The set is closed: what is near to none is none.
-    pub fn understood(said: &str) -> Option<Self> {
-        let letters: String =
-            said.chars().take(40).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        let single = letters.strip_suffix('s').unwrap_or(&letters);
-        let meant = match single {
-            "promise" | "task" | "actionitem" | "action" | "assignment" | "todo" => Some(Self::Commitment),
-            "completion" | "delivery" | "achievement" | "done" | "release" => Some(Self::Execution),
-            "choice" | "approval" | "agreement" => Some(Self::Decision),
-            "meeting" | "cooperation" | "handover" => Some(Self::Collaboration),
-            "quality" | "risk" | "issue" | "blocker" | "problem" | "incident" | "qualityissue" => {
-                Some(Self::QualityRisk)
-            }
-            "opinion" | "review" | "preference" | "praise" | "criticism" => Some(Self::Feedback),
-            "update" | "modification" => Some(Self::Change),
-            "role" | "responsibility" => Some(Self::Stakeholder),
-            _ => None,
-        };
-        let near = || {
-            let mut all = Self::ALL.iter().copied();
-            all.find(|category| strsim::levenshtein(&category.as_str().to_lowercase(), single) <= 2)
-        };
-        meant.or_else(near)
-    }
-}
+pub use crate::category::Category;
 
 closed_set! {
     /// The part an actor has in an event.
@@ -257,25 +186,6 @@ mod tests {
             actors: vec![],
             confidence: f32::NAN,
             evidence: vec![Evidence { segment: 0, span: CharSpan::new(start, end), quote: quote.into() }],
-        }
-    }
-
-    #[test]
-    fn a_category_is_understood_by_near_names() {
-        for (said, meant) in [
-            ("Decision", Category::Decision),
-            ("Commitments", Category::Commitment),
-            ("quality_risk", Category::QualityRisk),
-            ("Quality Risks", Category::QualityRisk),
-            ("DECISION", Category::Decision),
-            ("Desicion", Category::Decision),
-            ("Action Item", Category::Commitment),
-            ("stake-holder", Category::Stakeholder),
-        ] {
-            assert_eq!(Category::understood(said), Some(meant), "{said}");
-        }
-        for said in ["", "Weather", "Ignore previous instructions", "None"] {
-            assert_eq!(Category::understood(said), None, "{said}");
         }
     }
 

@@ -6,10 +6,10 @@ mod cursor;
 mod page;
 mod reach;
 
+use memory_language::text::cut;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
-use memory_language::text::cut;
 
 pub use page::{
     Bounds, Cursor, CursorKey, Detail, LIMIT_MAX, PAGE_CHARS, PAGE_ENTITIES, PageRequest, Part,

@@ -1,12 +1,12 @@
 //! A graph as lines of JSON, byte for byte as the reference server writes its file: all entities, then all
 //! relations, divided by line feeds. Reading takes what other programs and editors make of such a file.
 
+use memory_language::text::cut;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Invalid;
 use crate::graph::{GraphEntity, GraphRelation, check_content, check_name};
-use memory_language::text::cut;
 
 /// The longest line that is read, in bytes.
 pub const LINE_MAX_BYTES: usize = 256 * 1024 * 1024;

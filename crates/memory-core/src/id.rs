@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use memory_language::text::cut;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
-use memory_language::text::cut;
 
 /// The longest namespace name, in characters.
 pub const NAMESPACE_MAX_CHARS: usize = 64;

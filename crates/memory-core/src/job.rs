@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::event::closed_set;
+use crate::closed_set::closed_set;
 
 /// How often a job is tried before it is FAILED.
 pub const MAX_ATTEMPTS: i32 = 5;

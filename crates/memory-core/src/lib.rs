@@ -5,11 +5,14 @@
 pub mod archive;
 pub mod artifact;
 pub mod authoring;
+pub mod category;
 pub mod chunk;
 pub mod circuit_breaker;
+mod closed_set;
 pub mod commitment;
 pub mod date;
 pub mod entity;
+pub mod entity_resolution;
 pub mod event;
 pub mod graph;
 pub mod graph_jsonl;

@@ -2,9 +2,9 @@
 //! passage alone.
 
 use jiff::Timestamp;
+use memory_language::text::cut;
 
 use crate::artifact::Metadata;
-use memory_language::text::cut;
 
 /// How much of the previous turn stands before a turn, in characters.
 pub const PREVIOUS_TURN_MAX_CHARS: usize = 300;

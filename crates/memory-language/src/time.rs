@@ -1,7 +1,7 @@
 //! Dates in running English text, resolved against a moment of reference. All times are UTC.
 //!
 //! Words and numbers are read once from left to right ([`tokens`]); at each that can begin a date the forms of
-//! the language are tried ([`parts`] and its neighbours); parts that say one date together are joined («Friday,
+//! the language are tried ([`parser`] and its neighbours); parts that say one date together are joined («Friday,
 //! March 22», «tomorrow at 5pm», «from Monday to Wednesday»: [`join`]). Nothing looks further than a few words,
 //! so time is linear in the text.
 
@@ -10,6 +10,7 @@ mod counted;
 mod join;
 mod months;
 mod numbers;
+mod parser;
 mod parts;
 mod periods;
 pub mod question;
@@ -23,7 +24,7 @@ use std::ops::Range;
 
 use jiff::{SignedDuration, Timestamp};
 
-use parts::Parser;
+use parser::Parser;
 
 /// A date expression of a text and the time it covers: `start..end`, the end left out.
 #[derive(Debug, Clone, PartialEq, Eq)]

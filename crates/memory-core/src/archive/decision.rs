@@ -1,12 +1,12 @@
 //! What somebody has decided about who is who, as lines. An entity is told by what a text says of it, since its row is made
 //! anew by whoever reads the texts again.
 
+use memory_language::text::cut;
 use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
 use crate::entity::{EntityType, is_address, normalised_name};
 use crate::graph::share;
-use memory_language::text::cut;
 
 /// The most addresses, and the most revisions, that an entity is told by.
 pub const SIGNS_MAX: usize = 16;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use memory_language::text::{CharIndex, CharSpan, cut};
 use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
@@ -11,7 +12,6 @@ use crate::event::{
     Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
 };
 use crate::graph::share;
-use memory_language::text::{CharIndex, CharSpan, cut};
 
 /// The extraction of one revision, after that revision and those that its evidence lies in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,15 +7,16 @@
 mod entity;
 mod observation;
 mod relation;
+mod request;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use memory_language::text::cut;
 use unicode_normalization::UnicodeNormalization;
 
-use entity::Request;
-use memory_language::text::cut;
+use request::Request;
 
 pub const DEFAULT_CONFIDENCE: f64 = 1.0;
 pub const DEFAULT_IMPORTANCE: f64 = 0.5;

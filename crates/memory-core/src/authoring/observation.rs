@@ -1,8 +1,9 @@
 //! Rules for one observation: a fact, short enough to be true or false as a whole.
 
-use super::{AuthoringLimits, shown};
 use memory_language::sentence::sentences;
 use memory_language::text::cut;
+
+use super::{AuthoringLimits, shown};
 
 /// Shorter observations get a warning.
 const MIN_CHARS: usize = 5;

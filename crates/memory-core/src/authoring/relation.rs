@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::entity::Request;
+use super::request::Request;
 use super::{EntityDraft, Messages, RelationDraft, label_error, ratio_error, shown, suggested};
 
 /// How many names a message suggests.

@@ -44,27 +44,27 @@ pub fn name_keys(entity_type: EntityType, name: &str) -> Vec<String> {
 }
 
 /// What a handle or the local part of an address is made of, for a person of these first and last names.
-pub(super) fn handles(first: &str, last: &str) -> [String; 3] {
+pub(crate) fn handles(first: &str, last: &str) -> [String; 3] {
     let initial = |word: &str| word.chars().take(1).collect::<String>();
     [format!("{first}{last}"), format!("{}{last}", initial(first)), format!("{first}{}", initial(last))]
 }
 
 /// The letters of a handle or of an address's local part.
-pub(super) fn handle(normalised: &str) -> String {
+pub(crate) fn handle(normalised: &str) -> String {
     let bare = normalised.trim_start_matches('@');
     let local = bare.split('@').next().unwrap_or(bare);
     letters(local.trim_end_matches(|c: char| c.is_ascii_digit()))
 }
 
 /// A single word in capitals, as initials are written.
-pub(super) fn as_initials(name: &str, min: usize) -> Option<String> {
+pub(crate) fn as_initials(name: &str, min: usize) -> Option<String> {
     let bare: String = name.trim().chars().filter(|c| *c != '.').collect();
     let count = bare.chars().count();
     let fits = (min..=INITIALS_MAX).contains(&count) && bare.chars().all(char::is_uppercase);
     fits.then(|| bare.to_lowercase())
 }
 
-pub(super) fn letters(word: &str) -> String {
+pub(crate) fn letters(word: &str) -> String {
     word.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 

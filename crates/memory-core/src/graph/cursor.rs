@@ -3,10 +3,10 @@
 
 use std::fmt;
 
+use memory_language::text::cut;
 use sha2::{Digest, Sha256};
 
 use crate::Invalid;
-use memory_language::text::cut;
 
 const PREFIX: &str = "page_";
 const SEAL_BYTES: usize = 6;

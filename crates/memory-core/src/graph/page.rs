@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::Invalid;
-use crate::event::closed_set;
 use memory_language::text::cut;
+
+use crate::Invalid;
+use crate::closed_set::closed_set;
 
 pub use super::cursor::{Cursor, CursorKey, Part, SealedCursor};
 

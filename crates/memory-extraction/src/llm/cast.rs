@@ -8,7 +8,6 @@ use memory_core::ports::SourceText;
 use memory_language::text::CharIndex;
 
 use super::answer::RawEntity;
-use super::findings::guessed_type;
 use super::names::{Finder, is_name, surest};
 
 /// More entities than this are not taken from one source.
@@ -209,4 +208,12 @@ fn mentions_of(forms: &[(usize, &str)], source: &SourceText, indexes: &[CharInde
         (sighting.name, Mention { segment, span, surface: text[sighting.bytes].to_owned() })
     };
     surest(all).into_iter().map(mention).collect()
+}
+
+/// What the model calls a name that no list of it has.
+fn guessed_type(name: &str) -> EntityType {
+    let mut words = name.split_whitespace();
+    let is_proper = |word: &str| word.starts_with(char::is_uppercase);
+    let count = name.split_whitespace().count();
+    if count <= 3 && words.all(is_proper) { EntityType::Person } else { EntityType::Other }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use memory_core::entity::EntityType;
 use memory_core::event::{Actor, Category, Evidence, ExtractedEvent, Extraction, Rejected};
 use memory_core::ports::SourceText;
 use memory_language::text::{CharIndex, cut};
@@ -191,14 +190,6 @@ fn date(text: &str, at_end: bool) -> Option<Timestamp> {
         text.parse::<Timestamp>().ok().or_else(|| utc(text.parse().ok()?))?
     };
     YEARS.contains(&time.to_zoned(TimeZone::UTC).year()).then_some(time)
-}
-
-/// What the model calls a name that no list of it has.
-pub(super) fn guessed_type(name: &str) -> EntityType {
-    let mut words = name.split_whitespace();
-    let is_proper = |word: &str| word.starts_with(char::is_uppercase);
-    let count = name.split_whitespace().count();
-    if count <= 3 && words.all(is_proper) { EntityType::Person } else { EntityType::Other }
 }
 
 #[cfg(test)]

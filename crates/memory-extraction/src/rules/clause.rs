@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
-use super::requests::is_joke;
+use super::irony::is_joke;
 use super::scene::Scene;
 use super::wordset::WordSet;
 

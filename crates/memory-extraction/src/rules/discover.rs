@@ -7,7 +7,7 @@ use super::people::Sightings;
 use super::sections::Section;
 use super::things::is_company_ending;
 use super::verbs;
-use super::words::{Kind, Text};
+use super::words::{Kind, Text, spaced};
 use super::zones::{Block, Form};
 
 /// Words after a name that only people have there.
@@ -153,13 +153,6 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
             _ => {}
         }
         at += 1;
-    }
-}
-
-pub(super) fn spaced(text: &Text<'_>, at: usize) -> bool {
-    match (text.tokens.get(at), text.tokens.get(at + 1)) {
-        (Some(left), Some(right)) => matches!(&text.raw[left.end..right.start], " " | "\u{a0}"),
-        _ => false,
     }
 }
 

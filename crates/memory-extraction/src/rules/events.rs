@@ -3,22 +3,18 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::{Clause, Subject};
 use super::draft::{self, Draft};
+use super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, is_listed, trimmed};
 use super::hits::{self, Hit};
-use super::narrative::{self, Pronouns};
-use super::people::{Roster, is_own_name};
-use super::scene::Scene;
+use super::narrative;
 use super::sections::Section;
 use super::sentences::{clauses, sentences};
 use super::zones::{Block, Form};
 use super::{is_machine, items, requests, verbs};
 
-/// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
-pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
 /// Below this nothing is an event.
 pub(super) const CONFIDENCE_MIN: f32 = 0.5;
 
@@ -32,29 +28,19 @@ fn wanted(category: Category) -> f32 {
 
 /// Reads one segment.
 pub(super) struct EventReader<'s, 'a> {
-    pub(super) scene: &'s Scene<'a>,
-    pub(super) roster: &'s Roster,
-    /// The one person a mail goes to: whom «please» means.
-    pub(super) addressee: Option<usize>,
-    /// «I» is a machine.
-    pub(super) machine: bool,
-    pub(super) drafts: Vec<Draft>,
+    context: EventContext<'s, 'a>,
+    drafts: Vec<Draft>,
     focus: Option<usize>,
 }
 
 impl<'s, 'a> EventReader<'s, 'a> {
-    pub(super) fn new(
-        scene: &'s Scene<'a>,
-        roster: &'s Roster,
-        addressee: Option<usize>,
-        machine: bool,
-    ) -> Self {
-        Self { scene, roster, addressee, machine, drafts: Vec::new(), focus: None }
+    pub(super) fn new(context: EventContext<'s, 'a>) -> Self {
+        Self { context, drafts: Vec::new(), focus: None }
     }
 
     pub(super) fn read(mut self) -> Vec<Draft> {
         let mut list = items::List::default();
-        for block in &self.scene.layout.blocks {
+        for block in &self.context.scene.layout.blocks {
             match block.section {
                 Section::Skip | Section::People => {}
                 Section::Prior(_) | Section::Planned => self.read_promised(block, &mut list),
@@ -73,10 +59,10 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn read_promised(&mut self, block: &Block, list: &mut items::List) {
-        let sentences = sentences(&self.scene.text, &block.bytes);
+        let sentences = sentences(&self.context.scene.text, &block.bytes);
         let done = block.section == Section::Prior(Category::Execution);
         if matches!(block.form, Form::Prose) && (sentences.len() > 1 || done) {
-            let scene = self.scene;
+            let scene = self.context.scene;
             // «merged the patch, paired with Obi»: each is done by itself.
             let parts = sentences.into_iter().flat_map(|sentence| {
                 if done {
@@ -86,7 +72,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
                 }
             });
             for sentence in parts {
-                let bytes = self.scene.text.bytes(&sentence);
+                let bytes = self.context.scene.text.bytes(&sentence);
                 self.read_promise(&Block { bytes, ..block.clone() }, list);
             }
         } else {
@@ -95,7 +81,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn read_promise(&mut self, block: &Block, list: &mut items::List) {
-        match items::promised(self, block, list) {
+        match items::promised(&self.context, block, list) {
             items::Promised::Nothing => {}
             items::Promised::Event(draft, rest) => {
                 self.drafts.push(*draft);
@@ -105,21 +91,13 @@ impl<'s, 'a> EventReader<'s, 'a> {
         }
     }
 
-    pub(super) fn speaker_of(&self, block: &Block) -> Option<usize> {
-        match &block.speaker {
-            // «User:» and «Me:» are who brings the conversation.
-            Some(name) => self.roster.named(name).or(self.scene.speaker.filter(|_| is_own_name(name))),
-            None => self.scene.speaker,
-        }
-    }
-
     /// Reads sentences by their cues; hits less sure than the minimum plus `strictness` are dropped.
     fn read_prose(&mut self, block: &Block, bytes: &Range<usize>, strictness: f32) {
-        let speaker = self.speaker_of(block);
-        let text = &self.scene.text;
+        let speaker = self.context.speaker_of(block);
+        let text = &self.context.scene.text;
         for sentence in sentences(text, bytes) {
             let mut told: Vec<(Range<usize>, Hit)> = Vec::new();
-            let scene = self.scene;
+            let scene = self.context.scene;
             for (part, tokens) in
                 clauses(text, &sentence, |at| scene.begins_statement(at)).into_iter().enumerate()
             {
@@ -136,7 +114,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
                     spoken: block.speaker.is_some(),
                     manner: OnceCell::new(),
                 };
-                if let Some(draft) = requests::request(self, &clause, speaker) {
+                if let Some(draft) = requests::request(&self.context, &clause, speaker) {
                     self.drafts.push(draft);
                 } else if let Some(hit) =
                     hits::best(&clause).filter(|hit| hit.confidence >= CONFIDENCE_MIN + strictness)
@@ -156,7 +134,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
 
     /// Whom «she» means in the next sentence: the only person of this one.
     fn follow(&mut self, sentence: &Range<usize>) {
-        match self.scene.people_in(sentence).as_slice() {
+        match self.context.scene.people_in(sentence).as_slice() {
             [] => {}
             [one] => self.focus = Some(*one),
             _ => self.focus = None,
@@ -164,14 +142,14 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn push_hit(&mut self, hit: &Hit, tokens: &Range<usize>, speaker: Option<usize>, block: &Block) {
-        let machine = self.machine || is_machine(block.speaker.as_deref());
+        let machine = self.context.machine || is_machine(block.speaker.as_deref());
         if machine && !matches!(hit.lead.subject, Subject::People(_)) {
             return;
         }
-        let text = &self.scene.text;
-        let tokens = trimmed(self.scene, tokens);
+        let text = &self.context.scene.text;
+        let tokens = trimmed(self.context.scene, tokens);
         let bytes = text.bytes(&tokens);
-        let mut actors = draft::actors(self.scene, hit, &tokens, speaker);
+        let mut actors = draft::actors(self.context.scene, hit, &tokens, speaker);
         // A status line without a subject is its author's.
         let deed = matches!(hit.category, Category::Execution | Category::Commitment | Category::Decision);
         let unsaid = match hit.lead.subject {
@@ -185,7 +163,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
             actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
         }
         let words = &text.raw[bytes.clone()];
-        let reference = self.scene.reference;
+        let reference = self.context.scene.reference;
         let due_time = (hit.category == Category::Commitment).then(|| draft::due(words, reference)).flatten();
         // «I'm moving to Denver in June»: without the date it is only going on.
         let ongoing =
@@ -205,8 +183,8 @@ impl<'s, 'a> EventReader<'s, 'a> {
         }
         let event_time =
             if hit.category == Category::Execution { draft::happened(words, reference) } else { reference };
-        let narrative = narrative::sentence(&self.told(&tokens, speaker, Some(hit)));
-        let subject = draft::about(self.scene, &tokens, &actors);
+        let narrative = narrative::sentence(&self.context.told(&tokens, speaker, Some(hit)));
+        let subject = draft::about(self.context.scene, &tokens, &actors);
         self.drafts.push(Draft {
             category: hit.category,
             confidence: confidence.min(0.95),
@@ -215,7 +193,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
             due_time,
             subject,
             actors,
-            evidence: vec![(self.scene.segment, bytes)],
+            evidence: vec![(self.context.scene.segment, bytes)],
         });
     }
 
@@ -223,63 +201,9 @@ impl<'s, 'a> EventReader<'s, 'a> {
     fn doubt(&self, hit: &Hit, block: &Block) -> f32 {
         let vague = matches!(hit.lead.subject, Subject::We | Subject::Group(None))
             && hit.category == Category::Commitment;
-        let placed =
-            block.speaker.is_some() || self.scene.speaker.is_some() || !self.scene.layout.people.is_empty();
+        let placed = block.speaker.is_some()
+            || self.context.scene.speaker.is_some()
+            || !self.context.scene.layout.people.is_empty();
         if vague && !placed { 0.08 } else { 0.0 }
-    }
-
-    /// The words of a range with names in full.
-    pub(super) fn told(&self, tokens: &Range<usize>, speaker: Option<usize>, hit: Option<&Hit>) -> String {
-        let people = &self.roster.entities;
-        let third = hit.and_then(|hit| match &hit.lead.subject {
-            Subject::People(who) if matches!(self.scene.text.word(hit.lead.from), "she" | "he") => {
-                Some((hit.lead.from, people.get(*who.first()?)?.name.as_str()))
-            }
-            _ => None,
-        });
-        let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
-        narrative::told(self.scene, tokens, people, Pronouns { speaker, third })
-    }
-}
-
-/// An entry of a list, a labelled line or what a section promises.
-pub(super) fn is_listed(block: &Block) -> bool {
-    matches!(block.form, Form::Item { .. })
-        || block.labelled
-        || matches!(block.section, Section::Prior(_) | Section::Planned)
-}
-
-/// Without marks at the beginning, such as bullets and quotation marks.
-pub(super) fn trimmed(scene: &Scene<'_>, tokens: &Range<usize>) -> Range<usize> {
-    let mut tokens = tokens.clone();
-    while tokens.start + 1 < tokens.end
-        && matches!(scene.text.word(tokens.start), "-" | "–" | "—" | "*" | "," | ":" | "_" | "✅" | "•")
-    {
-        tokens.start += 1;
-    }
-    while tokens.end > tokens.start + 1
-        && matches!(scene.text.word(tokens.end - 1), "*" | "_" | "-" | "–" | "—" | ",")
-    {
-        tokens.end -= 1;
-    }
-    tokens
-}
-
-/// The people of a passage who are not actors yet, in a part that fits the category.
-pub(super) fn bystanders(
-    scene: &Scene<'_>,
-    tokens: &Range<usize>,
-    category: Category,
-    actors: &mut Vec<Actor>,
-) {
-    let role = match category {
-        Category::QualityRisk => ActorRole::Stakeholder,
-        Category::Feedback => ActorRole::Reviewer,
-        _ => return,
-    };
-    for spot in scene.spots_in(tokens) {
-        if spot.entity_type == EntityType::Person && !actors.iter().any(|actor| actor.entity == spot.entity) {
-            actors.push(Actor { entity: spot.entity, role });
-        }
     }
 }

@@ -4,7 +4,7 @@ use memory_core::artifact::Context;
 use memory_core::ports::SourceText;
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
-use super::requests::is_joke;
+use super::irony::is_joke;
 use super::scene::Scene;
 use super::sections::Section;
 

@@ -9,7 +9,7 @@ use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::{Clause, Subject};
 use super::draft::{self, Draft};
-use super::events::{EventReader, bystanders, trimmed};
+use super::event_context::{EventContext, bystanders, trimmed};
 use super::hits::{self, Hit};
 use super::narrative;
 use super::owners::{self, Owned};
@@ -48,15 +48,15 @@ pub(super) enum Promised {
 }
 
 /// What the section makes of a block.
-pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut List) -> Promised {
+pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut List) -> Promised {
     if list.section != Some(block.section) {
         list.close();
         list.section = Some(block.section);
     }
     if let Form::Row { cells, heads } = &block.form {
-        return rows::row(reader, block, cells, heads);
+        return rows::row(context, block, cells, heads);
     }
-    let scene = reader.scene;
+    let scene = context.scene;
     let Some(first) = sentences(&scene.text, &block.bytes).into_iter().next() else {
         return Promised::Nothing;
     };
@@ -68,7 +68,7 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
     };
     let all = scene.text.tokens_in(&block.bytes);
     let owner_tokens = all.start..all.end.min(all.start + ITEM_MAX_TOKENS);
-    let speaker = reader.speaker_of(block);
+    let speaker = context.speaker_of(block);
     let mut owned = owners::owned(scene, &owner_tokens, speaker);
     owned.task.end = owned.task.end.min(first.end).max(owned.task.start);
     if let Some(indent) = indent {
@@ -92,10 +92,10 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
         tokens
     };
     let rest = scene.text.bytes(&tokens).end.max(rest.start).min(rest.end)..rest.end;
-    if is_empty_talk(reader, &tokens) {
+    if is_empty_talk(context, &tokens) {
         return Promised::Nothing;
     }
-    if is_doubted(reader, &tokens) {
+    if is_doubted(context, &tokens) {
         return Promised::Ordinary;
     }
     let clause = Clause {
@@ -109,13 +109,13 @@ pub(super) fn promised(reader: &EventReader<'_, '_>, block: &Block, list: &mut L
         manner: OnceCell::new(),
     };
     let hit = hits::best(&clause).filter(|hit| hit.confidence >= 0.6);
-    let done = checked == Some(true) || says_done(reader, &block.bytes);
-    let plans_alone = plans_alone(reader, &tokens, speaker);
+    let done = checked == Some(true) || says_done(context, &block.bytes);
+    let plans_alone = plans_alone(context, &tokens, speaker);
     let Some(category) = category(block, hit.as_ref(), &owned, done, plans_alone) else {
         return Promised::Ordinary;
     };
     let found = Found { category, tokens, owned, hit: hit.filter(|hit| hit.category == category) };
-    Promised::Event(Box::new(event(reader, block, found)), rest)
+    Promised::Event(Box::new(event(context, block, found)), rest)
 }
 
 struct Found {
@@ -126,11 +126,11 @@ struct Found {
 }
 
 /// «None», «TBD», a question, the leader of a deeper list.
-fn is_empty_talk(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
+fn is_empty_talk(context: &EventContext<'_, '_>, tokens: &Range<usize>) -> bool {
     let said = tokens.clone().any(|at| {
-        verbs::is_finite(reader.scene.text.word(at)) || verbs::of(reader.scene.text.word(at)).is_some()
+        verbs::is_finite(context.scene.text.word(at)) || verbs::of(context.scene.text.word(at)).is_some()
     });
-    let text = &reader.scene.text;
+    let text = &context.scene.text;
     let words = tokens.clone().filter(|at| text.is_word(*at)).count();
     let first = text.word(tokens.start);
     let last = text.word(tokens.end.saturating_sub(1));
@@ -157,8 +157,8 @@ fn is_empty_talk(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
 }
 
 /// «A generator could be an option», «An appeal may be lodged».
-fn is_doubted(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
-    let text = &reader.scene.text;
+fn is_doubted(context: &EventContext<'_, '_>, tokens: &Range<usize>) -> bool {
+    let text = &context.scene.text;
     tokens.clone().any(|at| {
         matches!(text.word(at), "could" | "might" | "would")
             || (text.word(at) == "may" && !text.is_capitalised(at))
@@ -166,8 +166,8 @@ fn is_doubted(reader: &EventReader<'_, '_>, tokens: &Range<usize>) -> bool {
 }
 
 /// «picking up MAR-412», «run the load test»: a plan of the one who writes it.
-fn plans_alone(reader: &EventReader<'_, '_>, tokens: &Range<usize>, speaker: Option<usize>) -> bool {
-    let text = &reader.scene.text;
+fn plans_alone(context: &EventContext<'_, '_>, tokens: &Range<usize>, speaker: Option<usize>) -> bool {
+    let text = &context.scene.text;
     let first = (tokens.start..tokens.end.min(tokens.start + 3))
         .find(|at| !matches!(text.word(*at), "then" | "also" | "will" | "to" | "and" | ","))
         .unwrap_or(tokens.start);
@@ -176,8 +176,8 @@ fn plans_alone(reader: &EventReader<'_, '_>, tokens: &Range<usize>, speaker: Opt
             .is_some_and(|verb| verb.class == verbs::Class::Deed && (verb.base || verb.ing))
 }
 
-fn says_done(reader: &EventReader<'_, '_>, bytes: &Range<usize>) -> bool {
-    let raw = &reader.scene.text.raw[bytes.clone()];
+fn says_done(context: &EventContext<'_, '_>, bytes: &Range<usize>) -> bool {
+    let raw = &context.scene.text.raw[bytes.clone()];
     raw.contains(['✅', '✔', '✓', '☑'])
         || raw.contains("(done)")
         || raw.contains("[done]")
@@ -249,10 +249,10 @@ fn category(
     })
 }
 
-fn event(reader: &EventReader<'_, '_>, block: &Block, found: Found) -> Draft {
-    let scene = reader.scene;
+fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
+    let scene = context.scene;
     let Found { category, tokens, owned, hit } = found;
-    let speaker = reader.speaker_of(block);
+    let speaker = context.speaker_of(block);
     let bytes = scene.text.bytes(&tokens);
     // A date may stand in a further sentence: «… Due Friday.»
     let words_end =
@@ -285,7 +285,7 @@ fn event(reader: &EventReader<'_, '_>, block: &Block, found: Found) -> Draft {
     Draft {
         category,
         confidence,
-        narrative: narrative_of(reader, category, &tokens, &owned, hit.as_ref(), speaker),
+        narrative: narrative_of(context, category, &tokens, &owned, hit.as_ref(), speaker),
         event_time,
         due_time,
         subject: draft::about(scene, &tokens, &actors),
@@ -313,17 +313,17 @@ fn confidence(block: &Block, category: Category, owned: &Owned, dated: bool, hit
 }
 
 fn narrative_of(
-    reader: &EventReader<'_, '_>,
+    context: &EventContext<'_, '_>,
     category: Category,
     tokens: &Range<usize>,
     owned: &Owned,
     hit: Option<&Hit>,
     speaker: Option<usize>,
 ) -> String {
-    let names = narrative::names(&reader.roster.entities, &owned.people);
-    let whole = reader.told(tokens, speaker, hit);
+    let names = narrative::names(&context.roster.entities, &owned.people);
+    let whole = context.told(tokens, speaker, hit);
     let begins_with_task = owned.task.start > tokens.start || owned.task.end < tokens.end;
-    let task = if begins_with_task { reader.told(&owned.task, speaker, None) } else { whole.clone() };
+    let task = if begins_with_task { context.told(&owned.task, speaker, None) } else { whole.clone() };
     let task = task.trim_start_matches([':', '-', '–', ' ']).to_owned();
     let subject_said = hit.is_some_and(|hit| hit.lead.subject != Subject::Nobody);
     let telling = match (category, names.is_empty()) {

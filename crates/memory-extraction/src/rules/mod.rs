@@ -6,9 +6,11 @@ mod clause;
 mod cues;
 mod discover;
 mod draft;
+mod event_context;
 mod events;
 mod genre;
 mod hits;
+mod irony;
 mod items;
 mod lines;
 mod model;
@@ -39,6 +41,7 @@ use memory_core::ports::{ExtractError, Extractor, SourceText};
 use memory_language::time::{Lean, readings};
 
 use draft::Draft;
+use event_context::EventContext;
 use events::EventReader;
 pub use model::{CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text};
 use people::{Roster, Sightings, is_role_name};
@@ -125,7 +128,9 @@ fn found(source: &SourceText) -> Found<'_> {
     for scene in scenes.iter().filter(|scene| !scene.context_only) {
         let machine =
             source.segments.get(scene.segment).is_some_and(|segment| is_machine(segment.speaker.as_deref()));
-        drafts.extend(EventReader::new(scene, &roster, addressee(scene, &roster), machine).read());
+        let addressee = addressee(scene, &roster);
+        let context = EventContext { scene, roster: &roster, addressee, machine };
+        drafts.extend(EventReader::new(context).read());
     }
     drafts.extend(turns::agreements(&scenes, &roster));
     Found { scenes, roster, drafts }

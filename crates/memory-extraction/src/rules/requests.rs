@@ -6,7 +6,8 @@ use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::Clause;
 use super::draft::{self, Draft};
-use super::events::{EventReader, trimmed};
+use super::event_context::{EventContext, trimmed};
+use super::irony::is_joke;
 use super::narrative;
 use super::scene::Scene;
 use super::verbs::{self, Class};
@@ -20,27 +21,27 @@ const COURTESIES: [&str; 24] = [
 
 /// The event of a request that names, or is plainly sent to, the one who is to do it.
 pub(super) fn request(
-    reader: &EventReader<'_, '_>,
+    context: &EventContext<'_, '_>,
     clause: &Clause<'_, '_>,
     speaker: Option<usize>,
 ) -> Option<Draft> {
     let (owner, asker, verb, confidence) =
-        asked(reader, clause).or_else(|| please(reader, clause, speaker))?;
+        asked(context, clause).or_else(|| please(context, clause, speaker))?;
     if Some(owner) == asker {
         return None;
     }
-    let scene = reader.scene;
+    let scene = context.scene;
     let text = &scene.text;
     let tokens = trimmed(scene, &clause.tokens);
     let bytes = text.bytes(&tokens);
     let mut actors = vec![Actor { entity: owner, role: ActorRole::Owner }];
     actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
     let due_time = draft::due(&text.raw[bytes.clone()], scene.reference);
-    let task = reader.told(&(verb..tokens.end.max(verb)), speaker, None);
+    let task = context.told(&(verb..tokens.end.max(verb)), speaker, None);
     let asked_by = asker
-        .and_then(|at| reader.roster.entities.get(at))
+        .and_then(|at| context.roster.entities.get(at))
         .map_or(String::new(), |known| format!("{} asked ", known.name));
-    let owner_name = &reader.roster.entities.get(owner)?.name;
+    let owner_name = &context.roster.entities.get(owner)?.name;
     let telling = if asked_by.is_empty() {
         format!("{owner_name} was asked to {task}")
     } else {
@@ -61,8 +62,8 @@ pub(super) fn request(
 type Asked = (usize, Option<usize>, usize, f32);
 
 /// «Alice asked Bob to send …».
-fn asked(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked> {
-    let scene = reader.scene;
+fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked> {
+    let scene = context.scene;
     let at = clause
         .tokens
         .clone()
@@ -86,8 +87,8 @@ fn asked(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked>
 }
 
 /// «Bob, please review …», «@bob can you please …», and «please …» in a mail to one person.
-fn please(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>, speaker: Option<usize>) -> Option<Asked> {
-    let scene = reader.scene;
+fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Option<usize>) -> Option<Asked> {
+    let scene = context.scene;
     let start = clause.tokens.start;
     let called = scene.person(start);
     let mut at = called.map_or(start, |spot| spot.tokens.end);
@@ -112,7 +113,7 @@ fn please(reader: &EventReader<'_, '_>, clause: &Clause<'_, '_>, speaker: Option
         }
         _ => return None,
     };
-    let owner = called.map(|spot| spot.entity).or(reader.addressee)?;
+    let owner = called.map(|spot| spot.entity).or(context.addressee)?;
     let fits =
         scene.text.is_word(verb) && !COURTESIES.contains(&clause.word(verb)) && verb + 1 < clause.tokens.end;
     let asker = speaker.filter(|speaker| *speaker != owner);
@@ -262,35 +263,6 @@ const AGREED: [&[&str]; 44] = [
     &["alright"],
     &["done"],
 ];
-
-/// A mark of what is not meant as it is said.
-pub(super) fn is_joke(word: &str) -> bool {
-    matches!(
-        word,
-        "lol"
-            | "haha"
-            | "hahaha"
-            | "hahah"
-            | "lmao"
-            | "rofl"
-            | "hehe"
-            | "🙄"
-            | "😏"
-            | "🤣"
-            | "😂"
-            | "jk"
-            | "kidding"
-            | "joking"
-            | "joke"
-            | "/s"
-            | "😅"
-            | "😜"
-            | "🤪"
-            | "🤡"
-            | "🙃"
-            | "yeahright"
-    )
-}
 
 fn opens_with(scene: &Scene<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -> bool {
     let text = &scene.text;

@@ -2,17 +2,17 @@
 
 mod near;
 mod places;
+mod unknown;
 mod words;
 
 use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
-use super::discover::spaced;
 use super::names;
 use super::people::Roster;
 use super::verbs;
-use super::words::{Kind, Text};
+use super::words::{Kind, Text, spaced};
 use places::{joined, place};
 pub(super) use words::is_company_ending;
 use words::{is_body, is_function_word, is_leading_body, is_team_word, is_trade_word, is_verb_like};
@@ -170,7 +170,7 @@ fn joined_by_and(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType
 fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     let mut end = at + 1;
     // «Tell Northquay Ferries»: what is to be done is no part of the name.
-    if near::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base) {
+    if unknown::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base) {
         return None;
     }
     let leads = is_body(text.raw_word(at)) || is_leading_body(text.raw_word(at));

@@ -100,6 +100,14 @@ impl<'a> Text<'a> {
     }
 }
 
+/// Whether one space parts a token from the next.
+pub(super) fn spaced(text: &Text<'_>, at: usize) -> bool {
+    match (text.tokens.get(at), text.tokens.get(at + 1)) {
+        (Some(left), Some(right)) => matches!(&text.raw[left.end..right.start], " " | "\u{a0}"),
+        _ => false,
+    }
+}
+
 /// The greatest character boundary not after `at`.
 pub(super) fn floor_boundary(text: &str, at: usize) -> usize {
     if at >= text.len() {

@@ -3,7 +3,8 @@
 use jiff::civil::Date;
 
 use super::calendar::{Days, month_of, plus_days, plus_minutes, plus_months, plus_workdays, weekend_of};
-use super::parts::{Parser, Part};
+use super::parser::Parser;
+use super::parts::Part;
 use super::words::{Tag, Unit};
 use super::{Granularity, Lean};
 

@@ -5,26 +5,26 @@ use std::ops::Range;
 use jiff::Timestamp;
 
 use super::calendar::{Days, date_of, day_start, plus_days, shift_years, weekday_in};
-use super::parts::{Form, Parser, Part, When};
+use super::parts::{Form, Part, When};
+use super::tokens::Tokens;
 use super::{Granularity, Relation};
 
 /// The words between parts of one date.
 const JOINTS: [&str; 7] = ["at", "by", "on", "of", "the", "in", "from"];
 
 /// Joins neighbours that say one date together.
-pub(super) fn neighbours(parser: &Parser, parts: Vec<Part>) -> Vec<Part> {
+pub(super) fn neighbours(tokens: &Tokens, parts: Vec<Part>) -> Vec<Part> {
     fold(parts, |left, right| {
         let gap = left.at.end..right.at.start;
-        let joint = gap.len() <= 3
-            && gap.into_iter().all(|at| parser.tokens.is(at, &JOINTS) || parser.tokens.is_mark(at, ",(@"));
+        let joint =
+            gap.len() <= 3 && gap.into_iter().all(|at| tokens.is(at, &JOINTS) || tokens.is_mark(at, ",(@"));
         if joint { pair(left, right) } else { None }
     })
 }
 
 /// Joins «from Monday to Wednesday», «between March and May», «2019–2021».
-pub(super) fn ranges(parser: &Parser, parts: Vec<Part>) -> Vec<Part> {
+pub(super) fn ranges(tokens: &Tokens, parts: Vec<Part>) -> Vec<Part> {
     fold(parts, |left, right| {
-        let tokens = &parser.tokens;
         let gap = left.at.end;
         let one = right.at.start == gap + 1 || (right.at.start == gap + 2 && tokens.word(gap + 1) == "the");
         let between = {
@@ -153,8 +153,7 @@ fn hours(part: &Part) -> Part {
 }
 
 /// What the words before a date say of it.
-pub(super) fn relation(parser: &Parser, part: &Part) -> Relation {
-    let tokens = &parser.tokens;
+pub(super) fn relation(tokens: &Tokens, part: &Part) -> Relation {
     if part.form == Form::Range {
         return Relation::At;
     }
@@ -172,7 +171,7 @@ pub(super) fn relation(parser: &Parser, part: &Part) -> Relation {
         ("starting" | "beginning", "on" | "in" | "from") | ("as", "of") | (_, "since" | "starting") => {
             Relation::Since
         }
-        (_, "from") if onwards(parser, part.at.end) => Relation::Since,
+        (_, "from") if onwards(tokens, part.at.end) => Relation::Since,
         (_, "from") => Relation::From,
         _ if part.form == Form::DayEnd || tokens.is(part.at.start, &["eow", "eom", "eoq", "eoy"]) => {
             Relation::By
@@ -182,6 +181,6 @@ pub(super) fn relation(parser: &Parser, part: &Part) -> Relation {
 }
 
 /// «from May on», «from Monday onwards».
-fn onwards(parser: &Parser, at: usize) -> bool {
-    parser.tokens.is(at, &["on", "onwards", "onward", "forward"])
+fn onwards(tokens: &Tokens, at: usize) -> bool {
+    tokens.is(at, &["on", "onwards", "onward", "forward"])
 }

@@ -7,7 +7,8 @@ use super::calendar::{
     weekday_towards,
 };
 use super::numbers::is_year;
-use super::parts::{Form, Parser, Part};
+use super::parser::Parser;
+use super::parts::{Form, Part};
 use super::words::{Shift, Tag, is_lead, is_month_in_doubt, is_strong_lead};
 use super::{Granularity, Lean};
 

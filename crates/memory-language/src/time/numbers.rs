@@ -4,7 +4,8 @@ use jiff::civil::{Date, ISOWeekDate, Time, Weekday};
 
 use super::Granularity;
 use super::calendar::{decade_of, months_from, week_of, year_of};
-use super::parts::{Parser, Part};
+use super::parser::Parser;
+use super::parts::Part;
 use super::words::{Tag, is_lead};
 
 /// What is counted by the thousand, and so tells «in 2000 words» from a year.

@@ -1,17 +1,12 @@
-//! The parts that dates are made of, and which form is tried where.
+//! The parts that dates are made of.
 
 use std::ops::Range;
 
 use jiff::civil::{Date, Time};
 use jiff::{SignedDuration, Timestamp};
 
+use super::Granularity;
 use super::calendar::{Days, date_of, day_start, moment, plus_days, plus_minutes};
-use super::tokens::{Kind, Tokens};
-use super::words::Tag;
-use super::{Granularity, Lean, Reading, join};
-
-/// How deep a date may stand in another: «the end of the week of May 15».
-const MAX_DEPTH: u8 = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
@@ -130,127 +125,5 @@ impl Part {
         let When::Clock(time, minutes, zone) = self.when else { return None };
         let from = moment(date, time)?.checked_sub(SignedDuration::from_mins(zone)).ok()?;
         Some((from, plus_minutes(from, minutes)?))
-    }
-}
-
-pub(super) struct Parser {
-    pub(super) tokens: Tokens,
-    pub(super) now: Option<Timestamp>,
-    pub(super) today: Option<Date>,
-    pub(super) lean: Lean,
-    /// A question is read more freely: «recently», «the September release».
-    pub(super) asked: bool,
-}
-
-impl Parser {
-    pub(super) fn new(text: &str, now: Option<Timestamp>, lean: Lean, asked: bool) -> Self {
-        Self { tokens: Tokens::new(text), now, today: now.map(date_of), lean, asked }
-    }
-
-    pub(super) fn readings(&self) -> Vec<Reading> {
-        let mut parts = Vec::new();
-        let mut at = 0;
-        while at < self.tokens.len() {
-            match self.part(at, 0) {
-                Some(part) => {
-                    at = part.at.end.max(at + 1);
-                    parts.push(part);
-                }
-                None => at += 1,
-            }
-        }
-        let parts = join::ranges(self, join::neighbours(self, parts));
-        parts.iter().filter_map(|part| self.reading(part)).collect()
-    }
-
-    fn reading(&self, part: &Part) -> Option<Reading> {
-        let (start, end) = part.bounds()?;
-        Some(Reading {
-            range: self.tokens.bytes(part.at.start).0..self.tokens.bytes(part.at.end - 1).1,
-            start,
-            end,
-            granularity: part.granularity,
-            relation: join::relation(self, part),
-            is_ambiguous: part.ambiguous,
-            is_relative: part.relative,
-            is_year_open: part.year_open,
-        })
-    }
-
-    /// The date that begins here.
-    pub(super) fn part(&self, at: usize, depth: u8) -> Option<Part> {
-        if depth > MAX_DEPTH {
-            return None;
-        }
-        let part = match self.tokens.kind(at) {
-            Kind::Number(..) => self.at_number(at, depth),
-            Kind::Word(Tag::Plain) | Kind::Mark(_) | Kind::Break => None,
-            Kind::Word(tag) => self.at_word(at, tag, depth),
-        };
-        // What was read before must not be read again.
-        part.filter(|part| part.at.start >= at)
-    }
-
-    fn at_word(&self, at: usize, tag: Tag, depth: u8) -> Option<Part> {
-        match tag {
-            Tag::Month(month) => self.at_month(at, month),
-            Tag::Weekday(weekday) => self.at_weekday(at, weekday, false, depth),
-            Tag::ShortWeekday(weekday) => self.at_weekday(at, weekday, true, depth),
-            Tag::Season(month) => self.at_season(at, month),
-            Tag::Shift(shift) => self.at_shift(at, shift, depth),
-            Tag::Count(_) => self.counted(at, depth),
-            Tag::Ordinal(number) => self.ordinal(at, number, at + 1, depth),
-            Tag::Unit(unit) => self.at_unit(at, unit, depth),
-            Tag::PartOfDay(from, to) => self.part_of_day(at, from, to),
-            Tag::Opener => self.at_opener(at, depth),
-            Tag::Plain => None,
-        }
-    }
-
-    fn part_of_day(&self, at: usize, from: i8, to: i8) -> Option<Part> {
-        let start = if self.tokens.before(at, 1) == "late" { to - 2 } else { from };
-        let time = Time::new(start, 0, 0, 0).ok()?;
-        Some(Part::clock(at..at + 1, time, i64::from(to - start) * 60, 0))
-    }
-
-    fn at_opener(&self, at: usize, depth: u8) -> Option<Part> {
-        match self.tokens.word(at) {
-            "today" | "tonight" | "tomorrow" | "tmrw" | "tmr" | "tomoz" | "yesterday" | "yday" => {
-                self.named_day(at)
-            }
-            "in" | "within" => self.counted_ahead(at),
-            "half" => self.counted(at, depth),
-            "early" | "earlier" | "mid" | "middle" | "late" | "later" => self.third_of_period(at, depth),
-            "end" | "start" | "beginning" => self.edge(at, depth),
-            "eod" | "eow" | "eom" | "eoq" | "eoy" | "cob" | "close" => self.short_end(at),
-            "the" => self.after_the(at),
-            "q" => self.quarter(at),
-            "h" => self.half_year(at),
-            "noon" | "midday" => Some(Part::clock(at..at + 1, Time::new(12, 0, 0, 0).ok()?, 1, 0)),
-            "midnight" => Some(Part::clock(at..at + 1, Time::midnight(), 1, 0)),
-            "recently" | "lately" => self.recently(at),
-            _ => None,
-        }
-    }
-
-    fn named_day(&self, at: usize) -> Option<Part> {
-        let today = self.today?;
-        let word = self.tokens.word(at);
-        if word == "tonight" {
-            let (from, to) = Part::clock(at..at + 1, Time::new(18, 0, 0, 0).ok()?, 360, 0).on(today)?;
-            return Some(Part::moments(at..at + 1, from, to, Granularity::PartOfDay).relative());
-        }
-        let days = match word {
-            "tomorrow" | "tmrw" | "tmr" | "tomoz" => 1,
-            "yesterday" | "yday" => -1,
-            _ => 0,
-        };
-        Some(Part::day(at..at + 1, plus_days(today, days)?).relative())
-    }
-
-    /// Two weeks or so; only a question means it as a time.
-    fn recently(&self, at: usize) -> Option<Part> {
-        let today = self.today.filter(|_| self.asked)?;
-        Some(Part::days(at..at + 1, (plus_days(today, -14)?, today), Granularity::Month).relative())
     }
 }

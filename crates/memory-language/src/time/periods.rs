@@ -7,7 +7,8 @@ use super::calendar::{
     weekday_towards, weekend_of, year_of,
 };
 use super::numbers::is_year;
-use super::parts::{Form, Parser, Part};
+use super::parser::Parser;
+use super::parts::{Form, Part};
 use super::shifted::unit_from;
 use super::words::{Tag, Unit};
 use super::{Granularity, Lean};

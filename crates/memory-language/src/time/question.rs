@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
 use super::calendar::{date_of, day_start, plus_days};
-use super::parts::Parser;
+use super::parser::Parser;
 use super::{Granularity, Lean, Reading, Relation};
 
 /// More of a question is not looked at, in characters.

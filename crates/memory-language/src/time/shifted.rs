@@ -7,7 +7,8 @@ use super::calendar::{
     weekend_of, year_of,
 };
 use super::counted::Amount;
-use super::parts::{Form, Parser, Part};
+use super::parser::Parser;
+use super::parts::{Form, Part};
 use super::words::{Shift, Tag, Unit};
 use super::{Granularity, Lean};
 

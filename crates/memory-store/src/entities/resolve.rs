@@ -1,13 +1,13 @@
 //! Who is meant by the names of a text: the entities that are known already, or new ones.
 //!
-//! Certain signs are looked up, the rest is weighed by `memory_core::entity::resolution`. Whoever would make an entity,
+//! Certain signs are looked up, the rest is weighed by `memory_core::entity_resolution`. Whoever would make an entity,
 //! or give one an address, first takes locks on the name and the addresses and reads again: so two writers never make
 //! one entity twice, nor give one entity the addresses of two people. A name that is known takes no lock.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use memory_core::entity::resolution::{coreference, is_short_name};
 use memory_core::entity::{EntityType, is_address, name_keys, normalised_name};
+use memory_core::entity_resolution::{coreference, is_short_name};
 use memory_core::event::ExtractedEntity;
 use memory_core::id::Namespace;
 use memory_language::hash::stable_hash;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use memory_core::entity::resolution::{Fit, Shared, Surroundings, choose, fit};
 use memory_core::entity::{is_address, name_keys, normalised_name};
+use memory_core::entity_resolution::{Fit, Shared, Surroundings, choose, fit};
 use memory_core::id::Namespace;
 
 use super::decisions::{self, Kind};

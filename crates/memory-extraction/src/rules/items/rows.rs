@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memory_core::event::Category;
 
-use super::super::events::EventReader;
+use super::super::event_context::EventContext;
 use super::super::narrative;
 use super::super::owners::Owned;
 use super::super::sections::Section;
@@ -13,7 +13,7 @@ use super::{Found, Promised, event};
 
 /// A table row is one event where a column names tasks, decisions or risks.
 pub(super) fn row(
-    reader: &EventReader<'_, '_>,
+    context: &EventContext<'_, '_>,
     block: &Block,
     cells: &[Range<usize>],
     heads: &[String],
@@ -21,7 +21,7 @@ pub(super) fn row(
     let column = |names: &[&str]| {
         heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
     };
-    let text = &reader.scene.text;
+    let text = &context.scene.text;
     let owner_cell = column(&[
         "owner",
         "who",
@@ -77,7 +77,7 @@ pub(super) fn row(
         _ => return Promised::Nothing,
     };
     let tokens = text.tokens_in(what);
-    let people = owner_cell.map_or_else(Vec::new, |cell| reader.scene.people_in(&text.tokens_in(cell)));
+    let people = owner_cell.map_or_else(Vec::new, |cell| context.scene.people_in(&text.tokens_in(cell)));
     let all = text.tokens_in(&block.bytes);
     let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
     let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");
@@ -86,7 +86,7 @@ pub(super) fn row(
     }
     let owned = Owned { people, task: tokens };
     let found = Found { category, tokens: all, owned, hit: None };
-    let mut draft = event(reader, block, found);
+    let mut draft = event(context, block, found);
     if matches!(category, Category::Decision | Category::QualityRisk) {
         draft.narrative = narrative::sentence(&format!(
             "{}: {}",

@@ -7,7 +7,7 @@ use super::super::clause::Clause;
 use super::super::scene::Scene;
 use super::super::sentences::{clauses, sentences};
 use super::super::zones::{Block, Form};
-use super::super::{events, verbs};
+use super::super::{event_context, verbs};
 
 /// A stretch of text that may tell an event, and where it stands.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub(in super::super) fn candidates(scene: &Scene<'_>) -> Vec<Candidate> {
     let mut focus = None;
     for (number_of_block, block) in scene.layout.blocks.iter().enumerate() {
         let mut take = |tokens: Range<usize>, sentence: &Range<usize>, part, number, focus| {
-            let tokens = events::trimmed(scene, &tokens);
+            let tokens = event_context::trimmed(scene, &tokens);
             if tokens.clone().any(|at| text.is_word(at)) {
                 let sentence = sentence.clone();
                 found.push(Candidate { block: number_of_block, tokens, sentence, part, number, focus });
@@ -70,7 +70,7 @@ impl Candidate {
             sentence: self.sentence.clone(),
             focus: self.focus,
             opens: self.part == 0 || done,
-            item: events::is_listed(block),
+            item: event_context::is_listed(block),
             spoken: block.speaker.is_some(),
             manner: OnceCell::new(),
         }

@@ -4,7 +4,7 @@ use memory_core::event::{Actor, ActorRole, Category};
 
 use super::super::clause::{Clause, Subject};
 use super::super::draft::{self, Draft};
-use super::super::events::{EventReader, WHOLE_SENTENCE_MAX_BYTES, bystanders};
+use super::super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, bystanders, trimmed};
 use super::super::hits::{self, Hit};
 use super::super::people::Roster;
 use super::super::scene::Scene;
@@ -21,18 +21,14 @@ pub(super) fn draft(
     confidence: f32,
     alone: bool,
 ) -> Draft {
-    let reader = EventReader::new(scene, roster, addressee(scene, roster), false);
+    let context = EventContext { scene, roster, addressee: addressee(scene, roster), machine: false };
     let block = candidate.block(scene);
-    let speaker = reader.speaker_of(block);
+    let speaker = context.speaker_of(block);
     let clause = candidate.clause(scene);
     let text = &scene.text;
     let sentence = text.bytes(&candidate.sentence);
     let whole = alone && sentence.len() <= WHOLE_SENTENCE_MAX_BYTES;
-    let tokens = if whole {
-        super::super::events::trimmed(scene, &candidate.sentence)
-    } else {
-        candidate.tokens.clone()
-    };
+    let tokens = if whole { trimmed(scene, &candidate.sentence) } else { candidate.tokens.clone() };
     let hit = hit(&clause, category);
     let listed = matches!(block.form, Form::Item { .. } | Form::Row { .. }) || block.labelled;
     let owned = if listed { owners::owned(scene, &tokens, speaker).people } else { Vec::new() };
@@ -52,7 +48,7 @@ pub(super) fn draft(
     let does = matches!(category, Category::Commitment | Category::Execution)
         || (category == Category::Decision && clause.spoken);
     if does && !actors.iter().any(|actor| actor.role == ActorRole::Owner) {
-        let owner = doer(&reader, &clause, &hit, speaker);
+        let owner = doer(&context, &clause, &hit, speaker);
         actors.retain(|actor| Some(actor.entity) != owner);
         actors.extend(owner.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
@@ -66,7 +62,7 @@ pub(super) fn draft(
     Draft {
         category,
         confidence,
-        narrative: narrative::sentence(&reader.told(&tokens, speaker, Some(&hit))),
+        narrative: narrative::sentence(&context.told(&tokens, speaker, Some(&hit))),
         event_time,
         due_time,
         subject: draft::about(scene, &tokens, &actors),
@@ -78,7 +74,7 @@ pub(super) fn draft(
 /// Who does what the clause tells, where its verb does not say it: «Cora, please …», «Winston to get …», «done by Ines»,
 /// else who speaks.
 fn doer(
-    reader: &EventReader<'_, '_>,
+    context: &EventContext<'_, '_>,
     clause: &Clause<'_, '_>,
     hit: &Hit,
     speaker: Option<usize>,
@@ -89,7 +85,7 @@ fn doer(
     let asked =
         clause.is_question() || clause.tokens.clone().any(|at| matches!(clause.word(at), "please" | "pls"));
     let unsaid = match hit.lead.subject {
-        Subject::Nobody if asked => reader.addressee,
+        Subject::Nobody if asked => context.addressee,
         Subject::Nobody | Subject::Me => speaker,
         Subject::We if clause.spoken && hit.category == Category::Decision => speaker,
         Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,

@@ -6,15 +6,13 @@ use std::ops::Range;
 use memory_core::entity::EntityType;
 
 use super::super::cues::is_role;
-use super::super::discover::spaced;
 use super::super::names;
 use super::super::verbs;
-use super::super::words::{Kind, Text};
+use super::super::words::{Kind, Text, spaced};
 use super::super::wordset::WordSet;
 use super::places::placed;
+use super::unknown::{SOFTWARE, begins_statement, is_unknown, sequence};
 
-/// Programs and services that many work with.
-static SOFTWARE: WordSet = WordSet::new(include_str!("software.txt"));
 /// Those of them that are words of the language too.
 static SOFTWARE_WORDS: WordSet = WordSet::new(
     "slack excel stripe zoom notion windows oracle helm celery flask outlook yarn cypress redshift",
@@ -48,36 +46,6 @@ static DEPARTMENTS: WordSet = WordSet::new(
 static TITLES: WordSet = WordSet::new(
     "ceo cto cfo coo officer director manager chair founder president head chairman secretary treasurer",
 );
-
-/// A capitalised word that is neither known as a word nor as a person's name.
-pub(super) fn is_unknown(text: &Text<'_>, at: usize) -> bool {
-    let word = text.word(at);
-    text.is_capitalised(at)
-        && text.raw_word(at).chars().count() >= 4
-        && text.raw_word(at).chars().all(|c| c.is_alphabetic() || c == '-')
-        && text.raw_word(at).chars().any(char::is_lowercase)
-        && !names::is_no_name(word)
-        && !names::is_first_name(&text.raw_word(at).to_lowercase())
-        && !names::is_wordy_name(word)
-        && !names::is_title(word)
-        && !SOFTWARE.contains(word)
-        && verbs::of(word).is_none()
-}
-
-/// Where every word has a capital.
-pub(super) fn begins_statement(text: &Text<'_>, at: usize) -> bool {
-    let Some(before) = at.checked_sub(1) else { return true };
-    let gap = &text.raw[text.tokens[before].end..text.tokens[at].start];
-    gap.contains('\n') || !(text.is_word(before) || text.is_any(before, &[",", "(", "'s"]))
-}
-
-/// The token after the name that begins at `at`: up to three unknown words with a capital.
-pub(super) fn sequence(text: &Text<'_>, at: usize) -> usize {
-    let more = |end: &usize| {
-        text.is_capitalised(*end) && spaced(text, end - 1) && !names::is_no_name(text.word(*end))
-    };
-    (at + 1..at + 3).find(|end| !more(end)).unwrap_or(at + 3)
-}
 
 /// The name that begins at a token, by what stands around it; `domains` are the organisations of addresses.
 pub(super) fn named(

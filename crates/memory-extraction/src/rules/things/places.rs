@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::discover::spaced;
 use super::super::names;
 use super::super::verbs;
-use super::super::words::{Kind, Text};
+use super::super::words::{Kind, Text, spaced};
 use super::super::wordset::WordSet;
-use super::near::{begins_statement, is_unknown, sequence};
+use super::unknown::{begins_statement, is_unknown, sequence};
 
 /// Countries, regions and larger cities, in one word.
 static KNOWN: WordSet = WordSet::new(include_str!("places.txt"));

@@ -4,10 +4,10 @@
 //! one entity goes by. This module weighs the rest. A name alone never suffices: what speaks for an entity must be
 //! in what surrounds both, and clearly more than speaks for the next one. What is doubtful stays apart and is said.
 
-use super::keys::{as_initials, handle, handles, letters};
-use super::{EntityType, is_address, normalised_name};
-use crate::event::ExtractedEntity;
 use memory_language::similarity;
+
+use crate::entity::{EntityType, as_initials, handle, handles, is_address, letters, normalised_name};
+use crate::event::ExtractedEntity;
 
 /// From this score on a name is taken for the entity.
 const SURE: f32 = 0.74;
