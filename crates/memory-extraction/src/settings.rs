@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::FalseyValueParser;
 use memory_core::ports::Extractor;
 
+use super::rules::check_data;
 use super::{Key, LlmExtractor, LlmOptions, RulesExtractor};
 
 const URL: &str = "REMEMBRANCER_LLM_URL";
@@ -37,6 +38,7 @@ pub struct ExtractorSettings {
 impl ExtractorSettings {
     /// The extractor that is configured. Fails with a sentence when it cannot be used; nothing is connected to.
     pub fn extractor(&self) -> Result<Arc<dyn Extractor>, String> {
+        check_data()?;
         Ok(match self.options()? {
             Some(options) => Arc::new(LlmExtractor::new(options)?),
             None => Arc::new(RulesExtractor::new()),

@@ -4,7 +4,7 @@
 //!
 //! A fifth of the documents at a time is left out and then read with the weights of the others. The thresholds are
 //! chosen on those readings; the weights that are written are of all documents. OUT is
-//! `crates/memory-extraction/src/rules/model/weights.txt`.
+//! `crates/memory-extraction/data/weights.txt`.
 
 mod maxent;
 

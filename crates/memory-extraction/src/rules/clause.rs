@@ -6,8 +6,8 @@ use std::ops::Range;
 use memory_core::entity::EntityType;
 
 use super::irony::is_joke;
+use super::lists;
 use super::scene::Scene;
-use super::wordset::WordSet;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -69,16 +69,6 @@ pub(super) struct Manner {
     /// Its quotation marks.
     marks: Vec<usize>,
 }
-
-/// People outside of those who write, by what they are.
-static PUBLIC: WordSet = WordSet::new(
-    " customers customer users user client clients testers students student pupils readers participant stakeholders guests \
-    guest patients patient visitors visitor parents parent staff nurses nurse doctors technicians technician merchants merchant traders \
-    buyers buyer tenants tenant neighbours neighbors residents resident farmers farmer reviewers reviewer members drivers driver women \
-    men people children kids families family audience viewers players player volunteers volunteer employees workers teachers teacher \
-    shoppers diners passengers passenger trainees attendees judges testers inspectors inspector agent landlord pilots donors donor \
-    crew colleagues everyone villagers shopkeepers carers ",
-);
 
 impl Clause<'_, '_> {
     #[inline]
@@ -175,7 +165,7 @@ impl Clause<'_, '_> {
             | "procurement" | "hr" | "qa" | "engineering" | "marketing" | "compliance" => {
                 Subject::Group(None)
             }
-            word if PUBLIC.contains(word) => Subject::Public,
+            word if lists::PUBLIC.contains(word) => Subject::Public,
             "who" => {
                 self.subject(if self.word(last.saturating_sub(1)) == "," { last - 1 } else { last }, from)
             }
@@ -243,7 +233,7 @@ impl Clause<'_, '_> {
         let floor = self.tokens.start.max(at.saturating_sub(10));
         let opening = (floor..at).rev().find(|back| self.word(*back) == "(");
         match opening.filter(|opening| *opening > self.tokens.start) {
-            Some(opening) if PUBLIC.contains(self.word(opening - 1)) => {
+            Some(opening) if lists::PUBLIC.contains(self.word(opening - 1)) => {
                 *from = opening - 1;
                 Subject::Public
             }

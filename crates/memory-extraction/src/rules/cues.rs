@@ -3,15 +3,14 @@
 //! In a phrase a blank parts the words, `/` the alternatives of one word, `~` stands for up to eleven words and `@role`
 //! for what people can be.
 
-mod table;
-
 use std::sync::LazyLock;
 
 use memory_core::event::Category;
 
+use super::data_file::loaded;
+use super::lists;
 use super::words::Text;
-use super::wordset::{WordMap, WordSet};
-use table::TABLE;
+use super::wordset::WordMap;
 
 /// What must stand before the phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,22 +39,71 @@ pub(super) enum Who {
     Free,
 }
 
+impl Who {
+    fn parse(name: &str) -> Option<Self> {
+        Some(match name {
+            "Doer" => Self::Doer,
+            "Person" => Self::Person,
+            "Me" => Self::Me,
+            "Collective" => Self::Collective,
+            "Voice" => Self::Voice,
+            "Passive" => Self::Passive,
+            "State" => Self::State,
+            "Thing" => Self::Thing,
+            "Nobody" => Self::Nobody,
+            "Company" => Self::Company,
+            "Free" => Self::Free,
+            _ => return None,
+        })
+    }
+}
+
 pub(super) struct Cue {
     words: Vec<Vec<&'static str>>,
     pub(super) category: Category,
-    pub(super) wanted: &'static [(Who, f32)],
+    pub(super) wanted: Vec<(Who, f32)>,
 }
 
-static CUES: LazyLock<WordMap<&'static str, Vec<Cue>>> = LazyLock::new(|| {
-    let mut cues: WordMap<&str, Vec<Cue>> = WordMap::default();
-    for (phrase, category, wanted) in TABLE {
-        let words: Vec<Vec<&str>> = phrase.split(' ').map(|word| word.split('/').collect()).collect();
-        for first in words[0].clone() {
-            cues.entry(first).or_default().push(Cue { words: words.clone(), category: *category, wanted });
+type Cues = WordMap<&'static str, Vec<Cue>>;
+
+static CUES: LazyLock<Cues> = LazyLock::new(|| loaded(read()));
+
+/// The cues by the first word of their phrases.
+pub(super) fn read() -> Result<Cues, String> {
+    let mut cues = Cues::default();
+    for (section, entries) in lists::CUES_FILE.sections()? {
+        let line = entries.first().map_or(0, |(line, _)| *line);
+        let category = Category::parse(section)
+            .ok_or_else(|| lists::CUES_FILE.fault(line, &format!("'{section}' is no category")))?;
+        for (line, entry) in entries {
+            let (words, wanted) = cue(entry).map_err(|what| lists::CUES_FILE.fault(line, &what))?;
+            for first in words[0].clone() {
+                let cue = Cue { words: words.clone(), category, wanted: wanted.clone() };
+                cues.entry(first).or_default().push(cue);
+            }
         }
     }
-    cues
-});
+    Ok(cues)
+}
+
+type Phrase = Vec<Vec<&'static str>>;
+
+/// `agreed/agrees to | Person 0.8, Me 0.7`: the words of a phrase, and with which subjects it counts how much.
+fn cue(entry: &'static str) -> Result<(Phrase, Vec<(Who, f32)>), String> {
+    let (phrase, wanted) = entry.split_once(" | ").ok_or("a cue has no ' | ' after its phrase")?;
+    let words = phrase.split(' ').map(|word| word.split('/').collect()).collect();
+    let wanted = wanted.split(", ").map(|one| {
+        let (who, sure) =
+            one.split_once(' ').ok_or_else(|| format!("'{one}' is no subject with a number"))?;
+        let who = Who::parse(who).ok_or_else(|| format!("'{who}' is no subject"))?;
+        let sure: f32 = sure.parse().map_err(|_| format!("'{sure}' is no number"))?;
+        if !(0.0..=1.0).contains(&sure) {
+            return Err(format!("{sure} is not from 0 to 1"));
+        }
+        Ok((who, sure))
+    });
+    Ok((words, wanted.collect::<Result<_, String>>()?))
+}
 
 /// How many tokens `~` stands for at most.
 const GAP_MAX: usize = 11;
@@ -82,13 +130,25 @@ fn matched(text: &Text<'_>, words: &[Vec<&'static str>], at: usize, end: usize) 
 
 /// What people can be in a group: «captain», «treasurer».
 pub(super) fn is_role(word: &str) -> bool {
-    static ROLES: WordSet = WordSet::new(
-        " captain chair chairman chairwoman chairperson treasurer secretary manager lead director head owner officer coordinator \
-        co-ordinator contact liaison sponsor steward keeper consultant supervisor foreman editor producer designer engineer architect principal \
-        dean registrar clerk spokesperson deputy successor replacement president admin administrator maintainer representative rep trustee \
-        guardian mentor referee examiner inspector chef champion approver stakeholder leader coach physio boss host caretaker curator \
-        bursar librarian pharmacist investigator analyst scientist facilitator moderator scribe organiser organizer buyer agronomist \
-        vice-chair co-chair teamlead assistant ",
-    );
-    ROLES.contains(word)
+    lists::ROLES.contains(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_broken_cue_says_what_is_wrong() {
+        assert!(cue("agreed/agrees to | Person 0.8, Me 0.7").is_ok());
+        for (entry, said) in [
+            ("agreed to", "no ' | '"),
+            ("agreed to | Anybody 0.8", "'Anybody' is no subject"),
+            ("agreed to | Person", "no subject with a number"),
+            ("agreed to | Person much", "'much' is no number"),
+            ("agreed to | Person 8", "not from 0 to 1"),
+        ] {
+            let fault = cue(entry).unwrap_err();
+            assert!(fault.contains(said), "{fault}");
+        }
+    }
 }

@@ -10,7 +10,8 @@ use memory_core::event::Category;
 
 use super::clause::{Clause, Lead, Subject};
 use super::cues::{self, Who};
-use promises::{CHOICE_VERBS, promise};
+use super::lists;
+use promises::promise;
 
 #[derive(Debug, Clone)]
 pub(super) struct Hit {
@@ -65,7 +66,7 @@ fn settled(clause: &Clause<'_, '_>, category: Category, lead: &Lead, at: usize, 
     let named = matches!(lead.subject, Subject::People(_) | Subject::Me);
     if category == Category::Commitment
         && clause.word(at).starts_with("agree")
-        && CHOICE_VERBS.contains(&clause.word(end))
+        && lists::CHOICE_VERBS.contains(clause.word(end))
     {
         return if named && !matches!(&lead.subject, Subject::People(people) if people.len() > 1) {
             category
@@ -185,38 +186,6 @@ fn weighed(
 
 /// «no blockers», «reduces the risk», «resolved the outage», «risk management».
 fn is_denied(clause: &Clause<'_, '_>, at: usize) -> bool {
-    const AWAY: [&str; 30] = [
-        "no",
-        "not",
-        "n't",
-        "without",
-        "never",
-        "fixed",
-        "resolved",
-        "reduce",
-        "reduces",
-        "reduced",
-        "mitigate",
-        "mitigates",
-        "mitigated",
-        "avoid",
-        "avoids",
-        "avoided",
-        "prevent",
-        "prevents",
-        "eliminate",
-        "eliminates",
-        "eliminated",
-        "zero",
-        "minimize",
-        "lower",
-        "lowers",
-        "addressed",
-        "closed",
-        "patched",
-        "any",
-        "fixes",
-    ];
     let floor = clause.tokens.start.max(at.saturating_sub(5));
-    (floor..at).any(|back| AWAY.contains(&clause.word(back)))
+    (floor..at).any(|back| lists::DENIALS.contains(clause.word(back)))
 }

@@ -1,20 +1,15 @@
 //! What one line looks like by itself: bullet, heading, header, label, turn, log or code.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
-use memory_language::calendar_words::{MONTH_ALTERNATIVES, WEEKDAY_ALTERNATIVES};
 use memory_language::time::{Lean, readings};
-use regex::Regex;
 
+use super::line_patterns::{ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, STAMPED, TRACE, TURN};
+use super::lists;
 use super::words::floor_boundary;
 
 /// Only the head of a line says what it is.
 const HEAD_MAX_BYTES: usize = 400;
-
-fn pattern(source: &str) -> Option<Regex> {
-    Regex::new(source).ok()
-}
 
 fn head(line: &str) -> &str {
     &line[..floor_boundary(line, HEAD_MAX_BYTES)]
@@ -28,13 +23,7 @@ pub(super) struct Bullet {
 }
 
 pub(super) fn bullet(line: &str) -> Option<Bullet> {
-    static BULLET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(concat!(
-            r"^(\s*)(?:(?:->|=>|[-*+•·‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?",
-            r"|\[([ xX✓✔])\]\s+|([☐☑✅✔✓✗✘❌⬜])\s*)",
-        ))
-    });
-    let found = BULLET.as_ref()?.captures(head(line))?;
+    let found = BULLET.get().captures(head(line))?;
     let mark = found.get(2).or(found.get(3)).or(found.get(4)).map(|mark| mark.as_str());
     let text_at = found.get(0)?.end();
     (text_at < line.len()).then(|| Bullet {
@@ -64,25 +53,13 @@ pub(super) fn heading(line: &str) -> Option<(usize, Range<usize>)> {
 }
 
 pub(super) fn mail_header(line: &str) -> Option<(String, &str)> {
-    static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(concat!(
-            r"(?i)^\s*(?:\*\*|__)?(From|To|Cc|Bcc|Date|Sent|Subject|Reply-To)(?:\*\*",
-            r"|__)?\s*:(?:\*\*|__)?\s*(.*)$",
-        ))
-    });
-    let found = HEADER.as_ref()?.captures(head(line))?;
+    let found = HEADER.get().captures(head(line))?;
     Some((found.get(1)?.as_str().to_ascii_lowercase(), found.get(2)?.as_str().trim()))
 }
 
 /// `Label: rest`, also `**Label:** rest`: the label and where the rest begins.
 pub(super) fn label(line: &str) -> Option<(&str, usize)> {
-    static LABEL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(concat!(
-            r"^\s*(?:\*\*|__)?([\p{Lu}][\p{L}0-9 &/'-]{0,38}?)(?:\s*\([^)]{1,30}\))?\s*(?:\*\*",
-            r"|__)?\s*:(?:\*\*|__)?\s*",
-        ))
-    });
-    let found = LABEL.as_ref()?.captures(head(line))?;
+    let found = LABEL.get().captures(head(line))?;
     Some((found.get(1)?.as_str(), found.get(0)?.end()))
 }
 
@@ -95,24 +72,8 @@ pub(super) struct Turn<'a> {
 
 /// `Alice: …`, `[10:02] Bob Martinez: …`, `**Alice**: …`, `<alice> …`, and `Alice Chen  10:02 AM` above its words.
 pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
-    const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
-    const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
-    static TURN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let time = format!(r"(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?");
-        let name =
-            format!(r"(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?");
-        pattern(&format!(r"^\s*{time}{name}\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)"))
-    });
-    static ANGLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(&format!(r"^\s*(?:[\[(]?(?P<time>{TIME})[\])]?\s*)?<(?:v )?(?P<name>{NAME})>\s*(?P<rest>\S)"))
-    });
-    static ABOVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let after = format!(r"[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})");
-        let before = format!(r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?,?\s+[\[(]?{TIME}[\])]?");
-        pattern(&format!(r"^\s*(?:{after}|{before})\s*:?\s*$"))
-    });
     let line = head(line);
-    if let Some(found) = TURN.as_ref()?.captures(line).or_else(|| ANGLE.as_ref()?.captures(line)) {
+    if let Some(found) = TURN.get().captures(line).or_else(|| ANGLE.get().captures(line)) {
         let paren_time = found.name("paren").is_some_and(|paren| paren.as_str().contains(':'));
         let angle = found.name("paren").is_none() && line.trim_start().contains('<');
         return Some(Turn {
@@ -121,105 +82,41 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
             text_at: found.name("rest")?.start(),
         });
     }
-    let found = ABOVE.as_ref()?.captures(line)?;
+    let found = ABOVE.get().captures(line)?;
     let name = found.name("name").or(found.name("late"))?.as_str();
     Some(Turn { name, timed: true, text_at: line.len() })
 }
 
 /// Where the words begin in an entry that a day or an hour leads: «19 Nov 00:15  alarm rings», «2025-06-02 – gate moved».
 pub(super) fn dated_entry(line: &str) -> Option<usize> {
-    static ENTRY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let month = format!(r"(?:{MONTH_ALTERNATIVES})[a-z]*");
-        let weekday = format!(r"(?:{WEEKDAY_ALTERNATIVES})[a-z]*");
-        let day = [
-            r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?",
-            &format!(r"\d{{1,2}}\.?\s+{month}\.?(?:\s+\d{{4}})?"),
-            &format!(r"{month}\.?\s+\d{{1,2}}(?:,?\s+\d{{4}})?"),
-            r"\d{1,2}:\d{2}",
-            &weekday,
-        ]
-        .join("|");
-        let time =
-            r"(?:[ ,T]+\d{1,2}[:.]\d{2}(?::\d{2})?(?:\s?[ap]m)?)?[\])]?(?:\s*[-–—:|]\s+|\s{2,}|\t|\]\s+)";
-        pattern(&format!(r"^\s*[\[(]?(?:{weekday}\.?,?\s+)?(?:{day}){time}"))
-    });
-    let end = ENTRY.as_ref()?.find(head(line))?.end();
+    let end = ENTRY.get().find(head(line))?.end();
     (line[end..].split_whitespace().count() >= 2).then_some(end)
 }
 
 /// What a chat program notes by itself: «09/05/2025, 18:02 - Carmen created group …», «<Media omitted>».
 pub(super) fn is_notice(line: &str) -> bool {
-    static STAMPED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(r"^\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? ?[-–]? ")
-    });
     let line = head(line);
-    let stamped = STAMPED.as_ref().is_some_and(|stamp| stamp.is_match(line));
+    let stamped = STAMPED.get().is_match(line);
     (stamped && turn(line).is_none()) || line.contains("<Media omitted>")
 }
 
 pub(super) fn is_log(line: &str) -> bool {
-    static LOG: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(concat!(
-            r#"^\s*\[?(?:\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\]?\s+(?:\[[^\]]*\]\s*)*(?:INFO"#,
-            r#"|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \S+ \S+"#,
-            r#"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)[ :\]])|"(?:GET"#,
-            r#"|POST|PUT|DELETE) /|^\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}[.,]\d+Z?\s"#,
-        ))
-    });
-    static TRACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(r#"^(?:Traceback |\s+at [\w.$<>]+\(|\s*File "[^"]+", line \d+|\s*Caused by: )"#)
-    });
     let line = head(line);
-    [&LOG, &TRACE].iter().any(|log| log.as_ref().is_some_and(|log| log.is_match(line)))
+    LOG.get().is_match(line) || TRACE.get().is_match(line)
 }
 
 /// A line that only a program has.
 pub(super) fn is_code(line: &str) -> bool {
-    static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(concat!(
-            r#"^\s*(?:(?:async )?def \w+\(|class \w+[(:{ ].*[:{]$|import [\w.{*]+"#,
-            r#"|from [\w.]+ import |#include|(?:pub |export |static |async |private "#,
-            r#"|public |protected )*(?:fn|func|function|const|let|var|struct"#,
-            r#"|enum|impl|interface|package|namespace|void|int) [\w<(*&{].*[;{()=,]"#,
-            r#"|return\b.*[;)\w]$|(?:if|for|while|elif|except|with|try|else)\b.*:$"#,
-            r#"|(?:if|for|while|switch|catch)\s?\(.*|[})\]];?,?$|@\w+(?:\(.*\))?$"#,
-            r#"|\$ \w|//|/\*|\*/|"""|<[/!?a-z][^>]*>|"[^"]+"\s*:\s*["\[{\d]|(?i:select"#,
-            r#"|insert into|update|delete from|create table|alter table) .*;?$)"#,
-            r#"|[;{]\s*$|^\s*[\w.\[\]"']+\s*[-+*/]?=\s*\S|\w\(.*\)\s*$|^\s*assert "#,
-        ))
-    });
-    CODE.as_ref().is_some_and(|code| code.is_match(head(line)))
+    CODE.get().is_match(head(line))
 }
 
 /// A closing such as «Best regards,»: what follows is a signature.
 pub(super) fn is_closing(line: &str) -> bool {
-    const CLOSINGS: [&str; 20] = [
-        "best regards",
-        "kind regards",
-        "warm regards",
-        "regards",
-        "best",
-        "best wishes",
-        "all the best",
-        "thanks",
-        "many thanks",
-        "thank you",
-        "cheers",
-        "sincerely",
-        "yours",
-        "yours sincerely",
-        "thanks again",
-        "with regards",
-        "thx",
-        "talk soon",
-        "warmly",
-        "respectfully",
-    ];
     let words = line.trim().trim_end_matches([',', '!', '.', '-']).to_ascii_lowercase();
     let count = words.split_whitespace().count();
     let polite = ["regards", "greetings", "wishes", "faithfully", "sincerely", "truly", "gratefully"];
     (count <= 5 && polite.iter().any(|end| words.ends_with(end)))
-        || CLOSINGS.contains(&words.as_str())
+        || lists::CLOSINGS.contains(words.as_str())
         || line.trim_end() == "--"
         || line == "-- "
         || line.starts_with("Sent from my ")

@@ -4,6 +4,7 @@
 mod assemble;
 mod clause;
 mod cues;
+mod data_file;
 mod discover;
 mod draft;
 mod event_context;
@@ -12,11 +13,14 @@ mod genre;
 mod hits;
 mod irony;
 mod items;
+mod line_patterns;
 mod lines;
+mod lists;
 mod model;
 mod names;
 mod narrative;
 mod owners;
+mod patterns;
 mod people;
 mod requests;
 mod scene;
@@ -50,6 +54,24 @@ use words::Text;
 
 /// Of a source no more than this is read; what lies behind it yields nothing.
 const SOURCE_MAX_BYTES: usize = 4_000_000;
+
+/// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
+/// part of the program, so this fails only for a broken build.
+pub(crate) fn check_data() -> Result<(), String> {
+    for list in lists::ALL {
+        list.read()?;
+    }
+    for pattern in line_patterns::ALL {
+        pattern.compile()?;
+    }
+    verbs::read()?;
+    cues::read()?;
+    sections::read()?;
+    things::read_places()?;
+    model::read_word_classes()?;
+    ClauseModel::read_own()?;
+    Ok(())
+}
 
 /// Finds events and entities by rules, and by a small model that weighs clauses. The same source always gives the same
 /// result.

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use memory_language::text::cut;
 
+use super::lists;
 use super::people::Known;
 use super::scene::Scene;
 use super::words::Kind;
-use super::wordset::WordSet;
 
 const NARRATIVE_MAX_CHARS: usize = 300;
 
@@ -99,19 +99,9 @@ pub(super) fn names(people: &[Known], who: &[usize]) -> String {
 
 /// A task as something to do, `None` when it is named by a noun.
 pub(super) fn as_verb_phrase(task: &str) -> Option<String> {
-    static VERBS: WordSet = WordSet::new(
-        " add fix remove update create delete move rename refactor implement improve support enable disable bump merge \
-        revert finish complete send write prepare draft schedule follow check confirm discuss investigate switch upgrade migrate deploy \
-        release ship launch publish test verify validate document define design build set share contact call email notify ensure consider \
-        evaluate explore monitor track plan start stop continue begin run install configure visit review deliver provide present \
-        organize organise coordinate research analyze analyse reach talk meet book submit open close order find get make sync work \
-        own lead drive compile collect gather circulate invite onboard train hire ask look put pull push rotate clean resolve reproduce \
-        propose identify estimate finalize finalise negotiate arrange assign communicate benchmark rewrite port set-up draw take bring \
-        speak post escalate spec prototype audit replace ",
-    );
     let first = task.split_whitespace().next()?;
     let lower = first.to_lowercase();
-    if VERBS.contains(&lower) {
+    if lists::TASK_VERBS.contains(&lower) {
         return Some(format!("{lower}{}", &task[first.len()..]));
     }
     None

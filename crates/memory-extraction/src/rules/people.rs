@@ -6,10 +6,10 @@ use std::collections::{HashMap, HashSet};
 
 use memory_core::entity::{EntityType, normalised_name};
 
+use super::lists;
 use super::names;
 use super::verbs;
 use super::words::{Kind, Text};
-use super::wordset::WordSet;
 use fits::Fits;
 pub(super) use fits::folded;
 use fits::{capitalised, phrase};
@@ -295,12 +295,7 @@ impl Roster {
     }
 
     fn owner_of_address(&mut self, email: &str, fits: &Fits) -> Option<usize> {
-        /// Parts of addresses that many people read.
-        static SHARED: WordSet = WordSet::new(
-            " info support team noreply no-reply admin sales hello contact help billing dev ops all security \
-                              news newsletter office jobs press notifications donotreply ",
-        );
-        let is_shared = |part: &str| SHARED.contains(part);
+        let is_shared = |part: &str| lists::SHARED_MAILBOXES.contains(part);
         let local = email.split('@').next()?;
         if is_shared(local) {
             return None;

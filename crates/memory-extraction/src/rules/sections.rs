@@ -1,10 +1,12 @@
 //! What a heading or a label promises about the lines under it.
 
-mod table;
+use std::sync::LazyLock;
 
 use memory_core::event::Category;
 
-use table::TABLE;
+use super::data_file::loaded;
+use super::lists;
+use super::wordset::WordMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Section {
@@ -19,6 +21,29 @@ pub(super) enum Section {
     People,
     /// Nothing under it is an event.
     Skip,
+}
+
+static HEADINGS: LazyLock<WordMap<&'static str, Section>> = LazyLock::new(|| loaded(read()));
+
+/// The known headings. One that is in two sections of the file is of the first.
+pub(super) fn read() -> Result<WordMap<&'static str, Section>, String> {
+    let mut headings = WordMap::default();
+    for (name, entries) in lists::HEADINGS_FILE.sections()? {
+        let section = match name {
+            "Open" => Some(Section::Open),
+            "Planned" => Some(Section::Planned),
+            "People" => Some(Section::People),
+            "Skip" => Some(Section::Skip),
+            _ => Category::parse(name).map(Section::Prior),
+        };
+        let line = entries.first().map_or(0, |(line, _)| *line);
+        let section =
+            section.ok_or_else(|| lists::HEADINGS_FILE.fault(line, &format!("'{name}' promises nothing")))?;
+        for (_, heading) in entries {
+            headings.entry(heading).or_insert(section);
+        }
+    }
+    Ok(headings)
 }
 
 /// The section a heading opens; `None` when it is not one of the known.
@@ -41,11 +66,7 @@ pub(super) fn of_heading(heading: &str) -> Option<Section> {
 }
 
 fn exact(words: &str) -> Option<Section> {
-    if words.is_empty() || words.contains('|') {
-        return None;
-    }
-    let marked = format!("|{words}|");
-    TABLE.iter().find(|(_, names)| names.contains(&marked)).map(|(section, _)| *section)
+    HEADINGS.get(words).copied()
 }
 
 /// «Sprint 12 action items», «Open risks and blockers», «Decisions from Monday».

@@ -13,6 +13,7 @@ use super::names;
 use super::people::Roster;
 use super::verbs;
 use super::words::{Kind, Text, spaced};
+pub(super) use places::read as read_places;
 use places::{joined, place};
 pub(super) use words::is_company_ending;
 use words::{is_body, is_function_word, is_leading_body, is_team_word, is_trade_word, is_verb_like};

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use super::data_file::loaded;
+use super::lists;
 use super::wordset::WordMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,99 +29,32 @@ pub(super) struct Verb {
     pub(super) ing: bool,
 }
 
-const DEEDS: &str = "\
-    accept achieve acquire activate add address adapt administer admit adopt analyse analyze announce answer apply approve arrange \
-    assemble assess assign attach attend audit automate award bake benchmark book borrow box brief calibrate \
-    call cancel carry cement certify chase check circulate clean clear climb close coach code collect compare compile complete \
-    compose compost conduct configure confirm connect construct consult contact convert cook copy correct count create crop cull \
-    customise debug decommission decorate deliver demo demolish demonstrate deploy deposit descale design develop diagnose \
-    disable discharge disconnect discuss dismantle dismount dispatch distribute document donate double-check download draft drain \
-    dredge drill dry dust edit elect email e-mail employ empty enable engage enrol enroll erect escalate establish estimate \
-    evacuate evaluate examine exchange execute explore export extract fence fill film filter file finalise finalize \
-    finish fit fix flush formulate forward found fumigate furnish gather generate grade graft grant grease harvest help hire host \
-    identify implement import improve index inform inspect install instruct insulate integrate interview introduce inventory \
-    investigate invite invoice isolate issue join label land laminate launch lend license list load locate lock log mail \
-    manufacture map mark measure mend merge migrate milk model modify mop mount move mow negotiate notify number observe obtain \
-    onboard open operate optimise optimize order organise organize oversee overhaul pack paint park patch perform phone photograph \
-    pick pilot place plan plant plaster plate plough plow plug polish port post practise prepare present print procure process \
-    produce programme promote proofread protect provide provision prune publish pump purchase pursue qualify quote race rack \
-    re-measure reach rebook recall receive recharge reconcile reconfigure record recover recruit redesign refactor refill refit \
-    refresh refund refurbish register rehearse reinstall reject relabel release reload relocate remind remove renegotiate renew \
-    renovate rent reopen reorder reorganise reorganize repaint repair repeat replace replant reply repot reproduce request rescue \
-    research reserve reset resolve restart restock restore retest retrieve retrofit return revert review revise \
-    revisit roll rotate sample sand save scan schedule scrape scrub seal search secure select separate service settle sew share \
-    shear ship shred sign simplify solve sort source split spray stack stage start sterilise sterilize stock store \
-    strengthen strip study submit supply survey swap tag talk tape test thank thin tidy tile tow trace track train \
-    transcribe transfer transplant translate transport treat trim troubleshoot tune type unblock unload unpack update upgrade \
-    upload vacate vaccinate vacuum validate verify visit wash water weatherproof weed weigh weld whitewash wipe wire work wrap \
-    clarify arrange brainstorm sketch prototype script render record dub screen audition cater plate \
-    score coach tackle stretch jog warm lobby canvass petition campaign fundraise raise enforce file notarise depose \
-    litigate serve redact catalogue catalog archive digitise digitize automate containerise instrument pair";
+static FORMS: LazyLock<WordMap<String, Verb>> = LazyLock::new(|| loaded(read()));
 
-const IRREGULAR_DEEDS: &str = "\
-    send:sent:sent write:wrote:written rewrite:rewrote:rewritten build:built:built rebuild:rebuilt:rebuilt buy:bought:bought \
-    sell:sold:sold bring:brought:brought make:made:made take:took:taken give:gave:given put:put:put set:set:set run:ran:run \
-    hold:held:held meet:met:met lead:led:led teach:taught:taught pay:paid:paid speak:spoke:spoken ring:rang:rung draw:drew:drawn \
-    redraw:redrew:redrawn drive:drove:driven fly:flew:flown sow:sowed:sown dig:dug:dug lay:laid:laid shoot:shot:shot hang:hung:hung \
-    feed:fed:fed win:won:won spend:spent:spent catch:caught:caught sweep:swept:swept begin:began:begun undertake:undertook:undertaken \
-    withdraw:withdrew:withdrawn swim:swam:swum sing:sang:sung cut:cut:cut oversee:oversaw:overseen lend:lent:lent \
-    show:showed:shown submit:submitted:submitted ship:shipped:shipped wind:wound:wound grind:ground:ground bind:bound:bound \
-    proofread:proofread:proofread reset:reset:reset split:split:split hand:handed:handed";
-
-const HARMS: &str = "\
-    fail crash burst collapse crack leak expire overheat overrun stall choke corrupt flood jam malfunction rot wilt rust suffer \
-    worsen deteriorate misplace mislabel overbook overflow vanish disappear bounce spoil damage injure breach contaminate \
-    delay miss strand trip faint glitch degrade lag clog snap shatter block stop-working warp stain \
-    infect poison cough";
-const IRREGULAR_HARMS: &str = "\
-    break:broke:broken lose:lost:lost fall:fell:fallen die:died:died steal:stole:stolen tear:tore:torn hurt:hurt:hurt \
-    freeze:froze:frozen bleed:bled:bled strike:struck:struck burn:burnt:burnt forget:forgot:forgotten sink:sank:sunk slip:slipped:slipped";
-
-const SHIFTS: &str = "\
-    increase decrease reduce lower extend shorten expand shift postpone reschedule change switch rename double halve drop \
-    adjust revise relocate triple trim-down bump defer advance push";
-const IRREGULAR_SHIFTS: &str = "rise:rose:risen shrink:shrank:shrunk grow:grew:grown";
-
-const IDLES: &str = "\
-    seem appear happen belong contain consist depend exist own require remain stay want need like love hope wish believe remember \
-    look live try use allow agree ask say tell mean know think feel see hear understand come become wait matter concern care \
-    discuss mention worry wonder prefer enjoy hate expect suppose guess imagine decide promise learn notice realise realize \
-    listen watch read laugh smile cry cost last suit resemble deserve include involve name sound taste smell \
-    sit stand sleep walk let keep get go turn leave eat drink marry consider intend";
-const IRREGULAR_IDLES: &str = "\
-    do:did:done be:was:been have:had:had know:knew:known think:thought:thought feel:felt:felt see:saw:seen hear:heard:heard say:said:said \
-    tell:told:told mean:meant:meant understand:understood:understood come:came:come become:became:become keep:kept:kept get:got:got \
-    go:went:gone leave:left:left sit:sat:sat stand:stood:stood sleep:slept:slept eat:ate:eaten drink:drank:drunk find:found:found \
-    let:let:let read:read:read wear:wore:worn lie:lay:lain choose:chose:chosen";
-
-static FORMS: LazyLock<WordMap<String, Verb>> = LazyLock::new(|| {
+/// The forms of all verbs. A word of two classes is of the one that is read first.
+pub(super) fn read() -> Result<WordMap<String, Verb>, String> {
     let mut forms = WordMap::default();
-    // What is put in first stays: a word of two classes is the one named first here.
-    for (class, irregular, regular) in [
-        (Class::Idle, IRREGULAR_IDLES, IDLES),
-        (Class::Harm, IRREGULAR_HARMS, HARMS),
-        (Class::Shift, IRREGULAR_SHIFTS, SHIFTS),
-        (Class::Deed, IRREGULAR_DEEDS, DEEDS),
-    ] {
-        for verb in irregular.split_whitespace() {
-            let mut parts = verb.split(':');
-            let (base, past, participle) = (
-                parts.next().unwrap_or_default(),
-                parts.next().unwrap_or_default(),
-                parts.next().unwrap_or_default(),
-            );
-            put(&mut forms, class, base, |verb| verb.base = true);
-            put(&mut forms, class, past, |verb| verb.past = true);
-            put(&mut forms, class, participle, |verb| verb.participle = true);
-            inflect(&mut forms, class, base, false);
-        }
-        for base in regular.split_whitespace() {
-            put(&mut forms, class, base, |verb| verb.base = true);
-            inflect(&mut forms, class, base, true);
+    for (class, section) in
+        [(Class::Idle, "idle"), (Class::Harm, "harm"), (Class::Shift, "shift"), (Class::Deed, "deed")]
+    {
+        for (line, verb) in lists::VERBS_FILE.section(section)? {
+            match verb.split(' ').collect::<Vec<_>>().as_slice() {
+                [base] => {
+                    put(&mut forms, class, base, |verb| verb.base = true);
+                    inflect(&mut forms, class, base, true);
+                }
+                [base, past, participle] => {
+                    put(&mut forms, class, base, |verb| verb.base = true);
+                    put(&mut forms, class, past, |verb| verb.past = true);
+                    put(&mut forms, class, participle, |verb| verb.participle = true);
+                    inflect(&mut forms, class, base, false);
+                }
+                _ => return Err(lists::VERBS_FILE.fault(line, "a verb has one form or three")),
+            }
         }
     }
-    forms
-});
+    Ok(forms)
+}
 
 fn put(forms: &mut WordMap<String, Verb>, class: Class, form: &str, mark: impl Fn(&mut Verb)) {
     let verb = forms.entry(form.to_owned()).or_insert(Verb {

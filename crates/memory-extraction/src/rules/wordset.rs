@@ -1,8 +1,7 @@
-//! Sets and maps of words that are looked up for every token.
+//! Maps of words that are looked up for every token, and how their keys are hashed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
-use std::sync::OnceLock;
 
 use memory_language::hash::Fnv1a;
 
@@ -47,21 +46,3 @@ impl Hasher for Hashed {
 
 pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 pub(super) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Hashed>>;
-
-type Words = HashSet<&'static str, BuildHasherDefault<WordHasher>>;
-
-/// A list of words, written in one string with blanks between them.
-pub(super) struct WordSet {
-    listed: &'static str,
-    words: OnceLock<Words>,
-}
-
-impl WordSet {
-    pub(super) const fn new(listed: &'static str) -> Self {
-        Self { listed, words: OnceLock::new() }
-    }
-
-    pub(super) fn contains(&self, word: &str) -> bool {
-        self.words.get_or_init(|| self.listed.split_whitespace().collect()).contains(word)
-    }
-}

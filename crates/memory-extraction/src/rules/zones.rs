@@ -11,10 +11,10 @@ use std::ops::Range;
 use memory_core::event::Category;
 
 use super::lines::{self, bullet, cells, is_code, is_log, label, turn};
+use super::lists;
 use super::names;
 use super::people::is_role_name;
 use super::sections::{self, Section};
-use super::wordset::WordSet;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
@@ -65,14 +65,8 @@ const SPEAKERS_MAX: usize = 500;
 /// The level of headings that are only a line of words, such as «Done:».
 const LEADER: usize = 8;
 
-/// Labels before the names of people with a part in the text.
-static ROLES: WordSet = WordSet::new(
-    " author authors owner deciders decider reviewer reviewers facilitator chair scribe note-taker notetaker \
-                     host organizer organiser lead approver approvers moderator assignee interviewer presenter ",
-);
-
 fn is_role(label: &str) -> bool {
-    ROLES.contains(&label.trim().to_lowercase().replace(' ', "-"))
+    lists::LABEL_ROLES.contains(&label.trim().to_lowercase().replace(' ', "-"))
 }
 
 /// «@Dietmar: please …» calls someone in a text; it is no turn of theirs.

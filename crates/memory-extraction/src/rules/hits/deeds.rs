@@ -5,18 +5,9 @@ use memory_core::event::Category;
 use memory_language::time::{Lean, Relation, readings};
 
 use super::super::clause::{Clause, Lead, Subject};
+use super::super::lists;
 use super::super::verbs::{self, Class};
-use super::super::wordset::WordSet;
 use super::{Hit, reads_as_adjective};
-
-/// Words in -ed that are no verbs.
-static NO_VERBS: WordSet = WordSet::new(
-    " need needed indeed speed feed seed breed bleed weed shed wed bed red hundred hatred sacred naked wicked \
-    tired excited interested worried concerned supposed used related united limited advanced based crowded gifted talented detailed \
-    complicated experienced scheduled expected planned intended wanted asked liked loved looked seemed appeared happened turned tried \
-    wished hoped believed required allowed stayed remained lived named called unfinished unused embarrassed exhausted annoyed \
-    disappointed pleased surprised delighted frustrated satisfied impressed relieved ashamed scared bored confused beloved aged ",
-);
 
 /// «Bob sent the draft», «the valve was replaced», «sent off the forms».
 pub(super) fn deed(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
@@ -69,7 +60,7 @@ fn doubt_of_verb(clause: &Clause<'_, '_>, at: usize) -> Option<f32> {
             let lead = clause.lead(at);
             (!lead.be && matches!(lead.subject, Subject::People(_) | Subject::Me)).then_some(0.04)?
         }
-        None if word.len() > 4 && word.ends_with("ed") && !NO_VERBS.contains(word) => 0.05,
+        None if word.len() > 4 && word.ends_with("ed") && !lists::NOT_VERBS.contains(word) => 0.05,
         _ => return None,
     };
     if clause.scene.spot(at).is_some() || !clause.is_told(at) {

@@ -3,31 +3,10 @@
 use memory_core::event::Category;
 
 use super::super::clause::{Clause, Lead, Subject};
+use super::super::lists;
 use super::super::verbs::{self, Class};
-use super::super::wordset::WordSet;
 use super::deeds::{aside, is_function_word};
 use super::{Hit, is_denied};
-
-/// Nouns for what is wrong.
-static TROUBLES: WordSet = WordSet::new(
-    " problem problems issue issues bug bugs defect defects fault faults backlog leak leaks crack cracks damp mould mold \
-    shortage shortages outage outages error errors mismatch mismatches disaster failure failures injury injuries accident accidents \
-    blocker blockers hazard hazards breakdown puncture infection overrun deficit shortfall glitch glitches bottleneck malfunction \
-    complaint complaints dispute regression regressions downtime theft flood flooding corrosion rust honeycombing delays arrears \
-    impediment obstacle obstacles trouble troubles conflict conflicts danger vermin mice rats pests ",
-);
-/// What something is when it is not as it should be.
-static STATES: WordSet = WordSet::new(
-    " down broken stuck late missing unreadable unusable unsafe loose damp rotten faulty defective dead \
-    insufficient incomplete blocked unavailable unreachable unstable flaky leaking cracked unpaid unsigned untested understaffed expired overdue \
-    behind sick ill injured jammed frozen offline empty overloaded overbooked exhausted unclear wrong leaky mouldy moldy torn bent \
-    outdated vulnerable unresolved undecided short delayed absent ",
-);
-/// Things people know, want or mean: not doing them is no harm.
-static HARMLESS: WordSet = WordSet::new(
-    " want mind worry know think need like remember care matter mean see understand believe have be say tell forget agree \
-    expect hesitate wait include feel look let get go ",
-);
 
 /// The harm that is told at a token.
 pub(super) fn harm(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
@@ -97,7 +76,7 @@ fn hindered(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
         verb += 1;
     }
     let what = clause.word(verb);
-    if verb >= clause.tokens.end || HARMLESS.contains(what) {
+    if verb >= clause.tokens.end || lists::HARMLESS.contains(what) {
         return None;
     }
     let lead = clause.lead(at);
@@ -135,7 +114,7 @@ fn hindered(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
 /// «staging is down», «the delivery is late again».
 fn state(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
-    let found = STATES.contains(word) || (word == "out" && clause.word(at + 1) == "of");
+    let found = lists::STATES.contains(word) || (word == "out" && clause.word(at + 1) == "of");
     if !found {
         return None;
     }
@@ -187,7 +166,7 @@ fn state(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
 
 /// «a backlog of ten weeks», «damp in the cellar».
 fn trouble(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
-    if !TROUBLES.contains(clause.word(at)) || is_denied(clause, at) {
+    if !lists::TROUBLES.contains(clause.word(at)) || is_denied(clause, at) {
         return None;
     }
     // «bug fixed», «issue tracker», «the problem statement».

@@ -3,31 +3,11 @@
 use memory_core::event::Category;
 
 use super::super::clause::{Clause, Lead, Subject};
-use super::super::wordset::WordSet;
+use super::super::lists;
 use super::Hit;
 
-/// Words that judge.
-static JUDGING: WordSet = WordSet::new(
-    " good great gorgeous excellent fantastic brilliant lovely perfect helpful useful clear confusing slow fast easy easier \
-    difficult hard harder clumsy unclear long short loud boring dull ugly nice awful terrible horrible bad poor weak strong better worse best worst \
-    fair unfair wonderful superb impressive disappointing annoying readable unreadable small big expensive cheap dear brave bold rude friendly \
-    cold hot warm tasty salty bland dry heavy beautiful amazing solid rough smooth messy dated cluttered intuitive cumbersome comfortable \
-    uncomfortable convincing strange weird odd noisy dark bright dense thin thorough sloppy polite professional patchy delicious stale fresh \
-    dreadful fine okay inconvenient convenient indispensable essential promising monotonous tedious pleasant unpleasant sweet bitter dirty clean \
-    saved overpriced underwhelming flawless hopeless useless worthless painful painless fun ",
-);
-static THINKING: WordSet = WordSet::new(
-    " think thinks thought feel feels felt reckon reckons reckoned say says said told tell report reports reported mention mentions \
-    mentioned wrote writes noted notes commented comments rated rates called calls described describes considered considers remarked replied \
-    answered believes believed ",
-);
-static LIKING: WordSet = WordSet::new(
-    " liked loved praised complained complain complains likes loves hates hated enjoyed enjoys appreciated disliked applauded \
-    criticised criticized commended thanked grumbled moaned raved objected preferred prefers love hate dislike dislikes enjoy adore adored ",
-);
-
 fn judges(clause: &Clause<'_, '_>, at: usize) -> bool {
-    JUDGING.contains(clause.word(at))
+    lists::JUDGING.contains(clause.word(at))
 }
 
 fn is_much(word: &str) -> bool {
@@ -84,7 +64,7 @@ fn finds(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
 
 /// «Dr Adebayo thought the gap too long», «the women told us that the manual is too long».
 fn says(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
-    if !THINKING.contains(clause.word(at)) {
+    if !lists::THINKING.contains(clause.word(at)) {
         return None;
     }
     let lead = clause.lead(at);
@@ -107,7 +87,7 @@ fn says(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
 /// «parents complained», «Ana liked the draft», «Brightfold love the new filters».
 fn likes(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
-    if !LIKING.contains(word) {
+    if !lists::LIKING.contains(word) {
         return None;
     }
     let lead = clause.lead(at);

@@ -4,88 +4,10 @@ use memory_core::event::Category;
 
 use super::super::clause::{Clause, Subject};
 use super::super::cues;
+use super::super::lists;
 use super::super::verbs;
 use super::super::words::Kind;
 use super::Hit;
-
-/// Verbs that choose: «we will use …» is a decision more than a promise.
-pub(super) const CHOICE_VERBS: [&str; 20] = [
-    "use",
-    "go",
-    "adopt",
-    "keep",
-    "stick",
-    "standardize",
-    "standardise",
-    "switch",
-    "drop",
-    "proceed",
-    "target",
-    "choose",
-    "retain",
-    "move",
-    "postpone",
-    "migrate",
-    "support",
-    "rely",
-    "prioritize",
-    "freeze",
-];
-/// What one will do without promising anything.
-const IDLE_VERBS: [&str; 52] = [
-    "be",
-    "have",
-    "need",
-    "see",
-    "know",
-    "think",
-    "like",
-    "love",
-    "want",
-    "depend",
-    "become",
-    "mean",
-    "miss",
-    "admit",
-    "say",
-    "bet",
-    "feel",
-    "remember",
-    "forget",
-    "enjoy",
-    "believe",
-    "agree",
-    "wait",
-    "understand",
-    "hate",
-    "tell",
-    "stay",
-    "cover",
-    "discuss",
-    "look",
-    "explore",
-    "learn",
-    "show",
-    "explain",
-    "walk",
-    "dive",
-    "assume",
-    "hear",
-    "live",
-    "die",
-    "try",
-    "wonder",
-    "hope",
-    "expect",
-    "notice",
-    "get",
-    "find",
-    "regret",
-    "survive",
-    "lose",
-    "win",
-    "guess",
-];
 
 /// «Alice will …», «I'll …», «Bob is going to …», «Dana to …»: a subject, a future and something to do.
 pub(super) fn promise(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
@@ -163,7 +85,7 @@ pub(super) fn promise(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
 fn settles(clause: &Clause<'_, '_>, at: usize, verb: usize, denied: bool, lead: &super::Lead) -> Option<Hit> {
     let word = clause.word(verb);
     let chooses = matches!(lead.subject, Subject::We | Subject::Group(_))
-        && CHOICE_VERBS.contains(&word)
+        && lists::CHOICE_VERBS.contains(word)
         && (word != "go" || matches!(clause.word(verb + 1), "with" | "ahead" | "for"));
     chooses.then(|| Hit {
         category: Category::Decision,
@@ -192,49 +114,7 @@ fn is_succession(clause: &Clause<'_, '_>, verb: usize) -> bool {
 }
 
 fn is_human(word: &str) -> bool {
-    cues::is_role(word)
-        || matches!(
-            word,
-            "colleague"
-                | "supplier"
-                | "contractor"
-                | "accountant"
-                | "lawyer"
-                | "solicitor"
-                | "electrician"
-                | "plumber"
-                | "roofer"
-                | "builder"
-                | "painter"
-                | "carpenter"
-                | "surveyor"
-                | "vet"
-                | "physio"
-                | "caterer"
-                | "printer"
-                | "mother"
-                | "father"
-                | "mum"
-                | "dad"
-                | "mom"
-                | "sister"
-                | "brother"
-                | "wife"
-                | "husband"
-                | "son"
-                | "daughter"
-                | "cousin"
-                | "aunt"
-                | "uncle"
-                | "partner"
-                | "vendor"
-                | "agency"
-                | "bank"
-                | "office"
-                | "council"
-                | "company"
-                | "firm"
-        )
+    cues::is_role(word) || lists::OTHER_PEOPLE.contains(word)
 }
 
 /// The verb that a future at token `at` leads to, and how sure a promise it makes.
@@ -295,6 +175,6 @@ fn is_idle(clause: &Clause<'_, '_>, verb: usize) -> bool {
         }
         "let" => clause.word(verb + 2) == "know",
         "keep" => clause.word(verb + 2) == "posted" || clause.word(verb + 2) == "mind",
-        _ => IDLE_VERBS.contains(&word),
+        _ => lists::IDLE_VERBS.contains(word),
     }
 }

@@ -2,24 +2,35 @@
 
 use std::sync::LazyLock;
 
+use super::super::data_file::{DataFile, loaded};
 use super::super::wordset::WordMap;
 
-const WORDS: &str = include_str!("lexicon.txt");
+static FILE: DataFile = DataFile::new("word_classes.txt", include_str!("../../../data/word_classes.txt"));
 
-static CLASSES: LazyLock<WordMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
-    let mut classes: WordMap<&'static str, Vec<&'static str>> = WordMap::default();
-    for line in WORDS.lines().filter(|line| !line.starts_with('#')) {
+type Classes = WordMap<&'static str, Vec<&'static str>>;
+
+static CLASSES: LazyLock<Classes> = LazyLock::new(|| loaded(read()));
+
+/// The classes by word. A line of the file is a class and its words.
+pub(in super::super) fn read() -> Result<Classes, String> {
+    let mut classes = Classes::default();
+    for (number, line) in FILE.section("")? {
         let mut words = line.split_whitespace();
-        let Some(class) = words.next() else { continue };
+        let class = words.next().unwrap_or_default();
+        let mut has_words = false;
         for word in words {
+            has_words = true;
             let known = classes.entry(word).or_default();
             if !known.contains(&class) {
                 known.push(class);
             }
         }
+        if !has_words {
+            return Err(FILE.fault(number, "a class has no words"));
+        }
     }
-    classes
-});
+    Ok(classes)
+}
 
 /// The classes of a word in lower case.
 pub(super) fn classes(word: &str) -> &'static [&'static str] {

@@ -25,6 +25,7 @@ use super::Found;
 use super::draft::Draft;
 use super::people::Roster;
 use super::scene::Scene;
+pub(super) use lexicon::read as read_word_classes;
 pub use weights::{CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, in_their_text};
 
 /// A clause as the model sees it, for training.

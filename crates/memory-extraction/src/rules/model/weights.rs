@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use memory_core::event::Category;
 
+use super::super::data_file::loaded;
 use super::super::wordset::HashedMap;
 use super::features::hash;
 
@@ -49,18 +50,13 @@ pub struct ClauseModel {
 impl ClauseModel {
     /// The model that comes with the program.
     pub fn own() -> Arc<Self> {
-        static OWN: LazyLock<Arc<ClauseModel>> = LazyLock::new(|| {
-            // The file is a part of the program, and a test reads it.
-            Arc::new(
-                ClauseModel::parse(include_str!("weights.txt")).unwrap_or_else(|_| ClauseModel::silent()),
-            )
-        });
+        static OWN: LazyLock<Arc<ClauseModel>> = LazyLock::new(|| Arc::new(loaded(ClauseModel::read_own())));
         OWN.clone()
     }
 
-    /// One that finds nothing.
-    fn silent() -> Self {
-        Self { thresholds: [1.1; Category::ALL.len()], weights: HashedMap::default() }
+    pub(in super::super) fn read_own() -> Result<Self, String> {
+        Self::parse(include_str!("../../../data/weights.txt"))
+            .map_err(|fault| format!("The data file weights.txt of memory-extraction is broken: {fault}."))
     }
 
     /// Reads weights as the trainer writes them.

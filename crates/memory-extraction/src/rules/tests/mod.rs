@@ -9,8 +9,13 @@ use memory_core::artifact::Context;
 use memory_core::event::{ActorRole, Category, ExtractedEvent, Extraction};
 use memory_core::ports::{Segment, SourceText};
 
-use super::extract;
+use super::{check_data, extract};
 use samples::{CHAT, MAIL, MEETING, NOTHING, RECORD, STATUS, TABLE};
+
+#[test]
+fn every_data_file_the_weights_and_all_patterns_are_sound() {
+    check_data().unwrap();
+}
 
 fn friday() -> Option<Timestamp> {
     "2024-03-15T10:00:00Z".parse().ok()

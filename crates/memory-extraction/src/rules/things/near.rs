@@ -6,46 +6,12 @@ use std::ops::Range;
 use memory_core::entity::EntityType;
 
 use super::super::cues::is_role;
+use super::super::lists;
 use super::super::names;
 use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
-use super::super::wordset::WordSet;
 use super::places::placed;
-use super::unknown::{SOFTWARE, begins_statement, is_unknown, sequence};
-
-/// Those of them that are words of the language too.
-static SOFTWARE_WORDS: WordSet = WordSet::new(
-    "slack excel stripe zoom notion windows oracle helm celery flask outlook yarn cypress redshift",
-);
-/// Whoever belongs to an organisation: «Cobaltbank's auditors», «the Corvane people».
-static STAFF: WordSet = WordSet::new(
-    "people folks guys rep reps auditors auditor engineers engineer staff support lawyers technicians technician buyers drivers \
-     team sales qa crew representative representatives consultants developers",
-);
-/// What organisations are to others: «our insurer, Pohja Mutual», «customer (Frisk Havmat)».
-static PARTS: WordSet = WordSet::new(
-    "supplier suppliers insurer contractor contractors vendor vendors agency buyer customer customers client clients carrier partner \
-     partners sponsor sponsors retailer wholesaler distributor publisher manufacturer caterer courier broker consultancy firm company \
-     charity startup bank association cooperative forwarder provider employer operator lab laboratory subcontractor auditor landlord",
-);
-/// What one has from or with an organisation: «a quote from Roofmaster», «works at Wickerly».
-static DEALINGS: WordSet = WordSet::new(
-    "quote quotes quotation offer offers tender tenders invoice invoices contract contracts ordered order orders bought signed \
-     certificate agreement deal licence license loan integration works worked working employed bill samples shipment delivery account \
-     collaboration cooperation partnership ticket",
-);
-/// Work on something that has a name: «the Larkspur migration», «Kontou app».
-static WORK: WordSet = WordSet::new(
-    "migration rewrite rollout roll-out cutover relaunch redesign app codebase repo repository backlog programme database beta \
-     prototype launch export rebrand",
-);
-static DEPARTMENTS: WordSet = WordSet::new(
-    "finance legal hr procurement ops operations security risk treasury compliance marketing sales estates highways sre platform \
-     purchasing audit payroll logistics",
-);
-static TITLES: WordSet = WordSet::new(
-    "ceo cto cfo coo officer director manager chair founder president head chairman secretary treasurer",
-);
+use super::unknown::{begins_statement, is_unknown, sequence};
 
 /// The name that begins at a token, by what stands around it; `domains` are the organisations of addresses.
 pub(super) fn named(
@@ -77,9 +43,9 @@ pub(super) fn named(
 /// «Postgres», «pnpm»; «Excel» and «Slack», which are words too, only with a capital inside of a sentence.
 fn is_software(text: &Text<'_>, at: usize) -> bool {
     let word = text.word(at);
-    let is_word_too = SOFTWARE_WORDS.contains(word);
+    let is_word_too = lists::SOFTWARE_WORDS.contains(word);
     let large = text.is_capitalised(at);
-    SOFTWARE.contains(word)
+    lists::SOFTWARE.contains(word)
         && text.is_word(at)
         && (large || (!is_word_too && verbs::of(word).is_none()))
         && !(is_word_too && begins_statement(text, at))
@@ -137,7 +103,7 @@ pub(super) fn domains(text: &Text<'_>) -> HashSet<String> {
 
 /// «ask Ops for», «Finance wants»: a part of the house, by its capital inside of a sentence or by what it does.
 fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    if !text.is_capitalised(at) || !DEPARTMENTS.contains(text.word(at)) {
+    if !text.is_capitalised(at) || !lists::DEPARTMENTS.contains(text.word(at)) {
         return None;
     }
     let alone = !(text.is_capitalised(at + 1) && spaced(text, at));
@@ -213,7 +179,7 @@ fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 
 fn worked_on(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
-    (WORK.contains(text.word(end)) && spaced(text, end - 1)).then_some(at..end)
+    (lists::NAMED_WORK.contains(text.word(end)) && spaced(text, end - 1)).then_some(at..end)
 }
 
 /// An organisation by its people, its part or what one has of it.
@@ -221,7 +187,7 @@ fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let name = Some(at..end);
     let next = text.word(end);
-    if next == "'s" && STAFF.contains(text.word(end + 1)) {
+    if next == "'s" && lists::STAFF.contains(text.word(end + 1)) {
         return name;
     }
     let before = at
@@ -229,13 +195,18 @@ fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         .filter(|before| !text.raw[text.tokens[*before].end..text.tokens[at].start].contains('\n'))?;
     let word = text.word(before);
     let earlier = before.checked_sub(1).map_or("", |earlier| text.word(earlier));
-    if matches!(word, "the" | "our" | "their" | "with") && STAFF.contains(next) && spaced(text, end - 1) {
+    if matches!(word, "the" | "our" | "their" | "with")
+        && lists::STAFF.contains(next)
+        && spaced(text, end - 1)
+    {
         return name;
     }
-    if PARTS.contains(word) || (matches!(word, "," | "(" | ":") && PARTS.contains(earlier)) {
+    if lists::BUSINESS_RELATIONS.contains(word)
+        || (matches!(word, "," | "(" | ":") && lists::BUSINESS_RELATIONS.contains(earlier))
+    {
         return name;
     }
-    if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && DEALINGS.contains(earlier) {
+    if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && lists::DEALINGS.contains(earlier) {
         return name;
     }
     // «Gráinne Mulcahy (Fennimore Bakeries)».
@@ -250,7 +221,7 @@ fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         .tokens
         .get(end)
         .is_none_or(|token| text.raw[text.tokens[end - 1].end..token.start].contains('\n'));
-    if word == "," && TITLES.contains(earlier) && ends_line {
+    if word == "," && lists::EXECUTIVES.contains(earlier) && ends_line {
         return name;
     }
     None

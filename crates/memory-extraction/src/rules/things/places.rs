@@ -4,43 +4,26 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use super::super::data_file::loaded;
+use super::super::lists;
 use super::super::names;
 use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
-use super::super::wordset::WordSet;
 use super::unknown::{begins_statement, is_unknown, sequence};
 
-/// Countries, regions and larger cities, in one word.
-static KNOWN: WordSet = WordSet::new(include_str!("places.txt"));
+type Joined = HashMap<&'static str, Vec<Vec<&'static str>>>;
 
-/// Those of several words, by the first.
-static JOINED: LazyLock<HashMap<&'static str, Vec<Vec<&'static str>>>> = LazyLock::new(|| {
-    let mut joined: HashMap<&str, Vec<Vec<&str>>> = HashMap::new();
-    for place in include_str!("places_joined.txt").trim().split('|') {
+static JOINED: LazyLock<Joined> = LazyLock::new(|| loaded(read()));
+
+/// The known places of several words, by the first.
+pub(in super::super) fn read() -> Result<Joined, String> {
+    let mut joined = Joined::new();
+    for (_, place) in lists::PLACES_FILE.section("several-words")? {
         let words: Vec<&str> = place.split(' ').collect();
         joined.entry(words[0]).or_default().push(words);
     }
-    joined
-});
-
-/// What the name of a place ends with.
-static ENDINGS: WordSet = WordSet::new(
-    "street road lane avenue square row close drive hill park bridge valley island bay harbour station quay green court \
-     terrace way gardens wharf mews hall ward gallery lodge rise crescent boulevard plaza airport heath moor creek \
-     strasse straße platz canal pier beach",
-);
-/// What has a number or a letter: «Ward 7B», «Block C».
-static NUMBERED: WordSet = WordSet::new("ward block building house room hall gate wing bay dock");
-/// What stands in a place and is named by it: «the Lagos office».
-static SITES: WordSet = WordSet::new(
-    "office offices depot depots site sites branch branches warehouse region plant harbour port customs campus showroom trip \
-     flat factory hub airport terminal lease secondment coast ferry tram",
-);
-/// After these with «to» or «from» comes where one goes.
-static WAYS: WordSet = WordSet::new(
-    "road ferry trip train trains flight flights bus drive drives drove driving fly flies flying flew travel travels travelled \
-     travelling moved moving relocate relocated relocating back return returned returns loads",
-);
+    Ok(joined)
+}
 
 /// «Kettle Lane», «Cavell Ward», «Ward 7B», «Lake Bled», «Bay of Fundy», «New York», «Oslo».
 pub(super) fn place(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
@@ -60,7 +43,7 @@ fn numbered(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         && (number.len() == 1 || number.starts_with(|c: char| c.is_ascii_digit()))
         && number != "I"
         && number != "A";
-    (NUMBERED.contains(text.word(at)) && short && spaced(text, at)).then_some(at..at + 2)
+    (lists::NUMBERED_PLACES.contains(text.word(at)) && short && spaced(text, at)).then_some(at..at + 2)
 }
 
 /// What the first word tells.
@@ -86,7 +69,8 @@ fn ended(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     }
     let length = (1..4).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(4);
     let small = |at: usize| text.raw_word(at).chars().skip(1).all(char::is_lowercase);
-    let ending = (1..length).rev().find(|i| ENDINGS.contains(text.word(at + i)) && small(at + i))?;
+    let ending =
+        (1..length).rev().find(|i| lists::PLACE_ENDINGS.contains(text.word(at + i)) && small(at + i))?;
     Some(at..at + ending + 1)
 }
 
@@ -99,7 +83,7 @@ fn known(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         lowered = text.raw_word(at).to_lowercase();
         lowered.as_str()
     };
-    if !KNOWN.contains(word) {
+    if !lists::PLACES.contains(word) {
         return None;
     }
     let before = at.checked_sub(1);
@@ -120,13 +104,13 @@ pub(super) fn placed(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let name = Some(at..end);
     let before = text.word(at - 1);
     let next = text.word(end);
-    if SITES.contains(next)
+    if lists::SITES.contains(next)
         && spaced(text, end - 1)
         && matches!(before, "the" | "our" | "their" | "my" | "new" | "at" | "since" | "in")
     {
         return name;
     }
-    if matches!(before, "to" | "from" | "for" | "via") && at >= 2 && WAYS.contains(text.word(at - 2)) {
+    if matches!(before, "to" | "from" | "for" | "via") && at >= 2 && lists::WAYS.contains(text.word(at - 2)) {
         return name;
     }
     let stops = text.kind(end).is_none_or(|kind| kind == Kind::Punctuation)

@@ -1,12 +1,9 @@
 //! Capitalised words that no list knows: what may be a name by what stands around it.
 
+use super::super::lists;
 use super::super::names;
 use super::super::verbs;
 use super::super::words::{Text, spaced};
-use super::super::wordset::WordSet;
-
-/// Programs and services that many work with.
-pub(super) static SOFTWARE: WordSet = WordSet::new(include_str!("software.txt"));
 
 /// A capitalised word that is neither known as a word nor as a person's name.
 pub(super) fn is_unknown(text: &Text<'_>, at: usize) -> bool {
@@ -19,7 +16,7 @@ pub(super) fn is_unknown(text: &Text<'_>, at: usize) -> bool {
         && !names::is_first_name(&text.raw_word(at).to_lowercase())
         && !names::is_wordy_name(word)
         && !names::is_title(word)
-        && !SOFTWARE.contains(word)
+        && !lists::SOFTWARE.contains(word)
         && verbs::of(word).is_none()
 }
 

@@ -1,0 +1,99 @@
+//! The patterns that lines are told by.
+
+use memory_language::calendar_words::{MONTH_ALTERNATIVES, WEEKDAY_ALTERNATIVES};
+
+use super::patterns::Pattern;
+
+const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
+const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
+
+pub(super) static ALL: [&Pattern; 11] =
+    [&BULLET, &HEADER, &LABEL, &TURN, &ANGLE, &ABOVE, &ENTRY, &STAMPED, &LOG, &TRACE, &CODE];
+
+pub(super) static BULLET: Pattern = Pattern::new("bullet", || {
+    concat!(
+        r"^(\s*)(?:(?:->|=>|[-*+•·‣◦▪–—→]|\d{1,3}[.)]|\(?[a-z]\))\s+(?:\[([ xX✓✔])\]\s*)?",
+        r"|\[([ xX✓✔])\]\s+|([☐☑✅✔✓✗✘❌⬜])\s*)",
+    )
+    .to_owned()
+});
+
+pub(super) static HEADER: Pattern = Pattern::new("mail header", || {
+    concat!(
+        r"(?i)^\s*(?:\*\*|__)?(From|To|Cc|Bcc|Date|Sent|Subject|Reply-To)(?:\*\*",
+        r"|__)?\s*:(?:\*\*|__)?\s*(.*)$",
+    )
+    .to_owned()
+});
+
+pub(super) static LABEL: Pattern = Pattern::new("label", || {
+    concat!(
+        r"^\s*(?:\*\*|__)?([\p{Lu}][\p{L}0-9 &/'-]{0,38}?)(?:\s*\([^)]{1,30}\))?\s*(?:\*\*",
+        r"|__)?\s*:(?:\*\*|__)?\s*",
+    )
+    .to_owned()
+});
+
+pub(super) static TURN: Pattern = Pattern::new("turn", || {
+    let time = format!(r"(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?");
+    let name =
+        format!(r"(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?");
+    format!(r"^\s*{time}{name}\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)")
+});
+
+pub(super) static ANGLE: Pattern = Pattern::new("turn in angle brackets", || {
+    format!(r"^\s*(?:[\[(]?(?P<time>{TIME})[\])]?\s*)?<(?:v )?(?P<name>{NAME})>\s*(?P<rest>\S)")
+});
+
+pub(super) static ABOVE: Pattern = Pattern::new("turn above its words", || {
+    let after = format!(r"[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})");
+    let before = format!(r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?,?\s+[\[(]?{TIME}[\])]?");
+    format!(r"^\s*(?:{after}|{before})\s*:?\s*$")
+});
+
+pub(super) static ENTRY: Pattern = Pattern::new("dated entry", || {
+    let month = format!(r"(?:{MONTH_ALTERNATIVES})[a-z]*");
+    let weekday = format!(r"(?:{WEEKDAY_ALTERNATIVES})[a-z]*");
+    let day = [
+        r"\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?",
+        &format!(r"\d{{1,2}}\.?\s+{month}\.?(?:\s+\d{{4}})?"),
+        &format!(r"{month}\.?\s+\d{{1,2}}(?:,?\s+\d{{4}})?"),
+        r"\d{1,2}:\d{2}",
+        &weekday,
+    ]
+    .join("|");
+    let time = r"(?:[ ,T]+\d{1,2}[:.]\d{2}(?::\d{2})?(?:\s?[ap]m)?)?[\])]?(?:\s*[-–—:|]\s+|\s{2,}|\t|\]\s+)";
+    format!(r"^\s*[\[(]?(?:{weekday}\.?,?\s+)?(?:{day}){time}")
+});
+
+pub(super) static STAMPED: Pattern = Pattern::new("stamped notice", || {
+    r"^\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? ?[-–]? ".to_owned()
+});
+
+pub(super) static LOG: Pattern = Pattern::new("log line", || {
+    concat!(
+            r#"^\s*\[?(?:\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}\S*\]?\s+(?:\[[^\]]*\]\s*)*(?:INFO"#,
+            r#"|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL|CRITICAL|NOTICE)\b|[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \S+ \S+"#,
+            r#"|(?:INFO|WARN(?:ING)?|ERROR|DEBUG|TRACE|FATAL)[ :\]])|"(?:GET"#,
+            r#"|POST|PUT|DELETE) /|^\s*\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}[.,]\d+Z?\s"#,
+        ).to_owned()
+});
+
+pub(super) static TRACE: Pattern = Pattern::new("stack trace", || {
+    r#"^(?:Traceback |\s+at [\w.$<>]+\(|\s*File "[^"]+", line \d+|\s*Caused by: )"#.to_owned()
+});
+
+pub(super) static CODE: Pattern = Pattern::new("code", || {
+    concat!(
+        r#"^\s*(?:(?:async )?def \w+\(|class \w+[(:{ ].*[:{]$|import [\w.{*]+"#,
+        r#"|from [\w.]+ import |#include|(?:pub |export |static |async |private "#,
+        r#"|public |protected )*(?:fn|func|function|const|let|var|struct"#,
+        r#"|enum|impl|interface|package|namespace|void|int) [\w<(*&{].*[;{()=,]"#,
+        r#"|return\b.*[;)\w]$|(?:if|for|while|elif|except|with|try|else)\b.*:$"#,
+        r#"|(?:if|for|while|switch|catch)\s?\(.*|[})\]];?,?$|@\w+(?:\(.*\))?$"#,
+        r#"|\$ \w|//|/\*|\*/|"""|<[/!?a-z][^>]*>|"[^"]+"\s*:\s*["\[{\d]|(?i:select"#,
+        r#"|insert into|update|delete from|create table|alter table) .*;?$)"#,
+        r#"|[;{]\s*$|^\s*[\w.\[\]"']+\s*[-+*/]?=\s*\S|\w\(.*\)\s*$|^\s*assert "#,
+    )
+    .to_owned()
+});

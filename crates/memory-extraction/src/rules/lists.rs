@@ -1,0 +1,117 @@
+//! The word lists of the rules: which section of which data file each is.
+
+use super::data_file::{DataFile, WordSet};
+
+pub(super) static PEOPLE_FILE: DataFile = DataFile::new("people.txt", include_str!("../../data/people.txt"));
+pub(super) static FEEDBACK_FILE: DataFile =
+    DataFile::new("feedback.txt", include_str!("../../data/feedback.txt"));
+pub(super) static RISK_FILE: DataFile = DataFile::new("risk.txt", include_str!("../../data/risk.txt"));
+pub(super) static EXECUTION_FILE: DataFile =
+    DataFile::new("execution.txt", include_str!("../../data/execution.txt"));
+pub(super) static COMMITMENT_FILE: DataFile =
+    DataFile::new("commitment.txt", include_str!("../../data/commitment.txt"));
+pub(super) static FIRST_NAMES_FILE: DataFile =
+    DataFile::new("first_names.txt", include_str!("../../data/first_names.txt"));
+pub(super) static NAMES_FILE: DataFile = DataFile::new("names.txt", include_str!("../../data/names.txt"));
+pub(super) static SOFTWARE_FILE: DataFile =
+    DataFile::new("software.txt", include_str!("../../data/software.txt"));
+pub(super) static ORGANISATIONS_FILE: DataFile =
+    DataFile::new("organisations.txt", include_str!("../../data/organisations.txt"));
+pub(super) static PLACES_FILE: DataFile = DataFile::new("places.txt", include_str!("../../data/places.txt"));
+pub(super) static IRONY_FILE: DataFile = DataFile::new("irony.txt", include_str!("../../data/irony.txt"));
+pub(super) static MAIL_FILE: DataFile = DataFile::new("mail.txt", include_str!("../../data/mail.txt"));
+pub(super) static VERBS_FILE: DataFile = DataFile::new("verbs.txt", include_str!("../../data/verbs.txt"));
+pub(super) static CUES_FILE: DataFile = DataFile::new("cues.txt", include_str!("../../data/cues.txt"));
+pub(super) static HEADINGS_FILE: DataFile =
+    DataFile::new("headings.txt", include_str!("../../data/headings.txt"));
+
+macro_rules! lists {
+    ($($(#[$doc:meta])* $name:ident: $file:ident[$section:literal];)*) => {
+        $($(#[$doc])* pub(super) static $name: WordSet = WordSet::new(&$file, $section);)*
+
+        pub(super) static ALL: &[&WordSet] = &[$(&$name),*];
+    };
+}
+
+lists! {
+    /// What people can be in a group: captain, treasurer.
+    ROLES: PEOPLE_FILE["roles"];
+    /// Labels before the names of people with a part in the text.
+    LABEL_ROLES: PEOPLE_FILE["label-roles"];
+    /// People outside of those who write, by what they are.
+    PUBLIC: PEOPLE_FILE["public"];
+    /// Titles that lead an organisation.
+    EXECUTIVES: PEOPLE_FILE["executives"];
+    /// Local parts of addresses that many people read.
+    SHARED_MAILBOXES: PEOPLE_FILE["shared-mailboxes"];
+    /// Words that judge.
+    JUDGING: FEEDBACK_FILE["judging"];
+    /// Verbs that lead an opinion.
+    THINKING: FEEDBACK_FILE["thinking"];
+    /// Verbs that are an opinion.
+    LIKING: FEEDBACK_FILE["liking"];
+    /// Nouns for what is wrong.
+    TROUBLES: RISK_FILE["troubles"];
+    /// What something is when it is not as it should be.
+    STATES: RISK_FILE["states"];
+    /// Things people know, want or mean: not doing them is no harm.
+    HARMLESS: RISK_FILE["harmless"];
+    /// Words in -ed that are no verbs.
+    NOT_VERBS: EXECUTION_FILE["not-verbs"];
+    /// Verbs that a task begins with.
+    TASK_VERBS: COMMITMENT_FILE["task-verbs"];
+    /// First names of many languages that are not also common words.
+    FIRST_NAMES: FIRST_NAMES_FILE[""];
+    /// First and last names that are also words: only a name beside another sign of one.
+    WORDY_NAMES: NAMES_FILE["also-words"];
+    /// Capitalised words that are no part of a person's name.
+    NOT_NAMES: NAMES_FILE["not-names"];
+    /// Programs and services that many work with.
+    SOFTWARE: SOFTWARE_FILE["known"];
+    /// Those of the known ones that are words of the language too.
+    SOFTWARE_WORDS: SOFTWARE_FILE["also-words"];
+    /// Who belongs to an organisation, after its name.
+    STAFF: ORGANISATIONS_FILE["staff"];
+    /// What organisations are to others, before a name.
+    BUSINESS_RELATIONS: ORGANISATIONS_FILE["relations"];
+    /// What one has from or with an organisation.
+    DEALINGS: ORGANISATIONS_FILE["dealings"];
+    /// Work on something that has a name.
+    NAMED_WORK: ORGANISATIONS_FILE["named-work"];
+    /// Departments.
+    DEPARTMENTS: ORGANISATIONS_FILE["departments"];
+    /// Words that only the names of organisations end with.
+    BODIES: ORGANISATIONS_FILE["bodies"];
+    /// What firms and clubs do or are: their names' last word, where another name stands before it.
+    TRADES: ORGANISATIONS_FILE["trades"];
+    /// Bodies whose name follows them.
+    LEADING_BODIES: ORGANISATIONS_FILE["leading"];
+    /// Countries, regions and larger cities, in one word.
+    PLACES: PLACES_FILE["known"];
+    /// What the name of a place ends with.
+    PLACE_ENDINGS: PLACES_FILE["endings"];
+    /// What has a number or a letter.
+    NUMBERED_PLACES: PLACES_FILE["numbered"];
+    /// What stands in a place and is named by it.
+    SITES: PLACES_FILE["sites"];
+    /// What leads, with "to" or "from", to where one goes.
+    WAYS: PLACES_FILE["ways"];
+    /// Words before the names of people.
+    TITLES: NAMES_FILE["titles"];
+    /// What the name of a company ends with.
+    COMPANY_ENDINGS: ORGANISATIONS_FILE["company-endings"];
+    /// What teams are for.
+    TEAMS: ORGANISATIONS_FILE["teams"];
+    /// People and bodies by what they are to others: they can do what is promised.
+    OTHER_PEOPLE: PEOPLE_FILE["others"];
+    /// Marks of what is not meant as it is said.
+    JOKES: IRONY_FILE[""];
+    /// Verbs that choose: "we will use" is a decision more than a promise.
+    CHOICE_VERBS: COMMITMENT_FILE["choosing"];
+    /// What one will do without promising anything.
+    IDLE_VERBS: COMMITMENT_FILE["idle"];
+    /// Words before a trouble that say that there is none, or not any more.
+    DENIALS: RISK_FILE["denials"];
+    /// What closes a mail, alone on a line.
+    CLOSINGS: MAIL_FILE["closings"];
+}
