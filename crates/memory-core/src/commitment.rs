@@ -26,7 +26,7 @@ const RETOLD: f32 = 0.75;
 const SAME_TICKET: f32 = 0.9;
 const SAME_SUBJECT: f32 = 0.1;
 const SAME_VERB: f32 = 0.05;
-/// What «done» in answer to the only promise says.
+/// What "done" in answer to the only promise says.
 const ANSWERED: f32 = 0.6;
 /// The most promises that one event ends.
 const ENDED_MAX: usize = 4;
@@ -58,9 +58,9 @@ impl CommitmentState {
     }
 }
 
-/// What an event is about, as far as its words tell.
+/// What an event is about, as far as its words tell: by this two events are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Matter {
+pub struct CommitmentFingerprint {
     /// Stems that carry meaning.
     words: BTreeSet<String>,
     /// Stems of what is done with any matter: send, finish, review.
@@ -70,7 +70,7 @@ pub struct Matter {
     subjects: BTreeSet<i64>,
 }
 
-impl Matter {
+impl CommitmentFingerprint {
     /// The names of those who act are left out: they tell nothing of the matter.
     pub fn of(narrative: &str, actors: &[String], subjects: &[i64]) -> Self {
         let mut matter = Self {
@@ -222,7 +222,7 @@ pub struct Rarity {
 }
 
 impl Rarity {
-    pub fn of<'a>(promises: impl Iterator<Item = &'a Matter>) -> Self {
+    pub fn of<'a>(promises: impl Iterator<Item = &'a CommitmentFingerprint>) -> Self {
         let mut rarity = Self::default();
         for matter in promises {
             rarity.promises += 1.0;
@@ -244,7 +244,7 @@ impl Rarity {
 }
 
 /// How much two events are about one matter, 0 to 1.
-pub fn likeness(a: &Matter, b: &Matter, rarity: &Rarity) -> f32 {
+pub fn likeness(a: &CommitmentFingerprint, b: &CommitmentFingerprint, rarity: &Rarity) -> f32 {
     let differ = |x: &BTreeSet<String>, y: &BTreeSet<String>| {
         !x.is_empty() && !y.is_empty() && x.intersection(y).next().is_none()
     };
@@ -271,13 +271,13 @@ pub fn likeness(a: &Matter, b: &Matter, rarity: &Rarity) -> f32 {
 /// A promise that an event may end.
 #[derive(Debug, Clone, Copy)]
 pub struct Promise<'a> {
-    pub matter: &'a Matter,
+    pub matter: &'a CommitmentFingerprint,
     /// It was made in the same conversation or document, not long before.
     pub is_near: bool,
 }
 
 /// Which of the promises an event ends, by their indexes, with how sure that is.
-pub fn ended(event: &Matter, promises: &[Promise<'_>], rarity: &Rarity) -> Vec<(usize, f32)> {
+pub fn ended(event: &CommitmentFingerprint, promises: &[Promise<'_>], rarity: &Rarity) -> Vec<(usize, f32)> {
     if event.is_bare() {
         return answered(event, promises);
     }
@@ -303,8 +303,8 @@ pub fn ended(event: &Matter, promises: &[Promise<'_>], rarity: &Rarity) -> Vec<(
         .collect()
 }
 
-/// «Done» ends the only promise that stands near, or the only one of the verb that it says.
-fn answered(event: &Matter, promises: &[Promise<'_>]) -> Vec<(usize, f32)> {
+/// "Done" ends the only promise that stands near, or the only one of the verb that it says.
+fn answered(event: &CommitmentFingerprint, promises: &[Promise<'_>]) -> Vec<(usize, f32)> {
     let near: Vec<usize> = (0..promises.len()).filter(|at| promises[*at].is_near).collect();
     let same_verb = |at: &&usize| promises[**at].matter.verbs.intersection(&event.verbs).next().is_some();
     let of_verb: Vec<usize> = near.iter().filter(same_verb).copied().collect();
@@ -318,12 +318,12 @@ fn answered(event: &Matter, promises: &[Promise<'_>]) -> Vec<(usize, f32)> {
 mod tests {
     use super::*;
 
-    fn matter(narrative: &str) -> Matter {
-        Matter::of(narrative, &["Alice Chen".to_owned()], &[])
+    fn matter(narrative: &str) -> CommitmentFingerprint {
+        CommitmentFingerprint::of(narrative, &["Alice Chen".to_owned()], &[])
     }
 
     fn ends(event: &str, promises: &[&str]) -> Vec<usize> {
-        let matters: Vec<Matter> = promises.iter().map(|promise| matter(promise)).collect();
+        let matters: Vec<CommitmentFingerprint> = promises.iter().map(|promise| matter(promise)).collect();
         let rarity = Rarity::of(matters.iter());
         let promises: Vec<Promise<'_>> =
             matters.iter().map(|matter| Promise { matter, is_near: true }).collect();
@@ -349,10 +349,13 @@ mod tests {
     #[test]
     fn a_matter_is_read_as_it_was_stored() {
         let told = "Alice will ship release 2 of the client, APO-12.";
-        let matter = Matter::of(told, &["Alice".to_owned()], &[7, 9]);
+        let matter = CommitmentFingerprint::of(told, &["Alice".to_owned()], &[7, 9]);
         assert!(matter.tags().iter().any(|tag| tag == "tapo-12") && !matter.is_bare());
-        assert_eq!(Matter::from_tags(&matter.tags()), matter);
-        assert_eq!(Matter::from_tags(&["!He will sing.".to_owned()]), Matter::of("He will sing.", &[], &[]));
+        assert_eq!(CommitmentFingerprint::from_tags(&matter.tags()), matter);
+        assert_eq!(
+            CommitmentFingerprint::from_tags(&["!He will sing.".to_owned()]),
+            CommitmentFingerprint::of("He will sing.", &[], &[])
+        );
     }
 
     #[test]

@@ -255,7 +255,7 @@ fn words_of(run: &str, each: &mut impl FnMut(Token)) {
     }
 }
 
-/// `getUserName` is also found by «user name».
+/// `getUserName` is also found by "user name".
 fn camel_parts(word: &str, each: &mut impl FnMut(Token)) {
     let has_hump = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
     if !has_hump {

@@ -2,7 +2,7 @@
 //!
 //! Words and numbers are read once from left to right ([`tokens`]); at each that can begin a date the forms of
 //! the language are tried ([`parser`] and its neighbours); parts that say one date together are joined («Friday,
-//! March 22», «tomorrow at 5pm», «from Monday to Wednesday»: [`join`]). Nothing looks further than a few words,
+//! March 22», "tomorrow at 5pm", "from Monday to Wednesday": [`join`]). Nothing looks further than a few words,
 //! so time is linear in the text.
 
 mod calendar;
@@ -37,9 +37,9 @@ pub struct Reading {
     pub relation: Relation,
     /// Two readings are possible, as in `3/4/2024`; the month-first one is given.
     pub is_ambiguous: bool,
-    /// Counted from the reference, as «yesterday» and «next week» are.
+    /// Counted from the reference, as "yesterday" and "next week" are.
     pub is_relative: bool,
-    /// No year was said, as in «in May» or «on March 3rd», and one was chosen near the reference.
+    /// No year was said, as in "in May" or "on March 3rd", and one was chosen near the reference.
     pub is_year_open: bool,
 }
 
@@ -53,13 +53,13 @@ impl Reading {
         }
     }
 
-    /// A word such as «by», «due» or «until» makes the date a limit.
+    /// A word such as "by", "due" or "until" makes the date a limit.
     pub fn is_deadline(&self) -> bool {
         matches!(self.relation, Relation::By | Relation::Before | Relation::Until)
     }
 }
 
-/// How exactly a date is meant, which may be less than the time it covers: «two months ago» is a day, but
+/// How exactly a date is meant, which may be less than the time it covers: "two months ago" is a day, but
 /// meant to the month.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Granularity {
@@ -78,19 +78,19 @@ pub enum Granularity {
 /// What the words before a date say of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Relation {
-    /// «on», «in», «during», or nothing.
+    /// "on", "in", "during", or nothing.
     At,
-    /// «by», «due», «no later than», and «EOD» without any.
+    /// "by", "due", "no later than", and "EOD" without any.
     By,
     Before,
     Until,
     After,
     Since,
-    /// «from May»: since then, or merely of then.
+    /// "from May": since then, or merely of then.
     From,
 }
 
-/// Which way «Friday» or «in May» points when the words leave it open.
+/// Which way "Friday" or "in May" points when the words leave it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lean {
     /// Things to come: today or later.

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
-use memory_core::commitment::{Ending, Matter, Promise, Rarity, ended, ending};
+use memory_core::commitment::{CommitmentFingerprint, Ending, Promise, Rarity, ended, ending};
 use memory_core::event::{Category, ExtractedEvent};
 use memory_core::id::Namespace;
 use sqlx::Row;
@@ -33,7 +33,7 @@ pub(crate) struct OwnersEvent {
     event_id: String,
     /// `None` for a promise.
     ending: Option<Ending>,
-    matter: Matter,
+    matter: CommitmentFingerprint,
     revision_id: i64,
     start: i32,
     occurred_at: Timestamp,
@@ -59,7 +59,7 @@ pub(crate) fn owners_event(
         owner,
         event_id: event_id.to_owned(),
         ending,
-        matter: Matter::of(&event.narrative, actors, subject.as_slice()),
+        matter: CommitmentFingerprint::of(&event.narrative, actors, subject.as_slice()),
         revision_id: source.revision_id.0,
         start: event.evidence.first().map_or(0, |evidence| evidence.span.start as i32),
         occurred_at: event.event_time.unwrap_or(source.date),
@@ -80,7 +80,7 @@ fn event_of(row: &PgRow) -> Result<OwnersEvent, StoreError> {
         owner: row.try_get("owner")?,
         event_id: row.try_get("event_id")?,
         ending: ending.and_then(|ending| Ending::parse(&ending)),
-        matter: Matter::from_tags(&tags),
+        matter: CommitmentFingerprint::from_tags(&tags),
         revision_id: row.try_get("revision_id")?,
         start: row.try_get("start_char")?,
         occurred_at: moment("occurred_at")?,

@@ -15,6 +15,7 @@ const COMMON_TYPES: &str = "Person, Document, File, Code, Task, Service, Databas
 /// The same, to compare with.
 const COMMON_TYPES_LISTED: [&str; 8] =
     ["Person", "Document", "File", "Code", "Task", "Service", "Database", "Configuration"];
+
 impl Request<'_> {
     /// Everything that is wrong or thin about one draft.
     pub(super) fn check(&self, index: usize) -> EntityCheck {

@@ -4,7 +4,7 @@ use super::{EntityType, is_address, normalised_name};
 
 /// A short all-capital word may be the initials of a name; of a person two letters will do.
 const INITIALS_MAX: usize = 8;
-/// So many first letters lead to short forms: «Postgres» and «PostgreSQL».
+/// So many first letters lead to short forms: "Postgres" and "PostgreSQL".
 const START_CHARS: usize = 5;
 
 /// The keys that an entity of this name is stored under and looked for by.

@@ -58,7 +58,7 @@ impl Cast {
             if !is_name(name) {
                 return None;
             }
-            // «Ann» is the one participant of that first name.
+            // "Ann" is the one participant of that first name.
             let (full, entity_type) = match self.person_of_first_name(&normalised_name(name)) {
                 Some(full) => (full, EntityType::Person),
                 None => (name.to_owned(), guessed_type(name)),
@@ -69,7 +69,7 @@ impl Cast {
         })
     }
 
-    /// A thing that no list names is one only if it looks like a name: «report» would join what has nothing in common.
+    /// A thing that no list names is one only if it looks like a name: "report" would join what has nothing in common.
     pub(super) fn subject(&mut self, name: &str) -> Option<usize> {
         let is_proper = || name.chars().any(|c| c.is_uppercase() || c.is_ascii_digit() || !c.is_ascii());
         self.look_up(name).or_else(|| {

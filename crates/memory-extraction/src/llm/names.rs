@@ -155,7 +155,7 @@ impl Form<'_> {
     }
 }
 
-/// Takes out what stands there only but for case, where a name stands somewhere as it is written; «Will» is not «will».
+/// Takes out what stands there only but for case, where a name stands somewhere as it is written; "Will" is not "will".
 pub(super) fn surest<T>(mut all: Vec<(T, Sighting)>) -> Vec<(T, Sighting)> {
     let mut exact: HashMap<usize, usize> = HashMap::new();
     for (_, sighting) in &all {

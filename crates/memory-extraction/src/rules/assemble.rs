@@ -6,22 +6,30 @@ use std::ops::Range;
 use memory_core::event::{EVENTS_MAX, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
 
 use super::draft::Draft;
+use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::scene::Scene;
 
 /// No more events than this for each thousand characters begun: lists of tasks are dense.
 const EVENTS_PER_1000_CHARS: usize = 16;
 
-pub(super) fn extraction(scenes: &[Scene<'_>], roster: &Roster, drafts: Vec<Draft>) -> Extraction {
+pub(super) fn extraction(
+    parsed_segments: &[ParsedSegment<'_>],
+    roster: &Roster,
+    drafts: Vec<Draft>,
+) -> Extraction {
     let mut drafts = merged(drafts);
-    let chars: usize =
-        scenes.iter().filter(|scene| !scene.context_only).map(|scene| scene.text.raw.len()).sum();
+    let chars: usize = parsed_segments
+        .iter()
+        .filter(|parsed| !parsed.context_only)
+        .map(|parsed| parsed.text.raw.len())
+        .sum();
     let limit = (chars.div_ceil(1000) * EVENTS_PER_1000_CHARS).min(EVENTS_MAX);
     drafts.sort_by(|a, b| b.confidence.total_cmp(&a.confidence));
     drafts.truncate(limit);
     drafts.sort_by_key(|draft| draft.evidence.first().map(|(segment, bytes)| (*segment, bytes.start)));
-    let events: Vec<ExtractedEvent> = drafts.into_iter().filter_map(|draft| event(scenes, draft)).collect();
-    Extraction { entities: entities(scenes, roster), events, ..Extraction::default() }
+    let events: Vec<ExtractedEvent> =
+        drafts.into_iter().filter_map(|draft| event(parsed_segments, draft)).collect();
+    Extraction { entities: entities(parsed_segments, roster), events, ..Extraction::default() }
 }
 
 /// Of events of one category on the same words the surest stays.
@@ -66,8 +74,8 @@ fn overlaps(a: &(usize, Range<usize>), b: &(usize, Range<usize>)) -> bool {
     a.0 == b.0 && a.1.start < b.1.end && b.1.start < a.1.end
 }
 
-fn event(scenes: &[Scene<'_>], draft: Draft) -> Option<ExtractedEvent> {
-    let by_segment = |segment: usize| scenes.iter().find(|scene| scene.segment == segment);
+fn event(parsed_segments: &[ParsedSegment<'_>], draft: Draft) -> Option<ExtractedEvent> {
+    let by_segment = |segment: usize| parsed_segments.iter().find(|parsed| parsed.segment == segment);
     if by_segment(draft.evidence.first()?.0)?.context_only {
         return None;
     }
@@ -92,15 +100,15 @@ fn event(scenes: &[Scene<'_>], draft: Draft) -> Option<ExtractedEvent> {
     })
 }
 
-fn entities(scenes: &[Scene<'_>], roster: &Roster) -> Vec<ExtractedEntity> {
+fn entities(parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> Vec<ExtractedEntity> {
     let mut mentions: HashMap<usize, Vec<Mention>> = HashMap::new();
-    for scene in scenes {
-        for spot in &scene.spots {
-            let bytes = scene.text.bytes(&spot.tokens);
-            let surface = scene.text.raw[bytes.clone()].to_owned();
-            mentions.entry(spot.entity).or_default().push(Mention {
-                segment: scene.segment,
-                span: scene.text.span(&bytes),
+    for parsed in parsed_segments {
+        for mention in &parsed.mentions {
+            let bytes = parsed.text.bytes(&mention.tokens);
+            let surface = parsed.text.raw[bytes.clone()].to_owned();
+            mentions.entry(mention.entity).or_default().push(Mention {
+                segment: parsed.segment,
+                span: parsed.text.span(&bytes),
                 surface,
             });
         }

@@ -7,14 +7,14 @@ use memory_core::entity::EntityType;
 
 use super::irony::is_joke;
 use super::lists;
-use super::scene::Scene;
+use super::parsed_segment::ParsedSegment;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
     /// The phrase opens the clause.
     Nobody,
     People(Vec<usize>),
-    /// «I», whether or not it is known who that is.
+    /// "I", whether or not it is known who that is.
     Me,
     We,
     /// A team, with its entity where it is named.
@@ -34,21 +34,21 @@ pub(super) struct Lead {
     pub(super) from: usize,
     pub(super) negated: bool,
     pub(super) future: bool,
-    /// «would», «could», «should», «might», «to».
+    /// "would", "could", "should", "might", "to".
     pub(super) modal: bool,
-    /// A form of «be» or «get».
+    /// A form of "be" or "get".
     pub(super) be: bool,
-    /// One that tells of the past: «was», «has been».
+    /// One that tells of the past: "was", "has been".
     pub(super) was: bool,
     pub(super) hedged: bool,
 }
 
 /// A clause and what is known around it.
 pub(super) struct Clause<'s, 'a> {
-    pub(super) scene: &'s Scene<'a>,
+    pub(super) parsed: &'s ParsedSegment<'a>,
     pub(super) tokens: Range<usize>,
     pub(super) sentence: Range<usize>,
-    /// The person spoken of last, whom «she» may mean.
+    /// The person spoken of last, whom "she" may mean.
     pub(super) focus: Option<usize>,
     /// The clause opens an item or a turn, where a subject is often left out.
     pub(super) opens: bool,
@@ -73,7 +73,7 @@ pub(super) struct Manner {
 impl Clause<'_, '_> {
     #[inline]
     pub(super) fn word(&self, at: usize) -> &str {
-        self.scene.text.word(at)
+        self.parsed.text.word(at)
     }
 
     /// What stands before token `at`, auxiliaries skipped.
@@ -121,13 +121,13 @@ impl Clause<'_, '_> {
         }
         lead.from = before;
         lead.subject = self.subject(before, &mut lead.from);
-        // «no longer», «nobody agreed».
+        // "no longer", "nobody agreed".
         lead.negated |= before > self.tokens.start
             && matches!(self.word(before - 1), "nobody" | "none" | "nothing" | "longer");
         lead
     }
 
-    /// «she's», «that's»; after a name it is mostly a possessive.
+    /// "she's", "that's"; after a name it is mostly a possessive.
     fn is_contracted_be(&self, at: usize) -> bool {
         at > self.tokens.start
             && (matches!(
@@ -146,13 +146,15 @@ impl Clause<'_, '_> {
             return Subject::Nobody;
         }
         let last = end - 1;
-        if let Some(spot) = self.scene.person(last) {
-            *from = spot.tokens.start.max(start);
-            return self.people_before(spot.entity, from);
+        if let Some(mention) = self.parsed.person(last) {
+            *from = mention.tokens.start.max(start);
+            return self.people_before(mention.entity, from);
         }
-        if let Some(spot) = self.scene.spot(last).filter(|spot| spot.entity_type == EntityType::Org) {
-            *from = spot.tokens.start.max(start);
-            return Subject::Group(Some(spot.entity));
+        if let Some(mention) =
+            self.parsed.mention(last).filter(|mention| mention.entity_type == EntityType::Org)
+        {
+            *from = mention.tokens.start.max(start);
+            return Subject::Group(Some(mention.entity));
         }
         *from = last;
         match self.word(last) {
@@ -177,7 +179,7 @@ impl Clause<'_, '_> {
                 Subject::Thing => Subject::Nobody,
                 found => found,
             },
-            // «Alice finished the draft and sent it»: the clause's own subject goes on.
+            // "Alice finished the draft and sent it": the clause's own subject goes on.
             "and" | "then" | "&" => self.first_subject(from),
             "-" | "–" | "—" | ":" | "*" | "[" | "so" | "also" | "yes" | "ok" | "okay" | "!" | "\"" | "✅"
             | "um" | "uh" | "right" | "well" | "anyway" | "btw" | "fyi" | "fwiw" | "plus" | "ah" | "oh"
@@ -187,22 +189,22 @@ impl Clause<'_, '_> {
         }
     }
 
-    /// «Alice, Bob and Dana»: collects the names before one.
+    /// "Alice, Bob and Dana": collects the names before one.
     fn people_before(&self, entity: usize, from: &mut usize) -> Subject {
         let mut people = vec![entity];
         while *from > self.tokens.start + 1
             && matches!(self.word(*from - 1), "and" | "&" | "," | "/")
-            && let Some(spot) = self.scene.person(*from - 2)
+            && let Some(mention) = self.parsed.person(*from - 2)
         {
-            people.insert(0, spot.entity);
-            *from = spot.tokens.start;
+            people.insert(0, mention.entity);
+            *from = mention.tokens.start;
         }
         people.dedup();
         Subject::People(people)
     }
 
     fn pronoun(&self, at: usize) -> Subject {
-        let earlier = self.scene.people_in(&(self.sentence.start..at));
+        let earlier = self.parsed.people_in(&(self.sentence.start..at));
         match (earlier.as_slice(), self.focus) {
             ([one], _) => Subject::People(vec![*one]),
             ([], Some(person)) => Subject::People(vec![person]),
@@ -210,17 +212,17 @@ impl Clause<'_, '_> {
         }
     }
 
-    /// «Alice (PM) will», «Alice, our PM, will».
+    /// "Alice (PM) will", "Alice, our PM, will".
     fn before_aside(&self, at: usize, open: &str, from: &mut usize) -> Subject {
         let floor = self.tokens.start.max(at.saturating_sub(8));
         let opening = (floor..at).rev().find(|back| self.word(*back) == open);
         match opening.filter(|opening| *opening > self.tokens.start) {
-            Some(opening) if self.scene.person(opening - 1).is_some() => self.subject(opening, from),
-            // «Our QA, Ebba Nyström, spent …», «The agent (Ms Raatikainen) thinks …».
-            Some(opening) => match self.scene.person(opening + 1) {
-                Some(spot) if spot.tokens.end <= at => {
+            Some(opening) if self.parsed.person(opening - 1).is_some() => self.subject(opening, from),
+            // "Our QA, Ebba Nyström, spent …", "The agent (Ms Raatikainen) thinks …".
+            Some(opening) => match self.parsed.person(opening + 1) {
+                Some(mention) if mention.tokens.end <= at => {
                     *from = opening;
-                    Subject::People(vec![spot.entity])
+                    Subject::People(vec![mention.entity])
                 }
                 _ => Subject::Thing,
             },
@@ -228,7 +230,7 @@ impl Clause<'_, '_> {
         }
     }
 
-    /// «two guests (table 4) complained».
+    /// "two guests (table 4) complained".
     fn public_aside(&self, at: usize, from: &mut usize) -> Subject {
         let floor = self.tokens.start.max(at.saturating_sub(10));
         let opening = (floor..at).rev().find(|back| self.word(*back) == "(");
@@ -244,8 +246,8 @@ impl Clause<'_, '_> {
     fn first_subject(&self, from: &mut usize) -> Subject {
         let start = self.tokens.start;
         *from = start;
-        match (self.scene.person(start), self.word(start)) {
-            (Some(spot), _) => Subject::People(vec![spot.entity]),
+        match (self.parsed.person(start), self.word(start)) {
+            (Some(mention), _) => Subject::People(vec![mention.entity]),
             (None, "i") => Subject::Me,
             (None, "we") => Subject::We,
             (None, "she" | "he") => self.pronoun(start),
@@ -274,7 +276,7 @@ impl Clause<'_, '_> {
             let mut reach = self.sentence.start..self.sentence.end.max(self.tokens.end);
             Manner {
                 supposed: self.opens_supposed() || self.sentence.clone().any(|at| is_joke(self.word(at))),
-                marks: reach.clone().filter(|at| self.scene.is_quote_mark(*at)).collect(),
+                marks: reach.clone().filter(|at| self.parsed.is_quote_mark(*at)).collect(),
                 doubted_from: reach.find(|at| self.doubts(*at)).unwrap_or(usize::MAX),
             }
         })
@@ -332,9 +334,9 @@ impl Clause<'_, '_> {
     /// Whether a person, a team or an organisation stands soon after a token.
     pub(super) fn company_after(&self, at: usize) -> bool {
         (at..self.tokens.end.min(at + 6)).any(|near| {
-            self.scene
-                .spot(near)
-                .is_some_and(|spot| matches!(spot.entity_type, EntityType::Person | EntityType::Org))
+            self.parsed
+                .mention(near)
+                .is_some_and(|mention| matches!(mention.entity_type, EntityType::Person | EntityType::Org))
                 || matches!(
                     self.word(near),
                     "team" | "vendor" | "customer" | "client" | "supplier" | "stakeholders" | "department"

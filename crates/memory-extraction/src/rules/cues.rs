@@ -15,21 +15,21 @@ use super::wordset::WordMap;
 /// What must stand before the phrase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
-    /// People, «I», «we» or a team.
+    /// People, "I", "we" or a team.
     Doer,
-    /// Named people or «I».
+    /// Named people or "I".
     Person,
-    /// «I» only.
+    /// "I" only.
     Me,
-    /// «We», a team, «they».
+    /// "We", a team, "they".
     Collective,
     /// People, a team or those outside: customers, users.
     Voice,
-    /// Anything that the phrase happens to: «was deployed».
+    /// Anything that the phrase happens to: "was deployed".
     Passive,
-    /// A thing that is in that state at the end of the clause: «is done».
+    /// A thing that is in that state at the end of the clause: "is done".
     State,
-    /// A thing that does it by itself: «v2.3 shipped on Monday».
+    /// A thing that does it by itself: "v2.3 shipped on Monday".
     Thing,
     /// Nobody: the phrase opens an item.
     Nobody,
@@ -128,7 +128,7 @@ fn matched(text: &Text<'_>, words: &[Vec<&'static str>], at: usize, end: usize) 
     fits.then(|| matched(text, rest, at + 1, end)).flatten()
 }
 
-/// What people can be in a group: «captain», «treasurer».
+/// What people can be in a group: "captain", "treasurer".
 pub(super) fn is_role(word: &str) -> bool {
     lists::ROLES.contains(word)
 }

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use super::layout::{Block, Form};
 use super::names;
 use super::people::Sightings;
 use super::sections::Section;
 use super::things::is_company_ending;
 use super::verbs;
 use super::words::{Kind, Text, spaced};
-use super::zones::{Block, Form};
 
 /// Words after a name that only people have there.
 const PERSON_NEXT: [&str; 44] = [
@@ -156,7 +156,7 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
     }
 }
 
-/// The name after «Mr», «Dr.», «Cllr»: up to three words with a capital, particles between them.
+/// The name after "Mr", "Dr.", "Cllr": up to three words with a capital, particles between them.
 fn titled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if !names::is_title(text.word(at)) || !text.is_capitalised(at) {
         return None;
@@ -167,7 +167,7 @@ fn titled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     } else if !spaced(text, at) {
         return None;
     }
-    // «Dear Prof. Dr. Weiss».
+    // "Dear Prof. Dr. Weiss".
     if names::is_title(text.word(start)) {
         return None;
     }
@@ -190,7 +190,7 @@ fn titled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     (end > start).then_some(start..end)
 }
 
-/// «mo.haddad benchmarks …», «s.raghunathan: …»: a person as programs show one.
+/// "mo.haddad benchmarks …", "s.raghunathan: …": a person as programs show one.
 fn is_handle_name(text: &Text<'_>, at: usize) -> bool {
     let word = text.raw_word(at);
     let Some((first, last)) = word.split_once(['.', '_']) else { return false };
@@ -269,7 +269,7 @@ fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     if names::is_wordy_name(&first) && names::is_no_name(&last_word.to_lowercase()) {
         return None;
     }
-    // «Project Apollo team», «Acme Widgets Inc»: more capitals or an organisation's ending make it something else.
+    // "Project Apollo team", "Acme Widgets Inc": more capitals or an organisation's ending make it something else.
     let after = text.raw_word(last + 1);
     if is_org_ending(after) || (spaced(text, last) && after.starts_with(char::is_uppercase) && !known) {
         return None;
@@ -277,7 +277,7 @@ fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     if !(known || acts_like_a_person(text, last)) {
         return None;
     }
-    // «Carmen García López».
+    // "Carmen García López".
     let third = known
         && spaced(text, last)
         && names::could_be_part(after)
@@ -289,7 +289,7 @@ fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
 fn is_single_name(text: &Text<'_>, at: usize) -> bool {
     let word = text.raw_word(at);
     let lower = word.to_lowercase();
-    // «St Brigid's» is a house.
+    // "St Brigid's" is a house.
     let saint = |before: usize| text.word(before) == "st";
     if at >= 1 && saint(at - 1) || at >= 2 && text.word(at - 1) == "." && saint(at - 2) {
         return false;
@@ -328,7 +328,7 @@ pub(super) fn is_org_ending(word: &str) -> bool {
         )
 }
 
-/// Owners at the head of items: «Oluwaseun: finish …», «Kim Larsen – …», «Noor to …», and «(owner: Dana)».
+/// Owners at the head of items: "Oluwaseun: finish …", "Kim Larsen – …", "Noor to …", and "(owner: Dana)".
 pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
     let tokens = text.tokens_in(&block.bytes);
     if let Form::Row { cells, heads } = &block.form {

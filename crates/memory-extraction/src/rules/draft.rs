@@ -9,8 +9,8 @@ use memory_core::event::{Actor, ActorRole, Category};
 use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
 
 use super::clause::Subject;
-use super::hits::Hit;
-use super::scene::Scene;
+use super::features::Hit;
+use super::parsed_segment::ParsedSegment;
 
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
@@ -25,7 +25,7 @@ pub(super) struct Draft {
     pub(super) evidence: Vec<(usize, Range<usize>)>,
 }
 
-/// When a promise made in `words` falls due: the date that a word such as «by» marks, else the last one still to come.
+/// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come.
 pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
     let readings: Vec<Reading> = readings(words, reference, Lean::Future)
         .into_iter()
@@ -39,7 +39,7 @@ pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
 }
 
-/// «by 3pm», «before noon», «at 17:30»: that time on the day it was said, or on the next where it had passed.
+/// "by 3pm", "before noon", "at 17:30": that time on the day it was said, or on the next where it had passed.
 fn at_the_hour(words: &str, now: Timestamp) -> Option<Timestamp> {
     let words: Vec<&str> = words.split_whitespace().collect();
     let marked = words.windows(2).position(|pair| {
@@ -47,7 +47,7 @@ fn at_the_hour(words: &str, now: Timestamp) -> Option<Timestamp> {
         matches!(mark.as_str(), "by" | "before" | "at" | "around")
             && (matches!(hour.as_str(), "noon" | "midday" | "midnight") || is_hour(&hour))
     })?;
-    // «pm» or the zone may follow.
+    // "pm" or the zone may follow.
     let hour = words[marked + 1..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
     ["today", "tomorrow"].iter().find_map(|day| {
         let named = readings(&format!("{day} at {hour}"), Some(now), Lean::Future).into_iter().next()?;
@@ -64,7 +64,7 @@ fn end_of_day(now: Timestamp) -> Option<Timestamp> {
     day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok().map(|end| end.timestamp())
 }
 
-/// «before lunch», «by five», «this afternoon», «give me 20 min».
+/// "before lunch", "by five", "this afternoon", "give me 20 min".
 fn is_within_the_day(words: &str) -> bool {
     let words: Vec<String> = words.split_whitespace().map(|word| bare(word).to_lowercase()).collect();
     words.windows(2).any(|pair| match (pair[0].as_str(), pair[1].as_str()) {
@@ -79,7 +79,7 @@ fn is_within_the_day(words: &str) -> bool {
     })
 }
 
-/// «5», «17:00», «5pm».
+/// "5", "17:00", "5pm".
 fn is_hour(word: &str) -> bool {
     let bare = word.trim_end_matches("am").trim_end_matches("pm");
     let (hour, minute) = bare.split_once([':', '.']).unwrap_or((bare, "00"));
@@ -99,7 +99,7 @@ pub(super) fn happened(words: &str, reference: Option<Timestamp>) -> Option<Time
 }
 
 /// What the event is about: a named project, object or organisation in the passage, else a person without a part in it.
-pub(super) fn about(scene: &Scene<'_>, tokens: &Range<usize>, actors: &[Actor]) -> Option<usize> {
+pub(super) fn about(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, actors: &[Actor]) -> Option<usize> {
     let rank = |entity_type: EntityType| match entity_type {
         EntityType::Project => 0,
         EntityType::Object => 1,
@@ -107,17 +107,17 @@ pub(super) fn about(scene: &Scene<'_>, tokens: &Range<usize>, actors: &[Actor]) 
         EntityType::Person => 3,
         EntityType::Place | EntityType::Other => 4,
     };
-    scene
-        .spots_in(tokens)
+    parsed
+        .mentions_in(tokens)
         .iter()
-        .filter(|spot| !actors.iter().any(|actor| actor.entity == spot.entity))
-        .min_by_key(|spot| rank(spot.entity_type))
-        .map(|spot| spot.entity)
+        .filter(|mention| !actors.iter().any(|actor| actor.entity == mention.entity))
+        .min_by_key(|mention| rank(mention.entity_type))
+        .map(|mention| mention.entity)
 }
 
-/// The people with a part in a hit; `speaker` is who «I» is.
+/// The people with a part in a hit; `speaker` is who "I" is.
 pub(super) fn actors(
-    scene: &Scene<'_>,
+    parsed: &ParsedSegment<'_>,
     hit: &Hit,
     tokens: &Range<usize>,
     speaker: Option<usize>,
@@ -127,7 +127,7 @@ pub(super) fn actors(
         Subject::People(people) => people.clone(),
         Subject::Me => speaker.into_iter().collect(),
         Subject::Group(group) => group.iter().copied().collect(),
-        // Who says «we» has a part in it, but may not be the one to do it.
+        // Who says "we" has a part in it, but may not be the one to do it.
         Subject::We if matches!(hit.category, Category::Commitment | Category::QualityRisk) => {
             speaker.into_iter().collect()
         }
@@ -135,21 +135,21 @@ pub(super) fn actors(
     };
     let own = match hit.category {
         Category::Commitment if hit.lead.subject == Subject::We => ActorRole::Contributor,
-        Category::QualityRisk if scene.text.word(hit.at) == "raised" => ActorRole::Other,
+        Category::QualityRisk if parsed.text.word(hit.at) == "raised" => ActorRole::Other,
         Category::QualityRisk => ActorRole::Stakeholder,
         Category::Feedback => ActorRole::Reviewer,
-        Category::Execution if scene.text.word(hit.at) == "reviewed" => ActorRole::Reviewer,
+        Category::Execution if parsed.text.word(hit.at) == "reviewed" => ActorRole::Reviewer,
         _ => ActorRole::Owner,
     };
-    // «The release was approved by Dana»: what is done to someone is another's deed.
+    // "The release was approved by Dana": what is done to someone is another's deed.
     for entity in subject {
         cast.add(entity, own);
     }
-    for spot in scene.spots_in(tokens) {
-        let person = spot.entity_type == EntityType::Person;
-        let before = spot.tokens.start.checked_sub(1).map_or("", |before| scene.text.word(before));
+    for mention in parsed.mentions_in(tokens) {
+        let person = mention.entity_type == EntityType::Person;
+        let before = mention.tokens.start.checked_sub(1).map_or("", |before| parsed.text.word(before));
         let joined =
-            matches!(before, "and" | "&" | ",") && cast.last_at == Some(spot.tokens.start.wrapping_sub(1));
+            matches!(before, "and" | "&" | ",") && cast.last_at == Some(mention.tokens.start.wrapping_sub(1));
         let role = match (hit.category, before) {
             _ if joined => cast.last_role,
             (_, "with") if person => Some(ActorRole::Contributor),
@@ -171,8 +171,8 @@ pub(super) fn actors(
             _ => None,
         };
         if let Some(role) = role {
-            cast.add(spot.entity, role);
-            cast.last_at = Some(spot.tokens.end);
+            cast.add(mention.entity, role);
+            cast.last_at = Some(mention.tokens.end);
             cast.last_role = Some(role);
         }
     }

@@ -6,19 +6,19 @@ use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::Subject;
-use super::hits::Hit;
+use super::features::Hit;
+use super::layout::{Block, Form};
 use super::narrative::{self, Pronouns};
+use super::parsed_segment::ParsedSegment;
 use super::people::{Roster, is_own_name};
-use super::scene::Scene;
 use super::sections::Section;
-use super::zones::{Block, Form};
 
 /// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
 pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
 
 /// A segment, the people who are known, and whom "I" and "please" mean.
 pub(super) struct EventContext<'s, 'a> {
-    pub(super) scene: &'s Scene<'a>,
+    pub(super) parsed: &'s ParsedSegment<'a>,
     pub(super) roster: &'s Roster,
     /// The one person a mail goes to: whom "please" means.
     pub(super) addressee: Option<usize>,
@@ -29,9 +29,9 @@ pub(super) struct EventContext<'s, 'a> {
 impl EventContext<'_, '_> {
     pub(super) fn speaker_of(&self, block: &Block) -> Option<usize> {
         match &block.speaker {
-            // «User:» and «Me:» are who brings the conversation.
-            Some(name) => self.roster.named(name).or(self.scene.speaker.filter(|_| is_own_name(name))),
-            None => self.scene.speaker,
+            // "User:" and "Me:" are who brings the conversation.
+            Some(name) => self.roster.named(name).or(self.parsed.speaker.filter(|_| is_own_name(name))),
+            None => self.parsed.speaker,
         }
     }
 
@@ -39,13 +39,13 @@ impl EventContext<'_, '_> {
     pub(super) fn told(&self, tokens: &Range<usize>, speaker: Option<usize>, hit: Option<&Hit>) -> String {
         let people = &self.roster.entities;
         let third = hit.and_then(|hit| match &hit.lead.subject {
-            Subject::People(who) if matches!(self.scene.text.word(hit.lead.from), "she" | "he") => {
+            Subject::People(who) if matches!(self.parsed.text.word(hit.lead.from), "she" | "he") => {
                 Some((hit.lead.from, people.get(*who.first()?)?.name.as_str()))
             }
             _ => None,
         });
         let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
-        narrative::told(self.scene, tokens, people, Pronouns { speaker, third })
+        narrative::told(self.parsed, tokens, people, Pronouns { speaker, third })
     }
 }
 
@@ -57,15 +57,15 @@ pub(super) fn is_listed(block: &Block) -> bool {
 }
 
 /// Without marks at the beginning, such as bullets and quotation marks.
-pub(super) fn trimmed(scene: &Scene<'_>, tokens: &Range<usize>) -> Range<usize> {
+pub(super) fn trimmed(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Range<usize> {
     let mut tokens = tokens.clone();
     while tokens.start + 1 < tokens.end
-        && matches!(scene.text.word(tokens.start), "-" | "–" | "—" | "*" | "," | ":" | "_" | "✅" | "•")
+        && matches!(parsed.text.word(tokens.start), "-" | "–" | "—" | "*" | "," | ":" | "_" | "✅" | "•")
     {
         tokens.start += 1;
     }
     while tokens.end > tokens.start + 1
-        && matches!(scene.text.word(tokens.end - 1), "*" | "_" | "-" | "–" | "—" | ",")
+        && matches!(parsed.text.word(tokens.end - 1), "*" | "_" | "-" | "–" | "—" | ",")
     {
         tokens.end -= 1;
     }
@@ -74,7 +74,7 @@ pub(super) fn trimmed(scene: &Scene<'_>, tokens: &Range<usize>) -> Range<usize> 
 
 /// The people of a passage who are not actors yet, in a part that fits the category.
 pub(super) fn bystanders(
-    scene: &Scene<'_>,
+    parsed: &ParsedSegment<'_>,
     tokens: &Range<usize>,
     category: Category,
     actors: &mut Vec<Actor>,
@@ -84,9 +84,11 @@ pub(super) fn bystanders(
         Category::Feedback => ActorRole::Reviewer,
         _ => return,
     };
-    for spot in scene.spots_in(tokens) {
-        if spot.entity_type == EntityType::Person && !actors.iter().any(|actor| actor.entity == spot.entity) {
-            actors.push(Actor { entity: spot.entity, role });
+    for mention in parsed.mentions_in(tokens) {
+        if mention.entity_type == EntityType::Person
+            && !actors.iter().any(|actor| actor.entity == mention.entity)
+        {
+            actors.push(Actor { entity: mention.entity, role });
         }
     }
 }

@@ -8,11 +8,11 @@ use memory_core::event::{Actor, ActorRole, Category};
 use super::clause::{Clause, Subject};
 use super::draft::{self, Draft};
 use super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, is_listed, trimmed};
-use super::hits::{self, Hit};
+use super::features::{self, Hit};
+use super::layout::{Block, Form};
 use super::narrative;
 use super::sections::Section;
 use super::sentences::{clauses, sentences};
-use super::zones::{Block, Form};
 use super::{is_machine, items, requests, verbs};
 
 /// Below this nothing is an event.
@@ -40,7 +40,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
 
     pub(super) fn read(mut self) -> Vec<Draft> {
         let mut list = items::List::default();
-        for block in &self.context.scene.layout.blocks {
+        for block in &self.context.parsed.layout.blocks {
             match block.section {
                 Section::Skip | Section::People => {}
                 Section::Prior(_) | Section::Planned => self.read_promised(block, &mut list),
@@ -59,20 +59,20 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn read_promised(&mut self, block: &Block, list: &mut items::List) {
-        let sentences = sentences(&self.context.scene.text, &block.bytes);
+        let sentences = sentences(&self.context.parsed.text, &block.bytes);
         let done = block.section == Section::Prior(Category::Execution);
         if matches!(block.form, Form::Prose) && (sentences.len() > 1 || done) {
-            let scene = self.context.scene;
-            // «merged the patch, paired with Obi»: each is done by itself.
+            let parsed = self.context.parsed;
+            // "merged the patch, paired with Obi": each is done by itself.
             let parts = sentences.into_iter().flat_map(|sentence| {
                 if done {
-                    clauses(&scene.text, &sentence, |at| scene.begins_statement(at))
+                    clauses(&parsed.text, &sentence, |at| parsed.begins_statement(at))
                 } else {
                     vec![sentence]
                 }
             });
             for sentence in parts {
-                let bytes = self.context.scene.text.bytes(&sentence);
+                let bytes = self.context.parsed.text.bytes(&sentence);
                 self.read_promise(&Block { bytes, ..block.clone() }, list);
             }
         } else {
@@ -94,18 +94,18 @@ impl<'s, 'a> EventReader<'s, 'a> {
     /// Reads sentences by their cues; hits less sure than the minimum plus `strictness` are dropped.
     fn read_prose(&mut self, block: &Block, bytes: &Range<usize>, strictness: f32) {
         let speaker = self.context.speaker_of(block);
-        let text = &self.context.scene.text;
+        let text = &self.context.parsed.text;
         for sentence in sentences(text, bytes) {
             let mut told: Vec<(Range<usize>, Hit)> = Vec::new();
-            let scene = self.context.scene;
+            let parsed = self.context.parsed;
             for (part, tokens) in
-                clauses(text, &sentence, |at| scene.begins_statement(at)).into_iter().enumerate()
+                clauses(text, &sentence, |at| parsed.begins_statement(at)).into_iter().enumerate()
             {
                 let first = text.word(tokens.start);
                 let done = verbs::of(first).is_some_and(|verb| verb.past) || first == "will";
                 let opens = part == 0 || done;
                 let clause = Clause {
-                    scene,
+                    parsed,
                     tokens,
                     sentence: sentence.clone(),
                     focus: self.focus,
@@ -117,7 +117,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
                 if let Some(draft) = requests::request(&self.context, &clause, speaker) {
                     self.drafts.push(draft);
                 } else if let Some(hit) =
-                    hits::best(&clause).filter(|hit| hit.confidence >= CONFIDENCE_MIN + strictness)
+                    features::best(&clause).filter(|hit| hit.confidence >= CONFIDENCE_MIN + strictness)
                 {
                     told.push((clause.tokens, hit));
                 }
@@ -132,9 +132,9 @@ impl<'s, 'a> EventReader<'s, 'a> {
         }
     }
 
-    /// Whom «she» means in the next sentence: the only person of this one.
+    /// Whom "she" means in the next sentence: the only person of this one.
     fn follow(&mut self, sentence: &Range<usize>) {
-        match self.context.scene.people_in(sentence).as_slice() {
+        match self.context.parsed.people_in(sentence).as_slice() {
             [] => {}
             [one] => self.focus = Some(*one),
             _ => self.focus = None,
@@ -146,15 +146,15 @@ impl<'s, 'a> EventReader<'s, 'a> {
         if machine && !matches!(hit.lead.subject, Subject::People(_)) {
             return;
         }
-        let text = &self.context.scene.text;
-        let tokens = trimmed(self.context.scene, tokens);
+        let text = &self.context.parsed.text;
+        let tokens = trimmed(self.context.parsed, tokens);
         let bytes = text.bytes(&tokens);
-        let mut actors = draft::actors(self.context.scene, hit, &tokens, speaker);
+        let mut actors = draft::actors(self.context.parsed, hit, &tokens, speaker);
         // A status line without a subject is its author's.
         let deed = matches!(hit.category, Category::Execution | Category::Commitment | Category::Decision);
         let unsaid = match hit.lead.subject {
             Subject::Nobody => deed,
-            // «New cert is installed», said by the one who did it; «we decided».
+            // "New cert is installed", said by the one who did it; "we decided".
             Subject::Thing => hit.category == Category::Execution && block.speaker.is_some(),
             Subject::We => matches!(hit.category, Category::Execution | Category::Decision),
             _ => false,
@@ -163,9 +163,9 @@ impl<'s, 'a> EventReader<'s, 'a> {
             actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
         }
         let words = &text.raw[bytes.clone()];
-        let reference = self.context.scene.reference;
+        let reference = self.context.parsed.reference;
         let due_time = (hit.category == Category::Commitment).then(|| draft::due(words, reference)).flatten();
-        // «I'm moving to Denver in June»: without the date it is only going on.
+        // "I'm moving to Denver in June": without the date it is only going on.
         let ongoing =
             hit.lead.be && matches!(hit.lead.subject, Subject::Me) && text.word(hit.at).ends_with("ing");
         if ongoing
@@ -184,7 +184,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
         let event_time =
             if hit.category == Category::Execution { draft::happened(words, reference) } else { reference };
         let narrative = narrative::sentence(&self.context.told(&tokens, speaker, Some(hit)));
-        let subject = draft::about(self.context.scene, &tokens, &actors);
+        let subject = draft::about(self.context.parsed, &tokens, &actors);
         self.drafts.push(Draft {
             category: hit.category,
             confidence: confidence.min(0.95),
@@ -193,17 +193,17 @@ impl<'s, 'a> EventReader<'s, 'a> {
             due_time,
             subject,
             actors,
-            evidence: vec![(self.context.scene.segment, bytes)],
+            evidence: vec![(self.context.parsed.segment, bytes)],
         });
     }
 
-    /// An unnamed «we» outside of a conversation is mostly the voice of a manual.
+    /// An unnamed "we" outside of a conversation is mostly the voice of a manual.
     fn doubt(&self, hit: &Hit, block: &Block) -> f32 {
         let vague = matches!(hit.lead.subject, Subject::We | Subject::Group(None))
             && hit.category == Category::Commitment;
         let placed = block.speaker.is_some()
-            || self.context.scene.speaker.is_some()
-            || !self.context.scene.layout.people.is_empty();
+            || self.context.parsed.speaker.is_some()
+            || !self.context.parsed.layout.people.is_empty();
         if vague && !placed { 0.08 } else { 0.0 }
     }
 }

@@ -5,18 +5,18 @@ use memory_core::ports::SourceText;
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
 use super::irony::is_joke;
-use super::scene::Scene;
+use super::parsed_segment::ParsedSegment;
 use super::sections::Section;
 
 /// More than any draft has.
 const NOTHING: f32 = 2.0;
 
 /// How sure an event must be in a text of this kind.
-pub(super) fn confidence_wanted(source: &SourceText, scene: &Scene<'_>) -> f32 {
-    let text = &scene.text;
+pub(super) fn confidence_wanted(source: &SourceText, parsed: &ParsedSegment<'_>) -> f32 {
+    let text = &parsed.text;
     let mut counts = Counts::default();
     for at in 0..text.tokens.len().min(20_000) {
-        counts.take(scene, at);
+        counts.take(parsed, at);
     }
     if counts.words >= 30 && counts.foreign > counts.english {
         return NOTHING;
@@ -27,24 +27,24 @@ pub(super) fn confidence_wanted(source: &SourceText, scene: &Scene<'_>) -> f32 {
     if counts.kitchen >= 4 {
         return 0.95;
     }
-    let turns = scene.layout.blocks.iter().filter(|block| block.speaker.is_some()).count();
+    let turns = parsed.layout.blocks.iter().filter(|block| block.speaker.is_some()).count();
     if turns >= 4 && counts.jokes >= 3 && counts.jokes * 5 >= turns {
         return 0.8;
     }
-    if is_placed(source, scene) {
+    if is_placed(source, parsed) {
         return 0.0;
     }
     let sectioned =
-        scene.layout.blocks.iter().any(|block| block.labelled || matches!(block.section, Section::Prior(_)));
+        parsed.layout.blocks.iter().any(|block| block.labelled || matches!(block.section, Section::Prior(_)));
     unplaced(&counts, sectioned)
 }
 
 /// A text of people about what they do: it has a writer, speakers, those present or sections that say so.
-fn is_placed(source: &SourceText, scene: &Scene<'_>) -> bool {
-    let layout = &scene.layout;
+fn is_placed(source: &SourceText, parsed: &ParsedSegment<'_>) -> bool {
+    let layout = &parsed.layout;
     let context = !matches!(source.context, Context::Document | Context::Note);
     context
-        || scene.speaker.is_some()
+        || parsed.speaker.is_some()
         || source.author.is_some()
         || !source.participants.is_empty()
         || !layout.people.is_empty()
@@ -66,11 +66,11 @@ fn unplaced(counts: &Counts, sectioned: bool) -> f32 {
     if counts.questions >= 4 && counts.questions * 40 >= counts.words {
         return 0.9;
     }
-    // A text of rules: «the licensee shall», «must not».
+    // A text of rules: "the licensee shall", "must not".
     if counts.words >= 40 && counts.rules as f32 / words >= 0.012 && counts.near == 0 {
         return 0.9;
     }
-    // Neither «we» nor a near day: an article tells how things are, not what happened here.
+    // Neither "we" nor a near day: an article tells how things are, not what happened here.
     if !sectioned && counts.words >= 40 && counts.first == 0 && counts.near == 0 {
         return if counts.days >= 2 { 0.6 } else { 0.74 };
     }
@@ -99,8 +99,8 @@ struct Counts {
 }
 
 impl Counts {
-    fn take(&mut self, scene: &Scene<'_>, at: usize) {
-        let text = &scene.text;
+    fn take(&mut self, parsed: &ParsedSegment<'_>, at: usize) {
+        let text = &parsed.text;
         let word = text.word(at);
         self.jokes += usize::from(
             is_joke(word) || matches!(word, "obviously" | "totally" | "naturally" | "obv" | "ofc"),
@@ -123,7 +123,7 @@ impl Counts {
             "said" | "whispered" | "murmured" | "replied" | "sighed" | "laughed" | "muttered" | "shouted"
             | "asked" => {
                 let floor = at.saturating_sub(3);
-                self.dialogue += usize::from((floor..at + 4).any(|near| scene.is_quote_mark(near)));
+                self.dialogue += usize::from((floor..at + 4).any(|near| parsed.is_quote_mark(near)));
             }
             "i" | "we" | "our" | "us" | "my" => self.first += 1,
             "today" | "tomorrow" | "yesterday" | "week" | "eod" | "sprint" => self.near += 1,

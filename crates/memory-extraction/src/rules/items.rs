@@ -10,14 +10,14 @@ use memory_core::event::{Actor, ActorRole, Category};
 use super::clause::{Clause, Subject};
 use super::draft::{self, Draft};
 use super::event_context::{EventContext, bystanders, trimmed};
-use super::hits::{self, Hit};
+use super::features::{self, Hit};
+use super::layout::{Block, Form};
 use super::narrative;
 use super::owners::{self, Owned};
 use super::sections::Section;
 use super::sentences::sentences;
 use super::verbs;
 use super::words::floor_boundary;
-use super::zones::{Block, Form};
 
 /// So much of an item is searched for its date and its owner.
 const ITEM_MAX_BYTES: usize = 600;
@@ -56,20 +56,20 @@ pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut
     if let Form::Row { cells, heads } = &block.form {
         return rows::row(context, block, cells, heads);
     }
-    let scene = context.scene;
-    let Some(first) = sentences(&scene.text, &block.bytes).into_iter().next() else {
+    let parsed = context.parsed;
+    let Some(first) = sentences(&parsed.text, &block.bytes).into_iter().next() else {
         return Promised::Nothing;
     };
-    let tokens = trimmed(scene, &first);
-    let rest = scene.text.bytes(&tokens).end..block.bytes.end;
+    let tokens = trimmed(parsed, &first);
+    let rest = parsed.text.bytes(&tokens).end..block.bytes.end;
     let (indent, checked) = match block.form {
         Form::Item { indent, checked } => (Some(indent), checked),
         _ => (None, None),
     };
-    let all = scene.text.tokens_in(&block.bytes);
+    let all = parsed.text.tokens_in(&block.bytes);
     let owner_tokens = all.start..all.end.min(all.start + ITEM_MAX_TOKENS);
     let speaker = context.speaker_of(block);
-    let mut owned = owners::owned(scene, &owner_tokens, speaker);
+    let mut owned = owners::owned(parsed, &owner_tokens, speaker);
     owned.task.end = owned.task.end.min(first.end).max(owned.task.start);
     if let Some(indent) = indent {
         if owned.task.is_empty() && !owned.people.is_empty() {
@@ -84,14 +84,14 @@ pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut
             return Promised::Ordinary;
         }
     }
-    // «PAY-322 reversal flow. Blocked: still no account»: what is wrong stands in the second sentence.
-    let named_only = !tokens.clone().any(|at| verbs::is_finite(scene.text.word(at)));
+    // "PAY-322 reversal flow. Blocked: still no account": what is wrong stands in the second sentence.
+    let named_only = !tokens.clone().any(|at| verbs::is_finite(parsed.text.word(at)));
     let tokens = if block.section == Section::Prior(Category::QualityRisk) && all.len() <= 40 && named_only {
-        trimmed(scene, &all)
+        trimmed(parsed, &all)
     } else {
         tokens
     };
-    let rest = scene.text.bytes(&tokens).end.max(rest.start).min(rest.end)..rest.end;
+    let rest = parsed.text.bytes(&tokens).end.max(rest.start).min(rest.end)..rest.end;
     if is_empty_talk(context, &tokens) {
         return Promised::Nothing;
     }
@@ -99,7 +99,7 @@ pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut
         return Promised::Ordinary;
     }
     let clause = Clause {
-        scene,
+        parsed,
         tokens: tokens.clone(),
         sentence: first,
         focus: None,
@@ -108,7 +108,7 @@ pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut
         spoken: block.speaker.is_some(),
         manner: OnceCell::new(),
     };
-    let hit = hits::best(&clause).filter(|hit| hit.confidence >= 0.6);
+    let hit = features::best(&clause).filter(|hit| hit.confidence >= 0.6);
     let done = checked == Some(true) || says_done(context, &block.bytes);
     let plans_alone = plans_alone(context, &tokens, speaker);
     let Some(category) = category(block, hit.as_ref(), &owned, done, plans_alone) else {
@@ -125,12 +125,12 @@ struct Found {
     hit: Option<Hit>,
 }
 
-/// «None», «TBD», a question, the leader of a deeper list.
+/// "None", "TBD", a question, the leader of a deeper list.
 fn is_empty_talk(context: &EventContext<'_, '_>, tokens: &Range<usize>) -> bool {
     let said = tokens.clone().any(|at| {
-        verbs::is_finite(context.scene.text.word(at)) || verbs::of(context.scene.text.word(at)).is_some()
+        verbs::is_finite(context.parsed.text.word(at)) || verbs::of(context.parsed.text.word(at)).is_some()
     });
-    let text = &context.scene.text;
+    let text = &context.parsed.text;
     let words = tokens.clone().filter(|at| text.is_word(*at)).count();
     let first = text.word(tokens.start);
     let last = text.word(tokens.end.saturating_sub(1));
@@ -156,18 +156,18 @@ fn is_empty_talk(context: &EventContext<'_, '_>, tokens: &Range<usize>) -> bool 
         || (first == "no" && words <= 5)
 }
 
-/// «A generator could be an option», «An appeal may be lodged».
+/// "A generator could be an option", "An appeal may be lodged".
 fn is_doubted(context: &EventContext<'_, '_>, tokens: &Range<usize>) -> bool {
-    let text = &context.scene.text;
+    let text = &context.parsed.text;
     tokens.clone().any(|at| {
         matches!(text.word(at), "could" | "might" | "would")
             || (text.word(at) == "may" && !text.is_capitalised(at))
     })
 }
 
-/// «picking up MAR-412», «run the load test»: a plan of the one who writes it.
+/// "picking up MAR-412", "run the load test": a plan of the one who writes it.
 fn plans_alone(context: &EventContext<'_, '_>, tokens: &Range<usize>, speaker: Option<usize>) -> bool {
-    let text = &context.scene.text;
+    let text = &context.parsed.text;
     let first = (tokens.start..tokens.end.min(tokens.start + 3))
         .find(|at| !matches!(text.word(*at), "then" | "also" | "will" | "to" | "and" | ","))
         .unwrap_or(tokens.start);
@@ -177,7 +177,7 @@ fn plans_alone(context: &EventContext<'_, '_>, tokens: &Range<usize>, speaker: O
 }
 
 fn says_done(context: &EventContext<'_, '_>, bytes: &Range<usize>) -> bool {
-    let raw = &context.scene.text.raw[bytes.clone()];
+    let raw = &context.parsed.text.raw[bytes.clone()];
     raw.contains(['✅', '✔', '✓', '☑'])
         || raw.contains("(done)")
         || raw.contains("[done]")
@@ -250,24 +250,24 @@ fn category(
 }
 
 fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
-    let scene = context.scene;
+    let parsed = context.parsed;
     let Found { category, tokens, owned, hit } = found;
     let speaker = context.speaker_of(block);
-    let bytes = scene.text.bytes(&tokens);
-    // A date may stand in a further sentence: «… Due Friday.»
+    let bytes = parsed.text.bytes(&tokens);
+    // A date may stand in a further sentence: "… Due Friday."
     let words_end =
-        floor_boundary(scene.text.raw, block.bytes.end.min(bytes.start + ITEM_MAX_BYTES)).max(bytes.end);
-    let words = scene.text.raw[bytes.start..words_end].to_owned();
+        floor_boundary(parsed.text.raw, block.bytes.end.min(bytes.start + ITEM_MAX_BYTES)).max(bytes.end);
+    let words = parsed.text.raw[bytes.start..words_end].to_owned();
     let mut actors: Vec<Actor> =
         owned.people.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
     if let Some(hit) = &hit {
-        for actor in draft::actors(scene, hit, &tokens, speaker) {
+        for actor in draft::actors(parsed, hit, &tokens, speaker) {
             if !actors.iter().any(|known| known.entity == actor.entity) {
                 actors.push(actor);
             }
         }
     }
-    bystanders(scene, &tokens, category, &mut actors);
+    bystanders(parsed, &tokens, category, &mut actors);
     let unsaid = hit.as_ref().is_none_or(|hit| hit.lead.subject == Subject::Nobody);
     if !actors.iter().any(|actor| actor.role == ActorRole::Owner)
         && matches!(category, Category::Execution | Category::Commitment)
@@ -275,11 +275,11 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
     {
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
-    let due_time = (category == Category::Commitment).then(|| draft::due(&words, scene.reference)).flatten();
+    let due_time = (category == Category::Commitment).then(|| draft::due(&words, parsed.reference)).flatten();
     let event_time = if category == Category::Execution {
-        draft::happened(&words, scene.reference)
+        draft::happened(&words, parsed.reference)
     } else {
-        scene.reference
+        parsed.reference
     };
     let confidence = confidence(block, category, &owned, due_time.is_some(), hit.as_ref());
     Draft {
@@ -288,9 +288,9 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
         narrative: narrative_of(context, category, &tokens, &owned, hit.as_ref(), speaker),
         event_time,
         due_time,
-        subject: draft::about(scene, &tokens, &actors),
+        subject: draft::about(parsed, &tokens, &actors),
         actors,
-        evidence: vec![(scene.segment, bytes)],
+        evidence: vec![(parsed.segment, bytes)],
     }
 }
 
@@ -348,7 +348,7 @@ fn narrative_of(
     narrative::sentence(&telling)
 }
 
-/// «Paired with Jonas …» says by itself that it was done.
+/// "Paired with Jonas …" says by itself that it was done.
 fn opens_with_past(words: &str) -> bool {
     words.split_whitespace().next().is_some_and(|first| first.ends_with("ed"))
 }

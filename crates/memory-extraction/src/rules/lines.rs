@@ -87,13 +87,13 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     Some(Turn { name, timed: true, text_at: line.len() })
 }
 
-/// Where the words begin in an entry that a day or an hour leads: «19 Nov 00:15  alarm rings», «2025-06-02 – gate moved».
+/// Where the words begin in an entry that a day or an hour leads: "19 Nov 00:15  alarm rings", "2025-06-02 – gate moved".
 pub(super) fn dated_entry(line: &str) -> Option<usize> {
     let end = ENTRY.get().find(head(line))?.end();
     (line[end..].split_whitespace().count() >= 2).then_some(end)
 }
 
-/// What a chat program notes by itself: «09/05/2025, 18:02 - Carmen created group …», «<Media omitted>».
+/// What a chat program notes by itself: "09/05/2025, 18:02 - Carmen created group …", "<Media omitted>".
 pub(super) fn is_notice(line: &str) -> bool {
     let line = head(line);
     let stamped = STAMPED.get().is_match(line);
@@ -110,7 +110,7 @@ pub(super) fn is_code(line: &str) -> bool {
     CODE.get().is_match(head(line))
 }
 
-/// A closing such as «Best regards,»: what follows is a signature.
+/// A closing such as "Best regards,": what follows is a signature.
 pub(super) fn is_closing(line: &str) -> bool {
     let words = line.trim().trim_end_matches([',', '!', '.', '-']).to_ascii_lowercase();
     let count = words.split_whitespace().count();
@@ -122,14 +122,14 @@ pub(super) fn is_closing(line: &str) -> bool {
         || line.starts_with("Sent from my ")
 }
 
-/// «On … wrote:» on one line.
+/// "On … wrote:" on one line.
 pub(super) fn opens_quote(line: &str) -> bool {
     let trimmed = line.trim().trim_start_matches(['>', ' ']);
     (trimmed.starts_with("On ") && trimmed.ends_with("wrote:"))
         || (trimmed.starts_with("--") && trimmed.to_ascii_lowercase().contains("original message"))
 }
 
-/// «---------- Forwarded message ----------», «Begin forwarded message:»: what follows is passed on to be read.
+/// "---------- Forwarded message ----------", "Begin forwarded message:": what follows is passed on to be read.
 pub(super) fn opens_forward(line: &str) -> bool {
     let lower = line.trim().to_ascii_lowercase();
     lower.len() < 80

@@ -1,4 +1,4 @@
-//! The `rules` extractor: no model and no network. Zones are told apart first, then names, then what sections promise
+//! The `rules` extractor: no model and no network. The layout is read first, then names, then what sections promise
 //! and what sentences say.
 
 mod assemble;
@@ -9,10 +9,11 @@ mod discover;
 mod draft;
 mod event_context;
 mod events;
+mod features;
 mod genre;
-mod hits;
 mod irony;
 mod items;
+mod layout;
 mod line_patterns;
 mod lines;
 mod lists;
@@ -20,10 +21,10 @@ mod model;
 mod names;
 mod narrative;
 mod owners;
+mod parsed_segment;
 mod patterns;
 mod people;
 mod requests;
-mod scene;
 mod sections;
 mod sentences;
 #[cfg(test)]
@@ -33,7 +34,6 @@ mod turns;
 mod verbs;
 mod words;
 mod wordset;
-mod zones;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -48,8 +48,8 @@ use draft::Draft;
 use event_context::EventContext;
 use events::EventReader;
 pub use model::{CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text};
+use parsed_segment::ParsedSegment;
 use people::{Roster, Sightings, is_role_name};
-use scene::Scene;
 use words::Text;
 
 /// Of a source no more than this is read; what lies behind it yields nothing.
@@ -113,60 +113,62 @@ impl Extractor for RulesExtractor {
 }
 
 fn extract(source: &SourceText, model: Option<&ClauseModel>) -> Extraction {
-    let Found { scenes, roster, drafts } = found(source);
+    let Found { parsed_segments, roster, drafts } = found(source);
     let drafts = match model {
-        Some(model) => model::judged(model, source, &scenes, &roster, drafts),
-        None => trusted(source, &scenes, drafts),
+        Some(model) => model::judged(model, source, &parsed_segments, &roster, drafts),
+        None => trusted(source, &parsed_segments, drafts),
     };
-    assemble::extraction(&scenes, &roster, drafts)
+    assemble::extraction(&parsed_segments, &roster, drafts)
 }
 
 /// What the hand-written rules find.
 struct Found<'a> {
-    scenes: Vec<Scene<'a>>,
+    parsed_segments: Vec<ParsedSegment<'a>>,
     roster: Roster,
     drafts: Vec<Draft>,
 }
 
 fn found(source: &SourceText) -> Found<'_> {
-    let mut scenes = scenes(source);
+    let mut parsed_segments = parsed_segments(source);
     let plain: Vec<things::Things> =
-        scenes.iter().map(|scene| things::plain(&scene.text, &scene.layout.hidden)).collect();
-    let mut roster = Roster::of_people(&sightings(source, &scenes, &plain));
-    let speakers =
-        scenes.iter().flat_map(|scene| scene.layout.speakers.iter().map(String::as_str)).collect::<Vec<_>>();
+        parsed_segments.iter().map(|parsed| things::plain(&parsed.text, &parsed.layout.hidden)).collect();
+    let mut roster = Roster::of_people(&sightings(source, &parsed_segments, &plain));
+    let speakers = parsed_segments
+        .iter()
+        .flat_map(|parsed| parsed.layout.speakers.iter().map(String::as_str))
+        .collect::<Vec<_>>();
     roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
-    for (scene, plain) in scenes.iter_mut().zip(plain) {
-        let things = things::things(&scene.text, &scene.layout.hidden, plain, &mut roster);
-        scene.find_spots(&roster, things);
+    for (parsed, plain) in parsed_segments.iter_mut().zip(plain) {
+        let things = things::things(&parsed.text, &parsed.layout.hidden, plain, &mut roster);
+        parsed.find_mentions(&roster, things);
     }
-    let fallback = scenes.iter().find_map(|scene| said_date(source, scene));
-    for scene in &mut scenes {
-        let own = source.segments.get(scene.segment).and_then(|segment| segment.date);
-        scene.reference = own.or_else(|| said_date(source, scene)).or(fallback);
-        scene.speaker = speaker(source, scene, &roster);
+    let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
+    for parsed in &mut parsed_segments {
+        let own = source.segments.get(parsed.segment).and_then(|segment| segment.date);
+        parsed.reference = own.or_else(|| said_date(source, parsed)).or(fallback);
+        parsed.speaker = speaker(source, parsed, &roster);
     }
     let mut drafts = Vec::new();
-    for scene in scenes.iter().filter(|scene| !scene.context_only) {
+    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
         let machine =
-            source.segments.get(scene.segment).is_some_and(|segment| is_machine(segment.speaker.as_deref()));
-        let addressee = addressee(scene, &roster);
-        let context = EventContext { scene, roster: &roster, addressee, machine };
+            source.segments.get(parsed.segment).is_some_and(|segment| is_machine(segment.speaker.as_deref()));
+        let addressee = addressee(parsed, &roster);
+        let context = EventContext { parsed, roster: &roster, addressee, machine };
         drafts.extend(EventReader::new(context).read());
     }
-    drafts.extend(turns::agreements(&scenes, &roster));
-    Found { scenes, roster, drafts }
+    drafts.extend(turns::agreements(&parsed_segments, &roster));
+    Found { parsed_segments, roster, drafts }
 }
 
 /// The drafts that are sure enough for the kind of text they stand in.
-fn trusted(source: &SourceText, scenes: &[Scene<'_>], drafts: Vec<Draft>) -> Vec<Draft> {
+fn trusted(source: &SourceText, parsed_segments: &[ParsedSegment<'_>], drafts: Vec<Draft>) -> Vec<Draft> {
     let wanted = |draft: &Draft| {
         let segment = draft.evidence.first()?.0;
-        let scene = scenes.iter().find(|scene| scene.segment == segment)?;
+        let parsed = parsed_segments.iter().find(|parsed| parsed.segment == segment)?;
         Some(if draft.evidence.len() > 1 {
             0.0
         } else {
-            genre::confidence_wanted(source, scene).max(events::CONFIDENCE_MIN)
+            genre::confidence_wanted(source, parsed).max(events::CONFIDENCE_MIN)
         })
     };
     drafts
@@ -175,7 +177,7 @@ fn trusted(source: &SourceText, scenes: &[Scene<'_>], drafts: Vec<Draft>) -> Vec
         .collect()
 }
 
-fn scenes(source: &SourceText) -> Vec<Scene<'_>> {
+fn parsed_segments(source: &SourceText) -> Vec<ParsedSegment<'_>> {
     let known: HashSet<String> = source
         .participants
         .iter()
@@ -194,23 +196,27 @@ fn scenes(source: &SourceText) -> Vec<Scene<'_>> {
         })
         .collect();
     let mut left = SOURCE_MAX_BYTES;
-    let mut scenes = Vec::with_capacity(source.segments.len());
+    let mut parsed_segments = Vec::with_capacity(source.segments.len());
     for (at, segment) in source.segments.iter().enumerate() {
         let text = Text::new(&segment.text, left);
         let read = words::floor_boundary(&segment.text, left);
-        let mut scene = Scene::new(at, text, zones::read(&segment.text[..read], &known));
-        scene.context_only = segment.context_only;
-        scenes.push(scene);
+        let mut parsed = ParsedSegment::new(at, text, layout::read(&segment.text[..read], &known));
+        parsed.context_only = segment.context_only;
+        parsed_segments.push(parsed);
         left -= read;
         if left == 0 {
             break;
         }
     }
-    scenes
+    parsed_segments
 }
 
 /// Everyone named: in what is known about the source, in its lists and headers, and in its text.
-fn sightings(source: &SourceText, scenes: &[Scene<'_>], plain: &[things::Things]) -> Sightings {
+fn sightings(
+    source: &SourceText,
+    parsed_segments: &[ParsedSegment<'_>],
+    plain: &[things::Things],
+) -> Sightings {
     let mut seen = Sightings::default();
     for name in source.author.iter().chain(&source.participants) {
         seen.see(name, true);
@@ -218,8 +224,8 @@ fn sightings(source: &SourceText, scenes: &[Scene<'_>], plain: &[things::Things]
     for speaker in source.segments.iter().filter_map(|segment| segment.speaker.as_deref()) {
         seen.see(speaker, true);
     }
-    for (scene, plain) in scenes.iter().zip(plain) {
-        let layout = &scene.layout;
+    for (parsed, plain) in parsed_segments.iter().zip(plain) {
+        let layout = &parsed.layout;
         for people in layout.people.iter().chain(&layout.from).chain(&layout.to) {
             seen.see_list(people, false);
         }
@@ -230,19 +236,19 @@ fn sightings(source: &SourceText, scenes: &[Scene<'_>], plain: &[things::Things]
             seen.see(signed, false);
         }
         let mut hidden = layout.hidden.clone();
-        hidden.extend(things::taken(&scene.text, plain));
+        hidden.extend(things::taken(&parsed.text, plain));
         hidden.sort_by_key(|range| range.start);
-        discover::see_people(&scene.text, &hidden, &mut seen);
+        discover::see_people(&parsed.text, &hidden, &mut seen);
         for block in &layout.blocks {
-            discover::see_owners(&scene.text, block, &mut seen);
+            discover::see_owners(&parsed.text, block, &mut seen);
         }
     }
     seen
 }
 
 /// The date a text gives itself, in a header, under its title or in it.
-fn said_date(source: &SourceText, scene: &Scene<'_>) -> Option<Timestamp> {
-    let said = [scene.layout.date.as_deref(), source.title.as_deref()];
+fn said_date(source: &SourceText, parsed: &ParsedSegment<'_>) -> Option<Timestamp> {
+    let said = [parsed.layout.date.as_deref(), source.title.as_deref()];
     said.into_iter().flatten().find_map(|text| {
         let dates = readings(text, None, Lean::Past);
         dates.into_iter().find(|date| !date.is_ambiguous).map(|date| date.start)
@@ -253,13 +259,13 @@ fn is_machine(speaker: Option<&str>) -> bool {
     speaker.is_some_and(|name| matches!(name.to_lowercase().as_str(), "assistant" | "system" | "ai" | "bot"))
 }
 
-/// Who «I» is in a segment.
-fn speaker(source: &SourceText, scene: &Scene<'_>, roster: &Roster) -> Option<usize> {
-    let spoken = source.segments.get(scene.segment).and_then(|segment| segment.speaker.as_deref());
+/// Who "I" is in a segment.
+fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
+    let spoken = source.segments.get(parsed.segment).and_then(|segment| segment.speaker.as_deref());
     if is_machine(spoken) {
         return None;
     }
-    let layout = &scene.layout;
+    let layout = &parsed.layout;
     let names = [
         spoken.filter(|name| !is_role_name(name)),
         layout.from.as_deref(),
@@ -270,8 +276,8 @@ fn speaker(source: &SourceText, scene: &Scene<'_>, roster: &Roster) -> Option<us
 }
 
 /// The one person a mail is addressed to.
-fn addressee(scene: &Scene<'_>, roster: &Roster) -> Option<usize> {
-    match scene.layout.to.first().map(|to| to.split([',', ';']).collect::<Vec<_>>())?.as_slice() {
+fn addressee(parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
+    match parsed.layout.to.first().map(|to| to.split([',', ';']).collect::<Vec<_>>())?.as_slice() {
         [one] => roster.named(one),
         _ => None,
     }

@@ -22,12 +22,12 @@ pub(super) fn is_title(word: &str) -> bool {
     lists::TITLES.contains(word)
 }
 
-/// «Dr. Tunde Adebayo» as «Tunde Adebayo».
+/// "Dr. Tunde Adebayo" as "Tunde Adebayo".
 pub(super) fn without_title(name: &str) -> &str {
     let mut name = name.trim();
     while let Some((first, rest)) = name.split_once(' ') {
         let bare = first.trim_end_matches('.').to_lowercase();
-        // «Sister» and «Coach» may be all there is of a name's head; what follows must be a name.
+        // "Sister" and "Coach" may be all there is of a name's head; what follows must be a name.
         if !is_title(&bare) || !rest.trim_start().starts_with(char::is_uppercase) {
             break;
         }
@@ -63,7 +63,7 @@ pub(super) fn could_be_name(name: &str, loose: bool) -> bool {
     const PARTICLES: [&str; 14] =
         ["de", "van", "von", "der", "den", "da", "di", "del", "la", "al", "bin", "ten", "dos", "el"];
     let words: Vec<&str> = name.split_whitespace().collect();
-    // After a sure first name any capitalised word is a last name: «Mina Park».
+    // After a sure first name any capitalised word is a last name: "Mina Park".
     let first_known = words.first().is_some_and(|word| is_first_name(&word.to_lowercase()));
     let lower_first = words.first().is_some_and(|word| word.starts_with(char::is_lowercase));
     (1..=4).contains(&words.len())

@@ -5,8 +5,8 @@ use std::ops::Range;
 use memory_language::text::cut;
 
 use super::lists;
+use super::parsed_segment::ParsedSegment;
 use super::people::Known;
-use super::scene::Scene;
 use super::words::Kind;
 
 const NARRATIVE_MAX_CHARS: usize = 300;
@@ -14,20 +14,20 @@ const NARRATIVE_MAX_CHARS: usize = 300;
 /// Who the pronouns of a passage are.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pronouns<'r> {
-    /// «I».
+    /// "I".
     pub(super) speaker: Option<&'r str>,
-    /// The token of a «she» or «he» and the name it stands for.
+    /// The token of a "she" or "he" and the name it stands for.
     pub(super) third: Option<(usize, &'r str)>,
 }
 
-/// The words of a range, names in full and «I» by name.
+/// The words of a range, names in full and "I" by name.
 pub(super) fn told(
-    scene: &Scene<'_>,
+    parsed: &ParsedSegment<'_>,
     tokens: &Range<usize>,
     people: &[Known],
     pronouns: Pronouns<'_>,
 ) -> String {
-    let text = &scene.text;
+    let text = &parsed.text;
     let mut out = String::new();
     let mut named: Vec<usize> = Vec::new();
     let mut at = tokens.start;
@@ -40,16 +40,16 @@ pub(super) fn told(
         end_of_last = token.end;
         let after_me = at > tokens.start && text.word(at - 1) == "i" && pronouns.speaker.is_some();
         let after_name = after_me || pronouns.third.is_some_and(|(third, _)| at == third + 1);
-        if let Some(spot) =
-            scene.person(at).filter(|spot| spot.tokens.start == at && spot.tokens.end <= tokens.end)
+        if let Some(mention) =
+            parsed.person(at).filter(|mention| mention.tokens.start == at && mention.tokens.end <= tokens.end)
         {
-            let known = &people[spot.entity].name;
-            let bytes = text.bytes(&spot.tokens);
-            let repeat = named.contains(&spot.entity) || text.kind(at) == Some(Kind::Email);
+            let known = &people[mention.entity].name;
+            let bytes = text.bytes(&mention.tokens);
+            let repeat = named.contains(&mention.entity) || text.kind(at) == Some(Kind::Email);
             out.push_str(if repeat { &text.raw[bytes.clone()] } else { known });
-            named.push(spot.entity);
+            named.push(mention.entity);
             end_of_last = bytes.end;
-            at = spot.tokens.end;
+            at = mention.tokens.end;
             continue;
         }
         match (text.word(at), pronouns.speaker) {
@@ -86,7 +86,7 @@ pub(super) fn sentence(words: &str) -> String {
     cut(&out, NARRATIVE_MAX_CHARS)
 }
 
-/// «Alice Chen», «Alice Chen and Bob Martinez».
+/// "Alice Chen", "Alice Chen and Bob Martinez".
 pub(super) fn names(people: &[Known], who: &[usize]) -> String {
     let names: Vec<&str> =
         who.iter().filter_map(|at| people.get(*at)).map(|known| known.name.as_str()).collect();

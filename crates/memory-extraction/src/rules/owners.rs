@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scene::Scene;
+use super::parsed_segment::ParsedSegment;
 use super::verbs;
 use super::words::Kind;
 
@@ -13,17 +13,17 @@ pub(super) struct Owned {
     pub(super) task: Range<usize>,
 }
 
-/// The owners of an item and the rest of it: «Alice: …», «@bob to …», «[Kim] …», «Bob – …», «… (owner: Dana)», «… – Kim».
-pub(super) fn owned(scene: &Scene<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Owned {
-    own(scene, tokens, speaker)
-        .or_else(|| leading(scene, tokens))
-        .or_else(|| trailing(scene, tokens))
+/// The owners of an item and the rest of it: "Alice: …", "@bob to …", "[Kim] …", "Bob – …", "… (owner: Dana)", "… – Kim".
+pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Owned {
+    own(parsed, tokens, speaker)
+        .or_else(|| leading(parsed, tokens))
+        .or_else(|| trailing(parsed, tokens))
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }
 
-/// «me: ring the school», «Me - quotes».
-fn own(scene: &Scene<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Option<Owned> {
-    let text = &scene.text;
+/// "me: ring the school", "Me - quotes".
+fn own(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Option<Owned> {
+    let text = &parsed.text;
     let at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
     let marked = matches!(text.word(at + 1), ":" | "-" | "–" | "—" | "→");
     (text.word(at) == "me" && marked)
@@ -34,15 +34,15 @@ fn is_open(word: &str) -> bool {
     matches!(word, "*" | "_" | "[" | "(" | "\"" | "`")
 }
 
-fn leading(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
-    let text = &scene.text;
+fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
+    let text = &parsed.text;
     let mut at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
     let mut people = Vec::new();
-    while let Some(spot) = scene.person(at).filter(|_| at < tokens.end) {
-        people.push(spot.entity);
-        at = spot.tokens.end;
+    while let Some(mention) = parsed.person(at).filter(|_| at < tokens.end) {
+        people.push(mention.entity);
+        at = mention.tokens.end;
         let more = matches!(text.word(at), "and" | "&" | "," | "/" | "+");
-        if more && scene.person(at + 1).is_some() {
+        if more && parsed.person(at + 1).is_some() {
             at += 1;
         } else {
             break;
@@ -51,7 +51,7 @@ fn leading(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
     if people.is_empty() {
         return None;
     }
-    // «Bob (QA): …»
+    // "Bob (QA): …"
     if text.word(at) == "(" {
         at = (at..tokens.end.min(at + 8)).find(|end| text.word(*end) == ")")? + 1;
     }
@@ -68,7 +68,7 @@ fn leading(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
         "-" => at + if text.word(at + 1) == ">" { 2 } else { 1 },
         "is" if text.word(at + 1) == "going" && text.word(at + 2) == "to" => at + 3,
         _ if handle || closed => at,
-        // «Ebba finishes …», «Lucía presents …».
+        // "Ebba finishes …", "Lucía presents …".
         word if verbs::of(word).is_some_and(|verb| verb.third && !verb.past) => at,
         _ => return None,
     };
@@ -78,13 +78,13 @@ fn leading(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
     Some(Owned { people, task: at.min(tokens.end)..tokens.end })
 }
 
-fn trailing(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
-    let text = &scene.text;
-    let spots = scene.spots_in(tokens);
-    for spot in spots.iter().filter(|spot| scene.person(spot.tokens.start).is_some()) {
-        let before = spot.tokens.start.checked_sub(1).filter(|before| *before > tokens.start)?;
-        let after = text.word(spot.tokens.end);
-        let closes = spot.tokens.end >= tokens.end
+fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
+    let text = &parsed.text;
+    let mentions = parsed.mentions_in(tokens);
+    for mention in mentions.iter().filter(|mention| parsed.person(mention.tokens.start).is_some()) {
+        let before = mention.tokens.start.checked_sub(1).filter(|before| *before > tokens.start)?;
+        let after = text.word(mention.tokens.end);
+        let closes = mention.tokens.end >= tokens.end
             || matches!(
                 after,
                 ")" | "]" | "," | "." | "–" | "—" | ";" | "/" | "&" | "by" | "due" | "-" | "and" | "*" | "|"
@@ -100,13 +100,14 @@ fn trailing(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
         let named = label(word) || (matches!(word, ":" | "to" | "by") && label(earlier));
         let spaced = !text.touches_next(before);
         let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">") || (word == "-" && spaced);
-        let handle = text.kind(spot.tokens.start) == Some(Kind::Handle) && spot.tokens.end >= tokens.end;
+        let handle =
+            text.kind(mention.tokens.start) == Some(Kind::Handle) && mention.tokens.end >= tokens.end;
         if !(named || handle || (marked && closes)) {
             continue;
         }
-        let mut people = vec![spot.entity];
-        for other in spots.iter().filter(|other| other.tokens.start == spot.tokens.end + 1) {
-            if matches!(after, "/" | "&" | "," | "and") && scene.person(other.tokens.start).is_some() {
+        let mut people = vec![mention.entity];
+        for other in mentions.iter().filter(|other| other.tokens.start == mention.tokens.end + 1) {
+            if matches!(after, "/" | "&" | "," | "and") && parsed.person(other.tokens.start).is_some() {
                 people.push(other.entity);
             }
         }
@@ -114,7 +115,7 @@ fn trailing(scene: &Scene<'_>, tokens: &Range<usize>) -> Option<Owned> {
             () if label(word) => before,
             () if named => before - 1,
             () if marked => before,
-            () => spot.tokens.start,
+            () => mention.tokens.start,
         };
         let cut =
             if matches!(text.word(cut.saturating_sub(1)), "(" | "[" | "–" | "—") { cut - 1 } else { cut };

@@ -67,7 +67,7 @@ fn is_handle(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
 }
 
-/// Parts a list where a sentence ends; «Dr.» and initials end none.
+/// Parts a list where a sentence ends; "Dr." and initials end none.
 fn sentences_of(list: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -140,7 +140,7 @@ impl Sightings {
         }
         parts.push(&written[start..]);
         for part in parts.into_iter().take(200).flat_map(sentences_of) {
-            // «Present: Dhillon» after «In the chair: Ffoulkes-Price.»
+            // "Present: Dhillon" after "In the chair: Ffoulkes-Price."
             let part = part.split_once(": ").map_or(part, |(_, names)| names);
             for name in part.split(" and ").flat_map(|part| part.split(" & ")) {
                 self.see(name.trim_start_matches("and "), loose);
@@ -265,7 +265,7 @@ impl Roster {
         }
         let text = Text::new(names::without_title(trimmed), 400);
         let (length, entity) = self.at(&text, 0, true)?;
-        // «Lena K.» is Lena.
+        // "Lena K." is Lena.
         let rest = text.tokens.len() - length;
         (rest == 0 || (rest <= 2 && text.raw_word(length).chars().count() == 1)).then_some(entity)
     }

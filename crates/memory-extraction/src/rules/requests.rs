@@ -1,4 +1,4 @@
-//! Requests: «please …», «Bob, can you …?», «Alice asked Bob to …», and what is made of them when another agrees.
+//! Requests: "please …", "Bob, can you …?", "Alice asked Bob to …", and what is made of them when another agrees.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::draft::{self, Draft};
 use super::event_context::{EventContext, trimmed};
 use super::irony::is_joke;
 use super::narrative;
-use super::scene::Scene;
+use super::parsed_segment::ParsedSegment;
 use super::verbs::{self, Class};
 use super::words::Kind;
 
-/// What «please …» asks for without anything to do.
+/// What "please …" asks for without anything to do.
 const COURTESIES: [&str; 24] = [
     "let", "find", "see", "note", "feel", "don't", "do", "join", "accept", "be", "contact", "reach", "read",
     "visit", "click", "refer", "keep", "remember", "bear", "enjoy", "help", "forgive", "excuse", "stop",
@@ -30,13 +30,13 @@ pub(super) fn request(
     if Some(owner) == asker {
         return None;
     }
-    let scene = context.scene;
-    let text = &scene.text;
-    let tokens = trimmed(scene, &clause.tokens);
+    let parsed = context.parsed;
+    let text = &parsed.text;
+    let tokens = trimmed(parsed, &clause.tokens);
     let bytes = text.bytes(&tokens);
     let mut actors = vec![Actor { entity: owner, role: ActorRole::Owner }];
     actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
-    let due_time = draft::due(&text.raw[bytes.clone()], scene.reference);
+    let due_time = draft::due(&text.raw[bytes.clone()], parsed.reference);
     let task = context.told(&(verb..tokens.end.max(verb)), speaker, None);
     let asked_by = asker
         .and_then(|at| context.roster.entities.get(at))
@@ -51,24 +51,24 @@ pub(super) fn request(
         category: Category::Commitment,
         confidence: confidence + if due_time.is_some() { 0.08 } else { 0.0 },
         narrative: narrative::sentence(&telling),
-        event_time: scene.reference,
+        event_time: parsed.reference,
         due_time,
-        subject: draft::about(scene, &tokens, &actors),
+        subject: draft::about(parsed, &tokens, &actors),
         actors,
-        evidence: vec![(scene.segment, bytes)],
+        evidence: vec![(parsed.segment, bytes)],
     })
 }
 
 type Asked = (usize, Option<usize>, usize, f32);
 
-/// «Alice asked Bob to send …».
+/// "Alice asked Bob to send …".
 fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked> {
-    let scene = context.scene;
+    let parsed = context.parsed;
     let at = clause
         .tokens
         .clone()
         .find(|at| matches!(clause.word(*at), "asked" | "asks" | "told" | "reminded"))?;
-    let whom = scene.person(at + 1)?;
+    let whom = parsed.person(at + 1)?;
     let to = whom.tokens.end;
     if clause.word(to) != "to"
         || to + 1 >= clause.tokens.end
@@ -80,18 +80,18 @@ fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Aske
     let lead = clause.lead(at);
     let asker = match &lead.subject {
         super::clause::Subject::People(people) => people.first().copied(),
-        super::clause::Subject::Me => scene.speaker,
+        super::clause::Subject::Me => parsed.speaker,
         _ => None,
     };
     (!lead.negated).then_some((whom.entity, asker, to + 1, 0.66))
 }
 
-/// «Bob, please review …», «@bob can you please …», and «please …» in a mail to one person.
+/// "Bob, please review …", "@bob can you please …", and "please …" in a mail to one person.
 fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Option<usize>) -> Option<Asked> {
-    let scene = context.scene;
+    let parsed = context.parsed;
     let start = clause.tokens.start;
-    let called = scene.person(start);
-    let mut at = called.map_or(start, |spot| spot.tokens.end);
+    let called = parsed.person(start);
+    let mut at = called.map_or(start, |mention| mention.tokens.end);
     while at < clause.tokens.end && matches!(clause.word(at), "," | "-" | "–" | ":") {
         at += 1;
     }
@@ -102,27 +102,27 @@ fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Opti
         {
             at + 2 + usize::from(matches!(clause.word(at + 2), "please" | "also"))
         }
-        // «Ana, send me the list», «@kim check the pump».
+        // "Ana, send me the list", "@kim check the pump".
         (word, _)
-            if called
-                .is_some_and(|spot| spot.tokens.end < at || scene.text.kind(start) == Some(Kind::Handle))
-                && verbs::of(word).is_some_and(|verb| verb.class == Class::Deed && verb.base)
+            if called.is_some_and(|mention| {
+                mention.tokens.end < at || parsed.text.kind(start) == Some(Kind::Handle)
+            }) && verbs::of(word).is_some_and(|verb| verb.class == Class::Deed && verb.base)
                 && !clause.is_question() =>
         {
             at
         }
         _ => return None,
     };
-    let owner = called.map(|spot| spot.entity).or(context.addressee)?;
+    let owner = called.map(|mention| mention.entity).or(context.addressee)?;
     let fits =
-        scene.text.is_word(verb) && !COURTESIES.contains(&clause.word(verb)) && verb + 1 < clause.tokens.end;
+        parsed.text.is_word(verb) && !COURTESIES.contains(&clause.word(verb)) && verb + 1 < clause.tokens.end;
     let asker = speaker.filter(|speaker| *speaker != owner);
     fits.then_some((owner, asker, verb, if called.is_some() { 0.66 } else { 0.58 }))
 }
 
 /// A sentence of a turn that asks the other for something: the token of what is asked, and whom it names.
-pub(super) fn asks(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<(usize, Option<usize>)> {
-    let text = &scene.text;
+pub(super) fn asks(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<(usize, Option<usize>)> {
+    let text = &parsed.text;
     let at = sentence.clone().find(|at| {
         (matches!(text.word(*at), "can" | "could" | "would" | "will") && text.word(at + 1) == "you")
             || (text.word(*at) == "please" && !COURTESIES.contains(&text.word(at + 1)))
@@ -148,13 +148,13 @@ pub(super) fn asks(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<(usize,
     if verb + 1 >= sentence.end || !text.is_word(verb) || idle {
         return None;
     }
-    Some((verb, scene.people_in(&(sentence.start..at)).first().copied()))
+    Some((verb, parsed.people_in(&(sentence.start..at)).first().copied()))
 }
 
-/// A sentence that proposes something to settle: «let's go with …», «what if we drop …», «proposal: …». The token
+/// A sentence that proposes something to settle: "let's go with …", "what if we drop …", "proposal: …". The token
 /// where what is proposed begins.
-pub(super) fn proposes(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<usize> {
-    let text = &scene.text;
+pub(super) fn proposes(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<usize> {
+    let text = &parsed.text;
     let at = sentence.clone().find_map(|at| {
         let next = text.word(at + 1);
         match text.word(at) {
@@ -175,9 +175,9 @@ pub(super) fn proposes(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<usi
     (said >= 1 && at < sentence.end).then_some(at)
 }
 
-/// A sentence that offers to do something: «I could bring my grill».
-pub(super) fn offers(scene: &Scene<'_>, sentence: &Range<usize>) -> Option<usize> {
-    let text = &scene.text;
+/// A sentence that offers to do something: "I could bring my grill".
+pub(super) fn offers(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<usize> {
+    let text = &parsed.text;
     let at = sentence.clone().take(4).find(|at| {
         text.word(*at) == "i"
             && (matches!(text.word(at + 1), "could" | "can")
@@ -264,8 +264,8 @@ const AGREED: [&[&str]; 44] = [
     &["done"],
 ];
 
-fn opens_with(scene: &Scene<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -> bool {
-    let text = &scene.text;
+fn opens_with(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -> bool {
+    let text = &parsed.text;
     let opened = phrases.iter().any(|phrase| {
         phrase
             .iter()
@@ -278,12 +278,12 @@ fn opens_with(scene: &Scene<'_>, sentence: &Range<usize>, phrases: &[&[&str]]) -
     opened && !against
 }
 
-/// «Sure, will do», «on it», «I'll send it».
-pub(super) fn agrees_to_do(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
-    opens_with(scene, sentence, &YES)
+/// "Sure, will do", "on it", "I'll send it".
+pub(super) fn agrees_to_do(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
+    opens_with(parsed, sentence, &YES)
 }
 
-/// «Agreed», «sounds good», «works for me».
-pub(super) fn agrees_that(scene: &Scene<'_>, sentence: &Range<usize>) -> bool {
-    opens_with(scene, sentence, &AGREED)
+/// "Agreed", "sounds good", "works for me".
+pub(super) fn agrees_that(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
+    opens_with(parsed, sentence, &AGREED)
 }

@@ -58,7 +58,7 @@ pub(super) fn of_heading(heading: &str) -> Option<Section> {
             !matches!(c, '*' | '_' | '#' | '`') && !('\u{2190}'..='\u{1FAFF}').contains(c) && *c != '\u{fe0f}'
         })
         .collect();
-    // «2. Decisions (final):» → «decisions»
+    // "2. Decisions (final):" → "decisions"
     let words = words.split(['(', '[']).next().unwrap_or_default();
     let words = words.trim_start_matches(|c: char| c.is_numeric() || matches!(c, '.' | ')' | ' ' | '-'));
     let words = words.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '.' | '-' | '–' | '—'));
@@ -69,7 +69,7 @@ fn exact(words: &str) -> Option<Section> {
     HEADINGS.get(words).copied()
 }
 
-/// «Sprint 12 action items», «Open risks and blockers», «Decisions from Monday».
+/// "Sprint 12 action items", "Open risks and blockers", "Decisions from Monday".
 fn by_ending(words: &str) -> Option<Section> {
     let parts: Vec<&str> = words.split_whitespace().collect();
     if parts.len() < 2 || parts.len() > 6 {
@@ -78,7 +78,7 @@ fn by_ending(words: &str) -> Option<Section> {
     for length in [3, 2, 1] {
         if parts.len() > length
             && let Some(section) = exact(&parts[parts.len() - length..].join(" "))
-            // A single common word at the end says too little («what is in scope», «the next plan»).
+            // A single common word at the end says too little ("what is in scope", "the next plan").
             && (length > 1
                 || matches!(
                     section,
@@ -95,7 +95,7 @@ fn by_ending(words: &str) -> Option<Section> {
     }
 }
 
-/// The section of a label at the beginning of a line: «Decision: …», «AI: …».
+/// The section of a label at the beginning of a line: "Decision: …", "AI: …".
 pub(super) fn of_label(label: &str) -> Option<Section> {
     let label = label.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_')).to_lowercase();
     let section = match label.as_str() {

@@ -1,4 +1,7 @@
 //! Sentences and clauses, as ranges of tokens.
+//!
+//! These are not the sentences of `memory_language::sentence`, which reads prose: here a line of a chat or a list is one
+//! too, and the clause model was trained on the clauses that come of them.
 
 use std::ops::Range;
 
@@ -102,8 +105,8 @@ fn line_end(text: &Text<'_>, start: usize, at: usize, width: usize) -> bool {
             ))
 }
 
-/// Cuts a sentence where a new statement begins: at `;` and «but», and where `begins` sees a subject with its verb
-/// after «and», «while» or a comma.
+/// Cuts a sentence where a new statement begins: at `;` and "but", and where `begins` sees a subject with its verb
+/// after "and", "while" or a comma.
 pub(super) fn clauses(
     text: &Text<'_>,
     sentence: &Range<usize>,
@@ -115,7 +118,7 @@ pub(super) fn clauses(
         verbs::of(text.word(at)).is_some_and(|verb| verb.class == verbs::Class::Deed && verb.past)
     };
     for at in sentence.start + 1..sentence.end.saturating_sub(1) {
-        // «merged the patch, paired with Obi»: what is done is listed without its subject.
+        // "merged the patch, paired with Obi": what is done is listed without its subject.
         let listed = || at >= start + 3 && is_done(start) && is_done(at + 1);
         let cut = match text.word(at) {
             ";" | "but" | "however" | "→" => true,

@@ -103,7 +103,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         return Some((at..at + 1, EntityType::Object));
     }
     let next = text.raw_word(at + 1);
-    // «Women's», «St.»: a name may go on behind a mark.
+    // "Women's", "St.": a name may go on behind a mark.
     if !spaced(text, at) {
         let goes_on = text.touches_next(at)
             && (matches!(text.word(at + 1), "'s" | "'" | "’")
@@ -147,7 +147,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         .or_else(|| place(text, at).map(|tokens| (tokens, EntityType::Place)))
 }
 
-/// «Abernathy & Osei Solicitors», «Volt & Vaughn»: an organisation.
+/// "Abernathy & Osei Solicitors", "Volt & Vaughn": an organisation.
 fn joined_by_and(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     let both = text.word(at + 1) == "&" && text.is_capitalised(at + 2);
     if !both || names::is_no_name(text.word(at)) || names::is_no_name(text.word(at + 2)) {
@@ -160,17 +160,17 @@ fn joined_by_and(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType
     let more = (at + 3..at + 6).take_while(|end| text.is_capitalised(*end) && spaced(text, end - 1));
     let end = more.filter(|end| is_body(text.raw_word(*end)) || is_trade_word(text.word(*end))).last();
     let ends = end.is_some();
-    // «Alice & Bob» are two people.
+    // "Alice & Bob" are two people.
     if !ends && (names::is_first_name(text.word(at)) || names::is_first_name(text.word(at + 2))) {
         return None;
     }
     Some((at..end.map_or(at + 3, |end| end + 1), EntityType::Org))
 }
 
-/// «St Brigid's Hospital», «Town Council of Lower Brannock», «Klinikum Ostertal»: what the last or the first word names.
+/// "St Brigid's Hospital", "Town Council of Lower Brannock", "Klinikum Ostertal": what the last or the first word names.
 fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     let mut end = at + 1;
-    // «Tell Northquay Ferries»: what is to be done is no part of the name.
+    // "Tell Northquay Ferries": what is to be done is no part of the name.
     if unknown::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base) {
         return None;
     }
@@ -180,7 +180,7 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         let plural = matches!(text.word(end), "'" | "’") && text.touches_next(end - 1);
         let saint = text.word(end) == "." && text.word(end - 1) == "st" && text.touches_next(end - 1);
         let possessive = text.word(end) == "'s" || plural || saint;
-        // «Bakkerij Smit and Oleander Travel» are two.
+        // "Bakkerij Smit and Oleander Travel" are two.
         let listed = text.word(end) == "and" && is_leading_body(text.raw_word(at));
         let joint = last_body.is_some()
             && !listed
@@ -201,7 +201,7 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     }
     let body = last_body?;
     let of = (body..end).any(|near| matches!(text.word(near), "of" | "for" | "de" | "do" | "da"));
-    // A word such as «Council» alone is no name; «Klinikum Ostertal» and «Bank of Elmford» are.
+    // A word such as "Council" alone is no name; "Klinikum Ostertal" and "Bank of Elmford" are.
     let tokens = match () {
         () if of => at..end,
         () if body > at => at..body + 1,
@@ -211,7 +211,7 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     Some((tokens, EntityType::Org))
 }
 
-/// «Castellan Roofing», «Larkspur Dental»: what a firm does, after a name that is no word.
+/// "Castellan Roofing", "Larkspur Dental": what a firm does, after a name that is no word.
 fn is_trade(text: &Text<'_>, at: usize) -> bool {
     let before = text.word(at - 1);
     is_trade_word(text.word(at))

@@ -8,13 +8,13 @@ use super::wordset::WordMap;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Something that is done and then is done: «send», «repair».
+    /// Something that is done and then is done: "send", "repair".
     Deed,
     /// Being, meaning, saying: nothing is done by it.
     Idle,
-    /// Something goes wrong: «fail», «leak».
+    /// Something goes wrong: "fail", "leak".
     Harm,
-    /// Something becomes more, less or other: «rise», «postpone».
+    /// Something becomes more, less or other: "rise", "postpone".
     Shift,
 }
 
@@ -84,7 +84,7 @@ fn inflect(forms: &mut WordMap<String, Verb>, class: Class, base: &str, past: bo
         () => format!("{base}s"),
     };
     put(forms, class, &third, |verb| verb.third = true);
-    // «plan», «submit»: consonant, vowel, consonant doubles the last; harmless where it does not.
+    // "plan", "submit": consonant, vowel, consonant doubles the last; harmless where it does not.
     let doubles = length > 2
         && !vowel(bytes[length - 1])
         && !matches!(bytes[length - 1], b'w' | b'x' | b'y')

@@ -177,7 +177,7 @@ fn push_word(text: &str, start: usize, found: &mut Vec<Token>) -> usize {
         return end;
     };
     let mark = text[end..].chars().next().map_or(0, char::len_utf8);
-    // «n't» takes the n of the word with it.
+    // "n't" takes the n of the word with it.
     let split = if form == "n't" && text[start..end].ends_with(['n', 'N']) && end - start > 1 {
         end - 1
     } else {

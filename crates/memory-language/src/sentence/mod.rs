@@ -3,7 +3,7 @@
 //! One pass over the words of a text. A stop counts at the end of a word, where the word is no
 //! abbreviation, so whatever has its stops inside (URLs, paths, versions, addresses, identifiers) is left
 //! whole by construction. The two exceptions are stops that need no space, `。！？` and the like, and the
-//! missing space of «done.Then», which must look like one and have two words or more on either side.
+//! missing space of "done.Then", which must look like one and have two words or more on either side.
 
 mod tables;
 #[cfg(test)]
@@ -69,7 +69,7 @@ impl<'a> Word<'a> {
         self.first().is_some_and(|c| c.is_ascii_digit())
     }
 
-    /// Whether it is a word like «The» or «It's»; «I.» is an initial.
+    /// Whether it is a word like "The" or "It's"; "I." is an initial.
     fn opens_sentence(&self) -> bool {
         let word = self.text.trim_start_matches(opens);
         let word = word.trim_end_matches(|c| matches!(class(c), Class::Closer | Class::Joiner));
@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// «1.» at the start of a line or after a colon, then «2.» and so on wherever they stand.
+    /// "1." at the start of a line or after a colon, then "2." and so on wherever they stand.
     fn take_list_marker(&mut self, word: &Word<'_>, next: &Word<'_>) -> bool {
         let Some(number) = word.text.strip_suffix('.').and_then(list_number) else { return false };
         let at_start = !self.has_content();
@@ -313,7 +313,7 @@ fn ends_sentence(word: &Word<'_>, next: Option<&Word<'_>>) -> bool {
     }
     match stop {
         Class::Ellipsis => !next.starts_lowercase() && !next.starts_with_digit(),
-        // In «(b). Then» the bracket keeps the dot off the letter.
+        // In "(b). Then" the bracket keeps the dot off the letter.
         Class::Dot => !word_has_dot || dot_ends_sentence(core, next),
         _ => true,
     }
@@ -324,14 +324,14 @@ fn dot_ends_sentence(core: &str, next: &Word<'_>) -> bool {
         let is_ordinal = (digits <= 2 && next.starts_lowercase()) || tables::takes_ordinal(next.bare());
         return !is_ordinal;
     }
-    // The dot of the root, as DNS has it: «db.example.com. is down», «example.com. IN NS ns1».
+    // The dot of the root, as DNS has it: "db.example.com. is down", "example.com. IN NS ns1".
     if tables::is_host_name(core) && (next.starts_lowercase() || next.text == "IN") {
         return false;
     }
     let last = || {
         let at = core.rfind(['-', '(', '[', '"'])?;
         let last = &core[at + 1..];
-        // A letter after a hyphen belongs to its word, as in «team-a», unless that is short too, as in «J.-C».
+        // A letter after a hyphen belongs to its word, as in "team-a", unless that is short too, as in "J.-C".
         let ends_a_word = core[at..].starts_with('-') && !core[..at].ends_with('.');
         abbreviation(last).filter(|_| !ends_a_word || last.chars().nth(1).is_some())
     };
@@ -344,7 +344,7 @@ fn dot_ends_sentence(core: &str, next: &Word<'_>) -> bool {
     }
 }
 
-/// Where the second word begins in «sentence.Second» (in bytes): the word has one stop, letters on both
+/// Where the second word begins in "sentence.Second" (in bytes): the word has one stop, letters on both
 /// sides and, unlike `System.Text` or `example.com`, the look of an end and a beginning.
 fn missing_space(word: &str) -> Option<usize> {
     let core = word.trim_end_matches(in_tail);

@@ -50,18 +50,18 @@ pub(super) fn opens(c: char) -> bool {
 /// What may follow an abbreviation's dot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Abbreviation {
-    /// Stands before what it belongs to and never ends a sentence: a title, «e.g.».
+    /// Stands before what it belongs to and never ends a sentence: a title, "e.g.".
     Leads,
-    /// Is one only before a number: «No. 5», but not «No. It failed.».
+    /// Is one only before a number: "No. 5", but not "No. It failed.".
     BeforeNumber,
-    /// Ends what it stands in and so, before a capital, the sentence: «etc.»
+    /// Ends what it stands in and so, before a capital, the sentence: "etc."
     Closes,
-    /// May close a sentence, which shows in the word after it: «the U.S. They», «U.S. troops».
+    /// May close a sentence, which shows in the word after it: "the U.S. They", "U.S. troops".
     MayEnd,
 }
 
 /// The kind of abbreviation that `word`, without its last dot, is. A capital may stand for the small letter
-/// at its start; an entry with a capital is none without it: «Sun.», «the sun.»
+/// at its start; an entry with a capital is none without it: "Sun.", "the sun."
 pub(super) fn abbreviation(word: &str) -> Option<Abbreviation> {
     static KINDS: LazyLock<HashMap<&str, Abbreviation>> = LazyLock::new(|| {
         let entries = ABBREVIATIONS.iter().flat_map(|(kind, words)| words.iter().map(|word| (*word, *kind)));
@@ -135,12 +135,12 @@ pub(super) fn opens_sentence(word: &str) -> bool {
     lists(OPENERS, word) || lists(WEAK_OPENERS, word)
 }
 
-/// Of those the ones that are no names of methods and classes either: «Bob.Then» but not `List.From`.
+/// Of those the ones that are no names of methods and classes either: "Bob.Then" but not `List.From`.
 pub(super) fn opens_sentence_after_bare_dot(word: &str) -> bool {
     lists(OPENERS, word)
 }
 
-/// Nouns that German counts with a number and a dot: «am 3. Oktober», «im 19. Jahrhundert».
+/// Nouns that German counts with a number and a dot: "am 3. Oktober", "im 19. Jahrhundert".
 pub(super) fn takes_ordinal(word: &str) -> bool {
     lists(ORDINAL_NOUNS, word)
 }
@@ -156,12 +156,12 @@ pub(super) fn ends_a_name(word: &str) -> bool {
     lists(NAME_ENDINGS, &word.to_lowercase())
 }
 
-/// Names of members in code: «order.Total» is an identifier, where «sentence.Second» lacks a space.
+/// Names of members in code: "order.Total" is an identifier, where "sentence.Second" lacks a space.
 pub(super) fn is_member(word: &str) -> bool {
     lists(MEMBERS, word)
 }
 
-/// Names that people are called by: «Bob.Ann» are two of them, where `System.Text` is one name.
+/// Names that people are called by: "Bob.Ann" are two of them, where `System.Text` is one name.
 pub(super) fn is_given_name(word: &str) -> bool {
     lists(GIVEN_NAMES, word)
 }

@@ -125,7 +125,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Finds «Alice Chen» for «Alice», where no other Alice has a full name.
+/// Finds "Alice Chen" for "Alice", where no other Alice has a full name.
 pub(super) fn link_first_names(forms: &mut [Form<'_>]) {
     let people = forms
         .iter()
@@ -191,7 +191,7 @@ fn parts(name: &str) -> Vec<String> {
     parts
 }
 
-/// «José» as «Jose», «Ångström» as «Angstrom», «Łódź» as «Lodz».
+/// "José" as "Jose", "Ångström" as "Angstrom", "Łódź" as "Lodz".
 fn without_accents(name: &str) -> String {
     if name.is_ascii() {
         return name.to_owned();

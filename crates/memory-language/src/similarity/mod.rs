@@ -20,7 +20,7 @@ pub struct MergeCandidate {
     pub b: String,
     /// How sure, from 0.6 to 1, in hundredths.
     pub score: f64,
-    /// For a reader, for example «the same words in another order».
+    /// For a reader, for example "the same words in another order".
     pub reason: String,
 }
 
@@ -198,7 +198,7 @@ fn is_slip(a: &Form<'_>, b: &Form<'_>) -> bool {
 
 /// A letter left out or doubled, two letters swapped, or another letter inside a long word. Short words and
 /// first and last letters make different names too easily (Bob and Rob, Mario and Maria), unless the name has
-/// another word (`in_company`), as in «Jon Smith».
+/// another word (`in_company`), as in "Jon Smith".
 fn slipped(x: &str, y: &str, in_company: bool) -> bool {
     const TWO_SLIPS_CHARS: usize = 10;
     let (x, y) = if x.chars().count() <= y.chars().count() { (x, y) } else { (y, x) };
@@ -225,8 +225,8 @@ fn slipped(x: &str, y: &str, in_company: bool) -> bool {
     }
 }
 
-/// «Postgres» for «PostgreSQL», «Mongo» for «MongoDB»: the start of a word, or the name without what says
-/// only that it is software. A derived word («import», «importer») is another thing.
+/// "Postgres" for "PostgreSQL", "Mongo" for "MongoDB": the start of a word, or the name without what says
+/// only that it is software. A derived word ("import", "importer") is another thing.
 fn shortens(short: &Form<'_>, long: &Form<'_>) -> bool {
     const SOFTWARE: [&str; 4] = ["db", "js", "sql", "ql"];
     const DERIVED: [&str; 20] = [
@@ -243,7 +243,7 @@ fn shortens(short: &Form<'_>, long: &Form<'_>) -> bool {
     !whole_words && length >= 6 && (2..=3).contains(&rest_length) && !DERIVED.contains(&rest)
 }
 
-/// «J. Smith» for «John Smith».
+/// "J. Smith" for "John Smith".
 fn abbreviates(short: &Form<'_>, long: &Form<'_>) -> bool {
     let ([initial, .., last], [first, .., full_last]) = (short.parts.as_slice(), long.parts.as_slice())
     else {

@@ -1,4 +1,4 @@
-//! Counted dates: «two weeks ago», «in 3 business days», «within 48 hours», «two days before May 8».
+//! Counted dates: "two weeks ago", "in 3 business days", "within 48 hours", "two days before May 8".
 
 use jiff::civil::Date;
 
@@ -66,12 +66,12 @@ impl Amount {
 }
 
 impl Parser {
-    /// «two weeks», «a few days», «a couple of months», «half a year», «a year and a half», «3 business days».
+    /// "two weeks", "a few days", "a couple of months", "half a year", "a year and a half", "3 business days".
     pub(super) fn amount(&self, at: usize) -> Option<Amount> {
         let tokens = &self.tokens;
         let mut half = false;
         let (mut count, mut to) = match tokens.number(at) {
-            // «3-4 weeks» are four.
+            // "3-4 weeks" are four.
             Some((_, 1..=3)) if tokens.tail(at + 1, "-–").is_some_and(|(_, digits)| digits < 4) => {
                 (i64::from(tokens.tail(at + 1, "-–")?.0), at + 3)
             }
@@ -106,7 +106,7 @@ impl Parser {
         {
             (count, end) = (more, end + 2);
         }
-        // «half a year» is six months.
+        // "half a year" is six months.
         if half && count == 0 {
             return match unit {
                 Unit::Year => Some(Amount { count: 6, half: false, working, unit: Unit::Month, end }),
@@ -117,7 +117,7 @@ impl Parser {
         Some(Amount { count, half, working, unit, end })
     }
 
-    /// «… ago», «… from now», «… before May 8», «a week from Friday».
+    /// "… ago", "… from now", "… before May 8", "a week from Friday".
     pub(super) fn counted(&self, at: usize, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let amount = self.amount(at)?;
@@ -152,7 +152,7 @@ impl Parser {
         Some(Part { granularity: amount.granularity(), ..Part::day(at..to, date).relative() })
     }
 
-    /// «in two weeks», «within 48 hours», «within the next month». What was done «in two weeks» took so long.
+    /// "in two weeks", "within 48 hours", "within the next month". What was done "in two weeks" took so long.
     pub(super) fn counted_ahead(&self, at: usize) -> Option<Part> {
         let tokens = &self.tokens;
         let within = tokens.word(at) == "within";
@@ -180,7 +180,7 @@ impl Parser {
         Some(Part::moments(at..to, now, end, granularity).relative())
     }
 
-    /// «the last three weeks», «the next few days»: from or to now.
+    /// "the last three weeks", "the next few days": from or to now.
     pub(super) fn rolling(&self, at: usize, amount: Amount, ahead: bool) -> Option<Part> {
         let (now, today) = (self.now?, self.today?);
         let amount = amount.signed(if ahead { 1 } else { -1 });
@@ -219,7 +219,7 @@ impl Parser {
         })
     }
 
-    /// The whole unit just before or after some days: «the week before May 15», «the month after».
+    /// The whole unit just before or after some days: "the week before May 15", "the month after".
     pub(super) fn unit_beside(&self, at: usize, unit: Unit, depth: u8) -> Option<Part> {
         let part = self.beside(at, at + 1, |(days, before)| unit_beside(days, before, unit), depth)?;
         let granularity = Amount::one(unit, at).granularity();

@@ -22,7 +22,7 @@ pub(super) fn neighbours(tokens: &Tokens, parts: Vec<Part>) -> Vec<Part> {
     })
 }
 
-/// Joins «from Monday to Wednesday», «between March and May», «2019–2021».
+/// Joins "from Monday to Wednesday", "between March and May", "2019–2021".
 pub(super) fn ranges(tokens: &Tokens, parts: Vec<Part>) -> Vec<Part> {
     fold(parts, |left, right| {
         let gap = left.at.end;
@@ -61,7 +61,7 @@ fn pair(left: &Part, right: &Part) -> Option<Part> {
         let (from, to) = clock.on(day.one_day()?)?;
         return Some(Part { relative: day.relative, ..Part::moments(at, from, to, clock.granularity) });
     }
-    // «EOD Friday», «Friday EOD»: a day already lasts to its end.
+    // "EOD Friday", "Friday EOD": a day already lasts to its end.
     if day_end(left) || day_end(right) {
         let day = if day_end(left) { right } else { left };
         return day.one_day().map(|_| Part { at, form: Form::DayEnd, ..day.clone() });
@@ -126,7 +126,7 @@ fn range(left: &Part, right: &Part) -> Option<Part> {
             let year_open = left.year_open && right.year_open;
             (from.0 <= to.1).then_some(Part { year_open, relative: left.relative || right.relative, ..part })
         }
-        // «2pm to 4pm on Friday», «Friday 2pm to 4pm».
+        // "2pm to 4pm on Friday", "Friday 2pm to 4pm".
         (When::Clock(time, 1, zone), When::Moments(from, _)) => {
             let start = Part::clock(at.clone(), time, 1, zone).on(date_of(from))?.0;
             moments(at, start, right)
@@ -180,7 +180,7 @@ pub(super) fn relation(tokens: &Tokens, part: &Part) -> Relation {
     }
 }
 
-/// «from May on», «from Monday onwards».
+/// "from May on", "from Monday onwards".
 fn onwards(tokens: &Tokens, at: usize) -> bool {
     tokens.is(at, &["on", "onwards", "onward", "forward"])
 }

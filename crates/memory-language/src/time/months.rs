@@ -20,7 +20,7 @@ impl Parser {
         })
     }
 
-    /// Past the point of «Sept.».
+    /// Past the point of "Sept.".
     fn past_point(&self, at: usize) -> usize {
         let short =
             self.tokens.before(at, 1).len() <= 4 && self.tokens.is_mark(at, ".") && self.tokens.glued(at);
@@ -29,7 +29,7 @@ impl Parser {
         if goes_on { at + 1 } else { at }
     }
 
-    /// «March 21st, 2024», «Sept. 3», «March 3–5».
+    /// "March 21st, 2024", "Sept. 3", "March 3–5".
     fn month_and_day(&self, at: usize, month: i8) -> Option<Part> {
         let tokens = &self.tokens;
         let number = self.past_point(at + 1);
@@ -59,7 +59,7 @@ impl Parser {
         if doubtful && !th && !dated && !self.asked && !is_strong_lead(tokens.before(at, 1)) {
             return None;
         }
-        // «May 10:30», «March 3.5» and «June 5pm» have no day of the month.
+        // "May 10:30", "March 3.5" and "June 5pm" have no day of the month.
         if !th && last == first && !tokens.ends_free(to) && !tokens.is_mark(to, "-–—") {
             return None;
         }
@@ -77,10 +77,10 @@ impl Parser {
     ) -> Option<Part> {
         let (year, end) = self.year_after(self.past_point(to), dashed);
         let to = if year.is_some() { end } else { to };
-        // «Mar 5 10:00:00 2024».
+        // "Mar 5 10:00:00 2024".
         let after_clock = || self.clock(to).and_then(|clock| self.tokens.digits(clock.at.end, 4));
         let year = year.or_else(|| after_clock().map(|year| year as i16).filter(|year| is_year(*year)));
-        // «32 March 2024» must not leave «March 2024» behind.
+        // "32 March 2024" must not leave "March 2024" behind.
         let invalid = Some(Part::invalid(at..to));
         let (Ok(first), Ok(last)) = (i8::try_from(first), i8::try_from(last)) else { return invalid };
         let start = match year {
@@ -107,7 +107,7 @@ impl Parser {
         Some(nearest)
     }
 
-    /// «, 2023», «of 2023», «'23».
+    /// ", 2023", "of 2023", "'23".
     fn year_after(&self, at: usize, dashed: bool) -> (Option<i16>, usize) {
         let tokens = &self.tokens;
         if dashed {
@@ -131,14 +131,14 @@ impl Parser {
         (None, at)
     }
 
-    /// «May 2023», «May of 2023», «Sept. '23».
+    /// "May 2023", "May of 2023", "Sept. '23".
     fn month_and_year(&self, at: usize, month: i8) -> Option<Part> {
         let (year, to) = self.year_after(self.past_point(at + 1), false);
         let first = Date::new(year.filter(|year| is_year(*year))?, month, 1).ok()?;
         Some(Part::days(at..to, month_of(first), Granularity::Month))
     }
 
-    /// «May I», «march on», «April Smith», «June said»: a month alone needs a word such as «in» before it.
+    /// "May I", "march on", "April Smith", "June said": a month alone needs a word such as "in" before it.
     fn is_month_alone(&self, at: usize, to: usize) -> bool {
         let tokens = &self.tokens;
         let (word, before) = (tokens.word(at), tokens.before(at, 1));
@@ -162,7 +162,7 @@ impl Parser {
             && matches!(tokens.tag(to), Tag::Plain | Tag::Season(_))
             && tokens.is_capital(at)
             && tokens.word(to).len() > 1;
-        // «In May Dana said», but «for April Smith».
+        // "In May Dana said", but "for April Smith".
         if named && !is_strong_lead(before)
             || tokens.is(to, &["said", "says", "told", "asked", "is", "i"]) && !is_lead(before)
         {
@@ -197,7 +197,7 @@ impl Parser {
         }
     }
 
-    /// «in the summer», «summer 2022», «the winter of 2023»; «fall» and «spring» are verbs without it.
+    /// "in the summer", "summer 2022", "the winter of 2023"; "fall" and "spring" are verbs without it.
     pub(super) fn at_season(&self, at: usize, month: i8) -> Option<Part> {
         let tokens = &self.tokens;
         let number = tokens.skip(at + 1, &["of"]);
@@ -238,7 +238,7 @@ impl Parser {
         }
     }
 
-    /// «Friday», «by Wed»; «Mondays», «every Monday», «the sun» and «he sat» are none.
+    /// "Friday", "by Wed"; "Mondays", "every Monday", "the sun" and "he sat" are none.
     pub(super) fn at_weekday(&self, at: usize, weekday: Weekday, short: bool, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let before = tokens.before(at, 1);
@@ -250,7 +250,7 @@ impl Parser {
         let to = if short && tokens.is_mark(at + 1, ".") && tokens.glued(at + 1) { at + 2 } else { at + 1 };
         if short {
             let next = if tokens.is_mark(to, ",") { to + 1 } else { to };
-            // «Fri, 5 May 2023»: the date says it.
+            // "Fri, 5 May 2023": the date says it.
             if let Some(date) = self.part(next, depth + 1)
                 && tokens.is_capital(at)
                 && date.one_day().is_some_and(|day| day.weekday() == weekday)
@@ -281,7 +281,7 @@ impl Parser {
             return Some(part);
         }
         let today = self.today?;
-        // «Monday the 18th».
+        // "Monday the 18th".
         let number = tokens.skip(to, &["the"]);
         if let (Some((day, 1..=2)), Some(end)) = (tokens.number(number), tokens.suffix(number + 1))
             && let Some(date) = weekday_of_day(today, weekday, day as i8)
@@ -294,13 +294,13 @@ impl Parser {
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
     }
 
-    /// «the Friday before May 15».
+    /// "the Friday before May 15".
     pub(super) fn weekday_beside(&self, at: usize, to: usize, weekday: Weekday, depth: u8) -> Option<Part> {
         let part = self.beside(at, to, |anchor| weekday_beside(anchor, weekday), depth)?;
         Some(Part { granularity: Granularity::Day, ..part })
     }
 
-    /// A weekday with «next», «last» and the like before it.
+    /// A weekday with "next", "last" and the like before it.
     pub(super) fn weekday_shifted(&self, weekday: Weekday, shift: Shift) -> Option<Date> {
         let today = self.today?;
         match shift {
@@ -324,7 +324,7 @@ impl Parser {
         (!self.tokens.glued(at) || self.tokens.is_mark(at - 1, "(-–/\"'")).then_some(part)
     }
 
-    /// «H1 2024»; alone it may be a heading.
+    /// "H1 2024"; alone it may be a heading.
     pub(super) fn half_year(&self, at: usize) -> Option<Part> {
         let half = self.tokens.digits(at + 1, 1).filter(|half| (1..=2).contains(half))? as i8;
         let part = self.part_of_year(at, at + 2, half * 6 - 5, 6)?;

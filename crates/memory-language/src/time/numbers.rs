@@ -1,4 +1,4 @@
-//! Dates that begin with a number: `2024-03-15`, `3/4/2024`, «8 May, 2023», «1:56 pm», `2024-W12`, «the 1990s».
+//! Dates that begin with a number: `2024-03-15`, `3/4/2024`, "8 May, 2023", "1:56 pm", `2024-W12`, "the 1990s".
 
 use jiff::civil::{Date, ISOWeekDate, Time, Weekday};
 
@@ -8,7 +8,7 @@ use super::parser::Parser;
 use super::parts::Part;
 use super::words::{Tag, is_lead};
 
-/// What is counted by the thousand, and so tells «in 2000 words» from a year.
+/// What is counted by the thousand, and so tells "in 2000 words" from a year.
 const COUNTED: [&str; 18] = [
     "words",
     "characters",
@@ -114,12 +114,12 @@ impl Parser {
     fn decade(&self, at: usize, year: i16) -> Option<Part> {
         let plural = self.tokens.word(at + 1) == "s" && self.tokens.glued(at + 1);
         let (first, last) = decade_of(year).filter(|_| plural && year % 10 == 0 && is_year(year))?;
-        // «the 1900s» are the century, «the 2000s» hardly ever.
+        // "the 1900s" are the century, "the 2000s" hardly ever.
         let last = if year % 100 == 0 && year < 2000 { year_of(year + 99)?.1 } else { last };
         Some(Part::days(at..at + 2, (first, last), Granularity::Decade))
     }
 
-    /// A year alone needs a word such as «in» before it.
+    /// A year alone needs a word such as "in" before it.
     fn bare_year(&self, at: usize, year: i16) -> Option<Part> {
         let tokens = &self.tokens;
         let led = is_lead(tokens.before(at, 1))
@@ -128,7 +128,7 @@ impl Parser {
             || (self.asked && !tokens.glued(at));
         let counted = tokens.is(at + 1, &COUNTED);
         if !led || counted || !is_year(year) || !tokens.ends_free(at + 1) {
-            // The dash of «2019-2021» is free enough when years stand on both sides.
+            // The dash of "2019-2021" is free enough when years stand on both sides.
             let to_year =
                 tokens.tail(at + 1, "-–").is_some_and(|(to, digits)| digits == 4 && is_year(to as i16));
             if !(led && to_year && is_year(year)) {
@@ -138,7 +138,7 @@ impl Parser {
         Some(Part::days(at..at + 1, year_of(year)?, Granularity::Year))
     }
 
-    /// The year of «from 2019 to 2021» that no word leads.
+    /// The year of "from 2019 to 2021" that no word leads.
     fn second_of_range(&self, at: usize) -> bool {
         let tokens = &self.tokens;
         let (Some(first), true) = (
@@ -174,7 +174,7 @@ impl Parser {
         Some(Part { ambiguous: mark == '/' && a <= 12 && b <= 12 && a != b, ..Part::day(at..at + 5, date) })
     }
 
-    /// «21st of March», «8 May, 2023», «08-May-2023», «3–5 March».
+    /// "21st of March", "8 May, 2023", "08-May-2023", "3–5 March".
     fn day_and_month(&self, at: usize) -> Option<Part> {
         let tokens = &self.tokens;
         let (first, _) = tokens.number(at)?;
@@ -196,7 +196,7 @@ impl Parser {
         let dashed = tokens.is_mark(to, "-") && tokens.glued(to) && last == first;
         let at_month = if dashed { to + 1 } else { of };
         let Tag::Month(month) = tokens.tag(at_month) else { return None };
-        // «7 marches», «3May» and «we may 3 times» are no dates.
+        // "7 marches", "3May" and "we may 3 times" are no dates.
         if tokens.glued(at_month) && !dashed {
             return None;
         }
@@ -212,7 +212,7 @@ impl Parser {
         self.days_of_month(at, at_month + 1, month, (first, last), dashed)
     }
 
-    /// «1:56 pm», «5pm», «14:30», with seconds and a zone where they follow.
+    /// "1:56 pm", "5pm", "14:30", with seconds and a zone where they follow.
     pub(super) fn clock(&self, at: usize) -> Option<Part> {
         let tokens = &self.tokens;
         let (hour, 1..=2) = tokens.number(at)? else { return None };

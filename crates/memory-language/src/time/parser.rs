@@ -17,7 +17,7 @@ pub(super) struct Parser {
     pub(super) now: Option<Timestamp>,
     pub(super) today: Option<Date>,
     pub(super) lean: Lean,
-    /// A question is read more freely: «recently», «the September release».
+    /// A question is read more freely: "recently", "the September release".
     pub(super) asked: bool,
 }
 

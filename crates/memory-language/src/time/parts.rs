@@ -21,9 +21,9 @@ pub(super) enum When {
 pub(super) enum Form {
     Plain,
     Weekday,
-    /// «EOD», which needs no day beside it but may have one.
+    /// "EOD", which needs no day beside it but may have one.
     DayEnd,
-    /// «5pm», «evening»: nothing alone.
+    /// "5pm", "evening": nothing alone.
     Clock,
     /// Two dates, from one to the other.
     Range,

@@ -1,4 +1,4 @@
-//! Pieces of a longer time: «end of Q2», «mid-April», «first week of June», «earlier this month», «EOD».
+//! Pieces of a longer time: "end of Q2", "mid-April", "first week of June", "earlier this month", "EOD".
 
 use jiff::civil::{Date, Weekday};
 
@@ -14,7 +14,7 @@ use super::words::{Tag, Unit};
 use super::{Granularity, Lean};
 
 impl Parser {
-    /// A longer time, named where no word needs to lead it, as after «end of».
+    /// A longer time, named where no word needs to lead it, as after "end of".
     fn period(&self, at: usize, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let at = tokens.skip(at, &["the"]);
@@ -41,7 +41,7 @@ impl Parser {
         self.period(at, depth).filter(|part| part.as_days().is_some_and(|(first, last)| first < last))
     }
 
-    /// «first week of June», «second half of 2023», «last Friday in March», «third quarter».
+    /// "first week of June", "second half of 2023", "last Friday in March", "third quarter".
     pub(super) fn ordinal(&self, at: usize, number: i8, to: usize, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let next = to + 1;
@@ -65,7 +65,7 @@ impl Parser {
                 return Some(Part { at: at..whole.at.end, ..within(&whole, days, granularity) });
             }
         }
-        // «the first of May».
+        // "the first of May".
         if tokens.word(to) == "of"
             && number > 0
             && tokens.before(at, 1) == "the"
@@ -83,7 +83,7 @@ impl Parser {
         None
     }
 
-    /// «mid-April», «early 2023», «late last year», «earlier this week».
+    /// "mid-April", "early 2023", "late last year", "earlier this week".
     pub(super) fn third_of_period(&self, at: usize, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let word = tokens.word(at);
@@ -106,7 +106,7 @@ impl Parser {
         Some(Part { at: at..whole.at.end, ..within(&whole, days, finer(whole.granularity)) })
     }
 
-    /// «end of Q2», «the beginning of next week», «end of day».
+    /// "end of Q2", "the beginning of next week", "end of day".
     pub(super) fn edge(&self, at: usize, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         if tokens.word(at + 1) != "of" {
@@ -118,7 +118,7 @@ impl Parser {
             return self.end_of_unit(at, to + 1, Unit::Day);
         }
         let whole = match tokens.tag(to) {
-            // «the end of the week of May 15», but no «end of the day before».
+            // "the end of the week of May 15", but no "end of the day before".
             Tag::Unit(_) if tokens.is(to + 1, &["of", "before", "after"]) => self.part(to, depth + 1)?,
             Tag::Unit(unit) if is_end => return self.end_of_unit(at, to + 1, unit),
             _ => self.period(at + 2, depth)?,
@@ -135,7 +135,7 @@ impl Parser {
         Some(Part { at: at..whole.at.end, ..within(&whole, days, granularity) })
     }
 
-    /// «EOD», «COB», «close of business», «EOM».
+    /// "EOD", "COB", "close of business", "EOM".
     pub(super) fn short_end(&self, at: usize) -> Option<Part> {
         let tokens = &self.tokens;
         let (unit, to) = match tokens.word(at) {

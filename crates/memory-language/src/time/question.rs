@@ -10,7 +10,7 @@ use super::{Granularity, Lean, Reading, Relation};
 
 /// More of a question is not looked at, in characters.
 const MAX_CHARS: usize = 2_000;
-/// How far before a date «before» may stand, as in «before the big launch in May».
+/// How far before a date "before" may stand, as in "before the big launch in May".
 const WORDS_BACK: usize = 6;
 /// What another year's May is worth when no year was said.
 const OTHER_YEAR: f32 = 0.8;
@@ -28,7 +28,7 @@ pub struct Window {
     pub end: Option<Timestamp>,
     /// How exactly it is meant, and so how fast closeness falls outside.
     pub granularity: Granularity,
-    /// From 0 to 1: a date with its year is sure; «last week» depends on when and of whom it is asked.
+    /// From 0 to 1: a date with its year is sure; "last week" depends on when and of whom it is asked.
     pub certainty: f32,
     /// No year was said: the same days of any other year are nearly as good.
     pub is_recurring: bool,
@@ -89,8 +89,8 @@ impl Window {
 
 /// The time that a question asked at `now` is about; `None` where it names none.
 ///
-/// A question *for* a time («when did …», «what date …») names none by that, nor by «last week» and the like, but
-/// still may by a date: «When did we meet in May 2023?».
+/// A question *for* a time ("when did …", "what date …") names none by that, nor by "last week" and the like, but
+/// still may by a date: "When did we meet in May 2023?".
 pub fn question_window(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let question = question.char_indices().nth(MAX_CHARS).map_or(question, |(end, _)| &question[..end]);
     let lean = if looks_ahead(question) { Lean::Future } else { Lean::Past };
@@ -169,7 +169,7 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
     [Some(window), other].into_iter().flatten().collect()
 }
 
-/// «before the launch in May»: the word that says how an event lies to what is asked, not to its date.
+/// "before the launch in May": the word that says how an event lies to what is asked, not to its date.
 fn far_relation(question: &str, reading: &Reading) -> Option<Relation> {
     if reading.relation != Relation::At {
         return None;

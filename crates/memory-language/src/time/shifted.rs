@@ -1,4 +1,4 @@
-//! Dates that «this», «next» and «last» point to, and units beside another date.
+//! Dates that "this", "next" and "last" point to, and units beside another date.
 
 use jiff::civil::{Date, Time};
 
@@ -12,7 +12,7 @@ use super::parts::{Form, Part};
 use super::words::{Shift, Tag, Unit};
 use super::{Granularity, Lean};
 
-/// What may follow «the 21st» where it is a date, beside the end of the clause.
+/// What may follow "the 21st" where it is a date, beside the end of the clause.
 const AFTER_A_DAY: [&str; 17] = [
     "and", "or", "at", "for", "to", "so", "but", "we", "i", "if", "because", "as", "with", "in", "when",
     "she", "he",
@@ -21,7 +21,7 @@ const AFTER_A_DAY: [&str; 17] = [
 impl Parser {
     pub(super) fn at_shift(&self, at: usize, shift: Shift, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
-        // «this past weekend», «this coming Friday».
+        // "this past weekend", "this coming Friday".
         if shift == Shift::This
             && let Tag::Shift(inner @ (Shift::Past | Shift::Coming | Shift::Last | Shift::Next)) =
                 tokens.tag(at + 1)
@@ -36,13 +36,13 @@ impl Parser {
     fn at_shift_word(&self, at: usize, shift: Shift, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let to = at + 1;
-        // «the last week of May», «the last Friday in March».
+        // "the last week of May", "the last Friday in March".
         if tokens.word(at) == "last"
             && let Some(part) = self.ordinal(at, 0, to, depth)
         {
             return Some(part);
         }
-        // «last weekend before April 10».
+        // "last weekend before April 10".
         if let (Shift::Last | Shift::Next, Tag::Unit(_) | Tag::Weekday(_)) = (shift, tokens.tag(to))
             && tokens.is(to + 1, &["before", "after"])
             && let Some(part) = self.beside_explicit(at, to, depth)
@@ -71,14 +71,14 @@ impl Parser {
                 let days = months_from(self.season_towards(month, Some(shift))?, 3)?;
                 Some(Part::days(at..to + 1, days, Granularity::Quarter).relative())
             }
-            // «in the coming weeks» names none of them.
+            // "in the coming weeks" names none of them.
             Tag::Unit(unit) if !tokens.word(to).ends_with('s') => self.unit_shifted(at, to + 1, unit, shift),
             Tag::PartOfDay(from, until) => self.part_of_day_shifted(at, (from, until), shift),
             _ => None,
         }
     }
 
-    /// «last March», «this May 5th».
+    /// "last March", "this May 5th".
     fn month_shifted(&self, at: usize, to: usize, month: i8, shift: Shift) -> Option<Part> {
         let tokens = &self.tokens;
         let verb = !tokens.is_capital(to) && tokens.is(to, &["may", "march", "mar"]);
@@ -114,17 +114,17 @@ impl Parser {
             Shift::Last | Shift::Past => -1,
             Shift::This => 0,
         };
-        // «over the past month» reaches up to today.
+        // "over the past month" reaches up to today.
         if shift == Shift::Past && self.tokens.before(at, 1) == "the" && unit != Unit::Weekend {
             return self.rolling(at, Amount::one(unit, to), false);
         }
-        // «this coming weekend» is this week's.
+        // "this coming weekend" is this week's.
         let by = if shift == Shift::Coming && unit == Unit::Weekend { 0 } else { by };
         let (days, granularity) = unit_from(today, unit, by)?;
         Some(Part::days(at..to, days, granularity).relative())
     }
 
-    /// «this morning», «last night».
+    /// "this morning", "last night".
     fn part_of_day_shifted(&self, at: usize, (from, until): (i8, i8), shift: Shift) -> Option<Part> {
         let today = self.today?;
         let night = self.tokens.word(at + 1) == "night";
@@ -150,7 +150,7 @@ impl Parser {
         (!part.relative).then_some(Part { at: at..part.at.end, ..part })
     }
 
-    /// «the day before yesterday», «the week of May 15», «the week before last», «the weekend».
+    /// "the day before yesterday", "the week of May 15", "the week before last", "the weekend".
     pub(super) fn at_unit(&self, at: usize, unit: Unit, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let to = at + 1;
@@ -177,7 +177,7 @@ impl Parser {
         if let Some(part) = self.unit_beside(at, unit, depth).filter(|_| article || unit == Unit::Day) {
             return Some(part);
         }
-        // «over the weekend», «at the weekend».
+        // "over the weekend", "at the weekend".
         let lead = matches!(
             tokens.before(at, 2),
             "over" | "at" | "on" | "by" | "for" | "during" | "before" | "until"
@@ -191,7 +191,7 @@ impl Parser {
         None
     }
 
-    /// «by the 21st»; «on the 3rd floor» is none.
+    /// "by the 21st"; "on the 3rd floor" is none.
     pub(super) fn after_the(&self, at: usize) -> Option<Part> {
         let tokens = &self.tokens;
         let led = matches!(

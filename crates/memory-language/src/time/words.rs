@@ -23,7 +23,7 @@ pub(super) enum Shift {
     Next,
     Coming,
     Last,
-    /// «the past week» reaches up to now.
+    /// "the past week" reaches up to now.
     Past,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Tag {
     Unit(Unit),
     Shift(Shift),
     Count(i64),
-    /// Zero is «last».
+    /// Zero is "last".
     Ordinal(i8),
     /// Hours from and to.
     PartOfDay(i8, i8),
@@ -48,7 +48,7 @@ pub(super) enum Tag {
 }
 
 pub(super) fn tag(word: &str) -> Tag {
-    // The longest word of a date is «commencing»; most words are told by their length alone.
+    // The longest word of a date is "commencing"; most words are told by their length alone.
     if word.len() > 10 {
         return Tag::Plain;
     }

@@ -126,7 +126,7 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
             out,
             "  {}{}  {}  {}",
             text(event, "category"),
-            fate(event),
+            commitment_status(event),
             printable(text(event, "summary")),
             style.dim(&format!("({}, {})", printable(text(event, "reason")), text(event, "artifact_id")))
         );
@@ -170,7 +170,7 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
 }
 
 /// «(done)» behind a commitment that is no longer just open.
-fn fate(event: &Value) -> String {
+fn commitment_status(event: &Value) -> String {
     event["state"]
         .as_str()
         .filter(|state| *state != "open")
@@ -205,7 +205,7 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
             out,
             "   • {}{}  {}{due}  {}",
             text(event, "category"),
-            fate(event),
+            commitment_status(event),
             printable(text(event, "summary")),
             style.dim(text(event, "id"))
         );

@@ -397,13 +397,13 @@ impl From<StoredEvidence> for EvidenceOut {
 
 /// What has become of a commitment, with the event that ended it.
 #[derive(Default)]
-struct Fate {
+struct CommitmentStatus {
     state: Option<&'static str>,
     fulfilled_by: Option<String>,
     cancelled_by: Option<String>,
 }
 
-impl Fate {
+impl CommitmentStatus {
     fn of(category: &str, ended: Option<&EndedBy>, due: Option<Timestamp>) -> Self {
         if Category::parse(category) != Some(Category::Commitment) {
             return Self::default();
@@ -420,11 +420,11 @@ impl Fate {
 
 impl From<StoredEvent> for EventOut {
     fn from(event: StoredEvent) -> Self {
-        let fate = Fate::of(&event.category, event.ended.as_ref(), event.due_time);
+        let status = CommitmentStatus::of(&event.category, event.ended.as_ref(), event.due_time);
         Self {
-            state: fate.state,
-            fulfilled_by: fate.fulfilled_by,
-            cancelled_by: fate.cancelled_by,
+            state: status.state,
+            fulfilled_by: status.fulfilled_by,
+            cancelled_by: status.cancelled_by,
             id: event.id,
             category: event.category,
             summary: event.narrative,
@@ -556,7 +556,7 @@ fn entity_out(entity: FoundEntity, links: Vec<EntityLink>) -> EntityOut {
 }
 
 fn related_out(event: RelatedEvent) -> RelatedOut {
-    let fate = Fate::of(&event.category, event.ended.as_ref(), event.due_time);
+    let status = CommitmentStatus::of(&event.category, event.ended.as_ref(), event.due_time);
     RelatedOut {
         id: event.id,
         category: event.category,
@@ -566,9 +566,9 @@ fn related_out(event: RelatedEvent) -> RelatedOut {
         artifact_id: event.artifact_id,
         event_time: rfc3339(event.event_time),
         due_time: rfc3339(event.due_time),
-        state: fate.state,
-        fulfilled_by: fate.fulfilled_by,
-        cancelled_by: fate.cancelled_by,
+        state: status.state,
+        fulfilled_by: status.fulfilled_by,
+        cancelled_by: status.cancelled_by,
     }
 }
 

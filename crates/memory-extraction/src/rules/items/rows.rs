@@ -5,10 +5,10 @@ use std::ops::Range;
 use memory_core::event::Category;
 
 use super::super::event_context::EventContext;
+use super::super::layout::Block;
 use super::super::narrative;
 use super::super::owners::Owned;
 use super::super::sections::Section;
-use super::super::zones::Block;
 use super::{Found, Promised, event};
 
 /// A table row is one event where a column names tasks, decisions or risks.
@@ -21,7 +21,7 @@ pub(super) fn row(
     let column = |names: &[&str]| {
         heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
     };
-    let text = &context.scene.text;
+    let text = &context.parsed.text;
     let owner_cell = column(&[
         "owner",
         "who",
@@ -77,7 +77,7 @@ pub(super) fn row(
         _ => return Promised::Nothing,
     };
     let tokens = text.tokens_in(what);
-    let people = owner_cell.map_or_else(Vec::new, |cell| context.scene.people_in(&text.tokens_in(cell)));
+    let people = owner_cell.map_or_else(Vec::new, |cell| context.parsed.people_in(&text.tokens_in(cell)));
     let all = text.tokens_in(&block.bytes);
     let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
     let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");

@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use super::super::clause::Clause;
-use super::super::scene::Scene;
+use super::super::layout::{Block, Form};
+use super::super::parsed_segment::ParsedSegment;
 use super::super::sentences::{clauses, sentences};
-use super::super::zones::{Block, Form};
 use super::super::{event_context, verbs};
 
 /// A stretch of text that may tell an event, and where it stands.
@@ -22,14 +22,14 @@ pub(in super::super) struct Candidate {
     pub(in super::super) focus: Option<usize>,
 }
 
-/// All candidates of a scene.
-pub(in super::super) fn candidates(scene: &Scene<'_>) -> Vec<Candidate> {
-    let text = &scene.text;
+/// All candidates of a segment.
+pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate> {
+    let text = &parsed.text;
     let mut found = Vec::new();
     let mut focus = None;
-    for (number_of_block, block) in scene.layout.blocks.iter().enumerate() {
+    for (number_of_block, block) in parsed.layout.blocks.iter().enumerate() {
         let mut take = |tokens: Range<usize>, sentence: &Range<usize>, part, number, focus| {
-            let tokens = event_context::trimmed(scene, &tokens);
+            let tokens = event_context::trimmed(parsed, &tokens);
             if tokens.clone().any(|at| text.is_word(at)) {
                 let sentence = sentence.clone();
                 found.push(Candidate { block: number_of_block, tokens, sentence, part, number, focus });
@@ -45,11 +45,11 @@ pub(in super::super) fn candidates(scene: &Scene<'_>) -> Vec<Candidate> {
             continue;
         }
         for (number, sentence) in sentences(text, &block.bytes).into_iter().enumerate() {
-            let parts = clauses(text, &sentence, |at| scene.begins_statement(at));
+            let parts = clauses(text, &sentence, |at| parsed.begins_statement(at));
             for (part, tokens) in parts.into_iter().enumerate() {
                 take(tokens, &sentence, part, number, focus);
             }
-            match scene.people_in(&sentence).as_slice() {
+            match parsed.people_in(&sentence).as_slice() {
                 [] => {}
                 [one] => focus = Some(*one),
                 _ => focus = None,
@@ -60,12 +60,12 @@ pub(in super::super) fn candidates(scene: &Scene<'_>) -> Vec<Candidate> {
 }
 
 impl Candidate {
-    pub(in super::super) fn clause<'s, 'a>(&self, scene: &'s Scene<'a>) -> Clause<'s, 'a> {
-        let block = &scene.layout.blocks[self.block];
-        let first = scene.text.word(self.tokens.start);
+    pub(in super::super) fn clause<'s, 'a>(&self, parsed: &'s ParsedSegment<'a>) -> Clause<'s, 'a> {
+        let block = &parsed.layout.blocks[self.block];
+        let first = parsed.text.word(self.tokens.start);
         let done = verbs::of(first).is_some_and(|verb| verb.past) || first == "will";
         Clause {
-            scene,
+            parsed,
             tokens: self.tokens.clone(),
             sentence: self.sentence.clone(),
             focus: self.focus,
@@ -76,7 +76,7 @@ impl Candidate {
         }
     }
 
-    pub(in super::super) fn block<'s>(&self, scene: &'s Scene<'_>) -> &'s Block {
-        &scene.layout.blocks[self.block]
+    pub(in super::super) fn block<'s>(&self, parsed: &'s ParsedSegment<'_>) -> &'s Block {
+        &parsed.layout.blocks[self.block]
     }
 }

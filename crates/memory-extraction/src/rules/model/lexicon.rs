@@ -37,7 +37,7 @@ pub(super) fn classes(word: &str) -> &'static [&'static str] {
     CLASSES.get(word).map_or(&[], Vec::as_slice)
 }
 
-/// The word without its ending: «postponed», «postpones» and «postponing» are one.
+/// The word without its ending: "postponed", "postpones" and "postponing" are one.
 pub(super) fn stem(word: &str) -> &str {
     for ending in ["ations", "ation", "ings", "ing", "ied", "ies", "ed", "es", "ly", "s", "e", "y"] {
         if let Some(stem) = word.strip_suffix(ending)

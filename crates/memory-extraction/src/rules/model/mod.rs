@@ -2,14 +2,14 @@
 //!
 //! It weighs what the clause shows and what the hand-written rules say of it. Actors, times and narratives are the rules'.
 
+mod clause_features;
 mod clauses;
-mod features;
+mod compose_event;
 mod lexicon;
 mod page;
-mod shown;
-mod tell;
 #[cfg(test)]
 mod tests;
+mod token_features;
 mod weights;
 
 use std::ops::Range;
@@ -18,13 +18,13 @@ use memory_core::event::Category;
 use memory_core::ports::SourceText;
 use memory_language::text::CharSpan;
 
+use self::clause_features::{Seen, Sink, Verdict};
 use self::clauses::{Candidate, candidates};
-use self::features::{Seen, Sink, Verdict};
 use self::page::Page;
 use super::Found;
 use super::draft::Draft;
+use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::scene::Scene;
 pub(super) use lexicon::read as read_word_classes;
 pub use weights::{CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, in_their_text};
 
@@ -39,17 +39,17 @@ pub struct ClauseSeen {
 
 /// All clauses of a source with their features.
 pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
-    let Found { scenes, drafts, .. } = super::found(source);
+    let Found { parsed_segments, drafts, .. } = super::found(source);
     let mut all = Vec::new();
-    for scene in scenes.iter().filter(|scene| !scene.context_only) {
-        let candidates = candidates(scene);
-        let page = Page::of(source, scene);
-        let seen = Seen { scene, page: &page, candidates: &candidates };
+    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
+        let candidates = candidates(parsed);
+        let page = Page::of(source, parsed);
+        let seen = Seen { parsed, page: &page, candidates: &candidates };
         for (at, candidate) in candidates.iter().enumerate() {
             let mut sink = Sink::named();
-            seen.features(at, &verdicts(scene, candidate, &drafts), &mut sink);
-            let span = scene.text.span(&scene.text.bytes(&candidate.tokens));
-            all.push(ClauseSeen { segment: scene.segment, span, features: sink.into_names() });
+            seen.features(at, &verdicts(parsed, candidate, &drafts), &mut sink);
+            let span = parsed.text.span(&parsed.text.bytes(&candidate.tokens));
+            all.push(ClauseSeen { segment: parsed.segment, span, features: sink.into_names() });
         }
     }
     all
@@ -59,30 +59,30 @@ pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
 pub(super) fn judged(
     model: &ClauseModel,
     source: &SourceText,
-    scenes: &[Scene<'_>],
+    parsed_segments: &[ParsedSegment<'_>],
     roster: &Roster,
     drafts: Vec<Draft>,
 ) -> Vec<Draft> {
     let mut read = Vec::new();
     let mut odds = Vec::new();
     let mut sink = Sink::default();
-    for scene in scenes.iter().filter(|scene| !scene.context_only) {
-        let candidates = candidates(scene);
-        let page = Page::of(source, scene);
-        let seen = Seen { scene, page: &page, candidates: &candidates };
+    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
+        let candidates = candidates(parsed);
+        let page = Page::of(source, parsed);
+        let seen = Seen { parsed, page: &page, candidates: &candidates };
         for (at, candidate) in candidates.iter().enumerate() {
             sink.clear();
-            seen.features(at, &verdicts(scene, candidate, &drafts), &mut sink);
+            seen.features(at, &verdicts(parsed, candidate, &drafts), &mut sink);
             odds.push(model.odds(sink.hashes()));
         }
-        read.push((scene, candidates));
+        read.push((parsed, candidates));
     }
     in_their_text(&mut odds);
 
     let mut odds = odds.into_iter();
     let mut used = vec![false; drafts.len()];
     let mut told = Vec::new();
-    for (scene, candidates) in &read {
+    for (parsed, candidates) in &read {
         let likely: Vec<(usize, Category, f32)> = odds
             .by_ref()
             .take(candidates.len())
@@ -91,10 +91,10 @@ pub(super) fn judged(
                 model.told(&odds).into_iter().map(move |(category, odd)| (at, category, odd))
             })
             .filter(|(at, category, _)| {
-                *category != Category::Commitment || !refuses(scene, &candidates[*at])
+                *category != Category::Commitment || !refuses(parsed, &candidates[*at])
             })
             .collect();
-        told.extend(told_in(scene, roster, candidates, &likely, &drafts, &mut used));
+        told.extend(told_in(parsed, roster, candidates, &likely, &drafts, &mut used));
     }
     // What took two turns to agree on is more than its clauses.
     let acts = drafts.into_iter().zip(used).filter(|(draft, used)| !used && draft.evidence.len() > 1);
@@ -102,9 +102,9 @@ pub(super) fn judged(
     told
 }
 
-/// The drafts of what is likely in a scene: the rules' own where they have one that is not `used` yet.
+/// The drafts of what is likely in a segment: the rules' own where they have one that is not `used` yet.
 fn told_in(
-    scene: &Scene<'_>,
+    parsed: &ParsedSegment<'_>,
     roster: &Roster,
     candidates: &[Candidate],
     likely: &[(usize, Category, f32)],
@@ -114,9 +114,9 @@ fn told_in(
     let mut told = Vec::with_capacity(likely.len());
     for (number, (at, category, odd)) in likely.iter().enumerate() {
         let candidate = &candidates[*at];
-        let bytes = scene.text.bytes(&candidate.tokens);
+        let bytes = parsed.text.bytes(&candidate.tokens);
         let known = drafts.iter().enumerate().find(|(number, draft)| {
-            !used[*number] && draft.category == *category && meets(draft, scene.segment, &bytes)
+            !used[*number] && draft.category == *category && meets(draft, parsed.segment, &bytes)
         });
         if let Some((known, draft)) = known {
             used[known] = true;
@@ -126,14 +126,14 @@ fn told_in(
         let same = |other: &usize| candidates[*other].sentence == candidate.sentence;
         let before = number.checked_sub(1).is_some_and(|before| same(&likely[before].0));
         let after = likely.get(number + 1).is_some_and(|(after, ..)| same(after));
-        told.push(tell::draft(scene, roster, candidate, *category, *odd, !before && !after));
+        told.push(compose_event::draft(parsed, roster, candidate, *category, *odd, !before && !after));
     }
     told
 }
 
-/// «I won't be able to», «unable to»: whatever else the words look like, it is no promise.
-fn refuses(scene: &Scene<'_>, candidate: &Candidate) -> bool {
-    let text = &scene.text;
+/// "I won't be able to", "unable to": whatever else the words look like, it is no promise.
+fn refuses(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
     let start = candidate.tokens.start;
     candidate.tokens.clone().any(|at| match text.word(at) {
         "unable" => true,
@@ -144,11 +144,11 @@ fn refuses(scene: &Scene<'_>, candidate: &Candidate) -> bool {
     })
 }
 
-fn verdicts(scene: &Scene<'_>, candidate: &Candidate, drafts: &[Draft]) -> Vec<Verdict> {
-    let bytes = scene.text.bytes(&candidate.tokens);
+fn verdicts(parsed: &ParsedSegment<'_>, candidate: &Candidate, drafts: &[Draft]) -> Vec<Verdict> {
+    let bytes = parsed.text.bytes(&candidate.tokens);
     let mut verdicts: Vec<(Category, f32)> = drafts
         .iter()
-        .filter(|draft| meets(draft, scene.segment, &bytes))
+        .filter(|draft| meets(draft, parsed.segment, &bytes))
         .map(|draft| (draft.category, draft.confidence))
         .collect();
     verdicts.sort_by(|a, b| b.1.total_cmp(&a.1));

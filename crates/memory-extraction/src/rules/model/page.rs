@@ -5,9 +5,9 @@
 use memory_core::ports::SourceText;
 
 use super::super::genre;
-use super::super::scene::Scene;
+use super::super::parsed_segment::ParsedSegment;
 use super::lexicon::classes;
-use super::shown::shown;
+use super::token_features::token_feature;
 
 #[derive(Debug, Default)]
 pub(super) struct Page {
@@ -33,17 +33,17 @@ const ENGLISH: [&str; 24] = [
 ];
 
 impl Page {
-    pub(super) fn of(source: &SourceText, scene: &Scene<'_>) -> Self {
-        Self { blocks: surroundings(scene), traits: traits(source, scene) }
+    pub(super) fn of(source: &SourceText, parsed: &ParsedSegment<'_>) -> Self {
+        Self { blocks: surroundings(parsed), traits: traits(source, parsed) }
     }
 }
 
-fn surroundings(scene: &Scene<'_>) -> Vec<Surroundings> {
-    let raw = scene.text.raw;
+fn surroundings(parsed: &ParsedSegment<'_>) -> Vec<Surroundings> {
+    let raw = parsed.text.raw;
     let mut heading: Vec<String> = Vec::new();
-    let mut found = Vec::with_capacity(scene.layout.blocks.len());
+    let mut found = Vec::with_capacity(parsed.layout.blocks.len());
     let mut read_to = 0;
-    for block in &scene.layout.blocks {
+    for block in &parsed.layout.blocks {
         let line_start = raw[..block.bytes.start].rfind('\n').map_or(0, |at| at + 1);
         // What lies between the blocks is headings, the names of speakers, and lines that say nothing.
         if line_start > read_to {
@@ -51,20 +51,20 @@ fn surroundings(scene: &Scene<'_>) -> Vec<Surroundings> {
             for line in raw[read_to..line_start].split_inclusive('\n') {
                 let trimmed = line.trim();
                 if !trimmed.is_empty() && trimmed.len() <= HEADING_MAX_BYTES && !trimmed.starts_with('>') {
-                    heading = words(scene, start, start + line.len());
+                    heading = words(parsed, start, start + line.len());
                 }
                 start += line.len();
             }
         }
         let from = line_start.max(floor(raw, block.bytes.start.saturating_sub(PREFIX_MAX_BYTES)));
-        let mut prefix = words(scene, from, block.bytes.start);
-        // «added     inventory of …»: a column of words before the text, wide apart.
+        let mut prefix = words(parsed, from, block.bytes.start);
+        // "added     inventory of …": a column of words before the text, wide apart.
         let line = &raw[block.bytes.start..block.bytes.end];
         let label =
             line.find("  ").or_else(|| line.find(':')).or_else(|| line.find(" - ")).filter(|at| *at < 30);
         if let Some(end) = label {
             prefix.extend(
-                words(scene, block.bytes.start, block.bytes.start + end)
+                words(parsed, block.bytes.start, block.bytes.start + end)
                     .into_iter()
                     .map(|word| format!("={word}")),
             );
@@ -79,11 +79,11 @@ fn floor(raw: &str, at: usize) -> usize {
     (0..=at).rev().find(|at| raw.is_char_boundary(*at)).unwrap_or(0)
 }
 
-fn words(scene: &Scene<'_>, start: usize, end: usize) -> Vec<String> {
-    let tokens = scene.text.tokens_in(&(start..end));
+fn words(parsed: &ParsedSegment<'_>, start: usize, end: usize) -> Vec<String> {
+    let tokens = parsed.text.tokens_in(&(start..end));
     let mut words: Vec<String> = tokens
-        .filter(|at| scene.spot(*at).is_none_or(|spot| spot.tokens.start == *at))
-        .map(|at| shown(scene, at))
+        .filter(|at| parsed.mention(*at).is_none_or(|mention| mention.tokens.start == *at))
+        .map(|at| token_feature(parsed, at))
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
         .collect();
@@ -92,9 +92,9 @@ fn words(scene: &Scene<'_>, start: usize, end: usize) -> Vec<String> {
     words
 }
 
-fn traits(source: &SourceText, scene: &Scene<'_>) -> Vec<&'static str> {
-    let text = &scene.text;
-    let wanted = genre::confidence_wanted(source, scene);
+fn traits(source: &SourceText, parsed: &ParsedSegment<'_>) -> Vec<&'static str> {
+    let text = &parsed.text;
+    let wanted = genre::confidence_wanted(source, parsed);
     let mut found = vec![match () {
         () if wanted >= 0.9 => "genre-none",
         () if wanted >= 0.7 => "genre-doubt",
@@ -128,7 +128,7 @@ fn traits(source: &SourceText, scene: &Scene<'_>) -> Vec<&'static str> {
         8..25 => "instruct-1",
         _ => "instruct-2",
     });
-    if !scene.layout.hidden.is_empty() {
+    if !parsed.layout.hidden.is_empty() {
         found.push("machine");
     }
     found

@@ -6,7 +6,7 @@ use memory_core::artifact::Context;
 use memory_core::event::{Category, ExtractedEvent};
 use memory_core::ports::{Segment, SourceText};
 
-use super::features::hash;
+use super::clause_features::hash;
 use super::weights::{CLASSES, ClauseModel, FEATURES_VERSION};
 use super::{super::extract, clauses_of};
 

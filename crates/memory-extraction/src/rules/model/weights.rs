@@ -9,7 +9,7 @@ use memory_core::event::Category;
 
 use super::super::data_file::loaded;
 use super::super::wordset::HashedMap;
-use super::features::hash;
+use super::clause_features::hash;
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
 pub const FEATURES_VERSION: u32 = 2;

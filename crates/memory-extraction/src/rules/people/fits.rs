@@ -12,7 +12,7 @@ pub(super) fn phrase(text: &Text<'_>, at: usize, length: usize) -> String {
     words.join(" ")
 }
 
-/// In lower case and without the accents that people leave out: «João» as «joao».
+/// In lower case and without the accents that people leave out: "João" as "joao".
 pub(in super::super) fn folded(word: &str) -> String {
     if word.is_ascii() {
         return word.to_ascii_lowercase();

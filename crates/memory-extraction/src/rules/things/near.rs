@@ -40,7 +40,7 @@ pub(super) fn named(
     placed(text, at).map(|name| (name, EntityType::Place))
 }
 
-/// «Postgres», «pnpm»; «Excel» and «Slack», which are words too, only with a capital inside of a sentence.
+/// "Postgres", "pnpm"; "Excel" and "Slack", which are words too, only with a capital inside of a sentence.
 fn is_software(text: &Text<'_>, at: usize) -> bool {
     let word = text.word(at);
     let is_word_too = lists::SOFTWARE_WORDS.contains(word);
@@ -51,7 +51,7 @@ fn is_software(text: &Text<'_>, at: usize) -> bool {
         && !(is_word_too && begins_statement(text, at))
 }
 
-/// «Brightloop» in a text that has an address `…@brightloop.example`.
+/// "Brightloop" in a text that has an address `…@brightloop.example`.
 fn of_domain(text: &Text<'_>, at: usize, domains: &HashSet<String>) -> Option<Range<usize>> {
     if domains.is_empty() || !text.is_capitalised(at) {
         return None;
@@ -101,7 +101,7 @@ pub(super) fn domains(text: &Text<'_>) -> HashSet<String> {
         .collect()
 }
 
-/// «ask Ops for», «Finance wants»: a part of the house, by its capital inside of a sentence or by what it does.
+/// "ask Ops for", "Finance wants": a part of the house, by its capital inside of a sentence or by what it does.
 fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if !text.is_capitalised(at) || !lists::DEPARTMENTS.contains(text.word(at)) {
         return None;
@@ -142,7 +142,7 @@ fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     (alone && (asked || acts)).then_some(at..at + 1)
 }
 
-/// «Project: Clean Taps for Mbarika».
+/// "Project: Clean Taps for Mbarika".
 fn labelled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let label = at >= 2 && text.word(at - 1) == ":" && text.word(at - 2) == "project";
     if !label || !text.is_capitalised(at) {
@@ -157,7 +157,7 @@ fn labelled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     Some(at..end)
 }
 
-/// «Almanac 3.2», «Billing v3».
+/// "Almanac 3.2", "Billing v3".
 fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let next = text.raw_word(end);
@@ -209,7 +209,7 @@ fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && lists::DEALINGS.contains(earlier) {
         return name;
     }
-    // «Gráinne Mulcahy (Fennimore Bakeries)».
+    // "Gráinne Mulcahy (Fennimore Bakeries)".
     if word == "("
         && next == ")"
         && text.is_capitalised(before.wrapping_sub(1))

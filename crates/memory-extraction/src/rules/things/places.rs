@@ -25,7 +25,7 @@ pub(in super::super) fn read() -> Result<Joined, String> {
     Ok(joined)
 }
 
-/// «Kettle Lane», «Cavell Ward», «Ward 7B», «Lake Bled», «Bay of Fundy», «New York», «Oslo».
+/// "Kettle Lane", "Cavell Ward", "Ward 7B", "Lake Bled", "Bay of Fundy", "New York", "Oslo".
 pub(super) fn place(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     numbered(text, at).or_else(|| led(text, at)).or_else(|| ended(text, at)).or_else(|| known(text, at))
 }
@@ -63,7 +63,7 @@ fn led(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 }
 
 fn ended(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    // «Mina Park» and «Alan Hill» are people.
+    // "Mina Park" and "Alan Hill" are people.
     if names::is_first_name(text.word(at)) || verbs::of(text.word(at)).is_some_and(|verb| verb.ing) {
         return None;
     }
@@ -74,7 +74,7 @@ fn ended(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     Some(at..at + ending + 1)
 }
 
-/// A known name alone; where it is also a person's or goes on, only after «in» and the like.
+/// A known name alone; where it is also a person's or goes on, only after "in" and the like.
 fn known(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let lowered;
     let word = if text.raw_word(at).is_ascii() {
@@ -95,7 +95,7 @@ fn known(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     ((!goes_on && !follows && !named) || (placed && !goes_on)).then_some(at..at + 1)
 }
 
-/// An unknown name that its surroundings make a place: «in Konna.», «the Tilbury depot», «the road to Búzi».
+/// An unknown name that its surroundings make a place: "in Konna.", "the Tilbury depot", "the road to Búzi".
 pub(super) fn placed(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if !is_unknown(text, at) || begins_statement(text, at) {
         return None;

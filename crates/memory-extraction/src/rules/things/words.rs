@@ -92,7 +92,7 @@ pub(super) fn is_body(word: &str) -> bool {
     is_company_ending(word) || lists::BODIES.contains(word) || is_shouted_body(word)
 }
 
-/// «THORNBY PARISH COUNCIL».
+/// "THORNBY PARISH COUNCIL".
 fn is_shouted_body(word: &str) -> bool {
     let shouted = word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     shouted && lists::BODIES.contains(&format!("{}{}", &word[..1], word[1..].to_ascii_lowercase()))
@@ -102,7 +102,7 @@ pub(super) fn is_trade_word(word: &str) -> bool {
     lists::TRADES.contains(word)
 }
 
-/// Bodies whose name follows them: «Klinikum Ostertal», «Hospital Marienhöhe», «Clinique des Tilleuls».
+/// Bodies whose name follows them: "Klinikum Ostertal", "Hospital Marienhöhe", "Clinique des Tilleuls".
 pub(super) fn is_leading_body(word: &str) -> bool {
     lists::LEADING_BODIES.contains(word)
 }

@@ -1,4 +1,4 @@
-//! A scene: one segment, its words, its layout and who is named where.
+//! One segment, parsed: its words, its layout and who is named where.
 
 use std::ops::Range;
 
@@ -6,42 +6,42 @@ use jiff::Timestamp;
 use memory_core::entity::EntityType;
 
 use super::discover::acts_like_a_person;
+use super::layout::Layout;
 use super::names;
 use super::people::Roster;
 use super::verbs;
 use super::words::{Kind, Text};
-use super::zones::Layout;
 
 /// One occurrence of an entity.
 #[derive(Debug, Clone)]
-pub(super) struct Spot {
+pub(super) struct Mention {
     pub(super) tokens: Range<usize>,
     pub(super) entity: usize,
     pub(super) entity_type: EntityType,
 }
 
-pub(super) struct Scene<'a> {
+pub(super) struct ParsedSegment<'a> {
     pub(super) segment: usize,
     pub(super) text: Text<'a>,
     pub(super) layout: Layout,
-    pub(super) spots: Vec<Spot>,
-    /// For each token the number of its spot plus one; 0 for none.
+    pub(super) mentions: Vec<Mention>,
+    /// For each token the number of its mention plus one; 0 for none.
     tags: Vec<u32>,
-    /// Who «I» is, where a block does not say it.
+    /// Who "I" is, where a block does not say it.
     pub(super) speaker: Option<usize>,
-    /// What «tomorrow» counts from.
+    /// What "tomorrow" counts from.
     pub(super) reference: Option<Timestamp>,
     pub(super) context_only: bool,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> ParsedSegment<'a> {
     pub(super) fn new(segment: usize, text: Text<'a>, layout: Layout) -> Self {
         let tags = Vec::new();
         Self {
             segment,
             text,
             layout,
-            spots: Vec::new(),
+            mentions: Vec::new(),
             tags,
             speaker: None,
             reference: None,
@@ -50,8 +50,8 @@ impl<'a> Scene<'a> {
     }
 
     /// Finds every name of the roster in the text; `things` are the entities found already.
-    pub(super) fn find_spots(&mut self, roster: &Roster, things: Vec<(Range<usize>, usize)>) {
-        let mut spots: Vec<Spot> = Vec::new();
+    pub(super) fn find_mentions(&mut self, roster: &Roster, things: Vec<(Range<usize>, usize)>) {
+        let mut mentions: Vec<Mention> = Vec::new();
         let mut things = things.into_iter().peekable();
         let mut hidden = self.layout.hidden.iter().peekable();
         let mut at = 0;
@@ -76,30 +76,30 @@ impl<'a> Scene<'a> {
                 continue;
             };
             let entity_type = roster.entities[entity].entity_type;
-            // «Dr. Adebayo»: the title belongs to the name.
+            // "Dr. Adebayo": the title belongs to the name.
             let dotted = at >= 2 && self.text.word(at - 1) == "." && self.text.touches_next(at - 2);
             let title = at.checked_sub(if dotted { 2 } else { 1 }).filter(|title| {
                 entity_type == EntityType::Person
                     && names::is_title(self.text.word(*title))
                     && self.text.is_capitalised(*title)
-                    && spots.last().is_none_or(|last| last.tokens.end <= *title)
+                    && mentions.last().is_none_or(|last| last.tokens.end <= *title)
             });
             if let Some(title) = title {
-                spots.push(Spot { tokens: title..at + length, entity, entity_type });
+                mentions.push(Mention { tokens: title..at + length, entity, entity_type });
                 at += length;
                 continue;
             }
-            spots.push(Spot { tokens: at..at + length, entity, entity_type });
+            mentions.push(Mention { tokens: at..at + length, entity, entity_type });
             at += length;
         }
         self.tags = vec![0; self.text.tokens.len()];
-        for (number, spot) in spots.iter().enumerate() {
-            self.tags[spot.tokens.clone()].fill(number as u32 + 1);
+        for (number, mention) in mentions.iter().enumerate() {
+            self.tags[mention.tokens.clone()].fill(number as u32 + 1);
         }
-        self.spots = spots;
+        self.mentions = mentions;
     }
 
-    /// «Will», «Mark» or «May» is only a name inside a sentence or before what only people do.
+    /// "Will", "Mark" or "May" is only a name inside a sentence or before what only people do.
     fn is_name_here(&self, at: usize, length: usize) -> bool {
         let text = &self.text;
         let word = text.word(at);
@@ -115,42 +115,42 @@ impl<'a> Scene<'a> {
             || matches!(text.word(at + 1), ":" | "," | "'s" | "to" | "will" | "–" | ")")
     }
 
-    pub(super) fn spot(&self, at: usize) -> Option<&Spot> {
+    pub(super) fn mention(&self, at: usize) -> Option<&Mention> {
         let number = *self.tags.get(at)?;
-        self.spots.get((number as usize).checked_sub(1)?)
+        self.mentions.get((number as usize).checked_sub(1)?)
     }
 
-    pub(super) fn person(&self, at: usize) -> Option<&Spot> {
-        self.spot(at).filter(|spot| spot.entity_type == EntityType::Person)
+    pub(super) fn person(&self, at: usize) -> Option<&Mention> {
+        self.mention(at).filter(|mention| mention.entity_type == EntityType::Person)
     }
 
-    /// The spots that begin in a range of tokens.
-    pub(super) fn spots_in(&self, tokens: &Range<usize>) -> &[Spot] {
-        let first = self.spots.partition_point(|spot| spot.tokens.start < tokens.start);
-        let last = self.spots.partition_point(|spot| spot.tokens.start < tokens.end);
-        &self.spots[first..last.max(first)]
+    /// The mentions that begin in a range of tokens.
+    pub(super) fn mentions_in(&self, tokens: &Range<usize>) -> &[Mention] {
+        let first = self.mentions.partition_point(|mention| mention.tokens.start < tokens.start);
+        let last = self.mentions.partition_point(|mention| mention.tokens.start < tokens.end);
+        &self.mentions[first..last.max(first)]
     }
 
     /// The people named in a range, each once, in order.
     pub(super) fn people_in(&self, tokens: &Range<usize>) -> Vec<usize> {
         let mut people = Vec::new();
-        for spot in self.spots_in(tokens) {
-            if spot.entity_type == EntityType::Person && !people.contains(&spot.entity) {
-                people.push(spot.entity);
+        for mention in self.mentions_in(tokens) {
+            if mention.entity_type == EntityType::Person && !people.contains(&mention.entity) {
+                people.push(mention.entity);
             }
         }
         people
     }
 
-    /// Whether a token opens «Bob will …», «she agreed …», «I'll …», «the supplier collected …»: a subject with its verb.
+    /// Whether a token opens "Bob will …", "she agreed …", "I'll …", "the supplier collected …": a subject with its verb.
     pub(super) fn begins_statement(&self, at: usize) -> bool {
         let text = &self.text;
         let finite = |at: usize| {
             text.is_word(at) && verbs::is_finite(text.word(at))
                 || matches!(text.kind(at), Some(Kind::Suffix(_)))
         };
-        let after = match self.spot(at) {
-            Some(spot) if spot.entity_type != EntityType::Object => spot.tokens.end,
+        let after = match self.mention(at) {
+            Some(mention) if mention.entity_type != EntityType::Object => mention.tokens.end,
             _ if text.is_any(at, &["i", "we", "he", "she", "they", "it", "you", "nobody", "everyone"]) => {
                 at + 1
             }
@@ -162,7 +162,7 @@ impl<'a> Scene<'a> {
                 ],
             ) =>
             {
-                // «the temperature fell»: the verb comes soon, with nothing between but the words of the subject.
+                // "the temperature fell": the verb comes soon, with nothing between but the words of the subject.
                 let verb = (at + 2..at + 5).find(|near| finite(*near) || !text.is_word(*near));
                 return verb.is_some_and(|verb| text.is_word(verb) && !is_joint(text.word(verb - 1)));
             }

@@ -9,14 +9,14 @@ use memory_language::hash::Fnv1a;
 
 use super::super::clause::{Clause, Subject};
 use super::super::is_machine;
-use super::super::scene::Scene;
+use super::super::layout::Form;
+use super::super::parsed_segment::ParsedSegment;
 use super::super::sections::Section;
 use super::super::verbs;
-use super::super::zones::Form;
 use super::clauses::Candidate;
 use super::lexicon::{classes, stem};
 use super::page::Page;
-use super::shown::shown;
+use super::token_features::token_feature;
 
 /// Takes features by name; the same name twice counts once.
 #[derive(Debug, Default)]
@@ -65,7 +65,7 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
 pub(in super::super) type Verdict = (Category, f32);
 
 pub(super) struct Seen<'s, 'a> {
-    pub(super) scene: &'s Scene<'a>,
+    pub(super) parsed: &'s ParsedSegment<'a>,
     pub(super) page: &'s Page,
     pub(super) candidates: &'s [Candidate],
 }
@@ -74,7 +74,7 @@ impl Seen<'_, '_> {
     /// The features of the candidate `at`.
     pub(super) fn features(&self, at: usize, verdicts: &[Verdict], sink: &mut Sink) {
         let candidate = &self.candidates[at];
-        let clause = candidate.clause(self.scene);
+        let clause = candidate.clause(self.parsed);
         sink.put(&["bias"]);
         self.words(&candidate.tokens, sink);
         self.grammar(&clause, candidate, sink);
@@ -85,18 +85,18 @@ impl Seen<'_, '_> {
 
     /// A token as the model sees it; empty for what says nothing.
     fn word(&self, at: usize) -> &str {
-        shown(self.scene, at)
+        token_feature(self.parsed, at)
     }
 
     fn words(&self, tokens: &Range<usize>, sink: &mut Sink) {
-        let scene = self.scene;
+        let parsed = self.parsed;
         let mut last = "^";
         let mut before_last = "^";
         let mut last_class: Option<&str> = None;
-        let opens = opening(scene, tokens.start);
+        let opens = opening(parsed, tokens.start);
         let mut number = 0;
         for at in tokens.clone() {
-            if scene.spot(at).is_some_and(|spot| spot.tokens.start != at) {
+            if parsed.mention(at).is_some_and(|mention| mention.tokens.start != at) {
                 continue;
             }
             let word = self.word(at);
@@ -138,11 +138,11 @@ impl Seen<'_, '_> {
     }
 
     fn grammar(&self, clause: &Clause<'_, '_>, candidate: &Candidate, sink: &mut Sink) {
-        let text = &self.scene.text;
+        let text = &self.parsed.text;
         if clause.is_question() {
             sink.put(&["g:question"]);
         }
-        if clause.is_quoted(clause.tokens.start) || self.scene.is_quote_mark(clause.tokens.start) {
+        if clause.is_quoted(clause.tokens.start) || self.parsed.is_quote_mark(clause.tokens.start) {
             sink.put(&["g:quoted"]);
         }
         if clause.is_supposed(clause.tokens.end) {
@@ -158,12 +158,17 @@ impl Seen<'_, '_> {
         }
         let tense = self.verbs(clause, sink);
         let first = clause.tokens.start;
-        sink.put(&["subject:", opening(self.scene, first), ":", tense]);
+        sink.put(&["subject:", opening(self.parsed, first), ":", tense]);
         // Who speaks of what they do themselves needs no name.
         let is_own = clause.tokens.clone().any(|at| matches!(clause.word(at), "i" | "we"));
-        let people = self.scene.people_in(&clause.tokens).len();
+        let people = self.parsed.people_in(&clause.tokens).len();
         sink.put(&["people:", if is_own { "own" } else { ["0", "1", "2", "3"][people.min(3)] }]);
-        if self.scene.spots_in(&clause.tokens).iter().any(|spot| spot.entity_type == EntityType::Org) {
+        if self
+            .parsed
+            .mentions_in(&clause.tokens)
+            .iter()
+            .any(|mention| mention.entity_type == EntityType::Org)
+        {
             sink.put(&["org"]);
         }
     }
@@ -174,7 +179,7 @@ impl Seen<'_, '_> {
         let mut tense = "none";
         for at in clause.tokens.clone() {
             let word = clause.word(at);
-            if self.scene.spot(at).is_some() {
+            if self.parsed.mention(at).is_some() {
                 continue;
             }
             let verb = verbs::of(word);
@@ -216,7 +221,7 @@ impl Seen<'_, '_> {
 
     fn place(&self, at: usize, sink: &mut Sink) {
         let candidate = &self.candidates[at];
-        let block = candidate.block(self.scene);
+        let block = candidate.block(self.parsed);
         let form = match &block.form {
             Form::Prose if is_machine(block.speaker.as_deref()) => "machine",
             Form::Prose if block.speaker.is_some() => "turn",
@@ -276,7 +281,7 @@ impl Seen<'_, '_> {
             let Some(other) = other.and_then(|other| self.candidates.get(other)) else { continue };
             let here = &self.candidates[at];
             let same = other.block == here.block
-                || other.block(self.scene).speaker == here.block(self.scene).speaker;
+                || other.block(self.parsed).speaker == here.block(self.parsed).speaker;
             let by = match (same, other.sentence == here.sentence) {
                 (_, true) => ":in:",
                 (true, _) => ":own:",
@@ -286,12 +291,12 @@ impl Seen<'_, '_> {
             if !opening.is_empty() {
                 sink.put(&[name, by, opening]);
             }
-            let clause = other.clause(self.scene);
+            let clause = other.clause(self.parsed);
             if clause.is_question() {
                 sink.put(&[name, by, "?"]);
             }
             for token in other.tokens.clone().take(12) {
-                for class in classes(self.scene.text.word(token)) {
+                for class in classes(self.parsed.text.word(token)) {
                     if matches!(*class, "propose" | "accept" | "ask" | "decide" | "joke" | "hedge") {
                         sink.put(&[name, by, "c:", class]);
                     }
@@ -330,14 +335,14 @@ fn who(subject: &Subject) -> &'static str {
 }
 
 /// What kind of word opens a clause.
-fn opening(scene: &Scene<'_>, at: usize) -> &'static str {
-    if scene.person(at).is_some() {
+fn opening(parsed: &ParsedSegment<'_>, at: usize) -> &'static str {
+    if parsed.person(at).is_some() {
         return "person";
     }
-    if scene.spot(at).is_some() {
+    if parsed.mention(at).is_some() {
         return "name";
     }
-    let word = scene.text.word(at);
+    let word = parsed.text.word(at);
     match word {
         "i" => "i",
         "we" => "we",

@@ -1,17 +1,16 @@
-//! Hits: the one thing a clause tells, by its best cue.
+//! Features: what the words of a clause say of each category. The surest counts for the clause.
 
-mod deeds;
-mod harms;
-mod opinions;
-mod promises;
-mod shifts;
+mod change;
+mod commitment;
+mod execution;
+mod feedback;
+mod risk;
 
 use memory_core::event::Category;
 
 use super::clause::{Clause, Lead, Subject};
 use super::cues::{self, Who};
 use super::lists;
-use promises::promise;
 
 #[derive(Debug, Clone)]
 pub(super) struct Hit {
@@ -27,12 +26,12 @@ pub(super) fn best(clause: &Clause<'_, '_>) -> Option<Hit> {
     let mut best: Option<Hit> = None;
     for at in clause.tokens.clone() {
         let told = [
-            promise(clause, at),
-            deeds::deed(clause, at),
-            deeds::plan(clause, at),
-            harms::harm(clause, at),
-            opinions::opinion(clause, at),
-            shifts::shift(clause, at),
+            commitment::detect(clause, at),
+            execution::detect(clause, at),
+            execution::detect_plan(clause, at),
+            risk::detect(clause, at),
+            feedback::detect(clause, at),
+            change::detect(clause, at),
         ];
         for hit in told.into_iter().flatten().chain(cue_hits(clause, at)) {
             if best.as_ref().is_none_or(|best| hit.confidence > best.confidence + 0.001) {
@@ -44,9 +43,9 @@ pub(super) fn best(clause: &Clause<'_, '_>) -> Option<Hit> {
 }
 
 fn cue_hits<'c>(clause: &'c Clause<'_, '_>, at: usize) -> impl Iterator<Item = Hit> + 'c {
-    let text = &clause.scene.text;
+    let text = &clause.parsed.text;
     // A word of a name is no cue.
-    let named = clause.scene.spot(at).is_some();
+    let named = clause.parsed.mention(at).is_some();
     cues::at(text, at, clause.tokens.end).filter(move |_| !named).filter_map(move |(cue, end)| {
         let lead = clause.lead(at);
         let confidence = cue
@@ -61,7 +60,7 @@ fn cue_hits<'c>(clause: &'c Clause<'_, '_>, at: usize) -> impl Iterator<Item = H
     })
 }
 
-/// «We agreed to …» settles something, «Alice agreed to …» promises it.
+/// "We agreed to …" settles something, "Alice agreed to …" promises it.
 fn settled(clause: &Clause<'_, '_>, category: Category, lead: &Lead, at: usize, end: usize) -> Category {
     let named = matches!(lead.subject, Subject::People(_) | Subject::Me);
     if category == Category::Commitment
@@ -121,7 +120,7 @@ fn ends_phrase(clause: &Clause<'_, '_>, at: usize) -> bool {
         )
 }
 
-/// «Completed forms must be returned»: a verb follows, so the opening word was none.
+/// "Completed forms must be returned": a verb follows, so the opening word was none.
 fn reads_as_adjective(clause: &Clause<'_, '_>, end: usize) -> bool {
     (end..clause.tokens.end.min(end + 6)).any(|at| {
         matches!(
@@ -172,11 +171,11 @@ fn weighed(
             | Category::Collaboration
             | Category::Feedback
     );
-    // What is still to come is not done; «we will be going with» was settled all the same.
+    // What is still to come is not done; "we will be going with" was settled all the same.
     if done && lead.future && clause.word(at) != "going" {
         return None;
     }
-    // «is released under a licence» is how something is, not what was done.
+    // "is released under a licence" is how something is, not what was done.
     if category == Category::Execution && lead.be && !lead.was && !ends_phrase(clause, at + 1) {
         return None;
     }
@@ -184,7 +183,7 @@ fn weighed(
     Some(confidence - unknown - if lead.hedged { 0.15 } else { 0.0 })
 }
 
-/// «no blockers», «reduces the risk», «resolved the outage», «risk management».
+/// "no blockers", "reduces the risk", "resolved the outage", "risk management".
 fn is_denied(clause: &Clause<'_, '_>, at: usize) -> bool {
     let floor = clause.tokens.start.max(at.saturating_sub(5));
     (floor..at).any(|back| lists::DENIALS.contains(clause.word(back)))

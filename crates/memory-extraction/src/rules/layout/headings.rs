@@ -72,7 +72,7 @@ impl Reader<'_> {
                 && !trimmed.chars().any(char::is_lowercase);
             let leads_list =
                 apart && trimmed.starts_with(char::is_uppercase) && bullet(self.text_of(at + 1)).is_some();
-            // «Team» alone above its paragraph.
+            // "Team" alone above its paragraph.
             let alone = apart
                 && known.is_none()
                 && words <= 3
@@ -80,7 +80,7 @@ impl Reader<'_> {
                 && trimmed.chars().all(|c| c.is_alphabetic() || c == ' ')
                 && self.text_of(at + 1).trim().len() > trimmed.len() + 10
                 && self.stack.last().is_some_and(|(level, _)| *level == LEADER);
-            // Another leader («Backend:») ends a section that a leader opened, not one opened by a real heading.
+            // Another leader ("Backend:") ends a section that a leader opened, not one opened by a real heading.
             if bullet(line).is_none()
                 && (shouting || (ends && next_is_item) || leads_list || alone || self.is_title(at))
                 && !self.names_person(trimmed)
@@ -111,7 +111,7 @@ impl Reader<'_> {
         title
     }
 
-    /// «**Lena K.**», «Frida (guest, platform)»: the person whose notes follow.
+    /// "**Lena K.**", "Frida (guest, platform)": the person whose notes follow.
     fn person_of_heading(&self, words: &str) -> Option<String> {
         let name =
             words.split(['(', ',', '–', ':']).next()?.trim().trim_start_matches('@').trim_end_matches('.');

@@ -1,4 +1,4 @@
-//! Opinions: what people find good, bad or too much of.
+//! Feedback: what people find good, bad or too much of.
 
 use memory_core::event::Category;
 
@@ -30,9 +30,9 @@ fn is_much(word: &str) -> bool {
     )
 }
 
-/// The opinion that is told at a token.
-pub(super) fn opinion(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
-    if clause.scene.spot(at).is_some()
+/// The feedback that is told at a token.
+pub(super) fn detect(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
+    if clause.parsed.mention(at).is_some()
         || clause.is_question()
         || clause.is_supposed(at)
         || clause.is_quoted(at)
@@ -48,7 +48,7 @@ pub(super) fn opinion(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     })
 }
 
-/// «night staff find the new timing easier», «they found it too slow».
+/// "night staff find the new timing easier", "they found it too slow".
 fn finds(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     if !matches!(clause.word(at), "find" | "finds" | "found") {
         return None;
@@ -62,7 +62,7 @@ fn finds(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     told.then_some((weight, lead))
 }
 
-/// «Dr Adebayo thought the gap too long», «the women told us that the manual is too long».
+/// "Dr Adebayo thought the gap too long", "the women told us that the manual is too long".
 fn says(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     if !lists::THINKING.contains(clause.word(at)) {
         return None;
@@ -71,7 +71,7 @@ fn says(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let judged = (at + 1..clause.tokens.end).any(|near| {
         judges(clause, near)
             || (clause.word(near) == "too"
-                && clause.scene.text.is_word(near + 1)
+                && clause.parsed.text.is_word(near + 1)
                 && near + 1 < clause.tokens.end)
     });
     let weight = match lead.subject {
@@ -84,7 +84,7 @@ fn says(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     (!lead.negated).then_some((weight, lead))
 }
 
-/// «parents complained», «Ana liked the draft», «Brightfold love the new filters».
+/// "parents complained", "Ana liked the draft", "Brightfold love the new filters".
 fn likes(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
     if !lists::LIKING.contains(word) {
@@ -102,15 +102,15 @@ fn likes(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     Some((weight, lead))
 }
 
-/// «the ending is too long», «structure is good», «passing way better than in August».
+/// "the ending is too long", "structure is good", "passing way better than in August".
 fn is_judged(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let much = at > clause.tokens.start && is_much(clause.word(at - 1));
     let too = at > clause.tokens.start && clause.word(at - 1) == "too";
-    let judged = judges(clause, at) || (too && clause.scene.text.is_word(at));
+    let judged = judges(clause, at) || (too && clause.parsed.text.is_word(at));
     if !judged {
         return None;
     }
-    // «a good idea», «the best route»: said of something in passing.
+    // "a good idea", "the best route": said of something in passing.
     let mut first = at;
     while first > clause.tokens.start && is_much(clause.word(first - 1)) {
         first -= 1;
@@ -141,7 +141,7 @@ fn is_judged(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
             "it" | "that" | "this" | "what" | "there" | "here" | "which" | "all"
         );
     let ends = at + 1 >= clause.tokens.end
-        || !clause.scene.text.is_word(at + 1)
+        || !clause.parsed.text.is_word(at + 1)
         || matches!(
             clause.word(at + 1),
             "for"

@@ -7,7 +7,7 @@ use super::super::sections::{self, Section};
 use super::{Form, Reader};
 
 impl Reader<'_> {
-    /// «19 Nov 05:30  Lindiwe finds the house cold»: an entry of a timeline or a log book.
+    /// "19 Nov 05:30  Lindiwe finds the house cold": an entry of a timeline or a log book.
     pub(super) fn entry(&mut self, at: usize) -> bool {
         let Some(text_at) = lines::dated_entry(self.text_of(at)) else { return false };
         let start = self.lines[at].start + text_at;
@@ -16,7 +16,7 @@ impl Reader<'_> {
         true
     }
 
-    /// «y: merged the patch», «blockers: none»: the parts of a stand-up.
+    /// "y: merged the patch", "blockers: none": the parts of a stand-up.
     pub(super) fn stand_up(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
         if self.keyed(at) {
@@ -40,7 +40,7 @@ impl Reader<'_> {
         true
     }
 
-    /// «  fixed     the wrong tenant», «decision: no third shift»: a word that says what the line is.
+    /// "  fixed     the wrong tenant", "decision: no third shift": a word that says what the line is.
     fn keyed(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
         let trimmed = line.trim_start();

@@ -1,4 +1,4 @@
-//! Deeds: what was done, and what someone does by a day still to come.
+//! Execution: what was done, and what someone does by a day still to come.
 
 use jiff::tz::TimeZone;
 use memory_core::event::Category;
@@ -9,8 +9,8 @@ use super::super::lists;
 use super::super::verbs::{self, Class};
 use super::{Hit, reads_as_adjective};
 
-/// «Bob sent the draft», «the valve was replaced», «sent off the forms».
-pub(super) fn deed(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
+/// "Bob sent the draft", "the valve was replaced", "sent off the forms".
+pub(super) fn detect(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     let doubt = doubt_of_verb(clause, at)?;
     let lead = clause.lead(at);
     let item = clause.item;
@@ -52,10 +52,10 @@ fn doubt_of_verb(clause: &Clause<'_, '_>, at: usize) -> Option<f32> {
     let word = clause.word(at);
     let doubt = match verbs::of(word) {
         Some(verb) if verb.class == Class::Deed && (verb.past || verb.participle) => {
-            // «put», «set», «run» are also what is still to do.
+            // "put", "set", "run" are also what is still to do.
             if verb.base && !clause.lead(at).be { 0.04 } else { 0.0 }
         }
-        // «Gus changed the lock»: by a person it is a deed.
+        // "Gus changed the lock": by a person it is a deed.
         Some(verb) if verb.class == Class::Shift && verb.past => {
             let lead = clause.lead(at);
             (!lead.be && matches!(lead.subject, Subject::People(_) | Subject::Me)).then_some(0.04)?
@@ -63,20 +63,20 @@ fn doubt_of_verb(clause: &Clause<'_, '_>, at: usize) -> Option<f32> {
         None if word.len() > 4 && word.ends_with("ed") && !lists::NOT_VERBS.contains(word) => 0.05,
         _ => return None,
     };
-    if clause.scene.spot(at).is_some() || !clause.is_told(at) {
+    if clause.parsed.mention(at).is_some() || !clause.is_told(at) {
         return None;
     }
     Some(doubt)
 }
 
-/// «the corrected list», «of finished parts»: no verb of the clause.
+/// "the corrected list", "of finished parts": no verb of the clause.
 fn is_attribute(clause: &Clause<'_, '_>, lead: &Lead, at: usize) -> bool {
     let before = at.checked_sub(1).filter(|before| *before >= clause.tokens.start);
     let Some(before) = before else { return false };
     !lead.be
         && matches!(lead.subject, Subject::Thing)
         && (is_function_word(clause.word(before))
-            || !clause.scene.text.is_word(before) && clause.word(before) != ")")
+            || !clause.parsed.text.is_word(before) && clause.word(before) != ")")
 }
 
 pub(super) fn is_function_word(word: &str) -> bool {
@@ -147,10 +147,12 @@ pub(super) fn is_function_word(word: &str) -> bool {
     )
 }
 
-/// «the supplier collected two», «crane permit handed in»: a thing before a bare past form.
+/// "the supplier collected two", "crane permit handed in": a thing before a bare past form.
 fn bare(clause: &Clause<'_, '_>, lead: &Lead, at: usize) -> Option<f32> {
     let finite = |tokens: std::ops::Range<usize>| {
-        tokens.filter(|near| clause.scene.text.is_word(*near)).any(|near| verbs::is_finite(clause.word(near)))
+        tokens
+            .filter(|near| clause.parsed.text.is_word(*near))
+            .any(|near| verbs::is_finite(clause.word(near)))
     };
     if finite(clause.tokens.start..lead.from) {
         return None;
@@ -186,9 +188,9 @@ pub(super) fn aside(clause: &Clause<'_, '_>, lead: &Lead) -> f32 {
     (if near { 0.12 } else { 0.0 }) + if is_long_ago(clause) { 0.2 } else { 0.0 }
 }
 
-/// «In 2019», «three years ago», «used to»: history.
+/// "In 2019", "three years ago", "used to": history.
 pub(super) fn is_long_ago(clause: &Clause<'_, '_>) -> bool {
-    let year = || clause.scene.reference.map(|now| i64::from(now.to_zoned(TimeZone::UTC).year()));
+    let year = || clause.parsed.reference.map(|now| i64::from(now.to_zoned(TimeZone::UTC).year()));
     clause.sentence.clone().any(|at| match clause.word(at) {
         "ago" => matches!(clause.word(at.saturating_sub(1)), "years" | "decades" | "year"),
         "used" => clause.word(at + 1) == "to",
@@ -202,15 +204,15 @@ pub(super) fn is_long_ago(clause: &Clause<'_, '_>) -> bool {
     })
 }
 
-/// «Babajide writes the script by 20 March», «Ngozi is flying over on 8 March».
-pub(super) fn plan(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
+/// "Babajide writes the script by 20 March", "Ngozi is flying over on 8 March".
+pub(super) fn detect_plan(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     let verb = verbs::of(clause.word(at)).filter(|verb| verb.class != Class::Harm)?;
-    if clause.scene.spot(at).is_some() || !clause.is_told(at) {
+    if clause.parsed.mention(at).is_some() || !clause.is_told(at) {
         return None;
     }
     let lead = clause.lead(at);
     let going = lead.be && !lead.was && verb.ing;
-    let bids = at == clause.tokens.start && verb.base && clause.opens && clause.scene.speaker.is_some();
+    let bids = at == clause.tokens.start && verb.base && clause.opens && clause.parsed.speaker.is_some();
     let does = bids
         || lead.from < at
             && !lead.be
@@ -228,10 +230,10 @@ pub(super) fn plan(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     if !doer {
         return None;
     }
-    let scene = clause.scene;
-    let now = scene.reference?;
-    let words = &scene.text.raw[scene.text.bytes(&(at..clause.tokens.end))];
-    let ahead = readings(words, scene.reference, Lean::Future).into_iter().find(|reading| {
+    let parsed = clause.parsed;
+    let now = parsed.reference?;
+    let words = &parsed.text.raw[parsed.text.bytes(&(at..clause.tokens.end))];
+    let ahead = readings(words, parsed.reference, Lean::Future).into_iter().find(|reading| {
         !reading.is_ambiguous && reading.deadline() > now && !matches!(reading.relation, Relation::Since)
     })?;
     let base = if ahead.is_deadline() { 0.68 } else { 0.6 };

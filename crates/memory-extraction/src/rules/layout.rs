@@ -1,4 +1,4 @@
-//! Zones: which parts of a text are headers, headings, items, turns and prose, and which are code, logs, quoted
+//! The layout: which parts of a text are headers, headings, items, turns and prose, and which are code, logs, quoted
 //! replies and signatures that say nothing new.
 
 mod entries;
@@ -38,7 +38,7 @@ pub(super) struct Block {
     pub(super) form: Form,
     pub(super) section: Section,
     pub(super) speaker: Option<String>,
-    /// The section was said on the line itself: «Decision: …».
+    /// The section was said on the line itself: "Decision: …".
     pub(super) labelled: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Layout {
     pub(super) blocks: Vec<Block>,
     /// Code and logs: not even names are read there.
     pub(super) hidden: Vec<Range<usize>>,
-    /// Lists of people as they are written: «Alice Chen (PM), Bob».
+    /// Lists of people as they are written: "Alice Chen (PM), Bob".
     pub(super) people: Vec<String>,
     /// The sender or author it names itself.
     pub(super) from: Option<String>,
@@ -62,14 +62,14 @@ pub(super) struct Layout {
 /// More speakers than any real conversation has.
 const SPEAKERS_MAX: usize = 500;
 
-/// The level of headings that are only a line of words, such as «Done:».
+/// The level of headings that are only a line of words, such as "Done:".
 const LEADER: usize = 8;
 
 fn is_role(label: &str) -> bool {
     lists::LABEL_ROLES.contains(&label.trim().to_lowercase().replace(' ', "-"))
 }
 
-/// «@Dietmar: please …» calls someone in a text; it is no turn of theirs.
+/// "@Dietmar: please …" calls someone in a text; it is no turn of theirs.
 fn is_call(turn: &lines::Turn<'_>) -> bool {
     turn.name.starts_with('@') && !turn.timed
 }
@@ -175,7 +175,7 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
             accepted.insert(name.to_owned());
         }
     }
-    // «User:» and «Assistant:» in turn, or one of them again and again.
+    // "User:" and "Assistant:" in turn, or one of them again and again.
     if parts.len() > 1 || parts.values().any(|count| *count > 1) {
         accepted.extend(parts.into_keys().map(str::to_owned));
     }
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
         if self.layout.date.is_none() && self.layout.blocks.is_empty() && lines::is_dated(self.text_of(at)) {
             self.layout.date = Some(self.text_of(at).to_owned());
         }
-        // A paragraph after the list that a mere leader («Done:») opened is no part of it.
+        // A paragraph after the list that a mere leader ("Done:") opened is no part of it.
         let after_list = self.layout.blocks.last().is_some_and(|last| {
             matches!(last.form, Form::Item { .. })
                 && last.section == self.section()
@@ -374,7 +374,7 @@ impl<'a> Reader<'a> {
         self.open = true;
     }
 
-    /// «Theo: prototype by Monday» under «Actions», without a bullet.
+    /// "Theo: prototype by Monday" under "Actions", without a bullet.
     fn is_bare_item(&self, line: &str) -> bool {
         let tasks = matches!(self.section(), Section::Planned | Section::Prior(Category::Commitment));
         let begins = line.trim_start().starts_with(|c: char| c.is_uppercase() || c == '@');

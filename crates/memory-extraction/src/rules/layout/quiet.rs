@@ -92,7 +92,7 @@ impl Reader<'_> {
             }
             return true;
         }
-        // «1. that the square be closed;» ends like code and is none.
+        // "1. that the square be closed;" ends like code and is none.
         let sentence = bullet(line).is_some()
             || !trimmed.contains(['=', '(', '{', '<', '[']) && trimmed.split_whitespace().count() > 3;
         if is_log(line)

@@ -5,45 +5,45 @@ use memory_core::event::{Actor, ActorRole, Category};
 use super::super::clause::{Clause, Subject};
 use super::super::draft::{self, Draft};
 use super::super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, bystanders, trimmed};
-use super::super::hits::{self, Hit};
+use super::super::features::{self, Hit};
+use super::super::layout::Form;
+use super::super::parsed_segment::ParsedSegment;
 use super::super::people::Roster;
-use super::super::scene::Scene;
-use super::super::zones::Form;
 use super::super::{addressee, narrative, owners, verbs};
 use super::clauses::Candidate;
 
 /// The draft of a clause; `alone` says that no other clause of its sentence tells an event.
 pub(super) fn draft(
-    scene: &Scene<'_>,
+    parsed: &ParsedSegment<'_>,
     roster: &Roster,
     candidate: &Candidate,
     category: Category,
     confidence: f32,
     alone: bool,
 ) -> Draft {
-    let context = EventContext { scene, roster, addressee: addressee(scene, roster), machine: false };
-    let block = candidate.block(scene);
+    let context = EventContext { parsed, roster, addressee: addressee(parsed, roster), machine: false };
+    let block = candidate.block(parsed);
     let speaker = context.speaker_of(block);
-    let clause = candidate.clause(scene);
-    let text = &scene.text;
+    let clause = candidate.clause(parsed);
+    let text = &parsed.text;
     let sentence = text.bytes(&candidate.sentence);
     let whole = alone && sentence.len() <= WHOLE_SENTENCE_MAX_BYTES;
-    let tokens = if whole { trimmed(scene, &candidate.sentence) } else { candidate.tokens.clone() };
+    let tokens = if whole { trimmed(parsed, &candidate.sentence) } else { candidate.tokens.clone() };
     let hit = hit(&clause, category);
     let listed = matches!(block.form, Form::Item { .. } | Form::Row { .. }) || block.labelled;
-    let owned = if listed { owners::owned(scene, &tokens, speaker).people } else { Vec::new() };
+    let owned = if listed { owners::owned(parsed, &tokens, speaker).people } else { Vec::new() };
     let mut actors: Vec<Actor> = match category {
         Category::Commitment | Category::Execution | Category::Decision => {
             owned.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect()
         }
         _ => Vec::new(),
     };
-    for actor in draft::actors(scene, &hit, &tokens, speaker) {
+    for actor in draft::actors(parsed, &hit, &tokens, speaker) {
         if !actors.iter().any(|known| known.entity == actor.entity) {
             actors.push(actor);
         }
     }
-    bystanders(scene, &tokens, category, &mut actors);
+    bystanders(parsed, &tokens, category, &mut actors);
     // Who says in a conversation what is to be, settles it.
     let does = matches!(category, Category::Commitment | Category::Execution)
         || (category == Category::Decision && clause.spoken);
@@ -54,10 +54,10 @@ pub(super) fn draft(
     }
     let bytes = text.bytes(&tokens);
     let words = &text.raw[bytes.clone()];
-    let due_time = (category == Category::Commitment).then(|| draft::due(words, scene.reference)).flatten();
+    let due_time = (category == Category::Commitment).then(|| draft::due(words, parsed.reference)).flatten();
     let event_time = match category {
-        Category::Execution => draft::happened(words, scene.reference),
-        _ => scene.reference,
+        Category::Execution => draft::happened(words, parsed.reference),
+        _ => parsed.reference,
     };
     Draft {
         category,
@@ -65,13 +65,13 @@ pub(super) fn draft(
         narrative: narrative::sentence(&context.told(&tokens, speaker, Some(&hit))),
         event_time,
         due_time,
-        subject: draft::about(scene, &tokens, &actors),
+        subject: draft::about(parsed, &tokens, &actors),
         actors,
-        evidence: vec![(scene.segment, bytes)],
+        evidence: vec![(parsed.segment, bytes)],
     }
 }
 
-/// Who does what the clause tells, where its verb does not say it: «Cora, please …», «Winston to get …», «done by Ines»,
+/// Who does what the clause tells, where its verb does not say it: "Cora, please …", "Winston to get …", "done by Ines",
 /// else who speaks.
 fn doer(
     context: &EventContext<'_, '_>,
@@ -79,9 +79,9 @@ fn doer(
     hit: &Hit,
     speaker: Option<usize>,
 ) -> Option<usize> {
-    let scene = clause.scene;
-    let opens = scene.person(clause.tokens.start).map(|spot| spot.entity);
-    let by = clause.tokens.clone().find(|at| clause.word(*at) == "by").and_then(|by| scene.person(by + 1));
+    let parsed = clause.parsed;
+    let opens = parsed.person(clause.tokens.start).map(|mention| mention.entity);
+    let by = clause.tokens.clone().find(|at| clause.word(*at) == "by").and_then(|by| parsed.person(by + 1));
     let asked =
         clause.is_question() || clause.tokens.clone().any(|at| matches!(clause.word(at), "please" | "pls"));
     let unsaid = match hit.lead.subject {
@@ -91,21 +91,21 @@ fn doer(
         Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,
         _ => None,
     };
-    opens.or(by.map(|spot| spot.entity)).or(unsaid)
+    opens.or(by.map(|mention| mention.entity)).or(unsaid)
 }
 
 /// The verb that carries the clause, with what stands before it.
 fn hit(clause: &Clause<'_, '_>, category: Category) -> Hit {
-    if let Some(hit) = hits::best(clause) {
+    if let Some(hit) = features::best(clause) {
         return Hit { category, ..hit };
     }
     let verb = clause.tokens.clone().find(|at| {
-        clause.scene.spot(*at).is_none()
+        clause.parsed.mention(*at).is_none()
             && (verbs::is_finite(clause.word(*at))
                 || (*at == clause.tokens.start && verbs::of(clause.word(*at)).is_some()))
     });
     let mut at = verb.unwrap_or(clause.tokens.start);
-    // «will have sent»: what is told is the last of them.
+    // "will have sent": what is told is the last of them.
     while at + 1 < clause.tokens.end
         && verbs::of(clause.word(at)).is_none()
         && verbs::of(clause.word(at + 1)).is_some()

@@ -1,4 +1,4 @@
-//! Shifts: what is other than before, by day, amount or kind.
+//! Change: what is other than before, by day, amount or kind.
 
 use memory_core::event::Category;
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
@@ -7,11 +7,11 @@ use super::super::clause::{Clause, Lead, Subject};
 use super::super::verbs::{self, Class};
 use super::super::words::Kind;
 use super::Hit;
-use super::deeds::{aside, is_function_word};
+use super::execution::{aside, is_function_word};
 
-/// The shift that is told at a token.
-pub(super) fn shift(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
-    if clause.scene.person(at).is_some()
+/// The change that is told at a token.
+pub(super) fn detect(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
+    if clause.parsed.person(at).is_some()
         || clause.is_question()
         || clause.is_quoted(at)
         || clause.is_supposed(at)
@@ -30,7 +30,7 @@ pub(super) fn shift(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
 /// A number, a day, a month or an amount of money.
 pub(super) fn is_amount(clause: &Clause<'_, '_>, at: usize) -> bool {
     let word = clause.word(at);
-    clause.scene.text.kind(at) == Some(Kind::Number)
+    clause.parsed.text.kind(at) == Some(Kind::Number)
         || word.starts_with(|c: char| c.is_ascii_digit())
         || matches!(word, "£" | "€" | "$")
         || is_day_or_month(word)
@@ -81,7 +81,7 @@ fn amount_after(clause: &Clause<'_, '_>, from: usize, marks: &[&str]) -> bool {
     })
 }
 
-/// «the launch was postponed to 3 May», «the price has risen by a fifth», «cut from 5k to 3k».
+/// "the launch was postponed to 3 May", "the price has risen by a fifth", "cut from 5k to 3k".
 fn moved(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
     let moves = matches!(
@@ -136,7 +136,7 @@ fn moved(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     Some((weight, lead))
 }
 
-/// «goes up from two to ten», «has gone up by a fifth», «down to 285k».
+/// "goes up from two to ten", "has gone up by a fifth", "down to 285k".
 fn goes(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     if !matches!(clause.word(at), "up" | "down") {
         return None;
@@ -152,7 +152,7 @@ fn goes(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     (amount && marked && (going || lead.subject == Subject::Thing)).then_some((0.68, lead))
 }
 
-/// «now 24 April instead of 14 April», «11:30 not 10», «rather than».
+/// "now 24 April instead of 14 April", "11:30 not 10", "rather than".
 fn instead(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let (length, sure) = match (clause.word(at), clause.word(at + 1)) {
         ("instead", "of") | ("rather", "than") => (2, true),
@@ -175,7 +175,7 @@ fn instead(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     }
 }
 
-/// «285k, was 310k», «(was 310k)», «previously», «up from».
+/// "285k, was 310k", "(was 310k)", "previously", "up from".
 fn was(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let marks = matches!(clause.word(at.wrapping_sub(1)), "," | "(" | ";" | "-" | "–");
     let word = clause.word(at);
@@ -186,7 +186,7 @@ fn was(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     ((past || arrow) && near() && earlier()).then(|| (0.66, clause.lead(clause.tokens.start)))
 }
 
-/// «no longer», «not any more», «from now on», «henceforth», «with immediate effect».
+/// "no longer", "not any more", "from now on", "henceforth", "with immediate effect".
 fn no_longer(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let found = match clause.word(at) {
         "no" => clause.word(at + 1) == "longer",

@@ -1,16 +1,16 @@
-//! Harms: what is broken, late, missing or feared.
+//! Risk: what is broken, late, missing or feared.
 
 use memory_core::event::Category;
 
 use super::super::clause::{Clause, Lead, Subject};
 use super::super::lists;
 use super::super::verbs::{self, Class};
-use super::deeds::{aside, is_function_word};
+use super::execution::{aside, is_function_word};
 use super::{Hit, is_denied};
 
-/// The harm that is told at a token.
-pub(super) fn harm(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
-    if clause.scene.person(at).is_some() || clause.is_question() || clause.is_quoted(at) {
+/// The risk that is told at a token.
+pub(super) fn detect(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
+    if clause.parsed.person(at).is_some() || clause.is_question() || clause.is_quoted(at) {
         return None;
     }
     let (weight, lead) = [broken, hindered, state, trouble, fear].iter().find_map(|rule| rule(clause, at))?;
@@ -20,14 +20,14 @@ pub(super) fn harm(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     Some(Hit { category: Category::QualityRisk, confidence: weight - aside(clause, &lead), at, lead })
 }
 
-/// «if», «would», «could have»: nothing has happened.
+/// "if", "would", "could have": nothing has happened.
 fn is_imagined(clause: &Clause<'_, '_>, at: usize) -> bool {
     let supposed = |at: usize| matches!(clause.word(at), "if" | "unless" | "whether" | "imagine" | "lest");
     (clause.sentence.start..at).any(supposed)
         || (clause.tokens.start..at).any(|back| clause.word(back) == "would")
 }
 
-/// «the pump failed», «the hull cracked», «import chokes on …».
+/// "the pump failed", "the hull cracked", "import chokes on …".
 fn broken(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let verb = verbs::of(clause.word(at)).filter(|verb| verb.class == Class::Harm)?;
     let lead = clause.lead(at);
@@ -52,7 +52,7 @@ fn broken(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     Some((weight, lead))
 }
 
-/// «cannot print», «does not carry», «hasn't answered», «could not reach»: something is kept from happening.
+/// "cannot print", "does not carry", "hasn't answered", "could not reach": something is kept from happening.
 fn hindered(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
     let negated =
@@ -111,7 +111,7 @@ fn hindered(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     Some((weight + if still { 0.08 } else { 0.0 }, lead))
 }
 
-/// «staging is down», «the delivery is late again».
+/// "staging is down", "the delivery is late again".
 fn state(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let word = clause.word(at);
     let found = lists::STATES.contains(word) || (word == "out" && clause.word(at + 1) == "of");
@@ -164,12 +164,12 @@ fn state(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     Some((0.62, lead))
 }
 
-/// «a backlog of ten weeks», «damp in the cellar».
+/// "a backlog of ten weeks", "damp in the cellar".
 fn trouble(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     if !lists::TROUBLES.contains(clause.word(at)) || is_denied(clause, at) {
         return None;
     }
-    // «bug fixed», «issue tracker», «the problem statement».
+    // "bug fixed", "issue tracker", "the problem statement".
     let next = clause.word(at + 1);
     let solved = (at + 1..clause.tokens.end.min(at + 6)).any(|near| {
         matches!(
@@ -227,7 +227,7 @@ fn trouble(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     ))
 }
 
-/// «worried that», «waiting for», «still no», «nobody has», «without a trial», «too few».
+/// "worried that", "waiting for", "still no", "nobody has", "without a trial", "too few".
 fn fear(clause: &Clause<'_, '_>, at: usize) -> Option<(f32, Lead)> {
     let next = clause.word(at + 1);
     let weight = match clause.word(at) {

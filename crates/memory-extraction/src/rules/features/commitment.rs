@@ -1,4 +1,4 @@
-//! Promises: what someone says will be done.
+//! Commitment: what someone says will be done.
 
 use memory_core::event::Category;
 
@@ -9,13 +9,13 @@ use super::super::verbs;
 use super::super::words::Kind;
 use super::Hit;
 
-/// «Alice will …», «I'll …», «Bob is going to …», «Dana to …»: a subject, a future and something to do.
-pub(super) fn promise(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
+/// "Alice will …", "I'll …", "Bob is going to …", "Dana to …": a subject, a future and something to do.
+pub(super) fn detect(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     let (verb, base) = future_verb(clause, at)?;
     let lead = clause.lead(at);
     let word = clause.word(verb);
     let reported = clause.word(at) == "would";
-    if !clause.scene.text.is_word(verb)
+    if !clause.parsed.text.is_word(verb)
         || clause.is_question()
         || clause.is_quoted(at)
         || (!reported && clause.is_supposed(at))
@@ -64,7 +64,7 @@ pub(super) fn promise(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
         Subject::Group(Some(_)) => 0.64,
         Subject::Group(None) => 0.6,
         Subject::We => 0.58,
-        // «will ring him tomorrow»: who writes it does it.
+        // "will ring him tomorrow": who writes it does it.
         Subject::Nobody if clause.opens && lead.from <= clause.tokens.start + 2 => 0.66,
         Subject::Public => 0.54,
         Subject::They if reported => return None,
@@ -74,14 +74,14 @@ pub(super) fn promise(clause: &Clause<'_, '_>, at: usize) -> Option<Hit> {
     };
     let doubt =
         (at..verb).any(|near| matches!(clause.word(near), "probably" | "possibly" | "hopefully" | "likely"));
-    // «we chose Anna, who will join in April» tells of the choice.
+    // "we chose Anna, who will join in April" tells of the choice.
     let aside = at > clause.tokens.start && clause.word(at - 1) == "who";
     let confidence = if aside { confidence - 0.2 } else { confidence };
     let confidence = confidence - if doubt || lead.hedged || lead.modal { 0.2 } else { 0.0 };
     Some(Hit { category: Category::Commitment, confidence, at, lead })
 }
 
-/// «We will use Postgres»: a choice.
+/// "We will use Postgres": a choice.
 fn settles(clause: &Clause<'_, '_>, at: usize, verb: usize, denied: bool, lead: &super::Lead) -> Option<Hit> {
     let word = clause.word(verb);
     let chooses = matches!(lead.subject, Subject::We | Subject::Group(_))
@@ -95,14 +95,14 @@ fn settles(clause: &Clause<'_, '_>, at: usize, verb: usize, denied: bool, lead: 
     })
 }
 
-/// «will succeed him», «will take over», «will be our contact»: who is who from then on.
+/// "will succeed him", "will take over", "will be our contact": who is who from then on.
 fn is_succession(clause: &Clause<'_, '_>, verb: usize) -> bool {
     let next = clause.word(verb + 1);
     let role = || (verb + 1..clause.tokens.end.min(verb + 6)).any(|near| cues::is_role(clause.word(near)));
     match clause.word(verb) {
         "succeed" | "retire" => true,
-        "replace" => clause.scene.person(verb + 1).is_some() || matches!(next, "him" | "her" | "me"),
-        "join" => matches!(next, "us" | "the" | "our" | "as") || clause.scene.spot(verb + 1).is_some(),
+        "replace" => clause.parsed.person(verb + 1).is_some() || matches!(next, "him" | "her" | "me"),
+        "join" => matches!(next, "us" | "the" | "our" | "as") || clause.parsed.mention(verb + 1).is_some(),
         "leave" => matches!(next, "us" | "the" | "our"),
         "take" => next == "over" && (!matches!(clause.word(verb + 2), "the" | "this") || role()),
         "have" => matches!(next, "conduct" | "charge" | "responsibility"),
@@ -123,13 +123,13 @@ fn future_verb(clause: &Clause<'_, '_>, at: usize) -> Option<(usize, f32)> {
         "will" | "'ll" | "shall" => (at + 1, 0.8),
         "going" if clause.word(at + 1) == "to" => (at + 2, 0.74),
         "gonna" => (at + 1, 0.7),
-        // «ill make spring rolls»: the apostrophe is left out.
+        // "ill make spring rolls": the apostrophe is left out.
         "ill"
             if at == clause.tokens.start && verbs::of(clause.word(at + 1)).is_some_and(|verb| verb.base) =>
         {
             (at + 1, 0.7)
         }
-        // «Mr Doyle said he would help».
+        // "Mr Doyle said he would help".
         "would"
             if (clause.sentence.start..at).any(|near| {
                 matches!(clause.word(near), "said" | "says" | "promised" | "confirmed" | "offered")
@@ -137,12 +137,12 @@ fn future_verb(clause: &Clause<'_, '_>, at: usize) -> Option<(usize, f32)> {
         {
             (at + 1, 0.64)
         }
-        // «Dana to send the notes», only where a clause begins with the name.
+        // "Dana to send the notes", only where a clause begins with the name.
         "to" => {
-            let person = at.checked_sub(1).and_then(|before| clause.scene.person(before))?;
+            let person = at.checked_sub(1).and_then(|before| clause.parsed.person(before))?;
             let first =
-                clause.tokens.clone().find(|at| clause.scene.text.kind(*at) != Some(Kind::Punctuation))?;
-            let opens = person.tokens.start == first && !clause.scene.text.is_capitalised(at + 1);
+                clause.tokens.clone().find(|at| clause.parsed.text.kind(*at) != Some(Kind::Punctuation))?;
+            let opens = person.tokens.start == first && !clause.parsed.text.is_capitalised(at + 1);
             let base = verbs::of(clause.word(at + 1)).is_none_or(|verb| verb.base);
             (at + 1, if opens && base { 0.78 } else { return None })
         }
@@ -152,12 +152,12 @@ fn future_verb(clause: &Clause<'_, '_>, at: usize) -> Option<(usize, f32)> {
     Some((verb, base))
 }
 
-/// A word between «will» and its verb.
+/// A word between "will" and its verb.
 fn is_adverb(clause: &Clause<'_, '_>, at: usize) -> bool {
     let word = clause.word(at);
     match word {
         "also" | "then" | "now" | "both" | "likely" | "just" | "first" | "not" | "n't" | "never" => true,
-        // «will be reviewing»: the verb is «be» with what follows.
+        // "will be reviewing": the verb is "be" with what follows.
         "be" | "reply" | "apply" | "supply" => false,
         _ => word.len() > 4 && word.ends_with("ly"),
     }
@@ -171,7 +171,7 @@ fn is_idle(clause: &Clause<'_, '_>, verb: usize) -> bool {
         "look" => next != "into",
         "find" => next != "out",
         "walk" | "show" | "explain" | "cover" => {
-            clause.scene.people_in(&(verb..clause.tokens.end)).is_empty()
+            clause.parsed.people_in(&(verb..clause.tokens.end)).is_empty()
         }
         "let" => clause.word(verb + 2) == "know",
         "keep" => clause.word(verb + 2) == "posted" || clause.word(verb + 2) == "mind",

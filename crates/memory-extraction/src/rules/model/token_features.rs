@@ -3,16 +3,16 @@
 use memory_core::entity::EntityType;
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
-use super::super::scene::Scene;
+use super::super::parsed_segment::ParsedSegment;
 use super::super::verbs;
 use super::super::words::Kind;
 use super::lexicon::classes;
 
 /// A token as the model sees it: names, numbers and days as their class; empty for what says nothing.
-pub(super) fn shown<'s>(scene: &'s Scene<'_>, at: usize) -> &'s str {
-    let text = &scene.text;
-    if let Some(spot) = scene.spot(at) {
-        return match spot.entity_type {
+pub(super) fn token_feature<'s>(parsed: &'s ParsedSegment<'_>, at: usize) -> &'s str {
+    let text = &parsed.text;
+    if let Some(mention) = parsed.mention(at) {
+        return match mention.entity_type {
             EntityType::Person => "<person>",
             EntityType::Org => "<org>",
             EntityType::Project | EntityType::Object => "<thing>",
