@@ -89,4 +89,5 @@ mod stand_ins;
 mod status;
 mod store;
 mod vector_index;
+mod words;
 mod worker;
