@@ -1,10 +1,11 @@
 //! Whether a process lives, whether it is ready, and what `health` makes of that.
 
 use std::process::Stdio;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use memory_tests::fresh_database;
-use memory_tests::process::{DataDir, Ran, Server, eventually, free_port, kill};
+use memory_tests::process::{DataDir, Ran, Server, call, eventually, free_port, kill};
 use reqwest::StatusCode;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -68,6 +69,9 @@ async fn a_server_whose_database_stands_still_lives_and_says_that_it_is_not_read
         kill(*pid, Signal::STOP);
     }
     eventually("it is not ready", PATIENCE, async || readyz(&url).await["waiting_for"] == "database").await;
+    let asked = Instant::now();
+    assert_eq!(readyz(&url).await["ready"], false);
+    assert!(asked.elapsed() < Duration::from_secs(5), "a balancer would not wait so long for it");
     assert_eq!(get(&at(&server, "/livez")).await.expect("it is answered").0, StatusCode::OK);
     let ran = health(&data_dir, &server).await;
     assert!(ran.refusal().contains("database") && ran.refusal().contains("503"), "{ran:?}");
@@ -75,6 +79,47 @@ async fn a_server_whose_database_stands_still_lives_and_says_that_it_is_not_read
         kill(*pid, Signal::CONT);
     }
     eventually("it is ready again", PATIENCE, async || readyz(&url).await["ready"] == true).await;
+}
+
+#[tokio::test]
+async fn a_server_whose_connections_are_all_at_work_is_ready() {
+    let (data_dir, database) = (DataDir::new(), fresh_database().await);
+    let mut command = data_dir.command("remembrancer");
+    command.env("DATABASE_URL", &database).env("REMEMBRANCER_DATABASE_CONNECTIONS", "4");
+    let server = Arc::new(Server::start_with(command).await);
+    let url = at(&server, "/readyz");
+    eventually("it is ready", PATIENCE, async || readyz(&url).await["ready"] == true).await;
+    let mut holding = PgConnection::connect(&database).await.expect("the database answers");
+    holding
+        .execute("begin; lock table artifact, artifact_revision in access exclusive mode")
+        .await
+        .expect("they are locked");
+    let calls: Vec<_> = (0..12)
+        .map(|n| {
+            let server = Arc::clone(&server);
+            let message = call("remember", json!({"content": format!("Side note {n}.")}));
+            tokio::spawn(async move { server.try_post(&message).await })
+        })
+        .collect();
+    let mut watching = PgConnection::connect(&database).await.expect("the database answers");
+    let waiting = "select count(*) from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())";
+    eventually("calls wait for the database", PATIENCE, async || {
+        let waiting: i64 = sqlx::query_scalar(waiting).fetch_one(&mut watching).await.expect("it counts");
+        waiting >= 2
+    })
+    .await;
+    // For as long as a balancer needs to give up a server, several times over.
+    let until = Instant::now() + Duration::from_secs(6);
+    while Instant::now() < until {
+        let told = readyz(&url).await;
+        assert_eq!(told["ready"], true, "{told}");
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    holding.execute("rollback").await.expect("they are let go");
+    for call in calls {
+        call.await.expect("it is made");
+    }
+    assert_eq!(readyz(&url).await["ready"], true);
 }
 
 #[tokio::test]

@@ -40,13 +40,14 @@ impl Store {
 
     async fn look(&self) -> Result<Health, StoreError> {
         let ours: Vec<i64> = MIGRATOR.iter().map(|migration| migration.version).collect();
-        let mut conn = self.acquire().await?;
+        // Not of the pool: one that is busy is no reason to send its callers elsewhere.
+        let mut conn = self.beside.take(&self.pool).await?;
         let applied: i64 =
             sqlx::query_scalar("select count(*) from _sqlx_migrations where success and version = any($1)")
                 .bind(&ours)
-                .fetch_one(&mut *conn)
+                .fetch_one(&mut conn)
                 .await?;
-        conn.keep();
+        self.beside.keep(conn);
         Ok(Health { missing_migrations: ours.len().saturating_sub(applied as usize) })
     }
 }

@@ -2,10 +2,11 @@
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use sqlx::postgres::PgPoolOptions;
-use sqlx::{PgPool, Postgres, Row};
+use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Row};
 
 use crate::warm::{Lent, Warm};
 use crate::{StoreError, connecting, schema};
@@ -85,7 +86,7 @@ pub struct StoreSettings {
     /// Postgres with pgvector to use instead of the embedded one, e.g. `postgres://user:password@host/db`
     #[arg(long, env = "DATABASE_URL", hide_env_values = true, global = true, value_name = "URL")]
     pub database_url: Option<String>,
-    /// Most connections one process holds
+    /// Most connections one process works with; one more asks whether the database is well
     #[arg(long, env = "REMEMBRANCER_DATABASE_CONNECTIONS", default_value_t = 16, value_name = "N", value_parser = clap::value_parser!(u32).range(4..=200), global = true)]
     pub database_connections: u32,
 }
@@ -131,6 +132,31 @@ fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
 pub struct Store {
     pub(crate) pool: PgPool,
     warm: Warm,
+    pub(crate) beside: Beside,
+}
+
+/// One connection beside the pool, for whoever asks after the database while all of the pool are at work. It is opened when it
+/// is first wanted.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Beside(Arc<Mutex<Option<Conn>>>);
+
+impl Beside {
+    /// The one that was kept, else a new one. The caller gives it back when its statements have all come to their end.
+    pub(crate) async fn take(&self, pool: &PgPool) -> Result<Conn, StoreError> {
+        let kept = self.lock().take();
+        match kept {
+            Some(conn) => Ok(conn),
+            None => Ok(pool.connect_options().connect().await?),
+        }
+    }
+
+    pub(crate) fn keep(&self, conn: Conn) {
+        *self.lock() = Some(conn);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Conn>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Store {
@@ -180,7 +206,7 @@ impl Store {
             .test_before_acquire(false)
             .connect_with(options)
             .await?;
-        let store = Self { pool, warm: Warm::of(connections) };
+        let store = Self { pool, warm: Warm::of(connections), beside: Beside::default() };
         store.check_fitness().await?;
         Ok(store)
     }
@@ -273,6 +299,10 @@ impl Store {
 
     pub async fn close(&self) {
         self.warm.close();
+        let beside = self.beside.lock().take();
+        if let Some(conn) = beside {
+            let _ = conn.close().await;
+        }
         self.pool.close().await;
     }
 }
