@@ -1,5 +1,6 @@
 //! A schema that one role owns and another works with.
 
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,14 +8,16 @@ use memory_core::id::{AnyId, Namespace};
 use memory_core::ports::ModelInfo;
 use memory_engine::Memory;
 use memory_extraction::RulesExtractor;
+use memory_store::embedded::EmbeddedPostgres;
 use memory_store::reembedding::{self, Registered};
 use memory_store::schema::{self, RuntimeRole};
 use memory_store::{Store, StoreError};
 use memory_tests::process::{DataDir, Ran, Server, eventually};
 use memory_tests::qdrant::StandIn;
-use memory_tests::{Fixture, at_once, empty_database, fresh_database, model};
+use memory_tests::{Fixture, at_once, empty_database, fresh_database, model, postgres_bin};
 use serde_json::json;
-use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -203,6 +206,37 @@ async fn a_role_is_made_with_the_password_that_is_given_and_never_one_that_owns_
         panic!("it went on")
     };
     assert!(reason.contains("this role owns the schema"), "{reason}");
+}
+
+#[tokio::test]
+async fn the_password_of_a_role_stands_in_no_log_of_the_database() {
+    let data_dir = DataDir::empty();
+    let home = data_dir.path().join("postgres");
+    let options =
+        "-c fsync=off -c log_statement=all -c log_min_duration_statement=0 -c log_parameter_max_length=-1";
+    let postgres = EmbeddedPostgres::new(postgres_bin(), home.clone()).with_options(options);
+    postgres.start().await.expect("it starts");
+    let password = "correct horse battery staple \u{e9}'\\";
+    let role = RuntimeRole { name: "app".to_owned(), password: Some(password.to_owned()) };
+    for _ in 0..2 {
+        Store::migrate(&postgres.url(), Some(&role)).await.expect("the role is made, then changed");
+    }
+    // The rules that it starts with let nobody in but its owner.
+    let rules = home.join("data/pg_hba.conf");
+    let own = std::fs::read_to_string(&rules).expect("its rules");
+    std::fs::write(&rules, format!("local all app scram-sha-256\n{own}")).expect("they are written");
+    strings(&postgres.url(), "select pg_reload_conf()::text").await;
+    let of = |password: &str| {
+        let options = PgConnectOptions::from_str(&postgres.url()).expect("an address").username("app");
+        options.password(password)
+    };
+    eventually("the password opens it", PATIENCE, async || of(password).connect().await.is_ok()).await;
+    let refused = of("another password").connect().await.expect_err("it is refused");
+    assert!(refused.to_string().contains("password"), "{refused}");
+    let log = std::fs::read_to_string(postgres.log_file()).expect("its log");
+    assert!(log.contains("alter role app login password 'SCRAM-SHA-256$"), "statements are logged: {log}");
+    assert!(!log.contains("correct horse"), "the password is in the log");
+    postgres.stop().await.expect("it stops");
 }
 
 #[tokio::test]

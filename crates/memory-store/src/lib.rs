@@ -36,6 +36,7 @@ pub mod written;
 mod connecting;
 mod error;
 mod pool;
+mod scram;
 mod warm;
 
 pub use error::StoreError;

@@ -235,11 +235,13 @@ async fn admit(conn: &mut Conn, role: &RuntimeRole) -> Result<(), StoreError> {
         None => {}
         Some(password) => {
             let verb = if is_there { "alter" } else { "create" };
+            // In place of the password, which would stand in the log of a server that logs its statements.
+            let verifier = crate::scram::verifier(password);
             let statement: String =
                 sqlx::query_scalar("select format($1 || ' role %I login password %L', $2, $3)")
                     .bind(verb)
                     .bind(name)
-                    .bind(password)
+                    .bind(verifier)
                     .fetch_one(&mut *conn)
                     .await?;
             execute(conn, statement).await?;
