@@ -307,6 +307,29 @@ async fn server_and_worker_of_a_role_that_owns_nothing_wait_for_migrate_and_mirr
 }
 
 #[tokio::test]
+async fn a_role_that_owns_nothing_backs_up_all_that_is_kept() {
+    let owner = fresh_database().await;
+    let role = Role::make(&owner).await;
+    Store::migrate(&owner, Some(&role.name())).await.expect("it migrates");
+    // Who runs the server may have closed this to others.
+    execute(&owner, "revoke execute on function pg_control_system() from public").await;
+    let store = Store::open(&role.url(&owner), 4).await.expect("it is opened");
+    let memory = Arc::new(Memory::new(store, Arc::new(RulesExtractor::new()), at_once()));
+    memory.adopt_model(model()).await.expect("the model is adopted");
+    let f = Fixture { memory, url: role.url(&owner), ns: Namespace::default() };
+    f.remember("Alice Chen committed to deliver the API design by Friday.").await;
+    f.drain().await;
+    let (data_dir, shelf) = (DataDir::new(), crate::process_backup::shelf());
+    let mut backup = data_dir.command("remembrancer");
+    backup.args(["backup", "--logical", "--json"]).arg(shelf.path()).env("DATABASE_URL", role.url(&owner));
+    let made = Ran::of(&mut backup).await;
+    assert!(made.status.success(), "{made:?}");
+    let path = made.json()["path"].as_str().expect("a path").to_owned();
+    let ran = data_dir.run(&["restore", "--verify", &path, "--json"]).await;
+    assert!(ran.status.success() && ran.json()["verified"]["probes"] == 1, "{ran:?}");
+}
+
+#[tokio::test]
 async fn migrate_says_what_it_needs_and_what_it_did() {
     let data_dir = DataDir::empty();
     let mut command = data_dir.command("remembrancer");

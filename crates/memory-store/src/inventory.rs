@@ -125,6 +125,11 @@ pub async fn describe(conn: &mut Conn) -> Result<Described, StoreError> {
 
 /// Which database it is; a copy of it says the same. Not everybody may ask this of a server of the user's own.
 pub async fn source(conn: &mut Conn) -> Option<String> {
+    // Asked first: a refusal would end the transaction that this may be in.
+    let may_ask = sqlx::query_scalar("select has_function_privilege('pg_control_system()', 'execute')");
+    if !may_ask.fetch_one(&mut *conn).await.unwrap_or(false) {
+        return None;
+    }
     let asked = sqlx::query_scalar(
         "select system_identifier::text || '/' || current_database() from pg_control_system()",
     );
