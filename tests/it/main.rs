@@ -28,6 +28,7 @@ mod graph_shorthand;
 mod graph_watch;
 mod jobs;
 mod language_model;
+mod links;
 mod listing;
 mod lost_answers;
 mod mirror;

@@ -66,7 +66,7 @@ fn has_word(text: &str, word: &str) -> bool {
 /// Where the comment of a line begins: at the first mark that is not within quotes.
 fn comment_start(line: &str, mark: &str) -> usize {
     let mut marks = line.match_indices(mark).map(|(at, _)| at);
-    marks.find(|at| line[..*at].matches('"').count() % 2 == 0).unwrap_or(line.len())
+    marks.find(|at| line[..*at].matches('"').count().is_multiple_of(2)).unwrap_or(line.len())
 }
 
 /// Of each line of Rust its comment and what it logs or prints.
