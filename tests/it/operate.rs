@@ -11,6 +11,7 @@ use memory_engine::lines::unreported;
 use memory_engine::operate::Requeued;
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
+use memory_store::events::ExtractorId;
 use memory_store::jobs::{self, Cancelled, JobFilter, Retried};
 use memory_store::reextraction::Selection;
 use memory_tests::{Fixture, at_once, turn};
@@ -35,7 +36,9 @@ async fn list(f: &Fixture, filter: JobFilter) -> Vec<JobId> {
 }
 
 async fn requeue(memory: &Memory, f: &Fixture, selection: &Selection) -> Requeued {
-    memory.requeue_extraction(&f.ns, selection, &unreported).await.expect("it is queued")
+    let (name, version) = memory.extractor_identity();
+    let present = ExtractorId { name, version };
+    memory.requeue_extraction(&f.ns, present, selection, &unreported).await.expect("it is queued")
 }
 
 #[tokio::test]

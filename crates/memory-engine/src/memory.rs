@@ -253,6 +253,20 @@ impl Memory {
         }
     }
 
+    /// Name and version of what texts are extracted with.
+    pub fn extractor_identity(&self) -> (&'static str, i32) {
+        (self.extractor.name(), self.extractor.version())
+    }
+
+    /// Tells other processes at once that there may be jobs and changed graphs, as one does that ends now.
+    pub async fn hint_others(&self) {
+        for topic in [Topic::Jobs, Topic::Graphs] {
+            if let Err(error) = self.store.hint(topic).await {
+                tracing::debug!(%error, ?topic, "a hint was lost; other processes poll");
+            }
+        }
+    }
+
     pub async fn close(&self) {
         self.store.close().await;
     }

@@ -109,10 +109,10 @@ impl Memory {
     pub async fn requeue_extraction(
         &self,
         ns: &Namespace,
+        present: ExtractorId<'_>,
         selection: &Selection,
         report: Report<'_>,
     ) -> Result<Requeued, EngineError> {
-        let present = ExtractorId { name: self.extractor.name(), version: self.extractor.version() };
         let total = reextraction::revisions(&mut *self.store.acquire().await?, ns).await? as u64;
         let mut requeued = Requeued {
             extractor: format!("{} version {}", present.name, present.version),

@@ -1,9 +1,9 @@
 //! One process a data folder holds the database, the model and the worker. Others reach it over a private
-//! socket: the first line says what they want, what follows is MCP, or the frames of a transfer.
+//! socket: the first line says what they want, what follows is MCP, or lines of JSON.
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -21,13 +21,9 @@ use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
 use crate::lines::Lines;
 use crate::meeting::{Meeting, is_ours};
-use crate::mirror::{self, MirrorTask};
-use crate::operate::{self, Operation};
 use crate::reembed::Reembedder;
 use crate::settings::Settings;
 use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
-use crate::transfer::{self, Wanted};
-use crate::who::{self, Asked};
 use memory_engine::readiness;
 
 /// A process that was started for others ends after this long without any of them.
@@ -52,29 +48,32 @@ pub(crate) enum Hello {
         /// The file that the graph of this connection is kept in, absolute.
         #[serde(default)]
         graph_file: Option<PathBuf>,
-        /// Nobody waits for what is made of texts that come this way: others' jobs go before.
+        /// Jobs queued through this connection get bulk priority.
         #[serde(default)]
         in_bulk: bool,
     },
     /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
     Listen(ListenOptions),
-    /// Everything of a kind, in frames.
-    Export { namespace: String, wanted: Wanted },
-    /// To take in what follows in frames; answered in frames.
-    Import { namespace: String, wanted: Wanted },
-    /// Work on the mirror of the vectors; answered in frames.
-    Mirror(MirrorTask),
-    /// To see or decide who is who; answered in frames.
-    Entities { namespace: String, asked: Asked },
-    /// Another model's vectors for all there is; answered in frames.
+    /// To keep the process, and so its database, as long as this connection is open; answered with one line, a
+    /// [`HoldReply`].
+    Hold,
+    /// Another model's vectors for all there is; answered with lines, each a [`ReembedReply`].
     Reembed { model_dir: PathBuf, keep_old: bool },
-    /// Something that operators do, in one namespace or in all; answered in frames.
-    Operate { namespace: Option<String>, operation: Operation },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ListenReply {
     Listening(String),
+    Refused(String),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum HoldReply {
+    /// The database can be connected to; and what the process extracts with.
+    Held {
+        extractor: String,
+        version: i32,
+    },
     Refused(String),
 }
 
@@ -162,7 +161,6 @@ impl Instance {
             Arc::clone(&self.toolbox),
             Arc::clone(&self.reembedder),
             Arc::clone(&self.clients),
-            self.meeting.folder().to_owned(),
             self.stop.clone(),
         ));
         let measuring = tokio::spawn(memory_telemetry::metrics::keep_up());
@@ -281,7 +279,6 @@ async fn accept(
     toolbox: Arc<Toolbox>,
     reembedder: Arc<Reembedder>,
     clients: Arc<Clients>,
-    folder: PathBuf,
     stop: CancellationToken,
 ) {
     let connections = tokio_util::task::TaskTracker::new();
@@ -302,10 +299,10 @@ async fn accept(
             },
         };
         let (toolbox, connected, stop) = (Arc::clone(&toolbox), clients.enter(), stop.child_token());
-        let (folder, reembedder) = (folder.clone(), Arc::clone(&reembedder));
+        let reembedder = Arc::clone(&reembedder);
         connections.spawn(async move {
             let _connected = connected;
-            if let Err(error) = attend(stream, toolbox, &reembedder, &folder, stop).await {
+            if let Err(error) = attend(stream, toolbox, &reembedder, stop).await {
                 tracing::debug!(error = format!("{error:#}"), "a client left");
             }
         });
@@ -318,7 +315,6 @@ async fn attend(
     stream: UnixStream,
     toolbox: Arc<Toolbox>,
     reembedder: &Reembedder,
-    folder: &Path,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let (read, mut write) = stream.into_split();
@@ -349,34 +345,20 @@ async fn attend(
             };
             send_line(&mut write, &reply).await?;
         }
-        Hello::Export { namespace, wanted } => {
-            let namespace = Namespace::new(&namespace)?;
-            let sending = transfer::send_export(&mut write, &toolbox, &namespace, &wanted);
-            stop.run_until_cancelled(sending).await.transpose()?;
-        }
-        Hello::Entities { namespace, asked } => {
-            let namespace = Namespace::new(&namespace)?;
-            let answering = who::answer(&mut write, &toolbox, &namespace, &asked);
-            stop.run_until_cancelled(answering).await.transpose()?;
+        Hello::Hold => {
+            let reply = match toolbox.memory().await {
+                Ok(memory) => {
+                    let (extractor, version) = memory.extractor_identity();
+                    HoldReply::Held { extractor: extractor.to_owned(), version }
+                }
+                Err(readiness) => HoldReply::Refused(readiness.to_string()),
+            };
+            send_line(&mut write, &reply).await?;
+            let _ = stop.run_until_cancelled(read.read_line(&mut line)).await;
         }
         Hello::Reembed { model_dir, keep_old } => {
             let working = reembedder.reembed(&mut read, &mut write, &toolbox, model_dir, keep_old);
             stop.run_until_cancelled(working).await.transpose()?;
-        }
-        Hello::Mirror(task) => {
-            let working = mirror::attend(&mut read, &mut write, &toolbox, task);
-            stop.run_until_cancelled(working).await.transpose()?;
-        }
-        Hello::Operate { namespace, operation } => {
-            let namespace = namespace.as_deref().map(Namespace::new).transpose()?;
-            let working = operate::attend(&mut read, &mut write, &toolbox, namespace.as_ref(), operation);
-            stop.run_until_cancelled(working).await.transpose()?;
-        }
-        Hello::Import { namespace, wanted } => {
-            let namespace = Namespace::new(&namespace)?;
-            let receiving =
-                transfer::receive_import(&mut read, &mut write, &toolbox, &namespace, &wanted, folder);
-            stop.run_until_cancelled(receiving).await.transpose()?;
         }
     }
     Ok(())

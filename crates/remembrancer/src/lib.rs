@@ -11,15 +11,12 @@ mod instance;
 mod lines;
 mod meeting;
 mod message;
-mod mirror;
-mod operate;
+mod operator;
 pub mod pieces;
 mod reembed;
 pub mod settings;
 mod stopping;
 mod tools;
-mod transfer;
-mod who;
 
 use std::process::ExitCode;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -67,10 +67,6 @@ impl Meeting {
         let socket = held.for_socket(&file)?.join(file);
         let log = folder.join(format!("{name}.log"));
         Ok(Self { folder, name, _held: Arc::new(held), socket, log })
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
     }
 
     pub(crate) fn lock_file(&self) -> PathBuf {

@@ -10,13 +10,27 @@ use memory_engine::lines::Progress;
 use memory_engine::reembed::Reembedded;
 use memory_inference::embedding::OnnxEmbedding;
 use memory_inference::files::{ModelFiles, ModelSettings};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::sync::{Notify, watch};
 
+use crate::instance::send_line;
 use crate::tools::Toolbox;
-use crate::transfer::Frame;
 use memory_engine::readiness::{Announce, Readiness};
+
+/// What a client that waits for it is told.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum ReembedReply {
+    /// Passages so far.
+    Progress {
+        done: u64,
+        total: u64,
+    },
+    Done(Value),
+    /// Nothing was changed but vectors that are kept for another try; why.
+    Failed(String),
+}
 
 /// Changes the model of the process that holds the folder.
 pub(crate) struct Reembedder {
@@ -51,9 +65,9 @@ impl Reembedder {
             // It says nothing more: it has gone. What was made is kept.
             _ = from.read_u8() => return Err(io::ErrorKind::BrokenPipe.into()),
         };
-        let last = outcome.map_or_else(|error| Frame::Failed(format!("{error:#}")), Frame::Done);
-        last.send(to).await?;
-        to.flush().await
+        let last =
+            outcome.map_or_else(|error| ReembedReply::Failed(format!("{error:#}")), ReembedReply::Done);
+        send_line(to, &last).await
     }
 
     async fn work(
@@ -76,7 +90,7 @@ impl Reembedder {
                 outcome = &mut working => return Ok(summary(&outcome?)),
                 Ok(()) = seen.changed() => {
                     let Progress { done, total } = *seen.borrow_and_update();
-                    Frame::Progress(done, total).send(to).await?;
+                    send_line(to, &ReembedReply::Progress { done, total }).await?;
                 }
             }
         }

@@ -5,20 +5,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::Args;
 use indicatif::DecimalBytes;
 use memory_language::text::counted;
 use memory_store::Store;
-use memory_store::embedded::EmbeddedPostgres;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufRead, BufReader};
-use tokio::net::UnixStream;
 
 use crate::backup::{self, Kind, Reason, Shelf, Taken};
-use crate::instance::{Hello, Signals, send_line};
-use crate::meeting::Meeting;
-use crate::operate::{self, Operation};
+use crate::instance::Signals;
+use crate::operator::{Held, held_postgres};
 use crate::settings::Settings;
 
 #[derive(Debug, Args)]
@@ -72,11 +68,8 @@ async fn take(settings: &Settings, shelf: &Shelf, logical: bool) -> anyhow::Resu
     let (url, embedded, _held) = match &settings.store.database_url {
         Some(url) => (url.clone(), None, None),
         None => {
-            let held = hold(settings).await?;
-            let pieces = settings.pieces()?;
-            let home = pieces.data_dir.join("postgres");
-            let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), home);
-            postgres.attach()?;
+            let held = Held::of(settings).await?;
+            let postgres = held_postgres(settings)?;
             (postgres.url(), Some(postgres), Some(held))
         }
     };
@@ -91,21 +84,6 @@ async fn take(settings: &Settings, shelf: &Shelf, logical: bool) -> anyhow::Resu
             taken
         }
     }
-}
-
-/// Waits until the process that holds the data folder has its database; starts one where there is none. As long as the
-/// connection is held it does not end for want of clients.
-async fn hold(settings: &Settings) -> anyhow::Result<UnixStream> {
-    let meeting = Meeting::of(settings)?;
-    let (read, mut write) = meeting.connect_or_start(settings).await?.into_split();
-    let held = meeting.connect().await?.context("the memory's process has ended; try again")?;
-    send_line(&mut write, &Hello::Operate { namespace: None, operation: Operation::ListGraphFiles }).await?;
-    answered(&mut BufReader::new(read)).await?;
-    Ok(held)
-}
-
-async fn answered(read: &mut (impl AsyncBufRead + Unpin)) -> anyhow::Result<Value> {
-    operate::receive(read, &|_| {}).await
 }
 
 fn summary(taken: &Taken, removed: &[PathBuf], seconds: f64) -> Value {

@@ -3,19 +3,17 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use memory_core::entity::EntityType;
-use serde_json::Value;
-use tokio::io::BufReader;
+use memory_core::id::Namespace;
+use memory_engine::Memory;
+use memory_engine::entities::{Decided, DoubtfulPair, EntityFilter};
+use serde_json::{Value, json};
 
+use super::one_of::OneOf;
 use super::print::printable;
-use crate::instance::{Hello, send_line};
-use crate::meeting::Meeting;
+use crate::operator::with_memory;
 use crate::settings::Settings;
-use crate::transfer::Frame;
-use crate::who::Asked;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum EntitiesCommand {
@@ -32,8 +30,8 @@ pub(crate) enum EntitiesCommand {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Only entities of this type
-    #[arg(long = "type", value_name = "TYPE", value_parser = PossibleValuesParser::new(EntityType::ALL.iter().map(|t| t.as_str())))]
-    entity_type: Option<String>,
+    #[arg(long = "type", value_name = "TYPE", value_parser = OneOf::new(EntityType::ALL, EntityType::as_str))]
+    entity_type: Option<EntityType>,
     /// Only what has this in one of its names
     #[arg(long, value_name = "TEXT")]
     like: Option<String>,
@@ -90,17 +88,12 @@ pub(crate) struct RejectArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, command: EntitiesCommand) -> anyhow::Result<ExitCode> {
-    let (asked, as_json) = match command {
-        EntitiesCommand::List(ListArgs { entity_type, like, review, limit, json }) => {
-            (Asked::List { entity_type, like, review, limit }, json)
-        }
-        EntitiesCommand::Merge(MergeArgs { keep, other, different_addresses, json }) => {
-            (Asked::Merge { keep, other, different_addresses }, json)
-        }
-        EntitiesCommand::Split(SplitArgs { id, json }) => (Asked::Split { id }, json),
-        EntitiesCommand::Reject(RejectArgs { a, b, undo, json }) => (Asked::Reject { a, b, undo }, json),
-    };
-    let answer = ask(settings, asked).await?;
+    let (EntitiesCommand::List(ListArgs { json: as_json, .. })
+    | EntitiesCommand::Merge(MergeArgs { json: as_json, .. })
+    | EntitiesCommand::Split(SplitArgs { json: as_json, .. })
+    | EntitiesCommand::Reject(RejectArgs { json: as_json, .. })) = command;
+    let namespace = settings.namespace()?;
+    let answer = with_memory(settings, async |open| perform(&open.memory, &namespace, command).await).await?;
     if as_json {
         println!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
@@ -109,21 +102,46 @@ pub(crate) async fn run(settings: &Settings, command: EntitiesCommand) -> anyhow
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the process says that holds the data folder; one is started when there is none.
-async fn ask(settings: &Settings, asked: Asked) -> anyhow::Result<Value> {
-    let namespace = settings.namespace()?.to_string();
-    let (read, mut write) = Meeting::of(settings)?.connect_or_start(settings).await?.into_split();
-    send_line(&mut write, &Hello::Entities { namespace, asked }).await?;
-    let mut read = BufReader::new(read);
-    let mut answer = Vec::new();
-    loop {
-        match Frame::receive(&mut read).await.context("the memory's process has ended; try again")? {
-            Frame::Part(part) => answer.extend(part),
-            Frame::Done(_) => return Ok(serde_json::from_slice(&answer)?),
-            Frame::Failed(reason) => bail!("{reason}"),
-            Frame::Progress(..) => {}
+async fn perform(memory: &Memory, ns: &Namespace, command: EntitiesCommand) -> anyhow::Result<Value> {
+    Ok(match command {
+        EntitiesCommand::List(args) => {
+            let filter = EntityFilter { entity_type: args.entity_type, like: args.like, limit: args.limit };
+            if args.review {
+                let (pairs, total) = memory.list_doubtful(ns, &filter).await?;
+                json!({ "pairs": pairs.iter().map(pair).collect::<Vec<_>>(), "total": total })
+            } else {
+                let (entities, total) = memory.list_known(ns, &filter).await?;
+                json!({ "entities": entities, "total": total })
+            }
         }
-    }
+        EntitiesCommand::Merge(MergeArgs { keep, other, different_addresses, .. }) => {
+            decided("merged", &memory.merge_known(ns, keep, other, different_addresses).await?)
+        }
+        EntitiesCommand::Split(SplitArgs { id, .. }) => decided("split", &memory.split_known(ns, id).await?),
+        EntitiesCommand::Reject(RejectArgs { a, b, undo: false, .. }) => {
+            decided("rejected", &memory.reject_same(ns, a, b).await?)
+        }
+        EntitiesCommand::Reject(RejectArgs { a, b, undo: true, .. }) => {
+            decided("reopened", &memory.reopen_same(ns, a, b).await?)
+        }
+    })
+}
+
+fn decided(what: &str, done: &Decided) -> Value {
+    let entity = |(id, name): &(i64, String)| json!({ "id": id, "name": name });
+    json!({ "decided": what, "first": entity(&done.first), "second": entity(&done.second) })
+}
+
+fn pair(pair: &DoubtfulPair) -> Value {
+    json!({
+        "score": (f64::from(pair.score) * 100.0).round() / 100.0,
+        "reasons": pair.reasons,
+        "type": pair.entity_type,
+        "status": "possibly_same",
+        "needs_review": true,
+        "a": { "id": pair.a_id, "name": pair.a_name, "mention_count": pair.a_mentions },
+        "b": { "id": pair.b_id, "name": pair.b_name, "mention_count": pair.b_mentions },
+    })
 }
 
 fn readable(answer: &Value) -> String {
@@ -205,14 +223,16 @@ fn decision(answer: &Value) -> String {
     let (first, second) = (name(first), name(second));
     match answer["decided"].as_str() {
         Some("merged") => format!(
-            "{second_id} «{second}» counts as {first_id} «{first}» now. `remembrancer entities split {second_id}` takes it back.\n"
+            "{second_id} \"{second}\" counts as {first_id} \"{first}\" now. `remembrancer entities split {second_id}` takes it back.\n"
         ),
         Some("split") => {
-            format!("{first_id} «{first}» stands by itself again, apart from {second_id} «{second}».\n")
+            format!("{first_id} \"{first}\" stands by itself again, apart from {second_id} \"{second}\".\n")
         }
         Some("rejected") => format!(
-            "{first_id} «{first}» and {second_id} «{second}» are not the same. `remembrancer entities reject {first_id} {second_id} --undo` takes it back.\n"
+            "{first_id} \"{first}\" and {second_id} \"{second}\" are not the same. `remembrancer entities reject {first_id} {second_id} --undo` takes it back.\n"
         ),
-        _ => format!("Whether {first_id} «{first}» and {second_id} «{second}» are the same is open again.\n"),
+        _ => format!(
+            "Whether {first_id} \"{first}\" and {second_id} \"{second}\" are the same is open again.\n"
+        ),
     }
 }

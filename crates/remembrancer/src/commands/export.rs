@@ -1,21 +1,25 @@
 //! `export`: everything of a namespace that cannot be derived, or one of its graphs, as lines of JSON.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
+use memory_core::graph::{GraphScope, ThreadId};
+use memory_engine::archive::ArchiveExported;
+use memory_engine::graph::GraphExported;
+use memory_engine::lines::Progress;
 use memory_language::text::counted;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::NamedTempFile;
-use tokio::io::BufReader;
+use tokio::io::{AsyncWrite, AsyncWriteExt, BufWriter};
 
 use super::transfer_bar;
-use crate::instance::{Hello, send_line};
-use crate::meeting::Meeting;
+use crate::operator::with_memory;
 use crate::settings::Settings;
-use crate::transfer::{Frame, Wanted};
+
+const BUFFER_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -37,14 +41,14 @@ pub(crate) struct ExportArgs {
 
 /// Where it goes. A file takes its place only when it is complete.
 enum Target {
-    Stdout(std::io::Stdout),
+    Stdout,
     File(NamedTempFile, PathBuf),
 }
 
 impl Target {
     fn open(file: Option<PathBuf>) -> anyhow::Result<Self> {
         let Some(path) = file.filter(|file| file.as_os_str() != "-") else {
-            return Ok(Self::Stdout(std::io::stdout()));
+            return Ok(Self::Stdout);
         };
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let temporary = tempfile::Builder::new()
@@ -55,16 +59,16 @@ impl Target {
         Ok(Self::File(temporary, path))
     }
 
-    fn write(&mut self, part: &[u8]) -> std::io::Result<()> {
-        match self {
-            Self::Stdout(stdout) => stdout.write_all(part),
-            Self::File(file, _) => file.write_all(part),
-        }
+    fn writer(&self) -> anyhow::Result<Box<dyn AsyncWrite + Send + Unpin>> {
+        Ok(match self {
+            Self::Stdout => Box::new(tokio::io::stdout()),
+            Self::File(file, _) => Box::new(tokio::fs::File::from_std(file.as_file().try_clone()?)),
+        })
     }
 
     fn finish(self) -> anyhow::Result<()> {
         match self {
-            Self::Stdout(mut stdout) => stdout.flush()?,
+            Self::Stdout => {}
             Self::File(file, path) => {
                 file.as_file().sync_all()?;
                 file.persist(&path).with_context(|| format!("cannot write {}", path.display()))?;
@@ -75,30 +79,27 @@ impl Target {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result<ExitCode> {
-    let wanted = if args.graph {
-        Wanted::Graph { thread: args.thread }
-    } else {
-        Wanted::Archive { events: args.events }
-    };
-    let namespace = settings.namespace()?.to_string();
-    let mut target = Target::open(args.file)?;
-    let (read, mut write) = Meeting::of(settings)?.connect_or_start(settings).await?.into_split();
-    send_line(&mut write, &Hello::Export { namespace, wanted }).await?;
-    let mut read = BufReader::new(read);
+    let namespace = settings.namespace()?;
+    let target = Target::open(args.file)?;
+    let mut out = BufWriter::with_capacity(BUFFER_BYTES, target.writer()?);
     // A bar would stand amid the lines where these are shown themselves.
-    let is_shown = matches!(&target, Target::Stdout(stdout) if stdout.is_terminal());
+    let is_shown = matches!(target, Target::Stdout) && std::io::stdout().is_terminal();
     let bar = transfer_bar("lines", is_shown);
-    let summary = loop {
-        match Frame::receive(&mut read).await.context("the memory's process has ended; try again")? {
-            Frame::Part(part) => target.write(&part)?,
-            Frame::Progress(done, total) => {
-                bar.set_length(total);
-                bar.set_position(done);
-            }
-            Frame::Done(summary) => break summary,
-            Frame::Failed(reason) => bail!("{reason}"),
-        }
+    let report = |at: Progress| {
+        bar.set_length(at.total);
+        bar.set_position(at.done);
     };
+    let exporting = with_memory(settings, async |open| {
+        let summary = if args.graph {
+            let scope = graph_scope(args.thread.as_deref())?;
+            graph_exported(&open.memory.export_graph(&namespace, &scope, &mut out, &report).await?)
+        } else {
+            archive_exported(&open.memory.export_archive(&namespace, args.events, &mut out, &report).await?)
+        };
+        out.flush().await?;
+        Ok(summary)
+    });
+    let summary = exporting.await?;
     bar.finish_and_clear();
     let is_file = matches!(target, Target::File(..));
     target.finish()?;
@@ -108,6 +109,28 @@ pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result
         eprintln!("{}", sentence(&summary));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The thread of this name, or the default one.
+pub(super) fn graph_scope(thread: Option<&str>) -> anyhow::Result<GraphScope> {
+    Ok(thread.map(ThreadId::new).transpose()?.map_or_else(GraphScope::default, GraphScope::Thread))
+}
+
+fn graph_exported(done: &GraphExported) -> Value {
+    json!({ "entities": done.entities, "relations": done.relations })
+}
+
+fn archive_exported(done: &ArchiveExported) -> Value {
+    json!({
+        "artifacts": done.artifacts,
+        "revisions": done.revisions,
+        "threads": done.threads,
+        "entities": done.entities,
+        "observations": done.observations,
+        "relations": done.relations,
+        "extractions": done.extractions,
+        "decisions": done.decisions,
+    })
 }
 
 /// `3 entities, 2 relations`

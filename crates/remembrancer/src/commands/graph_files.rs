@@ -4,12 +4,14 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use memory_engine::lines::unreported;
-use serde_json::Value;
+use memory_core::id::Namespace;
+use memory_engine::Memory;
+use memory_engine::graph::KnownFile;
+use serde_json::{Value, json};
 
-use super::jobs::{self, Scope};
+use super::jobs::Scope;
 use super::print::printable;
-use crate::operate::Operation;
+use crate::operator::with_memory;
 use crate::settings::Settings;
 
 #[derive(Debug, Subcommand)]
@@ -31,20 +33,54 @@ pub(crate) struct DeleteArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, command: GraphFilesCommand) -> anyhow::Result<ExitCode> {
-    let (scope, operation) = match command {
-        GraphFilesCommand::List(scope) => (scope, Operation::ListGraphFiles),
+    let (answer, as_json) = match command {
+        GraphFilesCommand::List(scope) => {
+            let namespace = scope.namespace(settings)?;
+            let files = with_memory(settings, async |open| {
+                Ok(open.memory.list_graph_files(namespace.as_ref()).await?)
+            });
+            let files = files.await?;
+            (json!({ "files": files.iter().map(graph_file).collect::<Vec<_>>() }), scope.json)
+        }
         GraphFilesCommand::Delete(DeleteArgs { paths, json }) => {
-            (Scope { all_namespaces: false, json }, Operation::DeleteGraphFiles { paths })
+            let namespace = settings.namespace()?;
+            let deleting = with_memory(settings, async |open| {
+                Ok(delete_graph_files(&open.memory, &namespace, paths).await)
+            });
+            (deleting.await?, json)
         }
     };
-    let answer = jobs::ask(settings, &scope, operation, &unreported).await?;
-    if scope.json {
+    if as_json {
         println!("{}", serde_json::to_string_pretty(&answer)?);
     } else {
         print!("{}", readable(&answer));
     }
     let is_refused = answer["refused"].as_array().is_some_and(|refused| !refused.is_empty());
     Ok(if is_refused { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn delete_graph_files(memory: &Memory, namespace: &Namespace, paths: Vec<String>) -> Value {
+    let (mut deleted, mut refused) = (Vec::new(), Vec::new());
+    for path in paths {
+        match memory.delete_graph_file(namespace, &path).await {
+            Ok(entities) => deleted.push(json!({ "path": path, "entities": entities })),
+            Err(error) => refused.push(json!({ "path": path, "reason": error.to_string() })),
+        }
+    }
+    json!({ "deleted": deleted, "refused": refused })
+}
+
+/// A graph's file as the command shows it.
+fn graph_file(known: &KnownFile) -> Value {
+    let stored = &known.stored;
+    json!({
+        "path": stored.path,
+        "namespace": stored.namespace,
+        "entities": stored.entities,
+        "is_there": known.is_there,
+        "gone_since": stored.gone_since.map(|at| at.to_string()),
+        "has_unwritten_changes": stored.is_ahead,
+    })
 }
 
 fn readable(answer: &Value) -> String {

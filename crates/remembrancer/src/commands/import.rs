@@ -1,24 +1,33 @@
 //! `import`: lines of JSON that `export` or a graph server wrote, all of them or none.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use serde_json::Value;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::unix::OwnedWriteHalf;
+use memory_core::graph::GraphScope;
+use memory_core::id::Namespace;
+use memory_engine::archive::{ArchiveImported, Tally};
+use memory_engine::graph::GraphImported;
+use memory_engine::lines::{Progress, Report};
+use memory_engine::{EngineError, Memory};
+use serde_json::{Value, json};
+use tokio::fs::File;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader};
 
+use super::export::graph_scope;
 use super::print::printable;
 use super::transfer_bar;
-use crate::instance::{Hello, Signals, send_line};
-use crate::meeting::Meeting;
+use crate::instance::Signals;
+use crate::operator::with_memory;
 use crate::settings::Settings;
-use crate::transfer::{Frame, Wanted};
 
-/// How much of a file is passed on at a time, in bytes.
-const PART_BYTES: usize = 128 * 1024;
+const BUFFER_BYTES: usize = 256 * 1024;
+/// How often an import is tried that other writers get in the way of.
+const ATTEMPTS: usize = 3;
+const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
@@ -36,50 +45,24 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ImportArgs) -> anyhow::Result<ExitCode> {
-    let wanted =
-        if args.graph { Wanted::Graph { thread: args.thread } } else { Wanted::Archive { events: false } };
-    let namespace = settings.namespace()?.to_string();
-    let source: Box<dyn AsyncRead + Send + Unpin> = match &args.file {
-        Some(file) if file.as_os_str() != "-" => Box::new(
-            tokio::fs::File::open(file)
-                .await
-                .with_context(|| format!("{} cannot be read", file.display()))?,
-        ),
-        _ => Box::new(tokio::io::stdin()),
-    };
+    let namespace = settings.namespace()?;
+    let scope = if args.graph { Some(graph_scope(args.thread.as_deref())?) } else { None };
     let mut signals = Signals::new()?;
-    let (read, mut write) = Meeting::of(settings)?.connect_or_start(settings).await?.into_split();
-    send_line(&mut write, &Hello::Import { namespace, wanted }).await?;
     let bar = transfer_bar("bytes", false);
-    let receiving = async {
-        let mut read = BufReader::new(read);
-        loop {
-            match Frame::receive(&mut read).await.context("the memory's process has ended; try again")? {
-                Frame::Progress(done, total) => {
-                    bar.set_length(total);
-                    bar.set_position(done);
-                }
-                Frame::Done(summary) => return Ok(summary),
-                Frame::Failed(reason) => bail!("{reason}"),
-                Frame::Part(_) => bail!("the memory's process speaks another version; restart it"),
-            }
-        }
+    let report = |at: Progress| {
+        bar.set_length(at.total);
+        bar.set_position(at.done);
     };
-    tokio::pin!(receiving);
-    let sending = pass_on(source, write);
-    tokio::pin!(sending);
-    let mut is_sent = false;
-    let summary: Value = loop {
-        tokio::select! {
-            summary = &mut receiving => break summary?,
-            sent = &mut sending, if !is_sent => match sent {
-                Ok(()) => is_sent = true,
-                // The other side has closed: it says why.
-                Err(error) if error.downcast_ref::<ToServer>().is_some() => is_sent = true,
-                Err(error) => return Err(error),
-            },
-            () = signals.any() => bail!("stopped; nothing was changed unless all of it was sent"),
-        }
+    let importing = async {
+        let (mut file, length) = opened(args.file.as_deref()).await?;
+        with_memory(settings, async |open| {
+            import(&open.memory, &namespace, scope.as_ref(), &mut file, length, &report).await
+        })
+        .await
+    };
+    let summary = tokio::select! {
+        summary = importing => summary?,
+        () = signals.any() => bail!("stopped; either all of it is there or nothing was changed"),
     };
     bar.finish_and_clear();
     if args.json {
@@ -90,22 +73,89 @@ pub(crate) async fn run(settings: &Settings, args: ImportArgs) -> anyhow::Result
     Ok(ExitCode::SUCCESS)
 }
 
-/// The connection to the memory's process failed, not the file.
-#[derive(Debug, thiserror::Error)]
-#[error("the memory's process has ended; try again")]
-struct ToServer;
-
-async fn pass_on(mut source: impl AsyncRead + Unpin, mut to: OwnedWriteHalf) -> anyhow::Result<()> {
+/// The file and its length in bytes. What cannot be read twice is copied first, so that no transaction waits for it.
+async fn opened(file: Option<&Path>) -> anyhow::Result<(File, u64)> {
+    let mut source: Box<dyn AsyncRead + Send + Unpin> = match file {
+        Some(path) if path.as_os_str() != "-" => {
+            let unreadable = || format!("{} cannot be read", path.display());
+            let file = File::open(path).await.with_context(unreadable)?;
+            let metadata = file.metadata().await.with_context(unreadable)?;
+            if metadata.is_file() {
+                return Ok((file, metadata.len()));
+            }
+            Box::new(file)
+        }
+        _ => Box::new(tokio::io::stdin()),
+    };
+    let no_room = || {
+        format!(
+            "there is no room in {} for what is imported; name another folder with TMPDIR",
+            std::env::temp_dir().display()
+        )
+    };
+    let mut copy = File::from_std(tempfile::tempfile().with_context(no_room)?);
+    let mut part = vec![0; BUFFER_BYTES];
+    let mut length = 0;
     loop {
-        let mut part = vec![0; PART_BYTES];
-        let length = source.read(&mut part).await.context("what is imported cannot be read")?;
-        part.truncate(length);
-        let frame = if length == 0 { Frame::Done(Value::Null) } else { Frame::Part(part) };
-        frame.send(&mut to).await.map_err(|_| ToServer)?;
-        if length == 0 {
-            return to.flush().await.map_err(|_| ToServer.into());
+        let read = source.read(&mut part).await.context("what is imported cannot be read")?;
+        if read == 0 {
+            break;
+        }
+        copy.write_all(&part[..read]).await.with_context(no_room)?;
+        length += read as u64;
+    }
+    copy.flush().await.with_context(no_room)?;
+    Ok((copy, length))
+}
+
+/// All of it in one transaction, again where other writers get in its way.
+async fn import(
+    memory: &Memory,
+    ns: &Namespace,
+    graph: Option<&GraphScope>,
+    file: &mut File,
+    length: u64,
+    report: Report<'_>,
+) -> anyhow::Result<Value> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        file.rewind().await?;
+        let lines = BufReader::with_capacity(BUFFER_BYTES, &mut *file);
+        let outcome = match graph {
+            Some(scope) => {
+                memory.import_graph(ns, scope, lines, length, report).await.map(|d| graph_imported(&d))
+            }
+            None => memory.import_archive(ns, lines, length, report).await.map(|d| archive_imported(&d)),
+        };
+        match outcome {
+            Err(EngineError::Unavailable(_)) if attempt < ATTEMPTS => tokio::time::sleep(PAUSE).await,
+            other => return Ok(other?),
         }
     }
+}
+
+fn graph_imported(done: &GraphImported) -> Value {
+    json!({
+        "entities": { "created": done.entities_created, "known": done.entities_known },
+        "observations": { "created": done.observations_added },
+        "relations": { "created": done.relations_created, "known": done.relations_known },
+        "warnings": done.warnings,
+    })
+}
+
+fn archive_imported(done: &ArchiveImported) -> Value {
+    let tally = |tally: Tally| json!({ "created": tally.created, "known": tally.known });
+    json!({
+        "artifacts": tally(done.artifacts),
+        "revisions": tally(done.revisions),
+        "threads": tally(done.threads),
+        "entities": tally(done.entities),
+        "observations": tally(done.observations),
+        "relations": tally(done.relations),
+        "extractions": tally(done.extractions),
+        "decisions": tally(done.decisions),
+    })
 }
 
 /// `entities: 3 new, 2 already there`, a line each, and the warnings.

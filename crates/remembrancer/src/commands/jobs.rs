@@ -1,30 +1,26 @@
 //! `jobs`: what operators see of the queue, and what they do with it.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::sync::{Arc, LazyLock};
 
 use anyhow::bail;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Arg, Args, Subcommand};
+use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use memory_core::id::JobId;
+use memory_core::id::{JobId, Namespace};
 use memory_core::job::{ErrorCode, JobKind, JobState};
 use memory_engine::Memory;
-use memory_engine::lines::{Report, unreported};
 use memory_language::text::{counted, span_of_time};
-use memory_store::Store;
-use serde_json::Value;
-use tokio::io::BufReader;
+use memory_store::jobs::{Cancelled, JobFilter, JobRow, Retried};
+use serde_json::{Value, json};
 
+use super::one_of::OneOf;
 use super::print::{Style, printable};
-use crate::instance::{Hello, send_line};
-use crate::meeting::Meeting;
-use crate::operate::{self, Operation};
+use crate::operator::with_memory;
 use crate::settings::Settings;
 
+const NOT_FOUND: &str =
+    "there is no such job in this namespace; look with `remembrancer jobs list --all-namespaces`";
 /// How many jobs one command names.
 const IDS_MAX: usize = 1000;
 
@@ -46,47 +42,6 @@ enum JobsCommand {
     Cancel(CancelArgs),
 }
 
-/// The values of one of the core's closed lists, in any case: none can be missing here.
-#[derive(Clone)]
-struct OneOf(&'static [&'static str]);
-
-impl TypedValueParser for OneOf {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        let given = PossibleValuesParser::new(self.0).parse_ref(command, arg, value)?;
-        Ok(self
-            .0
-            .iter()
-            .find(|name| name.eq_ignore_ascii_case(&given))
-            .map_or(given, |name| (*name).to_owned()))
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.0.iter().map(PossibleValue::new)))
-    }
-}
-
-fn states() -> OneOf {
-    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| JobState::ALL.iter().map(|s| s.as_str()).collect());
-    OneOf(&NAMES)
-}
-
-fn kinds() -> OneOf {
-    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| JobKind::ALL.iter().map(|k| k.as_str()).collect());
-    OneOf(&NAMES)
-}
-
-fn codes() -> OneOf {
-    static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| ErrorCode::ALL.iter().map(|c| c.as_str()).collect());
-    OneOf(&NAMES)
-}
-
 /// Where, and how it is shown.
 #[derive(Debug, Args)]
 pub(crate) struct Scope {
@@ -101,14 +56,14 @@ pub(crate) struct Scope {
 #[derive(Debug, Args)]
 struct ListArgs {
     /// Only jobs in this state
-    #[arg(long, ignore_case = true, value_parser = states())]
-    state: Option<String>,
+    #[arg(long, ignore_case = true, value_parser = OneOf::new(JobState::ALL, JobState::as_str))]
+    state: Option<JobState>,
     /// Only jobs of this kind
-    #[arg(long, ignore_case = true, value_parser = kinds())]
-    kind: Option<String>,
+    #[arg(long, ignore_case = true, value_parser = OneOf::new(JobKind::ALL, JobKind::as_str))]
+    kind: Option<JobKind>,
     /// Only jobs whose last attempt failed like this
-    #[arg(long, ignore_case = true, value_parser = codes())]
-    code: Option<String>,
+    #[arg(long, ignore_case = true, value_parser = OneOf::new(ErrorCode::ALL, ErrorCode::as_str))]
+    code: Option<ErrorCode>,
     /// Most jobs, 1 to 1000
     #[arg(long, short = 'n', default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..=1000))]
     limit: u16,
@@ -133,11 +88,11 @@ struct RetryArgs {
     #[arg(long)]
     failed: bool,
     /// Of these only those that failed like this
-    #[arg(long, ignore_case = true, requires = "failed", value_parser = codes())]
-    code: Option<String>,
+    #[arg(long, ignore_case = true, requires = "failed", value_parser = OneOf::new(ErrorCode::ALL, ErrorCode::as_str))]
+    code: Option<ErrorCode>,
     /// Of these only those of this kind
-    #[arg(long, ignore_case = true, requires = "failed", value_parser = kinds())]
-    kind: Option<String>,
+    #[arg(long, ignore_case = true, requires = "failed", value_parser = OneOf::new(JobKind::ALL, JobKind::as_str))]
+    kind: Option<JobKind>,
     #[command(flatten)]
     scope: Scope,
 }
@@ -151,73 +106,134 @@ struct CancelArgs {
     scope: Scope,
 }
 
+impl Scope {
+    /// `None` for all.
+    pub(super) fn namespace(&self, settings: &Settings) -> anyhow::Result<Option<Namespace>> {
+        if self.all_namespaces { Ok(None) } else { Ok(Some(settings.namespace()?)) }
+    }
+}
+
 pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<ExitCode> {
     match args.command {
-        JobsCommand::List(args) => {
-            let operation = Operation::ListJobs {
-                state: args.state,
-                kind: args.kind,
-                code: args.code,
-                ids: None,
-                limit: args.limit,
-            };
-            let answer = ask(settings, &args.scope, operation, &unreported).await?;
-            show(&answer, &args.scope, table)
+        JobsCommand::List(ListArgs { state, kind, code, limit, scope }) => {
+            let namespace = scope.namespace(settings)?;
+            let filter = JobFilter { namespace, state, kind, code, ids: None };
+            let listing = with_memory(settings, async |open| {
+                Ok(open.memory.list_jobs(&filter, i64::from(limit) + 1).await?)
+            });
+            let mut listed = listing.await?;
+            let has_more = listed.len() > usize::from(limit);
+            listed.truncate(usize::from(limit));
+            let answer =
+                json!({ "jobs": listed.iter().map(as_json).collect::<Vec<_>>(), "has_more": has_more });
+            show(&answer, &scope, table)
         }
-        JobsCommand::Show(args) => {
-            let ids = parsed(std::slice::from_ref(&args.id))?;
-            let id = JobId(ids[0]);
-            let operation =
-                Operation::ListJobs { state: None, kind: None, code: None, ids: Some(ids), limit: 1 };
-            let answer = ask(settings, &args.scope, operation, &unreported).await?;
-            let Some(job) = answer["jobs"].get(0) else {
-                bail!("{id}: {}", operate::NOT_FOUND);
+        JobsCommand::Show(ShowArgs { id, scope }) => {
+            let id = JobId::parse(&id)?;
+            let namespace = scope.namespace(settings)?;
+            let filter = JobFilter { namespace, ids: Some(vec![id]), ..JobFilter::default() };
+            let listing = with_memory(settings, async |open| Ok(open.memory.list_jobs(&filter, 1).await?));
+            let Some(job) = listing.await?.pop() else {
+                bail!("{id}: {NOT_FOUND}");
             };
-            show(job, &args.scope, details)
+            show(&as_json(&job), &scope, details)
         }
-        JobsCommand::Retry(args) => {
-            let operation = if args.failed {
-                Operation::RetryFailedJobs { kind: args.kind, code: args.code }
+        JobsCommand::Retry(RetryArgs { ids, failed, code, kind, scope }) => {
+            let namespace = scope.namespace(settings)?;
+            let answer = if failed {
+                let filter = JobFilter { namespace, kind, code, ..JobFilter::default() };
+                let retrying =
+                    with_memory(settings, async |open| Ok(open.memory.retry_failed_jobs(&filter).await?));
+                json!({ "retried_count": retrying.await? })
             } else {
-                Operation::RetryJobs { ids: parsed(&args.ids)? }
+                let ids = parsed(&ids)?;
+                with_memory(settings, async |open| retry(&open.memory, namespace.as_ref(), ids).await).await?
             };
-            let answer = ask(settings, &args.scope, operation, &unreported).await?;
-            show(&answer, &args.scope, |answer, _| retried(answer))
+            show(&answer, &scope, |answer, _| retried(answer))
         }
-        JobsCommand::Cancel(args) => {
-            let operation = Operation::CancelJobs { ids: parsed(&args.ids)? };
-            let answer = ask(settings, &args.scope, operation, &unreported).await?;
-            show(&answer, &args.scope, |answer, _| cancelled(answer))
+        JobsCommand::Cancel(CancelArgs { ids, scope }) => {
+            let (ids, namespace) = (parsed(&ids)?, scope.namespace(settings)?);
+            let cancelling =
+                with_memory(settings, async |open| cancel(&open.memory, namespace.as_ref(), ids).await);
+            show(&cancelling.await?, &scope, |answer, _| cancelled(answer))
         }
     }
 }
 
-fn parsed(ids: &[String]) -> anyhow::Result<Vec<i64>> {
+fn parsed(ids: &[String]) -> anyhow::Result<Vec<JobId>> {
     if ids.len() > IDS_MAX {
         bail!("{} jobs are named, the limit is {IDS_MAX}; name them in several commands", ids.len());
     }
-    ids.iter().map(|id| Ok(JobId::parse(id)?.0)).collect()
+    ids.iter().map(|id| Ok(JobId::parse(id)?)).collect()
 }
 
-/// Has it done by the process that holds the data folder. With a database of the user's own no such process is needed.
-pub(super) async fn ask(
-    settings: &Settings,
-    scope: &Scope,
-    operation: Operation,
-    report: Report<'_>,
-) -> anyhow::Result<Value> {
-    let namespace = if scope.all_namespaces { None } else { Some(settings.namespace()?) };
-    if let Some(url) = &settings.store.database_url {
-        let store = Store::open(url, settings.store.database_connections).await?;
-        let memory = Arc::new(Memory::new(store, settings.extractor()?, settings.engine()));
-        let answer = operate::perform(&memory, namespace.as_ref(), operation, report).await;
-        memory.close().await;
-        return answer;
+async fn retry(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyhow::Result<Value> {
+    let (mut retried, mut refused) = (Vec::new(), Vec::new());
+    for id in ids {
+        match memory.retry_job(ns, id).await? {
+            Retried::Queued => retried.push(id.to_string()),
+            other => refused.push(json!({ "id": id.to_string(), "reason": not_retried(&other) })),
+        }
     }
-    let (read, mut write) = Meeting::of(settings)?.connect_or_start(settings).await?.into_split();
-    let namespace = namespace.map(|namespace| namespace.to_string());
-    send_line(&mut write, &Hello::Operate { namespace, operation }).await?;
-    operate::receive(&mut BufReader::new(read), report).await
+    Ok(json!({ "retried": retried, "refused": refused }))
+}
+
+async fn cancel(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyhow::Result<Value> {
+    let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
+    for id in ids {
+        match state_before(memory.cancel_job(ns, id).await?) {
+            Ok(was) => cancelled.push(json!({ "id": id.to_string(), "was": was })),
+            Err(reason) => refused.push(json!({ "id": id.to_string(), "reason": reason })),
+        }
+    }
+    Ok(json!({ "cancelled": cancelled, "refused": refused }))
+}
+
+/// The state that a job had until it was cancelled, or why it was not.
+fn state_before(cancelled: Cancelled) -> Result<&'static str, String> {
+    match cancelled {
+        Cancelled::Waiting => Ok(JobState::Pending.as_str()),
+        Cancelled::Running => Ok(JobState::Processing.as_str()),
+        Cancelled::Failed => Ok(JobState::Failed.as_str()),
+        Cancelled::Ended(state) => {
+            Err(format!("it is {state} already; only a job that is open or has failed can be cancelled"))
+        }
+        Cancelled::NotFound => Err(NOT_FOUND.to_owned()),
+    }
+}
+
+fn not_retried(why: &Retried) -> String {
+    match why {
+        Retried::NotFound => NOT_FOUND.to_owned(),
+        Retried::NotFailed(state) => format!("it is {state}; only a FAILED job can be tried again"),
+        _ => "another job for the same is open already".to_owned(),
+    }
+}
+
+/// A job as the commands show it.
+pub(super) fn as_json(job: &JobRow) -> Value {
+    let time = |at: Option<jiff::Timestamp>| at.map(|at| at.to_string());
+    json!({
+        "id": job.job_id.to_string(),
+        "namespace": job.namespace,
+        "state": job.state,
+        "kind": job.kind,
+        "lane": job.lane.map(memory_core::job::Lane::as_str),
+        "attempts": job.attempts,
+        "last_error_code": job.last_error_code,
+        "last_error_message": job.last_error_message,
+        "last_error_at": time(job.last_error_at),
+        "advice": job.last_error_code.as_deref().and_then(ErrorCode::parse).map(ErrorCode::advice),
+        "created_at": job.created_at.to_string(),
+        "run_at": job.run_at.to_string(),
+        "leased_until": time(job.leased_until),
+        "finished_at": time(job.finished_at),
+        "artifact_id": job.artifact_id,
+        "revision": job.revision_id,
+        "characters": job.char_count,
+        "conversation_id": job.conversation_id,
+        "thread": job.thread,
+    })
 }
 
 /// Prints the answer; what was refused makes the command fail.

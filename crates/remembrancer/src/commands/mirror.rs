@@ -2,25 +2,18 @@
 
 use std::fmt::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use anyhow::{Context, bail};
 use clap::Args;
-use indicatif::ProgressBar;
 use memory_engine::Memory;
-use memory_engine::lines::Progress;
-use memory_extraction::RulesExtractor;
+use memory_engine::lines::{Progress, Report};
+use memory_engine::mirror::{Compared, Look, Reconciled};
 use memory_language::text::counted;
-use memory_store::Store;
-use serde_json::Value;
-use tokio::io::BufReader;
+use serde_json::{Value, json};
 
 use super::transfer_bar;
-use crate::instance::{Hello, Signals, send_line};
-use crate::meeting::Meeting;
-use crate::mirror::MirrorTask;
+use crate::instance::Signals;
+use crate::operator::with_memory;
 use crate::settings::Settings;
-use crate::transfer::Frame;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReconcileArgs {
@@ -96,55 +89,72 @@ fn print(json: bool, summary: &Value, sentences: impl FnOnce() -> String) -> any
 async fn run(settings: &Settings, task: MirrorTask) -> anyhow::Result<Value> {
     let mut signals = Signals::new()?;
     let bar = transfer_bar("points", false);
-    let working = async {
-        match &settings.store.database_url {
-            None => by_the_holder(settings, task, &bar).await,
-            Some(url) => by_ourselves(settings, url, task, &bar).await,
-        }
+    let report = |at: Progress| {
+        bar.set_length(at.total);
+        bar.set_position(at.done);
     };
     let summary = tokio::select! {
-        summary = working => summary,
+        summary = with_memory(settings, async |open| task.perform(&open.memory, &report).await) => summary,
         () = signals.any() => Err(anyhow::anyhow!("stopped; what is done stays done, run it again to go on")),
     };
     bar.finish_and_clear();
     summary
 }
 
-async fn by_the_holder(settings: &Settings, task: MirrorTask, bar: &ProgressBar) -> anyhow::Result<Value> {
-    let (read, mut write) = Meeting::of(settings)?.connect_or_start(settings).await?.into_split();
-    send_line(&mut write, &Hello::Mirror(task)).await?;
-    let mut read = BufReader::new(read);
-    loop {
-        let frame = Frame::receive(&mut read).await;
-        match frame
-            .context("the memory's process has ended; what is done stays done, run it again to go on")?
-        {
-            Frame::Progress(done, total) => show(bar, done, total),
-            Frame::Done(summary) => return Ok(summary),
-            Frame::Failed(reason) => bail!("{reason}"),
-            Frame::Part(_) => bail!("the memory's process speaks another version; restart it"),
+/// What is to be done.
+#[derive(Debug, Clone, Copy)]
+enum MirrorTask {
+    Reconcile {
+        repair: bool,
+        /// Contents are compared too.
+        thorough: bool,
+    },
+    Reindex,
+    /// No mirror any more.
+    End,
+}
+
+impl MirrorTask {
+    /// Does it; gives what became of it.
+    async fn perform(self, memory: &Memory, report: Report<'_>) -> anyhow::Result<Value> {
+        match self {
+            Self::Reconcile { repair, thorough } => {
+                let look = if thorough { Look::Contents } else { Look::Digests };
+                Ok(reconciled(&memory.reconcile(repair, look, report).await?))
+            }
+            Self::Reindex => {
+                let done = memory.reindex(report).await?;
+                Ok(json!({
+                    "collection": done.collection,
+                    "replaced": done.replaced,
+                    "points": done.points,
+                    "compared": compared(&done.compared),
+                }))
+            }
+            Self::End => Ok(json!({ "collections_deleted": memory.end_mirror().await? })),
         }
     }
 }
 
-async fn by_ourselves(
-    settings: &Settings,
-    url: &str,
-    task: MirrorTask,
-    bar: &ProgressBar,
-) -> anyhow::Result<Value> {
-    let mirror = settings.mirror_server()?;
-    let store = Store::open(url, settings.store.database_connections).await?;
-    let memory = Memory::new(store, Arc::new(RulesExtractor::new()), settings.engine()).with_mirror(mirror);
-    let report = |at: Progress| show(bar, at.done, at.total);
-    let done = task.run(&memory, &report).await;
-    memory.close().await;
-    done
+fn reconciled(done: &Reconciled) -> Value {
+    json!({
+        "found": done.found.iter().map(compared).collect::<Vec<_>>(),
+        "left": done.left.iter().map(compared).collect::<Vec<_>>(),
+        "orphans": done.orphans,
+        "orphans_deleted": done.orphans_deleted,
+    })
 }
 
-fn show(bar: &ProgressBar, done: u64, total: u64) {
-    bar.set_length(total);
-    bar.set_position(done);
+fn compared(compared: &Compared) -> Value {
+    json!({
+        "collection": compared.collection,
+        "points": compared.points,
+        "missing": compared.missing,
+        "extra": compared.extra,
+        "stale": compared.stale,
+        "waiting": compared.waiting,
+        "examples": compared.examples,
+    })
 }
 
 fn text<'a>(value: &'a Value, key: &str) -> &'a str {

@@ -12,6 +12,7 @@ pub(crate) mod import_folder;
 pub(crate) mod jobs;
 pub(crate) mod migrate;
 pub(crate) mod mirror;
+mod one_of;
 pub(crate) mod print;
 pub(crate) mod reembed;
 pub(crate) mod reextract;

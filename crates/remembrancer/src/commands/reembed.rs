@@ -14,15 +14,14 @@ use memory_extraction::RulesExtractor;
 use memory_language::text::counted;
 use memory_store::Store;
 use serde_json::Value;
-use tokio::io::BufReader;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::transfer_bar;
 use crate::instance::{Hello, Signals, send_line};
 use crate::meeting::Meeting;
 use crate::pieces::bring_model;
-use crate::reembed;
+use crate::reembed::{self, ReembedReply};
 use crate::settings::Settings;
-use crate::transfer::Frame;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReembedArgs {
@@ -70,20 +69,23 @@ async fn by_the_holder(settings: &Settings, keep_old: bool, bar: &ProgressBar) -
     let meeting = Meeting::of(&settings)?;
     let (read, mut write) = meeting.connect_or_start(&settings).await?.into_split();
     send_line(&mut write, &Hello::Reembed { model_dir, keep_old }).await?;
-    let mut read = BufReader::new(read);
+    let mut lines = BufReader::new(read).lines();
     loop {
-        let frame = Frame::receive(&mut read).await;
-        match frame.context("the memory's process has ended; what was made is kept, run it again to go on")? {
-            Frame::Progress(done, total) => {
+        let line = lines.next_line().await?;
+        let line =
+            line.context("the memory's process has ended; what was made is kept, run it again to go on")?;
+        match serde_json::from_str(&line)
+            .context("the memory's process speaks another version; restart it")?
+        {
+            ReembedReply::Progress { done, total } => {
                 bar.set_length(total);
                 bar.set_position(done);
             }
-            Frame::Done(summary) => {
+            ReembedReply::Done(summary) => {
                 meeting.forget_settings();
                 return Ok(summary);
             }
-            Frame::Failed(reason) => bail!("{reason}"),
-            Frame::Part(_) => bail!("the memory's process speaks another version; restart it"),
+            ReembedReply::Failed(reason) => bail!("{reason}"),
         }
     }
 }

@@ -6,16 +6,23 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 use memory_core::artifact::Context;
-use memory_engine::lines::Progress;
+use memory_core::id::Namespace;
+use memory_engine::lines::{Progress, Report};
+use memory_engine::operate::Requeued;
 use memory_extraction::EXTRACTORS;
 use memory_language::text::counted;
-use serde_json::Value;
+use memory_store::events::ExtractorId;
+use memory_store::reextraction::Selection;
+use serde_json::{Value, json};
 
-use super::jobs::{Scope, ask};
+use super::jobs::{Scope, as_json};
 use super::transfer_bar;
 use crate::instance::Signals;
-use crate::operate::Operation;
+use crate::operator::{OpenMemory, with_memory};
 use crate::settings::Settings;
+
+/// How many failed jobs a wait names in its summary.
+const FAILED_SHOWN_MAX: usize = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReextractArgs {
@@ -39,19 +46,23 @@ pub(crate) struct ReextractArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ReextractArgs) -> anyhow::Result<ExitCode> {
-    if let Some(context) = args.context.as_deref().filter(|context| Context::parse(context).is_none()) {
-        bail!("Invalid context '{context}'. Must be one of: {}", Context::names());
-    }
+    let context = match args.context.as_deref() {
+        None => None,
+        Some(name) => match Context::parse(name) {
+            Some(context) => Some(context),
+            None => bail!("Invalid context '{name}'. Must be one of: {}", Context::names()),
+        },
+    };
     if let Some(name) = args.extractor.as_deref().filter(|name| !EXTRACTORS.contains(name)) {
         bail!("there is no extractor {name:?} (--extractor); the extractors are {}", EXTRACTORS.join(", "));
     }
-    let operation = Operation::Reextract {
+    let selection = Selection {
         all: args.all,
         older_than_version: args.older_than_version,
         extractor: args.extractor,
-        context: args.context,
-        waits: args.wait,
+        context,
     };
+    let namespace = args.scope.namespace(settings)?;
     let mut signals = Signals::new()?;
     let bar = transfer_bar(if args.wait { "jobs" } else { "texts" }, false);
     let report = |at: Progress| {
@@ -59,7 +70,7 @@ pub(crate) async fn run(settings: &Settings, args: ReextractArgs) -> anyhow::Res
         bar.set_position(at.done);
     };
     let summary = tokio::select! {
-        summary = ask(settings, &args.scope, operation, &report) => summary,
+        summary = with_memory(settings, async |open| requeue(open, namespace, &selection, args.wait, &report).await) => summary,
         () = signals.any() => Err(anyhow::anyhow!("stopped; what was queued is extracted all the same")),
     };
     bar.finish_and_clear();
@@ -71,6 +82,56 @@ pub(crate) async fn run(settings: &Settings, args: ReextractArgs) -> anyhow::Res
     }
     let has_failed = summary["failed_count"].as_u64() > Some(0);
     Ok(if has_failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+async fn requeue(
+    open: &OpenMemory,
+    namespace: Option<Namespace>,
+    selection: &Selection,
+    waits: bool,
+    report: Report<'_>,
+) -> anyhow::Result<Value> {
+    let memory = &open.memory;
+    let extractor = ExtractorId { name: &open.extractor.0, version: open.extractor.1 };
+    let namespaces = match namespace {
+        Some(namespace) => vec![namespace],
+        None => memory.namespaces().await?,
+    };
+    let mut sum = Requeued::default();
+    let mut queued = Vec::new();
+    for namespace in namespaces {
+        let requeued = memory.requeue_extraction(&namespace, extractor, selection, report).await?;
+        sum.extractor.clone_from(&requeued.extractor);
+        sum.texts += requeued.texts;
+        sum.turns += requeued.turns;
+        sum.conversations += requeued.conversations;
+        sum.waiting += requeued.waiting;
+        sum.running += requeued.running;
+        queued.push((namespace, requeued.jobs));
+    }
+    let mut failed = Vec::new();
+    if waits {
+        let total: usize = queued.iter().map(|(_, jobs)| jobs.len()).sum();
+        let mut before = 0;
+        for (namespace, jobs) in &queued {
+            let report_sum =
+                |at: Progress| report(Progress { done: before as u64 + at.done, total: total as u64 });
+            failed.extend(memory.wait_for_jobs(namespace, jobs, &report_sum).await?);
+            before += jobs.len();
+        }
+    }
+    Ok(json!({
+        "extractor": sum.extractor,
+        "texts": sum.texts,
+        "turns": sum.turns,
+        "conversations": sum.conversations,
+        "waiting": sum.waiting,
+        "running": sum.running,
+        "has_worker": memory.has_worker().await?,
+        "waited": waits,
+        "failed_count": failed.len(),
+        "failed": failed.iter().take(FAILED_SHOWN_MAX).map(as_json).collect::<Vec<_>>(),
+    }))
 }
 
 fn sentences(summary: &Value) -> String {

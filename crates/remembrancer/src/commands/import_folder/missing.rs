@@ -3,15 +3,15 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use memory_engine::lines::unreported;
-use serde_json::Value;
+use memory_core::id::Namespace;
+use memory_engine::Memory;
 
-use crate::commands::jobs::{Scope, ask};
-use crate::operate::Operation;
+use crate::operator::with_memory;
 use crate::settings::Settings;
 
-/// Places named in one call; it must fit the socket's first line, also with every character escaped.
-const CALL_MAX_BYTES: usize = 8 * 1024;
+/// Places read at a time, and forgotten in one transaction.
+const PLACES_PAGE: i64 = 5_000;
+const FORGOTTEN_AT_ONCE: usize = 200;
 
 #[derive(Debug, Default)]
 pub(super) struct Remembered {
@@ -21,27 +21,27 @@ pub(super) struct Remembered {
     pub(super) gone_folders: Vec<(String, u64)>,
 }
 
-fn scope() -> Scope {
-    Scope { all_namespaces: false, json: false }
-}
-
 /// Compares what is remembered of the folder with what is there.
 pub(super) async fn look(settings: &Settings, root: &Path) -> anyhow::Result<Remembered> {
-    let source = root.to_string_lossy().into_owned();
-    let (mut found, mut after) = (Remembered::default(), String::new());
-    loop {
-        let operation = Operation::ListPlaces { source: source.clone(), after: after.clone() };
-        let answer = ask(settings, &scope(), operation, &unreported).await?;
-        let mut places = answer["places"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        found.missing.extend(places.clone().filter(|place| is_gone(root, place)).map(str::to_owned));
-        for shared in answer["shared"].as_array().into_iter().flatten() {
-            let (folder, texts) = (shared["source"].as_str().unwrap_or_default(), shared["texts"].as_u64());
-            if Path::new(folder).is_absolute() && is_gone(Path::new("/"), folder) {
-                found.gone_folders.push((folder.to_owned(), texts.unwrap_or(0)));
-            }
+    let namespace = settings.namespace()?;
+    with_memory(settings, async |open| compare(&open.memory, &namespace, root).await).await
+}
+
+async fn compare(memory: &Memory, ns: &Namespace, root: &Path) -> anyhow::Result<Remembered> {
+    let source = root.to_string_lossy();
+    let mut found = Remembered::default();
+    for (folder, texts) in memory.shared_sources(ns, &source).await? {
+        if Path::new(&folder).is_absolute() && is_gone(Path::new("/"), &folder) {
+            found.gone_folders.push((folder, texts as u64));
         }
-        match places.next_back() {
-            Some(last) if answer["has_more"] == true => last.clone_into(&mut after),
+    }
+    let mut after = String::new();
+    loop {
+        let places = memory.list_places(ns, &source, &after, PLACES_PAGE).await?;
+        let missing = places.iter().map(|place| &place.source_id).filter(|place| is_gone(root, place));
+        found.missing.extend(missing.cloned());
+        match places.last() {
+            Some(last) if places.len() as i64 == PLACES_PAGE => after.clone_from(&last.source_id),
             _ => return Ok(found),
         }
     }
@@ -56,20 +56,13 @@ fn is_gone(root: &Path, place: &str) -> bool {
 
 /// Forgets these files of the folder; gives how many there were.
 pub(super) async fn forget(settings: &Settings, root: &Path, missing: &[String]) -> anyhow::Result<u64> {
-    let source = root.to_string_lossy().into_owned();
-    let mut forgotten = 0;
-    let mut rest = missing;
-    while !rest.is_empty() {
-        let mut bytes = 0;
-        let fitting = rest.iter().take_while(|place| {
-            bytes += place.len() + 3;
-            bytes <= CALL_MAX_BYTES
-        });
-        let (batch, others) = rest.split_at(fitting.count().max(1));
-        let operation = Operation::ForgetPlaces { source: source.clone(), source_ids: batch.to_vec() };
-        let answer = ask(settings, &scope(), operation, &unreported).await?;
-        forgotten += answer["forgotten"].as_u64().unwrap_or(0);
-        rest = others;
-    }
-    Ok(forgotten)
+    let (namespace, source) = (settings.namespace()?, root.to_string_lossy());
+    let forgetting = with_memory(settings, async |open| {
+        let mut forgotten = 0;
+        for batch in missing.chunks(FORGOTTEN_AT_ONCE) {
+            forgotten += open.memory.forget_places(&namespace, &source, batch).await?.0;
+        }
+        Ok(forgotten)
+    });
+    forgetting.await
 }
