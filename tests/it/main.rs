@@ -86,6 +86,7 @@ mod reranking;
 mod schema_owner;
 mod shorthand;
 mod slices;
+mod snapshots;
 mod stand_ins;
 mod status;
 mod store;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::process_wire::{breaks, tools};
 
 /// One call of each tool that succeeds, in an order in which it does.
-fn calls() -> Vec<(&'static str, Value)> {
+pub(crate) fn calls() -> Vec<(&'static str, Value)> {
     let ann = json!({"name": "Ann", "entityType": "Person", "observations": ["Likes tea"]});
     let ben = json!({"name": "Ben", "entityType": "Person", "observations": ["Likes coffee"],
         "relations": [{"targetEntity": "Ann", "relationType": "knows"}]});

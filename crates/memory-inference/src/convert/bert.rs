@@ -9,7 +9,7 @@ use super::ConvertError;
 use super::graph::{GraphBuilder, float, int, ints};
 use super::onnx::ModelProto;
 use super::quantize::{quantize_columns, quantize_tensor};
-use super::safetensors::SafeTensors;
+use super::weights::Weights;
 
 /// Added to the attention score of padding, so that softmax leaves it nothing.
 const MASKED: f32 = -10_000.0;
@@ -80,7 +80,7 @@ impl BertConfig {
 }
 
 /// Reads the weights one by one: the whole model is in memory once, quantized.
-pub(super) fn build(config: &BertConfig, weights: &mut SafeTensors) -> Result<ModelProto, ConvertError> {
+pub(super) fn build(config: &BertConfig, weights: &Weights) -> Result<ModelProto, ConvertError> {
     let mut encoder = Encoder { config, weights, graph: GraphBuilder::default() };
     let mask = encoder.mask();
     encoder.constants();
@@ -95,7 +95,7 @@ pub(super) fn build(config: &BertConfig, weights: &mut SafeTensors) -> Result<Mo
 
 struct Encoder<'a> {
     config: &'a BertConfig,
-    weights: &'a mut SafeTensors,
+    weights: &'a Weights,
     graph: GraphBuilder,
 }
 

@@ -5,9 +5,9 @@ mod bert;
 mod graph;
 mod onnx;
 mod quantize;
-mod safetensors;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 use std::fs;
 use std::io;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use prost::Message;
 
 use self::bert::BertConfig;
-use self::safetensors::SafeTensors;
+use self::weights::Weights;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
@@ -41,8 +41,8 @@ pub fn convert_to_int8_onnx(model_dir: &Path, out_file: &Path) -> Result<(), Con
     let config_file = model_dir.join("config.json");
     let config = read(&config_file)?;
     let config = BertConfig::parse(&config_file, &config)?;
-    let mut weights = SafeTensors::open(&model_dir.join("model.safetensors"))?;
-    let model = bert::build(&config, &mut weights)?;
+    let weights = Weights::open(&model_dir.join("model.safetensors"))?;
+    let model = bert::build(&config, &weights)?;
     write_whole(out_file, &model.encode_to_vec())
 }
 

@@ -1,0 +1,82 @@
+//! The weights of a model, read by name from a file in the safetensors format.
+
+use std::path::{Path, PathBuf};
+
+use safetensors::{Dtype, SafeTensors};
+
+use super::{ConvertError, read};
+
+/// Float tensors of one file.
+#[derive(Debug)]
+pub(super) struct Weights {
+    path: PathBuf,
+    file: Vec<u8>,
+}
+
+impl Weights {
+    pub(super) fn open(path: &Path) -> Result<Self, ConvertError> {
+        let weights = Self { path: path.to_owned(), file: read(path)? };
+        weights.tensors()?;
+        Ok(weights)
+    }
+
+    fn tensors(&self) -> Result<SafeTensors<'_>, ConvertError> {
+        SafeTensors::deserialize(&self.file).map_err(|error| malformed(&self.path, &error.to_string()))
+    }
+
+    /// The elements in row-major order; an error if the tensor is missing or of another shape. Names are
+    /// looked up with and without the `bert.` that some exports put before them.
+    pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ConvertError> {
+        let tensors = self.tensors()?;
+        let tensor = tensors
+            .tensor(name)
+            .or_else(|_| tensors.tensor(&format!("bert.{name}")))
+            .map_err(|_| malformed(&self.path, &format!("it has no tensor {name}")))?;
+        if tensor.shape() != shape {
+            let reason = format!("{name} has the shape {:?} and {shape:?} was expected", tensor.shape());
+            return Err(malformed(&self.path, &reason));
+        }
+        decode(tensor.data(), tensor.dtype())
+            .ok_or_else(|| ConvertError::Unsupported(format!("{name} is of type {:?}", tensor.dtype())))
+    }
+}
+
+fn decode(bytes: &[u8], dtype: Dtype) -> Option<Vec<f32>> {
+    let halves = || bytes.as_chunks::<2>().0.iter().map(|half| u16::from_le_bytes(*half));
+    match dtype {
+        Dtype::F32 => Some(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect()),
+        Dtype::F16 => Some(halves().map(half_to_f32).collect()),
+        Dtype::BF16 => Some(halves().map(|half| f32::from_bits(u32::from(half) << 16)).collect()),
+        _ => None,
+    }
+}
+
+/// IEEE 754 binary16 to binary32.
+fn half_to_f32(half: u16) -> f32 {
+    let sign = if half & 0x8000 == 0 { 1.0 } else { -1.0 };
+    let exponent = i32::from(half >> 10 & 0x1f);
+    let fraction = f32::from(half & 0x3ff);
+    match exponent {
+        0 => sign * fraction * 2_f32.powi(-24),
+        31 if fraction == 0.0 => sign * f32::INFINITY,
+        31 => f32::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2_f32.powi(exponent - 15),
+    }
+}
+
+fn malformed(path: &Path, reason: &str) -> ConvertError {
+    ConvertError::Malformed { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_become_the_same_numbers() {
+        assert_eq!(half_to_f32(0x3c00).to_bits(), 1.0_f32.to_bits());
+        assert_eq!(half_to_f32(0xc500).to_bits(), (-5.0_f32).to_bits());
+        assert_eq!(half_to_f32(0x0001).to_bits(), 2_f32.powi(-24).to_bits());
+        assert!(half_to_f32(0x7e00).is_nan());
+    }
+}
