@@ -204,7 +204,7 @@ async fn a_handle_or_a_full_name_that_one_person_goes_by_is_theirs() {
     assert_eq!(names(&f).await, ["Alice Chen"]);
 }
 
-/// Names that begin with «Project» or «Team» are of that type.
+/// Names that begin with "Project" or "Team" are of that type.
 pub(crate) fn typed_reader() -> Arc<dyn Extractor> {
     scripted(|source| {
         let mut found = read_lines(source);

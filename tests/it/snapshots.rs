@@ -54,6 +54,14 @@ fn steady(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(steady),
         Value::String(text) if text.parse::<Timestamp>().is_ok() => *value = json!("[time]"),
+        // A cursor is sealed with a key of its own graph.
+        Value::String(text) => {
+            while let Some(at) = text.find("page_") {
+                let length =
+                    text[at + 5..].find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(text.len() - at - 5);
+                text.replace_range(at..at + 5 + length, "[cursor]");
+            }
+        }
         _ => {}
     }
 }

@@ -179,7 +179,7 @@ pub fn lanes_of_turns(taken: usize, count: usize, has_bulk_aged: bool) -> Vec<La
 }
 
 /// The longest wait before the next attempt: 2 s doubling with each attempt, at most 5 minutes. The
-/// wait itself is drawn evenly between zero and this («full jitter», Brooker 2015).
+/// wait itself is drawn evenly between zero and this ("full jitter", Brooker 2015).
 pub fn backoff_ceiling(attempts: i32) -> Duration {
     let doublings = attempts.clamp(1, 16) as u32 - 1;
     Duration::from_secs((2_u64 << doublings).min(300))

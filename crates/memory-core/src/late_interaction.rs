@@ -1,5 +1,5 @@
 //! Late interaction: how well each word of a question is met by some word of a passage, both as an encoder
-//! sees them in their surroundings (Khattab & Zaharia 2020, «ColBERT»), with the states of a passage's
+//! sees them in their surroundings (Khattab & Zaharia 2020, "ColBERT"), with the states of a passage's
 //! tokens kept as one bit a number.
 
 use crate::ports::TokenState;

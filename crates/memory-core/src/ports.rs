@@ -94,7 +94,7 @@ pub struct Segment {
     pub text: String,
     /// Who says it, where that is known: the author of a turn.
     pub speaker: Option<String>,
-    /// When it was written or said: what «tomorrow» counts from.
+    /// When it was written or said: what "tomorrow" counts from.
     pub date: Option<Timestamp>,
     /// Only there to be understood by: an event whose first evidence stands here is not wanted.
     pub context_only: bool,

@@ -124,8 +124,8 @@ pub struct Fused<K> {
 
 /// Joins the arms by a convex sum of their scores, each scaled to 0…1 over the passages; an arm that says nothing
 /// at all leaves its weight to the others. All are lowered by how little the best of them answers. Best first; ties stand in the order of their keys, so the same
-/// question has the same answer. Source: Bruch et al. 2023, «An Analysis of Fusion Functions for Hybrid
-/// Retrieval».
+/// question has the same answer. Source: Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid
+/// Retrieval".
 pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -> Vec<Fused<K>> {
     let vector = Arm::new(weights.vector, VECTOR_RANGE_MIN, evidence.iter().map(|e| e.vector));
     // Without any of the words a passage has a BM25 of 0, whether such a one is among them or not.

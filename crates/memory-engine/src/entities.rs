@@ -207,7 +207,7 @@ fn decided(first: EntityRow, second: EntityRow) -> Decided {
 }
 
 fn told(row: &EntityRow) -> String {
-    format!("{} «{}»", row.entity_id, memory_language::text::cut(&row.name, 80))
+    format!("{} \"{}\"", row.entity_id, memory_language::text::cut(&row.name, 80))
 }
 
 async fn one(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<EntityRow, EngineError> {

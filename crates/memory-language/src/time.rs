@@ -1,8 +1,8 @@
 //! Dates in running English text, resolved against a moment of reference. All times are UTC.
 //!
 //! Words and numbers are read once from left to right ([`tokens`]); at each that can begin a date the forms of
-//! the language are tried ([`parser`] and its neighbours); parts that say one date together are joined («Friday,
-//! March 22», "tomorrow at 5pm", "from Monday to Wednesday": [`join`]). Nothing looks further than a few words,
+//! the language are tried ([`parser`] and its neighbours); parts that say one date together are joined ("Friday,
+//! March 22", "tomorrow at 5pm", "from Monday to Wednesday": [`join`]). Nothing looks further than a few words,
 //! so time is linear in the text.
 
 mod calendar;

@@ -21,7 +21,7 @@ use crate::{StoreError, Tx};
 /// The most promises, and the most events that may end them, that are looked at for one entity.
 const PROMISES_MAX: i64 = 24;
 const ENDINGS_MAX: i64 = 12;
-/// «Done» answers what was said at most so many turns before.
+/// "Done" answers what was said at most so many turns before.
 const NEAR_TURNS: i32 = 12;
 
 /// An event of an owner, and where it was told.

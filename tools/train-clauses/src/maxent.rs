@@ -139,7 +139,7 @@ pub(crate) fn written(weights: &Weights, thresholds: &[f32]) -> String {
     }
     out.push('\n');
     for (name, row) in weights {
-        // Only differences between the classes count: «none» is the one that the others are measured by.
+        // Only differences between the classes count: "none" is the one that the others are measured by.
         let row = row.map(|weight| (weight * SCALE).round().clamp(-127.0, 127.0) as i32);
         if row.iter().any(|weight| weight.abs() as f32 >= WEIGHT_MIN * SCALE) {
             let numbers: Vec<String> = row.iter().map(ToString::to_string).collect();

@@ -202,7 +202,7 @@ impl Request<'_> {
 }
 
 /// The common type that a slip of the pen away from this one. Of short ones only a letter too many or too few, or two in
-/// the wrong order: «Node» is not meant to be «Code».
+/// the wrong order: "Node" is not meant to be "Code".
 fn misspelt(kind: &str) -> Option<&'static str> {
     let kind = kind.to_lowercase();
     let sorted = |text: &str| {

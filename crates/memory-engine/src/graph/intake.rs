@@ -38,7 +38,7 @@ impl Intake {
         self.lines.store(0, Ordering::Relaxed);
     }
 
-    /// As in «61,000 of 100,000 lines».
+    /// As in "61,000 of 100,000 lines".
     pub(super) fn so_far(&self) -> Option<String> {
         let lines = self.lines.load(Ordering::Relaxed);
         let placed = self.placed.load(Ordering::Relaxed).min(lines);

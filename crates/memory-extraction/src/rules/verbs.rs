@@ -19,7 +19,7 @@ pub(super) enum Class {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "a form such as «set» is several at once")]
+#[expect(clippy::struct_excessive_bools, reason = "a form such as set is several at once")]
 pub(super) struct Verb {
     pub(super) class: Class,
     pub(super) base: bool,

@@ -50,7 +50,7 @@ pub async fn candidates(
     query: Option<QueryVector<'_>>,
     with_states: bool,
 ) -> Result<Vec<Candidate>, StoreError> {
-    // «offset 0» keeps the order of the joins: from the few candidates, by key, to what belongs to them.
+    // "offset 0" keeps the order of the joins: from the few candidates, by key, to what belongs to them.
     let mut statement = QueryBuilder::new(
         "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation,
                 coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.passages,

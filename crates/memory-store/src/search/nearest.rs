@@ -174,7 +174,7 @@ impl Search<'_> {
                 .push("), false)");
         }
         if self.is_exact() {
-            // «+ 0» keeps the planner from the approximate index.
+            // "+ 0" keeps the planner from the approximate index.
             statement.push(" order by ");
             self.push_product(&mut statement);
             statement.push(" + 0, e.passage_id");

@@ -1,4 +1,4 @@
--- archive::entities: a row for each version of an observation, or one for an entity without any. «offset 0»: see
+-- archive::entities: a row for each version of an observation, or one for an entity without any. "offset 0": see
 -- hydrate.sql.
 select e.entity_id, e.name, e.entity_type, e.confidence, e.importance, e.is_root, e.created_at, e.updated_at,
     o.handle, o.chain_id, o.version, o.is_current, o.content, o.confidence as observation_confidence,

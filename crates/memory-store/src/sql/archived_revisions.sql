@@ -1,4 +1,4 @@
--- archive::revisions: each with its content where it is the first of its artifact. «offset 0»: see hydrate.sql.
+-- archive::revisions: each with its content where it is the first of its artifact. "offset 0": see hydrate.sql.
 select r.revision_id, r.superseded_by, r.is_latest, r.created_at, a.sha256, a.content,
     case when r.superseded_by < r.revision_id then (
         select count(*) from artifact_revision earlier

@@ -1,4 +1,4 @@
--- graph::delete_entities: what an entity had goes with it by its keys. «offset 0», «ctid»: see settle_entities.sql.
+-- graph::delete_entities: what an entity had goes with it by its keys. "offset 0", "ctid": see settle_entities.sql.
 with deleted as (
     delete from graph_entity
     where ctid = any(array(

@@ -1,4 +1,4 @@
--- graph::delete_observations. «offset 0», «ctid»: see settle_entities.sql.
+-- graph::delete_observations. "offset 0", "ctid": see settle_entities.sql.
 with deleted as (
     delete from graph_observation
     where ctid = any(array(

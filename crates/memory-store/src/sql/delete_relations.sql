@@ -1,4 +1,4 @@
--- graph::delete_relations. «offset 0», «ctid»: see settle_entities.sql.
+-- graph::delete_relations. "offset 0", "ctid": see settle_entities.sql.
 delete from graph_relation
 where ctid = any(array(
     select r.ctid

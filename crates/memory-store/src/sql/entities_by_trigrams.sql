@@ -1,4 +1,4 @@
--- graph::by_trigrams. Written so that only the trigram indexes fit: «+ 0» is in them, «|| ''» in no index.
+-- graph::by_trigrams. Written so that only the trigram indexes fit: "+ 0" is in them, "|| ''" in no index.
 with found as materialized (
     select entity_id from graph_entity
     where thread_id + 0 = $2 and folded_name like $3 and namespace || '' = $1

@@ -1,6 +1,6 @@
 -- expansion::entities_of: who and what the revisions are about, after those that the question names ($4). Entities that
 -- count as one are one. Under filters only what texts in scope say counts, and nobody is compared with others ($5).
--- «offset 0»: see hydrate.sql.
+-- "offset 0": see hydrate.sql.
 with told as materialized (
     select s.revision_id, e.event_id
     from unnest($2::bigint[]) s (revision_id)

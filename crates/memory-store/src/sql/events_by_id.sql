@@ -1,4 +1,4 @@
--- hydration::events: events with everything about them, in the order asked for. «offset 0»: see hydrate.sql.
+-- hydration::events: events with everything about them, in the order asked for. "offset 0": see hydrate.sql.
 select json_build_object(
     'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
     'event_time', e.event_time, 'due_time', e.due_time, 'confidence', e.confidence,

@@ -2,7 +2,7 @@
 -- those that the question names ($6): how common these are counts nothing. Entities that count as one are one.
 -- Each entity brings some of its newest events a kind, more than can be shown but at most 100 (of the categories asked for, or
 -- of texts in scope, among its newest $7), so a hub costs what any other entity costs; its weight is divided by ln(2 + how many events it has),
--- counted up to 100. «offset 0»: see hydrate.sql.
+-- counted up to 100. "offset 0": see hydrate.sql.
 with seed_event as materialized (
     select e.event_id
     from unnest($2::bigint[]) s (revision_id)

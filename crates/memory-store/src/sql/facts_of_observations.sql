@@ -1,4 +1,4 @@
--- facts::of_observations: current observations with their entities, threads and some relations. «offset 0»: see hydrate.sql.
+-- facts::of_observations: current observations with their entities, threads and some relations. "offset 0": see hydrate.sql.
 select u.handle, t.name as thread, e.name as entity, e.entity_type, o.content, o.importance, o.created_at,
     coalesce(relations.found, '[]'::json) as relations
 from unnest($2::bigint[]) with ordinality u (handle, n)

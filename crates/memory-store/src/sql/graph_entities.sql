@@ -1,6 +1,6 @@
 -- graph::entities: until their text passes $5 characters. Of an entity that has more than $4 observations or $6 characters
 -- of them only so many are shown (null: all): those that $7 meets, then the newest, or, $8, the oldest. Texts beyond that are measured,
--- not fetched. «offset 0»: see hydrate.sql.
+-- not fetched. "offset 0": see hydrate.sql.
 with listed as materialized (
     select e.*, o.observation_count, o.all_chars,
            char_length(e.name) + char_length(e.entity_type) + least(o.all_chars, $6) as chars

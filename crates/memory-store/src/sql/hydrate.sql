@@ -1,5 +1,5 @@
 -- hydration::hydrate: passages with their revisions and events, in the order asked for.
--- «offset 0» keeps the order of the joins: from the few rows asked for, by key, to what belongs to them.
+-- "offset 0" keeps the order of the joins: from the few rows asked for, by key, to what belongs to them.
 select p.revision_id, u.passage_id, r.artifact_id, r.context, r.title, r.source, r.source_id, r.author, r.role, r.participants,
     coalesce(r.date, r.created_at) as date, r.importance, r.tags, r.conversation_id, r.turn_index, r.is_latest,
     (select successor.artifact_id from artifact_revision successor

@@ -1,4 +1,4 @@
--- graph::insert_observations: $10 keeps those that an entity has already. «offset 0», «ctid»: see settle_entities.sql.
+-- graph::insert_observations: $10 keeps those that an entity has already. "offset 0", "ctid": see settle_entities.sql.
 with given as materialized (
     select *
     from unnest($3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::real[], $9::real[])

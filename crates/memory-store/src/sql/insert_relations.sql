@@ -1,4 +1,4 @@
--- graph::insert_relations. «offset 0»: see hydrate.sql.
+-- graph::insert_relations. "offset 0": see hydrate.sql.
 insert into graph_relation (namespace, thread_id, relation_key, from_key, to_key, from_id, to_id,
                             from_name, to_name, relation_type, importance)
 select $1, $2, g.relation_key, g.from_key, g.to_key, f.entity_id, t.entity_id,

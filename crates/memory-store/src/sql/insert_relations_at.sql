@@ -1,4 +1,4 @@
--- graph::insert_relations_at. «offset 0»: see hydrate.sql.
+-- graph::insert_relations_at. "offset 0": see hydrate.sql.
 insert into graph_relation (namespace, thread_id, importance, relation_id, relation_key, from_key, to_key,
                             from_name, to_name, relation_type, from_id, to_id)
 select $1, $2, $3, g.*, f.entity_id, t.entity_id

@@ -1,4 +1,4 @@
--- graph::matching_among. «offset 0»: see hydrate.sql.
+-- graph::matching_among. "offset 0": see hydrate.sql.
 select e.entity_id
 from unnest($4::bigint[]) g (entity_id)
 cross join lateral (

@@ -1,5 +1,5 @@
 -- neighbours::passages: the passages around some passages of texts, without what they share with them.
--- «offset 0»: see hydrate.sql.
+-- "offset 0": see hydrate.sql.
 select u.of_passage, p.artifact_id, n.ordinal < p.ordinal as is_before, r.author, r.role, null::int as turn_index,
     c.start_char, case when n.ordinal < p.ordinal then right(c.text, $4) else left(c.text, $4) end as text,
     char_length(c.text) > $4 as is_cut

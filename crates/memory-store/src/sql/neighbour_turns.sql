@@ -1,4 +1,4 @@
--- neighbours::turns: the turns around some turns of conversations. «offset 0»: see hydrate.sql.
+-- neighbours::turns: the turns around some turns of conversations. "offset 0": see hydrate.sql.
 select u.of_passage, n.artifact_id, n.is_before, n.author, n.role, n.turn_index, 0 as start_char,
     left(a.content, $6) as text, a.char_count > $6 as is_cut
 from unnest($2::bigint[], $3::text[], $4::int[]) with ordinality u (of_passage, conversation_id, turn_index, place)

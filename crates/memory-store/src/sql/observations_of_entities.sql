@@ -1,5 +1,5 @@
 -- facts::of_entities: the most important observations of entities by their names, in the graph $3 or, without it, in all
--- threads and the file $6. «offset 0»: see hydrate.sql.
+-- threads and the file $6. "offset 0": see hydrate.sql.
 select o.handle
 from unnest($2::text[]) with ordinality n (folded_name, place)
 cross join lateral (

@@ -1,5 +1,5 @@
 -- graph::orphaned_entities: entities that nothing else is related to (roots excepted), and entities with a relation whose
--- other end does not exist. The first walk ends at $3. «offset 0» keeps each look-up a look-up.
+-- other end does not exist. The first walk ends at $3. "offset 0" keeps each look-up a look-up.
 with alone as (
     select e.entity_id, 'no_relations' as reason
     from graph_entity e

@@ -1,4 +1,4 @@
--- graph::placed_entities. «offset 0»: see hydrate.sql.
+-- graph::placed_entities. "offset 0": see hydrate.sql.
 select e.entity_id, e.name_key, e.entity_type, o.chains, o.contents
 from unnest($3::uuid[]) n (name_key)
 cross join lateral (

@@ -1,6 +1,6 @@
 -- graph::query_entities: entities with the current observations that are in all ranges, of more than $12 characters the
 -- newest; one without any observation counts by its own values. An observation counts for 100 characters more than it has.
--- Walks the thread in order; «offset 0» keeps each look-up a look-up.
+-- Walks the thread in order; "offset 0" keeps each look-up a look-up.
 select *
 from (
     select listed.*, count(*) over () as listed,

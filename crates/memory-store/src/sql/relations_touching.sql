@@ -1,4 +1,4 @@
--- graph::relations_touching: the next $5 after $4; those between two of the entities come twice. «offset 0»: see
+-- graph::relations_touching: the next $5 after $4; those between two of the entities come twice. "offset 0": see
 -- hydrate.sql.
 select * from (
     select r.*

@@ -1,4 +1,4 @@
--- graph::stream_entities. The entities are put in order before their observations are read. «offset 0»: see hydrate.sql.
+-- graph::stream_entities. The entities are put in order before their observations are read. "offset 0": see hydrate.sql.
 select e.entity_id, e.name, e.entity_type,
        array(select content
              from graph_observation

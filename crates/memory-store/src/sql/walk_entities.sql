@@ -1,4 +1,4 @@
--- graph::walk: both tables are read along the thread's order, up to the last entity of the window. «is true» keeps the
+-- graph::walk: both tables are read along the thread's order, up to the last entity of the window. "is true" keeps the
 -- pattern from the trigram indexes.
 with walked as materialized (
     select max(entity_id) as last, count(*) as entities

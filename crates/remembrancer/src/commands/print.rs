@@ -169,7 +169,7 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
     out
 }
 
-/// «(done)» behind a commitment that is no longer just open.
+/// "(done)" behind a commitment that is no longer just open.
 fn commitment_status(event: &Value) -> String {
     event["state"]
         .as_str()

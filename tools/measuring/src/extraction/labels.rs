@@ -95,7 +95,7 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
         .map(|(n, event)| {
             let quote = event.quote.as_ref().or(event.quotes.first()).map_or("", String::as_str);
             let mut say =
-                |what: String| wrong.push(format!("event {} («{}»): {what}", n + 1, cut(quote, 60)));
+                |what: String| wrong.push(format!("event {} (\"{}\"): {what}", n + 1, cut(quote, 60)));
             known.event(event, &index, &mut say)
         })
         .collect();
@@ -294,7 +294,7 @@ mod tests {
         refused(
             "/events/0/quote",
             "I'll sell it".into(),
-            "event 1 («I'll sell it»): the quote 'I'll sell it' does not stand",
+            "event 1 (\"I'll sell it\"): the quote 'I'll sell it' does not stand",
         );
         refused("/events/0/quote", "I'll call".into(), "more than once");
         refused("/events/0/quote", " said".into(), "spaces around it");

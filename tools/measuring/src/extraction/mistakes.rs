@@ -123,7 +123,7 @@ impl Mistakes {
     pub fn text(&self) -> String {
         let mut lines = String::new();
         for Finding { category, confidence, quote, narrative } in &self.wrong {
-            let _ = writeln!(lines, "  wrong   {category} {confidence:.2} «{}»", one_line(quote));
+            let _ = writeln!(lines, "  wrong   {category} {confidence:.2} \"{}\"", one_line(quote));
             let _ = writeln!(lines, "          {}", one_line(narrative));
         }
         for Confused { finding: Finding { category, confidence, quote, narrative }, labelled } in
@@ -131,16 +131,16 @@ impl Mistakes {
         {
             let _ = writeln!(
                 lines,
-                "  taken   {labelled} for {category} {confidence:.2} «{}»\n          {}",
+                "  taken   {labelled} for {category} {confidence:.2} \"{}\"\n          {}",
                 one_line(quote),
                 one_line(narrative)
             );
         }
         for Missed { category, quote } in &self.missed {
-            let _ = writeln!(lines, "  missed  {category} «{}»", one_line(quote));
+            let _ = writeln!(lines, "  missed  {category} \"{}\"", one_line(quote));
         }
         for Detail { what, found, labelled, quote } in &self.details {
-            let _ = writeln!(lines, "  {what:<7} {found}, not {labelled} «{}»", one_line(quote));
+            let _ = writeln!(lines, "  {what:<7} {found}, not {labelled} \"{}\"", one_line(quote));
         }
         for (what, names) in
             [("wrong", &self.names_wrong), ("missed", &self.names_missed), ("taken", &self.names_confused)]

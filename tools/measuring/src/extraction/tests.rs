@@ -266,9 +266,9 @@ fn mistakes_are_told_with_category_confidence_quote_and_narrative() {
     assert_eq!(
         Mistakes::of(&one).text(),
         "mail-it: 1 right, 2 wrong, 2 missed\n\
-         \u{20} wrong   Feedback 0.75 «40–50»\n          It happened.\n\
-         \u{20} taken   Commitment for Decision 0.75 «20–30»\n          It happened.\n\
-         \u{20} missed  Change «(80, 90)»\n\
+         \u{20} wrong   Feedback 0.75 \"40–50\"\n          It happened.\n\
+         \u{20} taken   Commitment for Decision 0.75 \"20–30\"\n          It happened.\n\
+         \u{20} missed  Change \"(80, 90)\"\n\
          \u{20} names wrong: Friday (person)\n\
          \u{20} names missed: Bo (person)\n"
     );

@@ -1,6 +1,6 @@
 use super::*;
 
-/// The errors and warnings of an entity that is in order but for its relations, beside «Portfolio».
+/// The errors and warnings of an entity that is in order but for its relations, beside "Portfolio".
 fn relation_messages(relations: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
     let drafts = [
         draft("Alice", "Person", &["Works at Google"], relations),
