@@ -6,8 +6,8 @@ use memory_core::artifact::Draft;
 use memory_core::graph::{GraphScope, ObservationHandle};
 use memory_core::id::Namespace;
 use memory_engine::archive::{ArchiveImported, Tally};
-use memory_engine::graph::{HistoryRequest, ObservationUpdate};
-use memory_engine::lines::unreported;
+use memory_engine::graph::{HistoryRequest, KnowledgeGraph, ObservationUpdate};
+use memory_engine::progress::unreported;
 use memory_engine::{EngineError, Memory};
 use memory_extraction::RulesExtractor;
 use memory_tests::{Fixture, turn};
@@ -18,7 +18,7 @@ use crate::stand_ins::line_reader;
 
 pub(crate) async fn exported_as(memory: &Memory, ns: &Namespace, with_events: bool) -> String {
     let mut out = Vec::new();
-    memory.export_archive(ns, with_events, &mut out, &unreported).await.expect("it is exported");
+    memory.archive().export(ns, with_events, &mut out, &unreported).await.expect("it is exported");
     String::from_utf8(out).expect("UTF-8")
 }
 
@@ -27,7 +27,7 @@ async fn exported(f: &Fixture) -> String {
 }
 
 async fn try_import(f: &Fixture, archive: &str) -> Result<ArchiveImported, EngineError> {
-    f.memory.import_archive(&f.ns, archive.as_bytes(), archive.len() as u64, &unreported).await
+    f.memory.archive().import(&f.ns, archive.as_bytes(), archive.len() as u64, &unreported).await
 }
 
 pub(crate) async fn import(f: &Fixture, archive: &str) -> ArchiveImported {
@@ -80,27 +80,33 @@ pub(crate) async fn have_graphs(f: &Fixture) {
         entity("Zoë 漢字", "", &[]),
         entity("Gone", "t", &["x"]),
     ];
-    memory.create_entities(ns, &default, all).await.expect("they are created");
+    memory.graph().create_entities(ns, &default, all).await.expect("they are created");
     let all = ["Apollo owned_by Zoë", "Gone knows Apollo", "Nobody knows Nowhere"].map(relation);
-    memory.create_relations(ns, &default, all.to_vec()).await.expect("they are created");
+    memory.graph().create_relations(ns, &default, all.to_vec()).await.expect("they are created");
     let weights = memory_core::graph::Weights { confidence: 0.9, importance: 0.1 };
     let more = vec![about("Apollo", &["Is late"])];
-    memory.add_observations(ns, &default, more, weights).await.expect("they are added");
-    memory.delete_entities(ns, &default, &["Gone".to_owned()]).await.expect("it is deleted");
+    memory.graph().add_observations(ns, &default, more, weights).await.expect("they are added");
+    memory.graph().delete_entities(ns, &default, &["Gone".to_owned()]).await.expect("it is deleted");
     for content in ["Ships in June", "Ships in July"] {
         update(memory, ns, &default, "Ships in", content).await;
     }
     memory
+        .graph()
         .create_entities(ns, &thread("team a"), vec![entity("Apollo", "God", &["Sun"])])
         .await
         .expect("created");
-    memory.create_entities(ns, &thread("emptied"), vec![entity("x", "t", &[])]).await.expect("created");
-    memory.delete_entities(ns, &thread("emptied"), &["x".to_owned()]).await.expect("deleted");
+    memory
+        .graph()
+        .create_entities(ns, &thread("emptied"), vec![entity("x", "t", &[])])
+        .await
+        .expect("created");
+    memory.graph().delete_entities(ns, &thread("emptied"), &["x".to_owned()]).await.expect("deleted");
 }
 
 /// Supersedes the first observation of Apollo that begins so.
 async fn update(memory: &Memory, ns: &Namespace, scope: &GraphScope, start: &str, content: &str) {
     let history = memory
+        .graph()
         .observation_history(ns, scope, "Apollo", None, HistoryRequest::default())
         .await
         .expect("a history")
@@ -113,7 +119,7 @@ async fn update(memory: &Memory, ns: &Namespace, scope: &GraphScope, start: &str
         confidence: Some(0.5),
         importance: None,
     };
-    memory.update_observation(ns, scope, &update).await.expect("it is updated");
+    memory.graph().update_observation(ns, scope, &update).await.expect("it is updated");
 }
 
 /// What is derived, as far as it does not depend on when it was made.
@@ -303,18 +309,24 @@ async fn a_later_archive_brings_a_graph_up_to_date() {
     update(&a.memory, &a.ns, &scope, "Ships in July", "Ships in August").await;
     let more = vec![about("Apollo", &["Is loved"])];
     a.memory
+        .graph()
         .add_observations(&a.ns, &scope, more, memory_core::graph::Weights::default())
         .await
         .expect("added");
-    b.memory.create_entities(&b.ns, &scope, vec![entity("Own", "t", &[])]).await.expect("it is created");
+    b.memory
+        .graph()
+        .create_entities(&b.ns, &scope, vec![entity("Own", "t", &[])])
+        .await
+        .expect("it is created");
     let own = vec![about("Apollo", &["Is loved"])];
     b.memory
+        .graph()
         .add_observations(&b.ns, &scope, own, memory_core::graph::Weights::default())
         .await
         .expect("added");
     let imported = import(&b, &exported(&a).await).await;
     assert_eq!(imported.observations, Tally { created: 1, known: 8 });
-    let whole = b.memory.whole_graph(&b.ns, &scope).await.expect("it is read");
+    let whole = b.memory.graph().read_whole(&b.ns, &scope).await.expect("it is read");
     let apollo = &whole.entities[0];
     assert_eq!(
         apollo.observations,
@@ -338,7 +350,7 @@ async fn an_archive_may_come_into_another_namespace_of_the_same_database() {
     let archive = exported(&f).await;
     let copy = ns("copy");
     let imported =
-        f.memory.import_archive(&copy, archive.as_bytes(), 0, &unreported).await.expect("it is imported");
+        f.memory.archive().import(&copy, archive.as_bytes(), 0, &unreported).await.expect("it is imported");
     assert_eq!(imported.observations, Tally { created: 7, known: 0 });
     assert_eq!(exported_as(&f.memory, &copy, false).await, archive);
     assert_eq!(exported(&f).await, archive);
@@ -430,18 +442,22 @@ async fn a_line_that_cannot_be_taken_is_named_and_nothing_is_imported() {
 async fn a_graph_of_a_file_is_archived_with_its_history_and_unites_with_the_file() {
     let (f, folder) = (plain().await, tempfile::tempdir().expect("a folder"));
     let path = folder.path().join("memory.jsonl");
-    let file = Memory::resolve_graph_file(path.clone()).await.expect("a path");
+    let file = KnowledgeGraph::resolve_file(path.clone()).await.expect("a path");
     let scope = GraphScope::File(file);
     let apollo = vec![entity("Apollo", "Project", &["Ships in May"])];
-    f.memory.create_entities(&f.ns, &scope, apollo).await.expect("it is created");
+    f.memory.graph().create_entities(&f.ns, &scope, apollo).await.expect("it is created");
     update(&f.memory, &f.ns, &scope, "Ships in May", "Ships in June").await;
     let archive = exported(&f).await;
     assert!(archive.contains(&format!("{{\"type\":\"thread\",\"file\":\"{}\"", path.display())), "{archive}");
     let g = plain().await;
     import(&g, &archive).await;
     assert_eq!(exported(&g).await, archive);
-    let created =
-        g.memory.create_entities(&g.ns, &scope, vec![entity("New", "t", &[])]).await.expect("created");
+    let created = g
+        .memory
+        .graph()
+        .create_entities(&g.ns, &scope, vec![entity("New", "t", &[])])
+        .await
+        .expect("created");
     assert_eq!(created.warning, None);
     let written = std::fs::read_to_string(&path).expect("it is read");
     assert_eq!(written.lines().count(), 2, "{written}");

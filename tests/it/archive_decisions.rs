@@ -38,12 +38,12 @@ const WAITING: &str = "select count(*) from entity_decision";
 
 async fn merge(f: &Fixture, keep: &str, other: &str) {
     let (keep, other) = (id_of(f, keep).await, id_of(f, other).await);
-    f.memory.merge_known(&f.ns, keep, other, false).await.expect("they are merged");
+    f.memory.entity_review().merge(&f.ns, keep, other, false).await.expect("they are merged");
 }
 
 async fn reject(f: &Fixture, a: &str, b: &str) {
     let (a, b) = (id_of(f, a).await, id_of(f, b).await);
-    f.memory.reject_same(&f.ns, a, b).await.expect("they are told apart");
+    f.memory.entity_review().reject(&f.ns, a, b).await.expect("they are told apart");
 }
 
 /// A merge of a merge, a rejection, one that was taken back, a merge after a rejection, and one of two addresses.
@@ -55,13 +55,13 @@ async fn decided() -> Fixture {
     reject(&f, "Bob Stone", "Bob").await;
     merge(&f, "Carol Day", "Carol").await;
     let carol = id_of(&f, "Carol").await;
-    f.memory.split_known(&f.ns, carol).await.expect("they are split");
+    f.memory.entity_review().split(&f.ns, carol).await.expect("they are split");
     reject(&f, "Ali", "Bob").await;
     reject(&f, "Alice Chen", "Carol Day").await;
     merge(&f, "Alice Chen", "Carol Day").await;
     let dan = f.count("select entity_id from entity where distinguisher = ''  and name = 'Dan Roe'").await;
     let other = f.count("select entity_id from entity where distinguisher = 'dan@b.example'").await;
-    f.memory.merge_known(&f.ns, dan, other, true).await.expect("they are merged");
+    f.memory.entity_review().merge(&f.ns, dan, other, true).await.expect("they are merged");
     f
 }
 
@@ -88,7 +88,7 @@ async fn decisions_come_out_of_an_archive_and_hold_when_the_texts_are_read_again
     assert_eq!(again.decisions, Tally { created: 0, known: 6 });
     // A merge of an archive is taken back as any other.
     let carol = id_of(&g, "Carol Day").await;
-    g.memory.split_known(&g.ns, carol).await.expect("it is split");
+    g.memory.entity_review().split(&g.ns, carol).await.expect("it is split");
     assert!(rows(&g, SAID).await.contains(&"Alice Chen / Carol Day rejected".to_owned()));
 }
 

@@ -40,8 +40,12 @@ fn root(name: &str) -> EntityDraft {
 }
 
 async fn names(fixture: &Fixture, scope: &GraphScope) -> Vec<String> {
-    let page =
-        fixture.memory.read_graph(&fixture.ns, scope, PageRequest::default()).await.expect("it is read");
+    let page = fixture
+        .memory
+        .graph()
+        .read_graph(&fixture.ns, scope, PageRequest::default())
+        .await
+        .expect("it is read");
     page.entities.into_iter().map(|e| e.entity.name).collect()
 }
 
@@ -54,7 +58,7 @@ async fn one_bad_entity_keeps_all_out_and_every_problem_is_told() {
         entity("Bad", &["", &"a".repeat(301), "One. Two. Three. Four."], &[("uses", "Nobody")]),
         entity("Lonely", &["It has no relation"], &[]),
     ];
-    let saved = fixture.memory.save_memory(&fixture.ns, &scope, &drafts).await.unwrap();
+    let saved = fixture.memory.graph().save_memory(&fixture.ns, &scope, &drafts).await.unwrap();
     assert_eq!(saved.version, None);
     let checked = saved.answer.checked;
     assert!(checked.entities[0].is_valid());
@@ -65,7 +69,7 @@ async fn one_bad_entity_keeps_all_out_and_every_problem_is_told() {
     assert!(checked.entities[2].errors[0].contains("at least 1 relation"), "{checked:?}");
     assert!(names(&fixture, &scope).await.is_empty());
     // The dry run says the same in the same words.
-    let validated = fixture.memory.validate_memory(&fixture.ns, &scope, &drafts).await.unwrap();
+    let validated = fixture.memory.graph().validate_memory(&fixture.ns, &scope, &drafts).await.unwrap();
     assert_eq!(validated, checked);
 }
 
@@ -73,17 +77,17 @@ async fn one_bad_entity_keeps_all_out_and_every_problem_is_told() {
 async fn a_relation_may_point_to_what_an_earlier_call_saved_but_never_into_another_thread() {
     let fixture = fixture().await;
     let (here, there) = (thread("here"), thread("there"));
-    let first = fixture.memory.save_memory(&fixture.ns, &here, &[root("ServiceA")]).await.unwrap();
+    let first = fixture.memory.graph().save_memory(&fixture.ns, &here, &[root("ServiceA")]).await.unwrap();
     assert_eq!((first.answer.new_entities, first.answer.new_relations), (1, 0));
     let second = [entity("ServiceB", &["It calls the first"], &[("calls", "ServiceA")])];
-    let elsewhere = fixture.memory.save_memory(&fixture.ns, &there, &second).await.unwrap().answer;
+    let elsewhere = fixture.memory.graph().save_memory(&fixture.ns, &there, &second).await.unwrap().answer;
     assert!(elsewhere.checked.entities[0].errors[0].contains("'ServiceA' not found"), "{elsewhere:?}");
-    let saved = fixture.memory.save_memory(&fixture.ns, &here, &second).await.unwrap().answer;
+    let saved = fixture.memory.graph().save_memory(&fixture.ns, &here, &second).await.unwrap().answer;
     assert_eq!((saved.new_entities, saved.new_relations), (1, 1));
     assert_eq!(names(&fixture, &here).await, ["ServiceA", "ServiceB"]);
     assert!(names(&fixture, &there).await.is_empty());
     let typo = [entity("ServiceC", &["It calls the second"], &[("calls", "serviceb")])];
-    let refused = fixture.memory.save_memory(&fixture.ns, &here, &typo).await.unwrap().answer;
+    let refused = fixture.memory.graph().save_memory(&fixture.ns, &here, &typo).await.unwrap().answer;
     assert!(refused.checked.entities[0].errors[0].contains("Did you mean 'ServiceB'"), "{refused:?}");
 }
 
@@ -93,8 +97,8 @@ async fn saving_again_appends_what_is_new_and_changes_nothing_else() {
     let scope = thread("again");
     let both =
         [entity("A", &["First fact"], &[("uses", "B")]), entity("B", &["Other fact"], &[("used by", "A")])];
-    let first = fixture.memory.save_memory(&fixture.ns, &scope, &both).await.unwrap();
-    let same = fixture.memory.save_memory(&fixture.ns, &scope, &both).await.unwrap();
+    let first = fixture.memory.graph().save_memory(&fixture.ns, &scope, &both).await.unwrap();
+    let same = fixture.memory.graph().save_memory(&fixture.ns, &scope, &both).await.unwrap();
     assert_eq!(same.version, None, "nothing changed");
     assert_eq!(same.answer.ids, first.answer.ids);
     assert_eq!((same.answer.new_entities, same.answer.new_relations), (0, 0));
@@ -102,16 +106,17 @@ async fn saving_again_appends_what_is_new_and_changes_nothing_else() {
         importance: Some(0.9),
         ..entity("A", &["Second fact", "First fact"], &[("owns", "B")])
     }];
-    let saved = fixture.memory.save_memory(&fixture.ns, &scope, &more).await.unwrap().answer;
+    let saved = fixture.memory.graph().save_memory(&fixture.ns, &scope, &more).await.unwrap().answer;
     assert_eq!((saved.new_entities, saved.new_relations), (0, 1));
     let page = fixture
         .memory
+        .graph()
         .open_nodes(&fixture.ns, &scope, &["A".to_owned()], PageRequest::default())
         .await
         .unwrap();
     assert_eq!(page.entities[0].entity.observations, ["First fact", "Second fact"]);
     assert_eq!(page.relations.len(), 3);
-    let analytics = fixture.memory.analytics(&fixture.ns, &scope).await.unwrap();
+    let analytics = fixture.memory.graph().analytics(&fixture.ns, &scope).await.unwrap();
     assert_eq!(analytics.top_important[0].name, "A");
     assert!((analytics.top_important[0].importance - 0.9).abs() < 1e-6);
     assert_eq!(analytics.recent_changes[0].name, "A");
@@ -120,9 +125,10 @@ async fn saving_again_appends_what_is_new_and_changes_nothing_else() {
 
 async fn with_one_observation(fixture: &Fixture, scope: &GraphScope) -> ObservationHandle {
     let drafts = [EntityDraft { confidence: Some(0.8), ..root("Scripts") }];
-    fixture.memory.save_memory(&fixture.ns, scope, &drafts).await.expect("it is answered");
+    fixture.memory.graph().save_memory(&fixture.ns, scope, &drafts).await.expect("it is answered");
     let history = fixture
         .memory
+        .graph()
         .observation_history(&fixture.ns, scope, "Scripts", None, HistoryRequest::default())
         .await
         .expect("it is answered")
@@ -148,13 +154,14 @@ async fn an_update_supersedes_the_latest_version_and_keeps_the_place_and_the_old
     let scope = thread("versions");
     let first = with_one_observation(&fixture, &scope).await;
     let added = EntityObservations { entity_name: "Scripts".into(), contents: vec!["A later one".into()] };
-    memory.add_observations(ns, &scope, vec![added], Weights::default()).await.unwrap();
-    let second = memory.update_observation(ns, &scope, &update(first, "Uses 1.1")).await.unwrap();
+    memory.graph().add_observations(ns, &scope, vec![added], Weights::default()).await.unwrap();
+    let second = memory.graph().update_observation(ns, &scope, &update(first, "Uses 1.1")).await.unwrap();
     // Any version names the observation; the latest is superseded.
-    let third = memory.update_observation(ns, &scope, &update(first, "Uses 1.2")).await.unwrap();
-    let unchanged = memory.update_observation(ns, &scope, &update(first, "Uses 1.2")).await.unwrap();
+    let third = memory.graph().update_observation(ns, &scope, &update(first, "Uses 1.2")).await.unwrap();
+    let unchanged = memory.graph().update_observation(ns, &scope, &update(first, "Uses 1.2")).await.unwrap();
     assert_eq!((unchanged.version, unchanged.answer.handle), (None, third.answer.handle));
     let history = memory
+        .graph()
         .observation_history(ns, &scope, "Scripts", Some(second.answer.handle), HistoryRequest::default())
         .await
         .unwrap()
@@ -164,15 +171,17 @@ async fn an_update_supersedes_the_latest_version_and_keeps_the_place_and_the_old
     assert_eq!(history[1].supersedes, Some(first));
     assert_eq!(history[1].superseded_by, Some(third.answer.handle));
     assert!(history.iter().all(|v| (v.weights.confidence - 0.8).abs() < 1e-6), "{history:?}");
-    let page = memory.open_nodes(ns, &scope, &["Scripts".to_owned()], PageRequest::default()).await.unwrap();
+    let page =
+        memory.graph().open_nodes(ns, &scope, &["Scripts".to_owned()], PageRequest::default()).await.unwrap();
     assert_eq!(page.entities[0].entity.observations, ["Uses 1.2", "A later one"]);
-    let old = memory.search_nodes(ns, &scope, "Uses 1.1", PageRequest::default()).await.unwrap();
+    let old = memory.graph().search_nodes(ns, &scope, "Uses 1.1", PageRequest::default()).await.unwrap();
     assert!(old.entities.is_empty(), "only current observations are found");
     // Deleting it by its text deletes the whole chain.
     let doomed = EntityObservations { entity_name: "Scripts".into(), contents: vec!["Uses 1.2".into()] };
-    memory.delete_observations(ns, &scope, &[doomed]).await.unwrap();
+    memory.graph().delete_observations(ns, &scope, &[doomed]).await.unwrap();
     assert_eq!(
         memory
+            .graph()
             .observation_history(ns, &scope, "Scripts", None, HistoryRequest::default())
             .await
             .unwrap()
@@ -188,14 +197,18 @@ async fn an_update_of_what_is_not_there_is_refused_with_a_way_out() {
     let (memory, ns) = (&fixture.memory, &fixture.ns);
     let scope = thread("refused");
     let handle = with_one_observation(&fixture, &scope).await;
-    let foreign = memory.update_observation(ns, &thread("other"), &update(handle, "New")).await.unwrap_err();
+    let foreign =
+        memory.graph().update_observation(ns, &thread("other"), &update(handle, "New")).await.unwrap_err();
     assert!(foreign.to_string().starts_with("Entity with name Scripts not found"), "{foreign}");
-    let unknown =
-        memory.update_observation(ns, &scope, &update(ObservationHandle(7), "New")).await.unwrap_err();
+    let unknown = memory
+        .graph()
+        .update_observation(ns, &scope, &update(ObservationHandle(7), "New"))
+        .await
+        .unwrap_err();
     assert!(unknown.to_string().contains("obs_0000000000000007"), "{unknown}");
     let added = EntityObservations { entity_name: "Scripts".into(), contents: vec!["Twin".into()] };
-    memory.add_observations(ns, &scope, vec![added], Weights::default()).await.unwrap();
-    let twin = memory.update_observation(ns, &scope, &update(handle, "Twin")).await.unwrap_err();
+    memory.graph().add_observations(ns, &scope, vec![added], Weights::default()).await.unwrap();
+    let twin = memory.graph().update_observation(ns, &scope, &update(handle, "Twin")).await.unwrap_err();
     assert!(twin.to_string().contains("has this observation already"), "{twin}");
 }
 
@@ -208,12 +221,17 @@ async fn twenty_updates_at_once_make_one_chain_of_all() {
     for n in 0..20 {
         let (memory, ns, scope) = (fixture.memory.clone(), fixture.ns.clone(), scope.clone());
         updates.spawn(async move {
-            memory.update_observation(&ns, &scope, &update(handle, &format!("Version {n}"))).await.unwrap();
+            memory
+                .graph()
+                .update_observation(&ns, &scope, &update(handle, &format!("Version {n}")))
+                .await
+                .unwrap();
         });
     }
     updates.join_all().await;
     let history = fixture
         .memory
+        .graph()
         .observation_history(&fixture.ns, &scope, "Scripts", None, HistoryRequest::default())
         .await
         .unwrap()
@@ -231,7 +249,7 @@ async fn graph_of(fixture: &Fixture, scope: &GraphScope, edges: &[(&str, &str)])
         .iter()
         .map(|name| GraphEntity { name: (*name).into(), entity_type: "Node".into(), observations: vec![] })
         .collect();
-    fixture.memory.create_entities(&fixture.ns, scope, entities).await.expect("it is stored");
+    fixture.memory.graph().create_entities(&fixture.ns, scope, entities).await.expect("it is stored");
     let relations = edges
         .iter()
         .map(|(from, to)| GraphRelation {
@@ -240,7 +258,7 @@ async fn graph_of(fixture: &Fixture, scope: &GraphScope, edges: &[(&str, &str)])
             relation_type: "to".into(),
         })
         .collect();
-    fixture.memory.create_relations(&fixture.ns, scope, relations).await.expect("it is stored");
+    fixture.memory.graph().create_relations(&fixture.ns, scope, relations).await.expect("it is stored");
 }
 
 #[tokio::test]
@@ -260,8 +278,9 @@ async fn the_shortest_path_is_found_within_its_depth_and_its_thread() {
         ("q", "r"),
     ];
     graph_of(&fixture, &scope, &edges).await;
-    let path =
-        async |from: &str, to: &str, depth| memory.find_relation_path(ns, &scope, from, to, depth).await;
+    let path = async |from: &str, to: &str, depth| {
+        memory.graph().find_relation_path(ns, &scope, from, to, depth).await
+    };
     let RelationPath::Found(steps) = path("a", "e", 5).await.unwrap() else { panic!("a path") };
     let told: Vec<_> =
         steps.iter().map(|s| (s.relation.from.as_str(), s.relation.to.as_str(), s.is_forward)).collect();
@@ -277,7 +296,7 @@ async fn the_shortest_path_is_found_within_its_depth_and_its_thread() {
     assert_eq!(path("a", "q", 20).await.unwrap(), RelationPath::NotFound(Vec::new()));
     assert_eq!(path("a", "a", 5).await.unwrap(), RelationPath::Found(vec![]));
     assert!(path("a", "A", 5).await.unwrap_err().to_string().starts_with("Entity with name A not found"));
-    let elsewhere = memory.find_relation_path(ns, &thread("none"), "a", "b", 5).await;
+    let elsewhere = memory.graph().find_relation_path(ns, &thread("none"), "a", "b", 5).await;
     assert!(elsewhere.unwrap_err().to_string().starts_with("Entity with name a not found"));
 }
 
@@ -288,12 +307,12 @@ async fn analytics_tell_connections_and_orphans_of_one_thread() {
     let scope = thread("figures");
     graph_of(&fixture, &scope, &[("hub", "a"), ("hub", "b"), ("c", "hub"), ("a", "a")]).await;
     graph_of(&fixture, &thread("other"), &[("hub", "elsewhere")]).await;
-    memory.save_memory(ns, &scope, &[root("Root")]).await.unwrap();
+    memory.graph().save_memory(ns, &scope, &[root("Root")]).await.unwrap();
     let alone = GraphEntity { name: "alone".into(), entity_type: "Node".into(), observations: vec![] };
-    memory.create_entities(ns, &scope, vec![alone]).await.unwrap();
+    memory.graph().create_entities(ns, &scope, vec![alone]).await.unwrap();
     let broken = GraphRelation { from: "b".into(), to: "nowhere".into(), relation_type: "to".into() };
-    memory.create_relations(ns, &scope, vec![broken]).await.unwrap();
-    let analytics = memory.analytics(ns, &scope).await.unwrap();
+    memory.graph().create_relations(ns, &scope, vec![broken]).await.unwrap();
+    let analytics = memory.graph().analytics(ns, &scope).await.unwrap();
     let hub = &analytics.most_connected[0];
     assert_eq!((hub.name.as_str(), hub.relation_count), ("hub", 3));
     assert_eq!(hub.connected_to, ["a", "b", "c"]);
@@ -301,7 +320,7 @@ async fn analytics_tell_connections_and_orphans_of_one_thread() {
         analytics.orphaned_entities.iter().map(|o| (o.name.as_str(), o.reason.as_str())).collect();
     assert_eq!(orphans, [("b", "broken_relation"), ("alone", "no_relations")]);
     assert_eq!(analytics.recent_changes.len(), 6);
-    let empty = memory.analytics(ns, &thread("empty")).await.unwrap();
+    let empty = memory.graph().analytics(ns, &thread("empty")).await.unwrap();
     assert!(empty.recent_changes.is_empty() && empty.orphaned_entities.is_empty());
 }
 
@@ -317,12 +336,12 @@ async fn lists_and_ranges_go_by_page_and_find_exactly_what_fits() {
     };
     let drafts: Vec<EntityDraft> =
         (0..10).map(|n| weighed(&format!("Node_{n}%"), f64::from(n) / 10.0, 0.5)).collect();
-    memory.save_memory(ns, &scope, &drafts).await.unwrap();
+    memory.graph().save_memory(ns, &scope, &drafts).await.unwrap();
     let ranges = Ranges { min_confidence: Some(0.25), max_confidence: Some(0.7), ..Ranges::default() };
     let mut found = Vec::new();
     let mut request = PageRequest::new(Some(2), None, None).unwrap();
     loop {
-        let page = memory.query_nodes(ns, &scope, &ranges, request).await.unwrap();
+        let page = memory.graph().query_nodes(ns, &scope, &ranges, request).await.unwrap();
         found.extend(page.entities.iter().map(|e| e.name.clone()));
         assert!(page.entities.iter().all(|e| e.observations.len() == 1));
         match page.next {
@@ -332,9 +351,21 @@ async fn lists_and_ranges_go_by_page_and_find_exactly_what_fits() {
     }
     assert_eq!(found, ["Node_3%", "Node_4%", "Node_5%", "Node_6%", "Node_7%"]);
     let late = Ranges { created_from: Some("2100-01-01T00:00:00Z".parse().unwrap()), ..Ranges::default() };
-    assert!(memory.query_nodes(ns, &scope, &late, PageRequest::default()).await.unwrap().entities.is_empty());
+    assert!(
+        memory
+            .graph()
+            .query_nodes(ns, &scope, &late, PageRequest::default())
+            .await
+            .unwrap()
+            .entities
+            .is_empty()
+    );
     let listed = async |entity_type, part| {
-        let page = memory.list_entities(ns, &scope, entity_type, part, PageRequest::default()).await.unwrap();
+        let page = memory
+            .graph()
+            .list_entities(ns, &scope, entity_type, part, PageRequest::default())
+            .await
+            .unwrap();
         page.entities.len()
     };
     assert_eq!(listed(None, Some("node_")).await, 10);
@@ -350,8 +381,8 @@ async fn likely_duplicates_are_suggested_and_nothing_is_changed() {
     let (memory, ns) = (&fixture.memory, &fixture.ns);
     let scope = thread("merges");
     let drafts = [root("user-service"), root("UserService"), root("Server 1"), root("Server 2")];
-    memory.save_memory(ns, &scope, &drafts).await.unwrap();
-    let merges = memory.suggest_merges(ns, &scope, 10).await.unwrap();
+    memory.graph().save_memory(ns, &scope, &drafts).await.unwrap();
+    let merges = memory.graph().suggest_merges(ns, &scope, 10).await.unwrap();
     let pairs: Vec<_> = merges.candidates.iter().map(|c| (c.a.as_str(), c.b.as_str())).collect();
     assert_eq!(pairs, [("UserService", "user-service")]);
     assert!(!merges.is_cut);

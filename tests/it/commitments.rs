@@ -236,7 +236,7 @@ async fn an_extraction_that_finds_no_end_any_more_reopens_and_one_that_does_ends
         let mut tx = store(&f).await.begin().await.unwrap();
         jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.unwrap();
         tx.commit().await.unwrap();
-        assert_eq!(memory.drain_jobs().await.unwrap(), 1);
+        assert_eq!(memory.job_runner().drain().await.unwrap(), 1);
     };
     let before = rows(&f, ALL).await;
     again(&f.memory).await;
@@ -273,7 +273,7 @@ async fn people_who_count_as_one_end_each_others_promises_until_they_are_split()
     assert_eq!(f.count("select count(*) from event_link").await, 1);
     let full = f.count("select entity_id from entity where name = 'Ann Lee'").await;
     let other = f.count("select entity_id from entity where name = 'Lee-Ann'").await;
-    f.memory.merge_known(&f.ns, full, other, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, full, other, false).await.unwrap();
     assert_eq!(
         fates(&f).await,
         [
@@ -281,7 +281,7 @@ async fn people_who_count_as_one_end_each_others_promises_until_they_are_split()
             "Lee-Ann will book the room. done: Lee-Ann booked the room."
         ]
     );
-    f.memory.split_known(&f.ns, other).await.unwrap();
+    f.memory.entity_review().split(&f.ns, other).await.unwrap();
     assert_eq!(rows(&f, ALL).await, before);
 }
 

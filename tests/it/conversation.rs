@@ -208,7 +208,7 @@ async fn a_talk_waits_for_a_pause_but_not_for_ever() {
     let memory = f.sibling(line_reader(), patient).await;
     let say = |index| turn("chat", index, "Ann", "Decision by Ann");
     memory.remember(&f.ns, say(0)).await.unwrap();
-    assert_eq!(memory.drain_jobs().await.unwrap(), 0, "the talk may go on");
+    assert_eq!(memory.job_runner().drain().await.unwrap(), 0, "the talk may go on");
     execute(&f, "update event_jobs set created_at = now() - interval '29.9 s'").await;
     memory.remember(&f.ns, say(1)).await.unwrap();
     assert_eq!(f.count("select count(*) from event_jobs where run_at <= now() + interval '0.2 s'").await, 1);

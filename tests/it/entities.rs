@@ -4,7 +4,7 @@ use memory_core::artifact::Draft;
 use memory_core::entity::EntityType;
 use memory_core::job::{JobKind, Lane};
 use memory_core::ports::Extractor;
-use memory_engine::entities::EntityFilter;
+use memory_engine::entity_review::EntityFilter;
 use memory_engine::recall::RecallDraft;
 use memory_store::jobs;
 use memory_tests::{Fixture, turn};
@@ -229,7 +229,8 @@ async fn entities_of_different_types_are_never_one() {
     assert_eq!(names(&f).await, ["Ann", "Apollo", "Apollo", "Apollo Smith"]);
     assert_eq!(pairs(&f).await, ["Apollo / Apollo Smith open t"], "only people are weighed for a person");
     let project: i64 = f.count("select entity_id from entity where entity_type = 'project'").await;
-    let refused = f.memory.merge_known(&f.ns, id_of(&f, "Ann").await, project, true).await.unwrap_err();
+    let refused =
+        f.memory.entity_review().merge(&f.ns, id_of(&f, "Ann").await, project, true).await.unwrap_err();
     assert!(refused.to_string().contains("of different types are never merged"), "{refused}");
 }
 
@@ -262,8 +263,8 @@ async fn a_merge_that_is_split_again_leaves_everything_as_it_was() {
     let before = rows(&f, ALL).await;
     let (full, short, third) =
         (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await, id_of(&f, "Ali").await);
-    f.memory.merge_known(&f.ns, short, third, false).await.unwrap();
-    f.memory.merge_known(&f.ns, full, short, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, short, third, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, full, short, false).await.unwrap();
     let answer = f.recall_as(RecallDraft { limit: Some(1), ..query("zebra") }).await;
     let alice = &answer.entities[0];
     assert_eq!((alice.name.as_str(), alice.mention_count), ("Alice Chen", 7));
@@ -280,9 +281,9 @@ async fn a_merge_that_is_split_again_leaves_everything_as_it_was() {
     assert_eq!(walrus.results[0].hit.events[0].actors[0].name, "Alice Chen");
     assert_eq!(f.count("select count(*) from entity where canonical_id is null").await, 2);
 
-    f.memory.split_known(&f.ns, short).await.unwrap();
+    f.memory.entity_review().split(&f.ns, short).await.unwrap();
     assert_eq!(f.count("select count(*) from entity where canonical_id is null").await, 3);
-    f.memory.split_known(&f.ns, third).await.unwrap();
+    f.memory.entity_review().split(&f.ns, third).await.unwrap();
     assert_eq!(rows(&f, ALL).await, before);
 }
 
@@ -290,7 +291,7 @@ async fn a_merge_that_is_split_again_leaves_everything_as_it_was() {
 async fn what_is_merged_stays_merged_when_it_is_told_again() {
     let f = told(&["Decision by Alice Chen", "Feedback by Alice"]).await;
     let (full, short) = (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await);
-    f.memory.merge_known(&f.ns, full, short, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, full, short, false).await.unwrap();
     extract_again(&f, "Feedback by Alice").await;
     tell(&f, &["Zebra.\nChange by Alice"]).await;
     let answer = f.recall_as(RecallDraft { limit: Some(1), ..query("zebra") }).await;
@@ -304,7 +305,7 @@ async fn a_rejected_pair_is_not_doubtful_again_until_that_is_taken_back() {
     tell(&f, &["Decision by Alice Chen on Project Apollo", "Feedback by Alice"]).await;
     let (full, short) = (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await);
     let before = rows(&f, ALL).await;
-    f.memory.reject_same(&f.ns, full, short).await.unwrap();
+    f.memory.entity_review().reject(&f.ns, full, short).await.unwrap();
     tell(&f, &["Zebra.\nChange by Alice on Project Apollo"]).await;
     assert_eq!(
         actor_of(&f, "Change by Alice on Project Apollo").await,
@@ -315,9 +316,9 @@ async fn a_rejected_pair_is_not_doubtful_again_until_that_is_taken_back() {
     assert!(f.recall_as(query("zebra")).await.entities.iter().all(|e| e.possibly_same.is_empty()));
     let zebra = f.recall_as(query("zebra")).await.results.remove(0).hit.artifact_id;
     forget(&f, &zebra).await;
-    f.memory.reopen_same(&f.ns, short, full).await.unwrap();
+    f.memory.entity_review().reopen(&f.ns, short, full).await.unwrap();
     assert_eq!(rows(&f, ALL).await, before);
-    let nothing = f.memory.reopen_same(&f.ns, short, full).await.unwrap_err();
+    let nothing = f.memory.entity_review().reopen(&f.ns, short, full).await.unwrap_err();
     assert!(nothing.to_string().contains("Nobody has rejected"), "{nothing}");
 }
 
@@ -333,23 +334,23 @@ async fn a_decision_that_cannot_be_is_refused_with_what_to_do_instead() {
         f.count("select entity_id from entity where name = 'Alice Chen' and distinguisher = ''").await;
     let b: i64 = f.count("select entity_id from entity where distinguisher = 'alice@b.example'").await;
     let bob = id_of(&f, "Bob").await;
-    let addresses = f.memory.merge_known(&f.ns, a, b, false).await.unwrap_err().to_string();
+    let addresses = f.memory.entity_review().merge(&f.ns, a, b, false).await.unwrap_err().to_string();
     assert!(
         addresses.contains("alice@a.example") && addresses.contains("--different-addresses"),
         "{addresses}"
     );
-    f.memory.merge_known(&f.ns, a, b, true).await.unwrap();
-    let again = f.memory.merge_known(&f.ns, bob, b, false).await.unwrap_err().to_string();
+    f.memory.entity_review().merge(&f.ns, a, b, true).await.unwrap();
+    let again = f.memory.entity_review().merge(&f.ns, bob, b, false).await.unwrap_err().to_string();
     assert!(again.contains(&format!("counts as entity {a} already")), "{again}");
-    let root = f.memory.split_known(&f.ns, a).await.unwrap_err().to_string();
+    let root = f.memory.entity_review().split(&f.ns, a).await.unwrap_err().to_string();
     assert!(root.contains(&format!("Entity {b} was merged into it: split {b}")), "{root}");
-    let merged = f.memory.reject_same(&f.ns, a, b).await.unwrap_err().to_string();
+    let merged = f.memory.entity_review().reject(&f.ns, a, b).await.unwrap_err().to_string();
     assert!(merged.contains(&format!("split {b} first")), "{merged}");
-    let none = f.memory.split_known(&f.ns, 999).await.unwrap_err().to_string();
+    let none = f.memory.entity_review().split(&f.ns, 999).await.unwrap_err().to_string();
     assert!(none.contains("no entity 999 in the namespace 'default'"), "{none}");
-    let twice = f.memory.merge_known(&f.ns, bob, bob, false).await.unwrap_err().to_string();
+    let twice = f.memory.entity_review().merge(&f.ns, bob, bob, false).await.unwrap_err().to_string();
     assert!(twice.contains("given twice"), "{twice}");
-    f.memory.split_known(&ns("other"), b).await.expect_err("another namespace has none");
+    f.memory.entity_review().split(&ns("other"), b).await.expect_err("another namespace has none");
 }
 
 #[tokio::test]
@@ -357,8 +358,8 @@ async fn what_counts_as_a_forgotten_entity_stands_for_the_rest() {
     let f = told(&["Decision by Alice Chen", "Zebra.\nFeedback by Alice", "Walrus.\nChange by Ali"]).await;
     let (full, short, third) =
         (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await, id_of(&f, "Ali").await);
-    f.memory.merge_known(&f.ns, full, short, false).await.unwrap();
-    f.memory.merge_known(&f.ns, full, third, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, full, short, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, full, third, false).await.unwrap();
     let first = f.recall_as(query("decision")).await;
     let first = first.results.iter().find(|r| r.snippet.contains("Chen")).expect("it is there");
     forget(&f, &first.hit.artifact_id).await;
@@ -384,7 +385,7 @@ async fn twenty_workers_at_once_make_no_entity_twice() {
     let memory = light_sibling(&f, line_reader()).await;
     let workers = (0..20).map(|_| {
         let memory = Arc::clone(&memory);
-        tokio::spawn(async move { memory.drain_jobs().await.expect("jobs are done") })
+        tokio::spawn(async move { memory.job_runner().drain().await.expect("jobs are done") })
     });
     let done: usize = futures::future::join_all(workers).await.into_iter().map(|done| done.unwrap()).sum();
     assert_eq!(done, 200);
@@ -430,17 +431,20 @@ async fn entities_are_listed_with_what_they_are_called_and_may_be() {
         told(&["Alice Chen alias AC\nDecision by Alice Chen", "Feedback by Alice", "Change by Bob"]).await;
     let filter =
         |like: Option<&str>| EntityFilter { entity_type: None, like: like.map(str::to_owned), limit: 2 };
-    let (listed, total) = f.memory.list_known(&f.ns, &filter(None)).await.unwrap();
+    let (listed, total) = f.memory.entity_review().list(&f.ns, &filter(None)).await.unwrap();
     assert_eq!((listed.len(), total), (2, 3));
-    let (called, _) = f.memory.list_known(&f.ns, &filter(Some("AC"))).await.unwrap();
+    let (called, _) = f.memory.entity_review().list(&f.ns, &filter(Some("AC"))).await.unwrap();
     assert_eq!((called[0].name.as_str(), &called[0].aliases[..]), ("Alice Chen", &["AC".to_owned()][..]));
     assert_eq!(called[0].possibly_same[0].name, "Alice");
-    let (pairs, total) = f.memory.list_doubtful(&f.ns, &filter(None)).await.unwrap();
+    let (pairs, total) = f.memory.entity_review().list_doubtful_pairs(&f.ns, &filter(None)).await.unwrap();
     assert_eq!(total, 1);
     assert_eq!(pairs[0].reasons[0], "a first name");
     let of_type = EntityFilter { entity_type: Some(EntityType::Org), like: None, limit: 9 };
-    assert_eq!(f.memory.list_known(&f.ns, &of_type).await.unwrap(), (vec![], 0));
-    assert_eq!(f.memory.list_doubtful(&ns("other"), &filter(None)).await.unwrap(), (vec![], 0));
+    assert_eq!(f.memory.entity_review().list(&f.ns, &of_type).await.unwrap(), (vec![], 0));
+    assert_eq!(
+        f.memory.entity_review().list_doubtful_pairs(&ns("other"), &filter(None)).await.unwrap(),
+        (vec![], 0)
+    );
 }
 
 #[tokio::test]

@@ -192,7 +192,7 @@ async fn a_lease_that_runs_out_during_the_work_leaves_the_job_to_another() {
     });
     let memory = light_sibling(&f, thief).await;
     f.remember("Decision by Ann").await;
-    memory.drain_jobs().await.unwrap();
+    memory.job_runner().drain().await.unwrap();
     assert_eq!(only_job(&f).await, ("PROCESSING".into(), 2, None));
     assert_eq!(
         f.count("select (select count(*) from semantic_event) + (select count(*) from entity)").await,
@@ -217,7 +217,8 @@ async fn two_extractions_with_the_same_people_do_not_get_in_each_others_way() {
         f.remember(&format!("Note {n}.\nDecision by {one} and {two}")).await;
     }
     let others = [light_sibling(&f, line_reader()).await, light_sibling(&f, line_reader()).await];
-    let (a, b, c) = tokio::join!(f.drain(), others[0].drain_jobs(), others[1].drain_jobs());
+    let runners = others.map(|other| other.job_runner());
+    let (a, b, c) = tokio::join!(f.drain(), runners[0].drain(), runners[1].drain());
     assert_eq!(a + b.unwrap() + c.unwrap(), 24);
     assert_eq!(f.count("select max(attempts)::bigint from event_jobs where status = 'DONE'").await, 1);
     assert_eq!(f.count("select count(*) from entity").await, 2);
@@ -289,7 +290,7 @@ async fn an_extraction_of_nothing_removes_what_an_older_one_found() {
     f.drain().await;
     execute(&f, "insert into event_jobs (namespace, kind, revision_id) select namespace, 'extract', revision_id from artifact_revision").await;
     let later = light_sibling(&f, scripted(|_| Ok(Extraction::default()))).await;
-    later.drain_jobs().await.unwrap();
+    later.job_runner().drain().await.unwrap();
     assert_eq!(
         f.count("select (select count(*) from semantic_event) + (select count(*) from entity_mention)").await,
         0

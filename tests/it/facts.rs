@@ -12,9 +12,9 @@ use crate::stand_ins::line_reader;
 async fn have_apollo(f: &Fixture, scope: &GraphScope, observations: &[&str]) {
     let entities =
         vec![entity("Apollo", "Project", observations), entity("Ann Lee", "Person", &["Likes green tea"])];
-    f.memory.create_entities(&f.ns, scope, entities).await.expect("they are created");
+    f.memory.graph().create_entities(&f.ns, scope, entities).await.expect("they are created");
     let relations = vec![relation("Apollo owned_by Ann")];
-    f.memory.create_relations(&f.ns, scope, relations).await.expect("they are created");
+    f.memory.graph().create_relations(&f.ns, scope, relations).await.expect("they are created");
 }
 
 fn said(facts: &[Fact]) -> Vec<&str> {
@@ -50,9 +50,10 @@ async fn without_a_model_an_observation_is_found_by_its_words_and_its_entitys_na
     assert_eq!(said(&facts(&f, "apollo").await), ["Is written in Rust"]);
     assert!(facts(&f, "submarine").await.is_empty());
     let gone = vec![about("Apollo", &["Is written in Rust"])];
-    f.memory.delete_observations(&f.ns, &GraphScope::default(), &gone).await.expect("it is deleted");
+    f.memory.graph().delete_observations(&f.ns, &GraphScope::default(), &gone).await.expect("it is deleted");
     let new = vec![about("Apollo", &["Is written in Haskell"])];
     f.memory
+        .graph()
         .add_observations(&f.ns, &GraphScope::default(), new, Weights::default())
         .await
         .expect("it is added");
@@ -70,6 +71,7 @@ async fn only_what_is_current_is_shown_even_before_it_is_indexed_again() {
     assert_eq!(said(&facts(&f, "ships in may").await), ["Ships in May"]);
     let history = f
         .memory
+        .graph()
         .observation_history(&f.ns, &scope, "Apollo", None, HistoryRequest::default())
         .await
         .expect("a history")
@@ -81,13 +83,13 @@ async fn only_what_is_current_is_shown_even_before_it_is_indexed_again() {
         confidence: None,
         importance: None,
     };
-    f.memory.update_observation(&f.ns, &scope, &update).await.expect("it is updated");
+    f.memory.graph().update_observation(&f.ns, &scope, &update).await.expect("it is updated");
     assert!(!said(&facts(&f, "ships in may").await).contains(&"Ships in May"));
     f.drain().await;
     assert_eq!(said(&facts(&f, "ships in june").await), ["Ships in June"]);
     let passages = "select count(*) from passage where observation is not null";
     assert_eq!(f.count(passages).await, 2, "the former version has none");
-    f.memory.delete_entities(&f.ns, &scope, &["Apollo".to_owned()]).await.expect("it is deleted");
+    f.memory.graph().delete_entities(&f.ns, &scope, &["Apollo".to_owned()]).await.expect("it is deleted");
     assert_eq!(f.count(passages).await, 1);
     assert!(said(&facts(&f, "ships in june").await).is_empty());
     f.drain().await;
@@ -139,10 +141,10 @@ async fn many_observations_never_crowd_out_the_texts() {
     let note = f.remember("The pump in the cellar is broken.").await.id;
     let observations: Vec<String> =
         (0..400).map(|n| format!("The pump in the cellar is number {n}")).collect();
-    f.memory.create_entities(&f.ns, &scope, vec![entity("Pumps", "t", &[])]).await.expect("created");
+    f.memory.graph().create_entities(&f.ns, &scope, vec![entity("Pumps", "t", &[])]).await.expect("created");
     let contents: Vec<&str> = observations.iter().map(String::as_str).collect();
     let all = vec![about("Pumps", &contents)];
-    f.memory.add_observations(&f.ns, &scope, all, Weights::default()).await.expect("added");
+    f.memory.graph().add_observations(&f.ns, &scope, all, Weights::default()).await.expect("added");
     f.drain().await;
     let answer = f.recall_as(query("pump in the cellar")).await;
     assert_eq!(answer.results.iter().map(|r| &r.hit.artifact_id).collect::<Vec<_>>(), [&note]);

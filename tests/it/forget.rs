@@ -121,7 +121,7 @@ async fn an_entity_of_an_older_extraction_goes_with_the_text_too() {
     f.drain().await;
     let later = light_sibling(&f, scripted(|_| Ok(Extraction::default()))).await;
     execute(&f, "insert into event_jobs (namespace, kind, revision_id) select namespace, 'extract', revision_id from artifact_revision").await;
-    later.drain_jobs().await.unwrap();
+    later.job_runner().drain().await.unwrap();
     assert_eq!(f.count("select count(*) from semantic_event").await, 0);
     forget(&f, &id).await;
     assert!(names(&f).await.is_empty());

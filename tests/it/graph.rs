@@ -200,28 +200,35 @@ async fn a_change_raises_the_version_by_one_and_a_call_without_any_leaves_it() {
     let graph = Graph::new().await;
     let (memory, ns, scope) = (graph.memory(), graph.ns(), &graph.scope);
     let create = |entities: Vec<GraphEntity>| async {
-        memory.create_entities(ns, scope, entities).await.expect("it runs").version
+        memory.graph().create_entities(ns, scope, entities).await.expect("it runs").version
     };
     assert_eq!(create(vec![entity("A", "t", &["x"])]).await, Some(1));
     assert_eq!(create(vec![entity("A", "t", &[])]).await, None);
     let relate = || async {
-        memory.create_relations(ns, scope, vec![relation("A x B")]).await.expect("it runs").version
+        memory.graph().create_relations(ns, scope, vec![relation("A x B")]).await.expect("it runs").version
     };
     assert_eq!((relate().await, relate().await), (Some(2), None));
     let add = || async {
         let additions = vec![about("A", &["y"])];
-        memory.add_observations(ns, scope, additions, Weights::default()).await.expect("it runs").version
+        memory
+            .graph()
+            .add_observations(ns, scope, additions, Weights::default())
+            .await
+            .expect("it runs")
+            .version
     };
     assert_eq!((add().await, add().await), (Some(3), None));
     let unsay = || async {
-        memory.delete_observations(ns, scope, &[about("A", &["y"])]).await.expect("it runs").version
+        memory.graph().delete_observations(ns, scope, &[about("A", &["y"])]).await.expect("it runs").version
     };
     assert_eq!((unsay().await, unsay().await), (Some(4), None));
-    let part =
-        || async { memory.delete_relations(ns, scope, &[relation("A x B")]).await.expect("it runs").version };
+    let part = || async {
+        memory.graph().delete_relations(ns, scope, &[relation("A x B")]).await.expect("it runs").version
+    };
     assert_eq!((part().await, part().await), (Some(5), None));
-    let delete =
-        || async { memory.delete_entities(ns, scope, &["A".to_owned()]).await.expect("it runs").version };
+    let delete = || async {
+        memory.graph().delete_entities(ns, scope, &["A".to_owned()]).await.expect("it runs").version
+    };
     assert_eq!((delete().await, delete().await), (Some(6), None));
     assert_eq!(graph.whole().await.version, 6);
 }
@@ -233,20 +240,28 @@ async fn threads_and_namespaces_do_not_see_each_other() {
     graph.create(vec![entity("Alice", "person", &["Is a student"])]).await;
     graph.relate(&["Alice knows Bob"]).await;
     for (space, scope) in [(default.clone(), thread("other")), (ns("second"), GraphScope::default())] {
-        let page = memory.read_graph(&space, &scope, PageRequest::default()).await.expect("it is read");
+        let page =
+            memory.graph().read_graph(&space, &scope, PageRequest::default()).await.expect("it is read");
         assert_eq!(shown(&page), (vec![], vec![]));
-        let found = memory.search_nodes(&space, &scope, "student", PageRequest::default()).await;
+        let found = memory.graph().search_nodes(&space, &scope, "student", PageRequest::default()).await;
         assert_eq!(found.expect("it is searched").entities, []);
         let refused = memory
+            .graph()
             .add_observations(&space, &scope, vec![about("Alice", &["x"])], Weights::default())
             .await
             .expect_err("she is unknown there");
         assert_eq!(refused.to_string(), "Entity with name Alice not found");
-        memory.delete_entities(&space, &scope, &["Alice".to_owned()]).await.expect("nothing to delete");
+        memory
+            .graph()
+            .delete_entities(&space, &scope, &["Alice".to_owned()])
+            .await
+            .expect("nothing to delete");
         let twin = vec![entity("Alice", "cat", &["Purrs"])];
-        let created = memory.create_entities(&space, &scope, twin.clone()).await.expect("she is created");
+        let created =
+            memory.graph().create_entities(&space, &scope, twin.clone()).await.expect("she is created");
         assert_eq!((created.answer, created.version), (twin, Some(1)));
         let opened = memory
+            .graph()
             .open_nodes(&space, &scope, &["Alice".to_owned()], PageRequest::default())
             .await
             .expect("she is opened");
@@ -270,7 +285,7 @@ async fn names_and_types_of_64_kilobytes_are_kept_apart_and_found() {
     let (from, to, relation_type) = (one.clone(), two.clone(), one.clone());
     let huge = vec![memory_core::graph::GraphRelation { from, to, relation_type }];
     for expected in [huge.clone(), vec![]] {
-        let created = graph.memory().create_relations(graph.ns(), &graph.scope, huge.clone()).await;
+        let created = graph.memory().graph().create_relations(graph.ns(), &graph.scope, huge.clone()).await;
         assert_eq!(created.expect("it is created").answer, expected);
     }
     assert_eq!(graph.add(&one, &["y"]).await, ["y"]);
@@ -278,6 +293,7 @@ async fn names_and_types_of_64_kilobytes_are_kept_apart_and_found() {
     assert_eq!(graph.open(&[&two]).await.relations.len(), 1);
     let refused = graph
         .memory()
+        .graph()
         .create_entities(graph.ns(), &graph.scope, vec![entity(&format!("{one}x"), "t", &[])])
         .await
         .expect_err("it is too long");
@@ -296,7 +312,7 @@ async fn strange_names_are_kept_as_they_are() {
         assert_eq!(graph.observations(name).await, [name]);
     }
     let refused =
-        graph.memory().create_entities(graph.ns(), &graph.scope, vec![entity("a\0", "t", &[])]).await;
+        graph.memory().graph().create_entities(graph.ns(), &graph.scope, vec![entity("a\0", "t", &[])]).await;
     assert!(refused.expect_err("it has a NUL").to_string().contains("NUL character at position 1"));
     // Names that cannot be stored are simply not there.
     graph.delete(&["a\0"]).await;
@@ -311,7 +327,7 @@ async fn a_graph_is_the_same_for_another_process() {
     graph.create(entities.clone()).await;
     graph.relate(&["Alice knows Bob", "Bob knows Ghost"]).await;
     let sibling = crate::shorthand::light_sibling(&graph.f, crate::stand_ins::line_reader()).await;
-    let whole = sibling.whole_graph(graph.ns(), &graph.scope).await.expect("it is read");
+    let whole = sibling.graph().read_whole(graph.ns(), &graph.scope).await.expect("it is read");
     assert_eq!(whole, graph.whole().await);
     assert_eq!(whole.entities, entities);
     assert_eq!(whole.relations, [relation("Alice knows Bob"), relation("Bob knows Ghost")]);
@@ -324,15 +340,20 @@ async fn too_many_items_are_refused_with_their_number() {
     let too_many_contents = EntityObservations { entity_name: "A".to_owned(), contents: many(10_001) };
     let (memory, scope) = (graph.memory(), &graph.scope);
     let refused = [
-        memory.delete_entities(graph.ns(), scope, &many(10_001)).await.map(|_| ()),
-        memory.open_nodes(graph.ns(), scope, &many(10_001), PageRequest::default()).await.map(|_| ()),
-        memory.create_entities(graph.ns(), scope, vec![entity("A", "t", &[]); 10_001]).await.map(|_| ()),
-        memory.create_relations(graph.ns(), scope, vec![relation("A x B"); 10_001]).await.map(|_| ()),
+        memory.graph().delete_entities(graph.ns(), scope, &many(10_001)).await.map(|_| ()),
+        memory.graph().open_nodes(graph.ns(), scope, &many(10_001), PageRequest::default()).await.map(|_| ()),
         memory
+            .graph()
+            .create_entities(graph.ns(), scope, vec![entity("A", "t", &[]); 10_001])
+            .await
+            .map(|_| ()),
+        memory.graph().create_relations(graph.ns(), scope, vec![relation("A x B"); 10_001]).await.map(|_| ()),
+        memory
+            .graph()
             .add_observations(graph.ns(), scope, vec![too_many_contents.clone()], Weights::default())
             .await
             .map(|_| ()),
-        memory.delete_observations(graph.ns(), scope, &[too_many_contents]).await.map(|_| ()),
+        memory.graph().delete_observations(graph.ns(), scope, &[too_many_contents]).await.map(|_| ()),
     ];
     for refusal in refused {
         let text = refusal.expect_err("it is too much").to_string();
@@ -351,7 +372,12 @@ async fn entities_that_hold_too_much_text_are_opened_in_part_and_page_by_page() 
     assert!(first.entities[0].is_cut && first.entities[0].observation_count == 21);
     let names = ["A", "B", "C"].map(str::to_owned);
     let opened = pages(page(1_000), async |request| {
-        graph.memory().open_nodes(graph.ns(), &graph.scope, &names, request).await.expect("they are opened")
+        graph
+            .memory()
+            .graph()
+            .open_nodes(graph.ns(), &graph.scope, &names, request)
+            .await
+            .expect("they are opened")
     })
     .await;
     let all: Vec<(&str, usize)> = opened

@@ -21,7 +21,7 @@ fn file_of(scope: &GraphScope) -> GraphFile {
 
 async fn have(f: &Fixture, scope: &GraphScope, observation: &str) {
     let entities = vec![entity("Apollo", "Thing", &[observation])];
-    f.memory.create_entities(&f.ns, scope, entities).await.expect("it is created");
+    f.memory.graph().create_entities(&f.ns, scope, entities).await.expect("it is created");
 }
 
 fn said(facts: &[Fact]) -> Vec<&str> {
@@ -95,7 +95,7 @@ async fn what_is_left_of_a_file_that_is_gone_is_deleted_after_a_month_or_by_an_o
     let path_of = |path: &Path| path.canonicalize().expect("it is there").to_str().expect("UTF-8").to_owned();
     let [kept, gone, _] = [&paths[0], &paths[1], &paths[2]].map(|path| path_of(path));
     let listed = async || {
-        let files = f.memory.list_graph_files(Some(&f.ns)).await.expect("they are listed");
+        let files = f.memory.graph().list_files(Some(&f.ns)).await.expect("they are listed");
         files.into_iter().map(|file| (file.stored.entities, file.is_there)).collect::<Vec<_>>()
     };
     assert_eq!(listed().await, [(1, true); 3]);
@@ -104,16 +104,16 @@ async fn what_is_left_of_a_file_that_is_gone_is_deleted_after_a_month_or_by_an_o
     }
     // As another process finds them a month later.
     let later = light_sibling(&f, line_reader()).await;
-    later.tidy_graph_files().await.expect("it is tidy");
+    later.graph().tidy_files().await.expect("it is tidy");
     assert_eq!(listed().await, [(1, false), (1, true), (1, false)]);
     let a_month_ago = "update graph_thread set file_gone_since = now() - interval '31 days'
                        where name like '%long-gone.jsonl' and file_gone_since is not null";
     crate::shorthand::execute(&f, a_month_ago).await;
-    later.tidy_graph_files().await.expect("it is tidy");
+    later.graph().tidy_files().await.expect("it is tidy");
     assert_eq!(listed().await, [(1, false), (1, true)]);
-    let refused = f.memory.delete_graph_file(&f.ns, &kept).await.expect_err("it is there").to_string();
+    let refused = f.memory.graph().delete_file(&f.ns, &kept).await.expect_err("it is there").to_string();
     assert!(refused.contains("Delete the file first"), "{refused}");
-    assert_eq!(f.memory.delete_graph_file(&f.ns, &gone).await.expect("it is deleted"), 1);
+    assert_eq!(f.memory.graph().delete_file(&f.ns, &gone).await.expect("it is deleted"), 1);
     assert_eq!(listed().await, [(1, true)]);
     // Whoever is bound to it begins anew, and what they write is in the file.
     let scope = scope_of(&paths[1]).await;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use memory_core::graph::{GraphScope, PageRequest};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
+use memory_engine::graph::KnowledgeGraph;
 use memory_tests::Fixture;
 use tempfile::TempDir;
 
@@ -26,7 +27,7 @@ impl std::ops::Deref for Filed {
 }
 
 pub(crate) async fn scope_of(path: &Path) -> GraphScope {
-    GraphScope::File(Memory::resolve_graph_file(path.to_owned()).await.expect("a path"))
+    GraphScope::File(KnowledgeGraph::resolve_file(path.to_owned()).await.expect("a path"))
 }
 
 impl Filed {
@@ -79,7 +80,7 @@ impl Filed {
     /// The warning of an answer that creates these.
     pub(crate) async fn warned(&self, name: &str) -> Option<String> {
         let created =
-            self.memory().create_entities(self.ns(), &self.scope, vec![entity(name, "t", &[])]).await;
+            self.memory().graph().create_entities(self.ns(), &self.scope, vec![entity(name, "t", &[])]).await;
         created.expect("it is created").warning.map(|warning| warning.text)
     }
 
@@ -262,7 +263,7 @@ async fn calls_at_once_lose_nothing() {
     let g = Filed::new().await;
     let calls = (0..20).map(|n| {
         let created = vec![entity(&format!("e{n}"), "t", &["x"])];
-        g.memory().create_entities(g.ns(), &g.scope, created)
+        g.memory().graph().create_entities(g.ns(), &g.scope, created)
     });
     for created in futures::future::join_all(calls).await {
         let created = created.expect("it is created");
@@ -286,7 +287,8 @@ async fn processes_with_databases_of_their_own_keep_what_each_writes_to_one_file
             for n in start..start + 8 {
                 let created = vec![entity(&format!("e{n:02}"), "t", &["x"])];
                 let ns = Namespace::default();
-                let created = memory.create_entities(&ns, &scope, created).await.expect("it is created");
+                let created =
+                    memory.graph().create_entities(&ns, &scope, created).await.expect("it is created");
                 assert_eq!((created.answer.len(), created.warning), (1, None));
             }
         }
@@ -304,7 +306,7 @@ async fn processes_with_databases_of_their_own_keep_what_each_writes_to_one_file
         assert!(line.contains(&format!("e{n:02}")), "{line}");
     }
     let other = Namespace::new("other").expect("a name");
-    let seen = a.memory().whole_graph(&other, &a.scope).await.expect("it is read").entities.len();
+    let seen = a.memory().graph().read_whole(&other, &a.scope).await.expect("it is read").entities.len();
     assert_eq!((seen, b.whole().await.entities.len()), (32, 32));
 }
 
@@ -364,8 +366,8 @@ async fn a_damaged_file_is_left_as_it_is_and_refuses_every_call_until_it_is_mend
     g.names().await;
     g.write(&[ANN, r#"{"type":"entity","name":"B"#]);
     let damaged = g.file();
-    let read = g.memory().read_graph(g.ns(), &g.scope, PageRequest::default()).await;
-    let created = g.memory().create_entities(g.ns(), &g.scope, vec![entity("C", "t", &[])]).await;
+    let read = g.memory().graph().read_graph(g.ns(), &g.scope, PageRequest::default()).await;
+    let created = g.memory().graph().create_entities(g.ns(), &g.scope, vec![entity("C", "t", &[])]).await;
     for error in [read.expect_err("it is refused"), created.expect_err("it is refused")] {
         let error = error.to_string();
         assert!(error.contains("is damaged") && error.contains("Line 2 cannot be read"), "{error}");
@@ -465,7 +467,7 @@ fn what_could_not_be_written_is_written_by_the_next_process() {
         std::fs::write(&left, "half").expect("it is written");
         let g = g.restarted().await;
         let GraphScope::File(file) = &g.scope else { panic!("a file") };
-        g.memory().bind_graph_file(g.ns(), file).await.expect("it is bound");
+        g.memory().graph().bind_file(g.ns(), file).await.expect("it is bound");
         assert_eq!(g.file(), [ANN, &BOB.replace("person", "t")].join("\n"));
         assert!(!left.exists(), "what a killed process left is still there");
     });

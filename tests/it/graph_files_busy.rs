@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::graph::{GraphScope, PageRequest};
+use memory_engine::graph::KnowledgeGraph;
 use memory_engine::{EngineError, EngineSettings, Memory};
 use memory_tests::at_once;
 use sqlx::Connection;
@@ -19,7 +20,7 @@ async fn patient_for(g: &Filed, file_patience: Duration) -> Arc<Memory> {
 
 async fn exported(memory: &Memory, g: &Filed) -> String {
     let mut out = Vec::new();
-    memory.export_graph(g.ns(), &g.scope, &mut out, &|_| ()).await.expect("it is exported");
+    memory.graph().export(g.ns(), &g.scope, &mut out, &|_| ()).await.expect("it is exported");
     String::from_utf8(out).expect("UTF-8")
 }
 
@@ -34,10 +35,14 @@ async fn a_call_while_a_file_is_taken_in_is_answered_in_time_and_loses_nothing()
     sqlx::query("select from graph_thread for update").execute(&mut *held).await.expect("it is held");
     g.write(&[ANN, BOB, "", KNOWS]);
 
-    let read = memory.read_graph(g.ns(), &g.scope, PageRequest::default()).await.map(|_| ());
-    let created =
-        memory.create_entities(g.ns(), &g.scope, vec![entity("Cleo", "person", &[])]).await.map(|_| ());
-    let searched = memory.search_nodes(g.ns(), &g.scope, "Bob", PageRequest::default()).await.map(|_| ());
+    let read = memory.graph().read_graph(g.ns(), &g.scope, PageRequest::default()).await.map(|_| ());
+    let created = memory
+        .graph()
+        .create_entities(g.ns(), &g.scope, vec![entity("Cleo", "person", &[])])
+        .await
+        .map(|_| ());
+    let searched =
+        memory.graph().search_nodes(g.ns(), &g.scope, "Bob", PageRequest::default()).await.map(|_| ());
     for answer in [read, created, searched] {
         let Err(EngineError::Busy(text)) = answer else { panic!("{answer:?}") };
         assert!(text.contains("memory.jsonl is still being taken in (0 of 3 lines)"), "{text}");
@@ -47,7 +52,7 @@ async fn a_call_while_a_file_is_taken_in_is_answered_in_time_and_loses_nothing()
 
     let mut answer = Err(EngineError::Busy(String::new()));
     for _ in 0..200 {
-        answer = memory.create_entities(g.ns(), &g.scope, vec![entity("Cleo", "person", &[])]).await;
+        answer = memory.graph().create_entities(g.ns(), &g.scope, vec![entity("Cleo", "person", &[])]).await;
         if !matches!(answer, Err(EngineError::Busy(_))) {
             break;
         }
@@ -66,7 +71,7 @@ async fn a_file_has_what_the_graph_has_whoever_changes_what() {
         let (ns, scope) = (g.ns(), &g.scope);
         let name = format!("e{round}");
         let new = vec![entity(&name, "t", &["first", "second"]), entity(&format!("{name}+"), "t", &[])];
-        memory.create_entities(ns, scope, new).await.expect("they are created");
+        memory.graph().create_entities(ns, scope, new).await.expect("they are created");
         match round % 4 {
             0 => drop(g.relate(&[&format!("{name} knows e0"), "e0 knows nobody"]).await),
             1 => drop(g.add("e0", &[&format!("of round {round}")]).await),
@@ -93,19 +98,20 @@ fn whoever_only_reads_takes_in_a_file_and_writes_nothing() {
         let GraphScope::File(file) = g.scope.clone() else { panic!("a file") };
         let draft = folder.join(".memory.jsonl.0123456789abcdef.tmp");
         std::fs::write(&draft, "somebody's").expect("it is written");
-        g.memory().read_graph_file(g.ns(), &file).await.expect("it is read");
+        g.memory().graph().import_file(g.ns(), &file).await.expect("it is read");
         assert_eq!(g.names().await, ["Ann", "Bob"], "the change is kept");
         assert_eq!(g.file(), ANN);
         assert!(draft.exists());
-        g.memory().bind_graph_file(g.ns(), &file).await.expect("it is bound");
+        g.memory().graph().bind_file(g.ns(), &file).await.expect("it is bound");
         assert_eq!(g.file().lines().count(), 2);
 
         let (old, new) = (folder.join("graph.json"), folder.join("graph.jsonl"));
         std::fs::write(&old, KNOWS).expect("it is written");
-        let located = Memory::locate_graph_file(new.clone()).await.expect("a path");
+        let located = KnowledgeGraph::locate_file(new.clone()).await.expect("a path");
         assert_eq!(located.path(), old.canonicalize().expect("a path").to_str().expect("UTF-8"));
-        let missing = Memory::locate_graph_file(folder.join("not/there.jsonl")).await.expect("a path");
-        let nothing = g.memory().whole_graph(g.ns(), &GraphScope::File(missing)).await.expect("it is read");
+        let missing = KnowledgeGraph::locate_file(folder.join("not/there.jsonl")).await.expect("a path");
+        let nothing =
+            g.memory().graph().read_whole(g.ns(), &GraphScope::File(missing)).await.expect("it is read");
         assert!(nothing.entities.is_empty() && !folder.join("not").exists() && old.exists() && !new.exists());
     });
 }

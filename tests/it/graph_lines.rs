@@ -3,7 +3,7 @@
 use memory_core::graph::{EntityObservations, GraphEntity, GraphRelation, GraphScope, ThreadId, Weights};
 use memory_engine::EngineError;
 use memory_engine::graph::{GraphExported, GraphImported};
-use memory_engine::lines::unreported;
+use memory_engine::progress::unreported;
 use memory_tests::Fixture;
 
 use crate::stand_ins::line_reader;
@@ -17,12 +17,12 @@ fn thread(name: &str) -> GraphScope {
 
 async fn exported(f: &Fixture, scope: &GraphScope) -> String {
     let mut out = Vec::new();
-    f.memory.export_graph(&f.ns, scope, &mut out, &unreported).await.expect("it is exported");
+    f.memory.graph().export(&f.ns, scope, &mut out, &unreported).await.expect("it is exported");
     String::from_utf8(out).expect("UTF-8")
 }
 
 async fn import(f: &Fixture, scope: &GraphScope, lines: &str) -> Result<GraphImported, EngineError> {
-    f.memory.import_graph(&f.ns, scope, lines.as_bytes(), lines.len() as u64, &unreported).await
+    f.memory.graph().import(&f.ns, scope, lines.as_bytes(), lines.len() as u64, &unreported).await
 }
 
 fn entity(name: &str, observations: &[&str]) -> GraphEntity {
@@ -60,7 +60,7 @@ async fn an_import_adds_to_what_is_there_and_takes_nothing_away() {
     let f = Fixture::without_model(line_reader()).await;
     let scope = thread("shared");
     let here = vec![entity("a", &["1", "2"]), entity("b", &[])];
-    f.memory.create_entities(&f.ns, &scope, here).await.expect("they are created");
+    f.memory.graph().create_entities(&f.ns, &scope, here).await.expect("they are created");
     let lines = concat!(
         r#"{"type":"relation","from":"a","to":"c","relationType":"r"}"#,
         "\r\n\n",
@@ -96,7 +96,7 @@ async fn an_import_adds_to_what_is_there_and_takes_nothing_away() {
 async fn a_damaged_line_is_named_and_nothing_is_imported() {
     let f = Fixture::without_model(line_reader()).await;
     let scope = GraphScope::default();
-    f.memory.create_entities(&f.ns, &scope, vec![entity("a", &["1"])]).await.expect("it is created");
+    f.memory.graph().create_entities(&f.ns, &scope, vec![entity("a", &["1"])]).await.expect("it is created");
     let before = exported(&f, &scope).await;
     let entity = |n| format!("{{\"type\":\"entity\",\"name\":\"e{n}\",\"entityType\":\"t\"}}\n");
     let mut lines: String = (1..=2_000).map(entity).collect();
@@ -118,12 +118,12 @@ async fn a_graph_of_many_pages_goes_out_in_order_and_comes_in_again() {
         to: format!("x{n}"),
         relation_type: "r".into(),
     });
-    f.memory.create_entities(&f.ns, &scope, entities).await.expect("they are created");
-    f.memory.create_relations(&f.ns, &scope, relations.collect()).await.expect("they are created");
+    f.memory.graph().create_entities(&f.ns, &scope, entities).await.expect("they are created");
+    f.memory.graph().create_relations(&f.ns, &scope, relations.collect()).await.expect("they are created");
     let mut out = Vec::new();
     let seen = std::sync::Mutex::new(Vec::new());
     let report = |at| seen.lock().expect("a lock").push(at);
-    let done = f.memory.export_graph(&f.ns, &scope, &mut out, &report).await.expect("it is exported");
+    let done = f.memory.graph().export(&f.ns, &scope, &mut out, &report).await.expect("it is exported");
     assert_eq!(done, GraphExported { entities: 1_700, relations: 1_300 });
     let last = *seen.lock().expect("a lock").last().expect("progress");
     assert_eq!((last.done, last.total), (3_000, 3_000));
@@ -140,11 +140,15 @@ async fn a_graph_of_many_pages_goes_out_in_order_and_comes_in_again() {
 async fn an_entity_may_have_more_observations_than_a_call_may_bring() {
     let f = Fixture::without_model(line_reader()).await;
     let scope = GraphScope::default();
-    f.memory.create_entities(&f.ns, &scope, vec![entity("a", &[])]).await.expect("it is created");
+    f.memory.graph().create_entities(&f.ns, &scope, vec![entity("a", &[])]).await.expect("it is created");
     for part in 0..3 {
         let contents = (0..5_000).map(|n| format!("observation {part} {n}")).collect();
         let addition = vec![EntityObservations { entity_name: "a".into(), contents }];
-        f.memory.add_observations(&f.ns, &scope, addition, Weights::default()).await.expect("they are added");
+        f.memory
+            .graph()
+            .add_observations(&f.ns, &scope, addition, Weights::default())
+            .await
+            .expect("they are added");
     }
     let text = exported(&f, &scope).await;
     let copy = thread("copy");
@@ -156,6 +160,6 @@ async fn an_entity_may_have_more_observations_than_a_call_may_bring() {
 async fn a_thread_that_does_not_exist_is_not_exported_as_an_empty_one() {
     let f = Fixture::without_model(line_reader()).await;
     let mut out = Vec::new();
-    let refused = f.memory.export_graph(&f.ns, &thread("typo"), &mut out, &unreported).await;
+    let refused = f.memory.graph().export(&f.ns, &thread("typo"), &mut out, &unreported).await;
     assert!(refused.expect_err("it is refused").to_string().contains("no graph in thread 'typo'"));
 }

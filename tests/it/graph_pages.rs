@@ -49,9 +49,14 @@ async fn made(seed: u64, entities: usize, relations: usize) -> Graph {
         graph.create(part.to_vec()).await;
         let some: Vec<GraphRelation> =
             (0..relations.len() / 12).map(|_| relations[dice.below(relations.len())].clone()).collect();
-        graph.memory().create_relations(graph.ns(), &graph.scope, some).await.expect("they are made");
+        graph.memory().graph().create_relations(graph.ns(), &graph.scope, some).await.expect("they are made");
     }
-    graph.memory().create_relations(graph.ns(), &graph.scope, relations).await.expect("they are made");
+    graph
+        .memory()
+        .graph()
+        .create_relations(graph.ns(), &graph.scope, relations)
+        .await
+        .expect("they are made");
     graph
 }
 
@@ -214,8 +219,9 @@ async fn a_cursor_goes_on_where_it_was_though_the_graph_changes() {
     // The cursor of one graph is none of another's.
     let other = thread("other");
     let made = vec![entity("A", "t", &[])];
-    graph.memory().create_entities(graph.ns(), &other, made).await.expect("it is created");
-    let elsewhere = graph.memory().read_graph(graph.ns(), &other, PageRequest { cursor, ..page(2) }).await;
+    graph.memory().graph().create_entities(graph.ns(), &other, made).await.expect("it is created");
+    let elsewhere =
+        graph.memory().graph().read_graph(graph.ns(), &other, PageRequest { cursor, ..page(2) }).await;
     let refused = elsewhere.expect_err("it is refused").to_string();
     assert!(refused.contains("of the same graph"), "{refused}");
 }

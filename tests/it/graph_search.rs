@@ -83,7 +83,8 @@ async fn every_character_of_a_query_stands_for_itself() {
     assert_eq!(graph.found("_").await, ["snake_case"]);
     assert_eq!(graph.found("%").await, ["100%"]);
     assert_eq!(graph.found("\\").await, ["C:\\temp"]);
-    let refused = graph.memory().search_nodes(graph.ns(), &graph.scope, "a\0", PageRequest::default()).await;
+    let refused =
+        graph.memory().graph().search_nodes(graph.ns(), &graph.scope, "a\0", PageRequest::default()).await;
     assert!(refused.expect_err("it has a NUL").to_string().contains("NUL character at position 1"));
 }
 
@@ -93,8 +94,8 @@ async fn a_type_that_no_entity_can_have_is_refused_and_is_no_fault_of_the_server
     graph.have(&["Ann"]).await;
     let (memory, ns, scope, page) = (graph.memory(), graph.ns(), &graph.scope, PageRequest::default());
     let ranges = Ranges { entity_type: Some("a\0".into()), ..Ranges::default() };
-    let queried = memory.query_nodes(ns, scope, &ranges, page).await.err();
-    let listed = memory.list_entities(ns, scope, Some("a\0"), None, page).await.err();
+    let queried = memory.graph().query_nodes(ns, scope, &ranges, page).await.err();
+    let listed = memory.graph().list_entities(ns, scope, Some("a\0"), None, page).await.err();
     for refused in [queried, listed] {
         let told = refused.expect("it has a NUL").to_string();
         assert!(told.contains("Invalid entityType: it has a NUL character at position 1"), "{told}");
@@ -123,6 +124,7 @@ async fn rare_common_and_short_queries_find_what_is_there_and_nothing_else() {
     let other = crate::graph_shorthand::thread("other");
     graph
         .memory()
+        .graph()
         .create_entities(graph.ns(), &other, entities[..500].to_vec())
         .await
         .expect("they are made");

@@ -31,18 +31,24 @@ async fn twenty_writers_at_once_lose_nothing_and_make_nothing_twice() {
                     entity(&format!("common-{round}"), "t", &["x"]),
                     entity(&format!("doomed-{n}"), "t", &["x"]),
                 ];
-                created += memory.create_entities(&ns, &scope, entities).await.expect("made").answer.len();
+                created +=
+                    memory.graph().create_entities(&ns, &scope, entities).await.expect("made").answer.len();
                 let relations = vec![
                     crate::graph_shorthand::relation(&format!("own-{n}-{round} x shared")),
                     crate::graph_shorthand::relation(&format!("common-{round} x shared")),
                 ];
-                memory.create_relations(&ns, &scope, relations).await.expect("related");
+                memory.graph().create_relations(&ns, &scope, relations).await.expect("related");
                 let additions =
                     vec![about("shared", &[&format!("seen by {n} in {round}"), &format!("round {round}")])];
-                memory.add_observations(&ns, &scope, additions, Weights::default()).await.expect("added");
-                let doomed = [format!("doomed-{n}"), format!("doomed-{}", (n + 1) % 20)];
-                memory.delete_entities(&ns, &scope, &doomed).await.expect("deleted");
                 memory
+                    .graph()
+                    .add_observations(&ns, &scope, additions, Weights::default())
+                    .await
+                    .expect("added");
+                let doomed = [format!("doomed-{n}"), format!("doomed-{}", (n + 1) % 20)];
+                memory.graph().delete_entities(&ns, &scope, &doomed).await.expect("deleted");
+                memory
+                    .graph()
                     .search_nodes(&ns, &scope, "shared", memory_core::graph::PageRequest::default())
                     .await
                     .expect("read");
@@ -77,7 +83,7 @@ async fn of_twenty_creators_of_one_name_one_is_told_that_it_did() {
         let (memory, ns, scope) = (Arc::clone(&graph.f.memory), graph.ns().clone(), graph.scope.clone());
         writers.spawn(async move {
             let one = vec![entity("Alice", &format!("type {n}"), &[])];
-            memory.create_entities(&ns, &scope, one).await.expect("it runs").answer
+            memory.graph().create_entities(&ns, &scope, one).await.expect("it runs").answer
         });
     }
     let created: Vec<_> = writers.join_all().await.into_iter().flatten().collect();
@@ -93,7 +99,7 @@ async fn a_writer_of_one_thread_does_not_wait_for_that_of_another() {
     let mut tx = store.begin().await.expect("it begins");
     memory_store::graph::lock_thread(&mut tx, graph.ns(), &graph.scope).await.expect("it is locked");
     let other = vec![entity("B", "t", &[])];
-    graph.memory().create_entities(graph.ns(), &thread("other"), other).await.expect("it goes on");
+    graph.memory().graph().create_entities(graph.ns(), &thread("other"), other).await.expect("it goes on");
     // Reading waits for nobody.
     assert_eq!(graph.whole().await.entities.len(), 1);
 }

@@ -92,13 +92,13 @@ impl Graph {
     }
 
     pub(crate) async fn create(&self, entities: Vec<GraphEntity>) -> Vec<GraphEntity> {
-        let created = self.memory().create_entities(self.ns(), &self.scope, entities).await;
+        let created = self.memory().graph().create_entities(self.ns(), &self.scope, entities).await;
         created.expect("they are created").answer
     }
 
     pub(crate) async fn relate(&self, relations: &[&str]) -> Vec<String> {
         let relations = relations.iter().map(|text| relation(text)).collect();
-        let created = self.memory().create_relations(self.ns(), &self.scope, relations).await;
+        let created = self.memory().graph().create_relations(self.ns(), &self.scope, relations).await;
         created.expect("they are created").answer.iter().map(said).collect()
     }
 
@@ -106,8 +106,11 @@ impl Graph {
         &self,
         additions: Vec<EntityObservations>,
     ) -> Result<Vec<EntityObservations>, EngineError> {
-        let added =
-            self.memory().add_observations(self.ns(), &self.scope, additions, Weights::default()).await?;
+        let added = self
+            .memory()
+            .graph()
+            .add_observations(self.ns(), &self.scope, additions, Weights::default())
+            .await?;
         Ok(added.answer)
     }
 
@@ -119,12 +122,17 @@ impl Graph {
 
     pub(crate) async fn delete(&self, names: &[&str]) {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        self.memory().delete_entities(self.ns(), &self.scope, &names).await.expect("they are deleted");
+        self.memory()
+            .graph()
+            .delete_entities(self.ns(), &self.scope, &names)
+            .await
+            .expect("they are deleted");
     }
 
     pub(crate) async fn unsay(&self, name: &str, contents: &[&str]) {
         let deletions = [about(name, contents)];
         self.memory()
+            .graph()
             .delete_observations(self.ns(), &self.scope, &deletions)
             .await
             .expect("they are deleted");
@@ -132,15 +140,23 @@ impl Graph {
 
     pub(crate) async fn part(&self, relations: &[&str]) {
         let relations: Vec<GraphRelation> = relations.iter().map(|text| relation(text)).collect();
-        self.memory().delete_relations(self.ns(), &self.scope, &relations).await.expect("they are deleted");
+        self.memory()
+            .graph()
+            .delete_relations(self.ns(), &self.scope, &relations)
+            .await
+            .expect("they are deleted");
     }
 
     pub(crate) async fn read(&self, request: PageRequest) -> GraphPage {
-        self.memory().read_graph(self.ns(), &self.scope, request).await.expect("it is read")
+        self.memory().graph().read_graph(self.ns(), &self.scope, request).await.expect("it is read")
     }
 
     pub(crate) async fn search_page(&self, query: &str, request: PageRequest) -> GraphPage {
-        self.memory().search_nodes(self.ns(), &self.scope, query, request).await.expect("it is searched")
+        self.memory()
+            .graph()
+            .search_nodes(self.ns(), &self.scope, query, request)
+            .await
+            .expect("it is searched")
     }
 
     pub(crate) async fn search(&self, query: &str) -> GraphPage {
@@ -156,12 +172,13 @@ impl Graph {
 
     pub(crate) async fn open(&self, names: &[&str]) -> GraphPage {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-        let opened = self.memory().open_nodes(self.ns(), &self.scope, &names, PageRequest::default()).await;
+        let opened =
+            self.memory().graph().open_nodes(self.ns(), &self.scope, &names, PageRequest::default()).await;
         opened.expect("they are opened")
     }
 
     pub(crate) async fn whole(&self) -> WholeGraph {
-        self.memory().whole_graph(self.ns(), &self.scope).await.expect("it is read")
+        self.memory().graph().read_whole(self.ns(), &self.scope).await.expect("it is read")
     }
 
     /// The observations of an entity.

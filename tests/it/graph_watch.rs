@@ -22,11 +22,11 @@ fn entity(name: &str) -> GraphEntity {
 }
 
 async fn create(memory: &Memory, ns: &Namespace, scope: &GraphScope, name: &str) {
-    memory.create_entities(ns, scope, vec![entity(name)]).await.expect("it is created");
+    memory.graph().create_entities(ns, scope, vec![entity(name)]).await.expect("it is created");
 }
 
 async fn watch(memory: &Memory, ns: &Namespace, scope: &GraphScope) -> GraphWatch {
-    memory.watch_graph(ns, scope).await.expect("it is watched")
+    memory.graph().watch(ns, scope).await.expect("it is watched")
 }
 
 async fn changes(watch: &mut GraphWatch) {
@@ -41,7 +41,7 @@ async fn is_quiet(watch: &mut GraphWatch) -> bool {
 fn followed(memory: &Arc<Memory>) -> (JoinSet<()>, AbortHandle) {
     let mut tasks = JoinSet::new();
     let memory = Arc::clone(memory);
-    let handle = tasks.spawn(async move { memory.follow_graphs().await });
+    let handle = tasks.spawn(async move { memory.graph().follow_changes().await });
     (tasks, handle)
 }
 
@@ -65,7 +65,7 @@ async fn every_watcher_of_a_graph_is_told_of_a_change_once_and_watchers_of_other
     }
     // What changes nothing is no change.
     create(&f.memory, &f.ns, &scope, "Ann").await;
-    f.memory.delete_relations(&f.ns, &scope, &[]).await.expect("nothing to do");
+    f.memory.graph().delete_relations(&f.ns, &scope, &[]).await.expect("nothing to do");
     assert!(is_quiet(&mut watches[0]).await);
     create(&f.memory, &other_ns, &scope, "Ann").await;
     create(&f.memory, &f.ns, &other_thread, "Ann").await;
@@ -84,7 +84,7 @@ async fn many_changes_in_a_row_are_told_as_few_and_the_last_is_never_lost() {
     for n in 0..50 {
         create(&f.memory, &f.ns, &scope, &format!("Ann {n}")).await;
     }
-    let last = f.memory.whole_graph(&f.ns, &scope).await.expect("the graph").version;
+    let last = f.memory.graph().read_whole(&f.ns, &scope).await.expect("the graph").version;
     let mut times = 0;
     while !is_quiet(&mut told).await {
         times += 1;
@@ -149,7 +149,7 @@ async fn places_of_watchers_are_limited_and_given_back() {
     for _ in 0..1_000 {
         watches.push(watch(&f.memory, &f.ns, &scope).await);
     }
-    let refused = f.memory.watch_graph(&f.ns, &scope).await.err().expect("it is refused");
+    let refused = f.memory.graph().watch(&f.ns, &scope).await.err().expect("it is refused");
     assert!(refused.to_string().contains("1000 subscribers"), "{refused}");
     watches.truncate(999);
     watch(&f.memory, &f.ns, &scope).await;
@@ -159,8 +159,9 @@ async fn places_of_watchers_are_limited_and_given_back() {
 async fn a_graph_is_given_whole_up_to_a_size_and_never_refused_below_it() {
     let f = Fixture::without_model(line_reader()).await;
     let scope = GraphScope::default();
-    let within = async |bytes| f.memory.whole_graph_within(&f.ns, &scope, bytes).await.expect("it is read");
-    assert_eq!(within(0).await, Some(f.memory.whole_graph(&f.ns, &scope).await.expect("the graph")));
+    let within =
+        async |bytes| f.memory.graph().read_whole_within(&f.ns, &scope, bytes).await.expect("it is read");
+    assert_eq!(within(0).await, Some(f.memory.graph().read_whole(&f.ns, &scope).await.expect("the graph")));
     let people = (0..30).map(|n| GraphEntity {
         observations: vec![format!("Counts to {n} «ä» \"quoted\"\n"); n % 4],
         ..entity(&format!("Ann {n}"))
@@ -170,9 +171,9 @@ async fn a_graph_is_given_whole_up_to_a_size_and_never_refused_below_it() {
         to: format!("Ann {}", n + 1),
         relation_type: "knows".to_owned(),
     });
-    f.memory.create_entities(&f.ns, &scope, people.collect()).await.expect("they are created");
-    f.memory.create_relations(&f.ns, &scope, relations.collect()).await.expect("they are created");
-    let whole = f.memory.whole_graph(&f.ns, &scope).await.expect("the graph");
+    f.memory.graph().create_entities(&f.ns, &scope, people.collect()).await.expect("they are created");
+    f.memory.graph().create_relations(&f.ns, &scope, relations.collect()).await.expect("they are created");
+    let whole = f.memory.graph().read_whole(&f.ns, &scope).await.expect("the graph");
     let entities: Vec<_> = whole
         .entities
         .iter()

@@ -221,7 +221,8 @@ async fn two_running_workers_do_every_job_once_and_sign_off() {
     let stop = CancellationToken::new();
     let mut workers = JoinSet::new();
     for _ in 0..2 {
-        let worker = memory_engine::worker::Worker::new(light_sibling(&f, line_reader()).await);
+        let memory = light_sibling(&f, line_reader()).await;
+        let worker = memory_engine::worker::Worker::new(&memory);
         let stop = stop.clone();
         workers.spawn(async move { worker.run(stop).await });
     }

@@ -185,7 +185,7 @@ async fn a_text_that_takes_longer_than_a_lease_keeps_it() {
     let slow = Arc::new(Slow { url: f.url.clone() });
     let settings = EngineSettings { lease: Duration::from_millis(600), ..at_once() };
     let memory = Memory::new(store(&f).await, slow, settings);
-    assert_eq!(memory.drain_jobs().await.unwrap(), 1);
+    assert_eq!(memory.job_runner().drain().await.unwrap(), 1);
     assert_eq!(only_job(&f).await, ("DONE".into(), 1, None));
     assert_eq!(f.count("select count(*) from semantic_event").await, 1);
 }

@@ -87,7 +87,7 @@ async fn an_owner_is_known_by_other_names_and_through_merged_entities() {
     f.remember_as(dated("2026-03-07", "Lee-Ann promises to call home")).await;
     f.drain().await;
     let other = f.count("select entity_id from entity where name = 'Lee-Ann'").await;
-    f.memory.merge_known(&f.ns, ann, other, false).await.unwrap();
+    f.memory.entity_review().merge(&f.ns, ann, other, false).await.unwrap();
     let both = ["Ann Lee will book the room.", "Lee-Ann will call home."];
     assert_eq!(told(&f.recall_as(of("Lee-Ann")).await), both);
     assert_eq!(told(&f.recall_as(of("Ann Lee")).await), both);

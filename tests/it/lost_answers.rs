@@ -104,11 +104,11 @@ async fn a_merge_is_told_as_made_although_the_answer_was_lost() {
     let lossy = Lossy::before(&f.url);
     let memory = memory_behind(&lossy).await;
     lossy.left.store(1, Ordering::SeqCst);
-    let made = memory.merge_known(&f.ns, full, short, false).await.expect("it is made");
+    let made = memory.entity_review().merge(&f.ns, full, short, false).await.expect("it is made");
     assert_eq!((made.first.0, made.second.0), (full, short));
     lossy.left.store(1, Ordering::SeqCst);
-    memory.split_known(&f.ns, short).await.expect("it is taken back");
+    memory.entity_review().split(&f.ns, short).await.expect("it is taken back");
     assert_eq!(lossy.left.load(Ordering::SeqCst), 0, "no answer was lost");
     assert_eq!(f.count("select count(*) from entity where merged_into is not null").await, 0);
-    memory.split_known(&f.ns, short).await.expect_err("it stands by itself");
+    memory.entity_review().split(&f.ns, short).await.expect_err("it stands by itself");
 }

@@ -5,8 +5,6 @@ use std::time::{Duration, Instant};
 
 use memory_core::artifact::Draft;
 use memory_core::id::AnyId;
-use memory_engine::lines::unreported;
-use memory_engine::mirror::Look;
 use memory_engine::worker::Worker;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{MirrorSettings, SearchVia, Times};
@@ -34,7 +32,7 @@ async fn without_a_mirror_nothing_is_noted() {
     f.drain().await;
     assert_eq!(f.count(WAITING).await, 0);
     assert!(f.memory.status(&f.ns, None).await.mirror.is_none());
-    let refused = f.memory.reconcile(false, Look::Digests, &unreported).await.unwrap_err().to_string();
+    let refused = f.memory.mirror().map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("QDRANT_URL"), "{refused}");
 }
 
@@ -156,7 +154,7 @@ async fn a_server_that_is_down_holds_up_nothing_and_heals_by_itself() {
     let found = near(&f, "harbour").await;
     assert!(fell_back(&found), "{:?}", found.warnings);
     assert_eq!(ids(&found), [late, id]);
-    assert!(f.memory.drain_mirror().await.is_err());
+    assert!(f.memory.mirror().expect("a mirror").drain().await.is_err());
     let status = f.memory.status(&f.ns, None).await;
     let service = status.services.iter().find(|s| s.name == "vector_mirror").expect("it is told");
     assert!(!service.is_healthy && service.detail.contains("Postgres searches instead"), "{service:?}");
@@ -164,7 +162,7 @@ async fn a_server_that_is_down_holds_up_nothing_and_heals_by_itself() {
     let stop = CancellationToken::new();
     let worker = tokio::spawn({
         let (memory, stop) = (Arc::clone(&f.memory), stop.clone());
-        async move { Worker::new(memory).run(stop).await }
+        async move { Worker::new(&memory).run(stop).await }
     });
     stand_in.restart(0);
     soon("it has caught up", async || f.count(WAITING).await == 0).await;
@@ -209,7 +207,7 @@ async fn a_server_that_was_wiped_is_filled_anew() {
     assert!(fell_back(&near(&f, "zebra").await), "the collection is missed at once");
     let worker = tokio::spawn({
         let (memory, stop) = (memory_on(&f.url, Some(server(&stand_in.url(), quick()))).await, stop.clone());
-        async move { Worker::new(memory).run(stop).await }
+        async move { Worker::new(&memory).run(stop).await }
     });
     soon("it is filled", async || points(&stand_in) == 10).await;
     soon("it is searched", async || !fell_back(&near(&f, "zebra").await)).await;
@@ -234,7 +232,7 @@ async fn writes_that_the_server_lost_are_noticed_and_made_again() {
     let worker = tokio::spawn({
         let times = Times { audit: Duration::from_millis(50), ..quick() };
         let (memory, stop) = (memory_on(&f.url, Some(server(&stand_in.url(), times))).await, stop.clone());
-        async move { Worker::new(memory).run(stop).await }
+        async move { Worker::new(&memory).run(stop).await }
     });
     soon("they are made again", async || points(&stand_in) == 5).await;
     stop.cancel();
@@ -249,7 +247,7 @@ async fn an_answer_without_an_error_that_is_not_completed_counts_as_nothing() {
     for (fault, times) in [(Fault::WaitTimeout, 1), (Fault::ApplyAndFail, 1), (Fault::ApplyAndHang, 1)] {
         f.remember(&format!("zebra {fault:?}")).await;
         stand_in.fail(Op::Write, fault, times);
-        let failed = f.memory.drain_mirror().await;
+        let failed = f.memory.mirror().expect("a mirror").drain().await;
         // The client itself sends again what ended in an error.
         assert!(failed.is_err() || fault == Fault::ApplyAndFail, "{fault:?}");
         stand_in.heal();
@@ -268,7 +266,7 @@ async fn a_write_that_lands_after_the_text_was_forgotten_is_taken_away_again() {
     let id = f.remember("zebra violin").await.id;
     // Both times: the client sends again what ended in an error.
     stand_in.fail(Op::Write, Fault::ApplyLater, 2);
-    assert!(f.memory.drain_mirror().await.is_err());
+    assert!(f.memory.mirror().expect("a mirror").drain().await.is_err());
     stand_in.heal();
     forget(&f, &id).await;
     settle(&f).await;
@@ -290,7 +288,7 @@ async fn an_older_write_never_overwrites_a_younger_one() {
     settle(&f).await;
     f.remember_as(Draft { tags: vec!["one".into()], ..page("plan", "zebra") }).await;
     stand_in.fail(Op::Write, Fault::ApplyLater, 2);
-    assert!(f.memory.drain_mirror().await.is_err());
+    assert!(f.memory.mirror().expect("a mirror").drain().await.is_err());
     stand_in.heal();
     f.remember_as(Draft { tags: vec!["two".into()], ..page("plan", "zebra") }).await;
     settle(&f).await;
@@ -305,7 +303,7 @@ async fn what_a_dead_worker_had_claimed_is_applied_by_another() {
     stand_in.script(|op| (op == Op::Write).then_some(Fault::Hang));
     let dying = tokio::spawn({
         let memory = Arc::clone(&f.memory);
-        async move { memory.drain_mirror().await }
+        async move { memory.mirror().expect("a mirror").drain().await }
     });
     soon("it is claimed", async || {
         f.count("select count(*) from vector_outbox where lease_token is not null").await == 1
@@ -314,7 +312,7 @@ async fn what_a_dead_worker_had_claimed_is_applied_by_another() {
     dying.abort();
     let _ = dying.await;
     stand_in.heal();
-    assert_eq!(f.memory.drain_mirror().await.expect("it answers"), 0, "it is leased");
+    assert_eq!(f.memory.mirror().expect("a mirror").drain().await.expect("it answers"), 0, "it is leased");
     execute(&f, "update vector_outbox set due_at = now()").await;
     settle(&f).await;
     assert_eq!((assert_sound(&f).await, f.count(WAITING).await), (1, 0));
@@ -325,7 +323,7 @@ async fn an_exhausted_server_is_given_the_time_it_asks_for() {
     let (f, stand_in) = mirrored().await;
     f.remember("zebra violin").await;
     stand_in.fail(Op::Write, Fault::Exhausted { retry_after_seconds: 7 }, 1);
-    let told = f.memory.drain_mirror().await.unwrap_err().to_string();
+    let told = f.memory.mirror().expect("a mirror").drain().await.unwrap_err().to_string();
     assert!(told.contains("asks to wait 7 s"), "{told}");
     assert_eq!(stand_in.calls(Op::Write), 1);
     settle(&f).await;
@@ -339,7 +337,7 @@ async fn a_wrong_key_is_told_as_such_and_not_as_an_answer() {
         |key: &str| Qdrant::of(&settings(&stand_in.url()), Some(key.to_owned()), quick()).unwrap().unwrap();
     let f = mirrored_by(with("wrong-key")).await;
     f.remember("zebra violin").await;
-    let told = f.memory.drain_mirror().await.unwrap_err().to_string();
+    let told = f.memory.mirror().expect("a mirror").drain().await.unwrap_err().to_string();
     assert!(told.contains("the key was refused") && !told.contains("wrong-key"), "{told}");
     let right = Fixture {
         memory: memory_on(&f.url, Some(with("right-key"))).await,
@@ -395,7 +393,7 @@ async fn two_databases_share_a_server_without_seeing_each_other() {
     settle(&b).await;
     assert_eq!((assert_sound(&a).await, assert_sound(&b).await), (1, 2));
     assert_eq!(ids(&near(&a, "zebra").await).len(), 1);
-    assert_eq!(a.memory.end_mirror().await.expect("it ends"), 1);
+    assert_eq!(a.memory.mirror().expect("a mirror").end().await.expect("it ends"), 1);
     assert_eq!((assert_sound(&b).await, stand_in.collections().len()), (2, 1));
 }
 
@@ -409,7 +407,10 @@ async fn several_workers_share_what_waits() {
     for n in 0..60 {
         f.remember_as(page(&format!("{}", n % 20), &format!("zebra {n}"))).await;
         if n % 10 == 0 {
-            let (a, b) = tokio::join!(siblings[0].drain_mirror(), siblings[1].drain_mirror());
+            let (a, b) = tokio::join!(
+                siblings[0].mirror().expect("a mirror").drain(),
+                siblings[1].mirror().expect("a mirror").drain()
+            );
             a.and(b).expect("both apply");
         }
     }

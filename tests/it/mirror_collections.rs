@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memory_core::artifact::Draft;
 use memory_engine::Memory;
-use memory_engine::lines::unreported;
 use memory_engine::mirror::Look;
+use memory_engine::progress::unreported;
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{MirrorSettings, Quantization};
 use memory_tests::Fixture;
@@ -34,10 +34,10 @@ async fn a_new_collection_takes_over_with_its_settings_and_the_old_one_goes() {
     };
     let memory: Arc<Memory> =
         memory_on(&f.url, Some(Qdrant::of(&compressed, None, quick()).unwrap().unwrap())).await;
-    let done = memory.reindex(&unreported).await.expect("it is built");
+    let done = memory.mirror().expect("a mirror").reindex(&unreported).await.expect("it is built");
     assert_eq!((done.points, done.compared.differences()), (30, 0));
     assert!(done.collection.contains("_v2_") && done.replaced.expect("one").contains("_v1_"));
-    memory.drain_mirror().await.expect("it is applied");
+    memory.mirror().expect("a mirror").drain().await.expect("it is applied");
     assert_eq!(stand_in.collections(), std::collections::BTreeMap::from([(done.collection.clone(), 30)]));
     assert_eq!(stand_in.aliases().into_values().collect::<Vec<_>>(), std::slice::from_ref(&done.collection));
     {
@@ -62,7 +62,7 @@ async fn another_model_gets_a_collection_of_its_own_while_the_old_one_is_searche
     }
     settle(&f).await;
     let others = WordModel::new("others", 16);
-    f.memory.reembed(others, false, &unreported).await.expect("it is done");
+    f.memory.reembedding().run(others, false, &unreported).await.expect("it is done");
     let id = f.remember("harbour pepper").await.id;
     assert_eq!(ids(&near(&f, "harbour").await)[0], id);
     settle(&f).await;
@@ -114,8 +114,14 @@ async fn a_point_that_is_not_what_it_says_is_found_by_a_thorough_look() {
         .await;
     }
     settle(&f).await;
-    let thoroughly =
-        async |repair| f.memory.reconcile(repair, Look::Contents, &unreported).await.expect("it is compared");
+    let thoroughly = async |repair| {
+        f.memory
+            .mirror()
+            .expect("a mirror")
+            .reconcile(repair, Look::Contents, &unreported)
+            .await
+            .expect("it is compared")
+    };
     assert_eq!(numbers(&thoroughly(false).await.found), (0, 0, 0));
     {
         let mut engine = stand_in.engine();
@@ -167,7 +173,7 @@ async fn a_collection_that_nobody_knows_of_is_told_and_deleted() {
         let stray = engine.collections.remove(&name).expect("one");
         engine.collections.insert(name.replace("_v1_", "_v9_"), stray);
     }
-    f.memory.drain_mirror().await.expect("it is applied");
+    f.memory.mirror().expect("a mirror").drain().await.expect("it is applied");
     let restarted = memory_on(&f.url, Some(server(&stand_in.url(), quick()))).await;
     let f = Fixture { memory: restarted, url: f.url.clone(), ns: f.ns.clone() };
     settle(&f).await;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use memory_core::artifact::Draft;
 use memory_core::graph::GraphScope;
 use memory_core::id::{AnyId, ArtifactId};
-use memory_engine::lines::unreported;
+use memory_engine::progress::unreported;
 use memory_store::vector::Times;
 use memory_tests::qdrant::{Fault, Op, StandIn};
 use memory_tests::{Fixture, turn};
@@ -127,10 +127,10 @@ impl Run {
                 let said = format!("glacier {n}");
                 let entities = vec![entity("Herd", "Project", &[said.as_str()])];
                 let scope = GraphScope::default();
-                memory.create_entities(&ns, &scope, entities).await.expect("they are created");
+                memory.graph().create_entities(&ns, &scope, entities).await.expect("they are created");
                 let gone = vec![about("Herd", &[said.as_str()])];
                 if self.numbers.one_in(2) {
-                    memory.delete_observations(&ns, &scope, &gone).await.expect("they are deleted");
+                    memory.graph().delete_observations(&ns, &scope, &gone).await.expect("they are deleted");
                 }
             }
             4 if self.numbers.one_in(4) => {
@@ -168,10 +168,11 @@ impl Run {
     async fn work(&mut self) {
         let memory = Arc::clone(&self.f.memory);
         let crashed = if self.numbers.one_in(6) {
-            let reindexing = async move { memory.reindex(&unreported).await.map(|_| ()) };
+            let reindexing =
+                async move { memory.mirror().expect("a mirror").reindex(&unreported).await.map(|_| ()) };
             crashing(&mut self.numbers, 200, reindexing).await.is_none()
         } else {
-            let applying = async move { memory.drain_mirror().await.map(|_| ()) };
+            let applying = async move { memory.mirror().expect("a mirror").drain().await.map(|_| ()) };
             crashing(&mut self.numbers, 60, applying).await.is_none()
         };
         if crashed && self.numbers.one_in(3) {
@@ -243,7 +244,7 @@ async fn a_drain_may_be_broken_off_at_every_one_of_its_steps() {
         for polls_left in 1.. {
             f.remember_as(page("plan", &format!("zebra {while_waiting} {polls_left}"))).await;
             let memory = Arc::clone(&f.memory);
-            let inner = Box::pin(async move { memory.drain_mirror().await });
+            let inner = Box::pin(async move { memory.mirror().expect("a mirror").drain().await });
             let done = Crashing { inner, polls_left, while_waiting }.await;
             execute(&f, "update vector_outbox set due_at = now()").await;
             crate::mirror_shorthand::settle(&f).await;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use memory_core::id::Namespace;
 use memory_engine::Memory;
-use memory_engine::lines::unreported;
 use memory_engine::mirror::Look;
+use memory_engine::progress::unreported;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_engine::worker::Worker;
 use memory_store::Store;
@@ -124,13 +124,18 @@ async fn figures_of_the_mirror() {
 
     let mirrored = memory(&database, Some(server(&url, SearchVia::Always))).await;
     let started = Instant::now();
-    let indexed = mirrored.reindex(&unreported).await.expect("it is built");
+    let indexed = mirrored.mirror().expect("a mirror").reindex(&unreported).await.expect("it is built");
     let took = started.elapsed().as_secs_f64();
     println!("mirrored {} points in {took:.1} s with the comparison", indexed.points);
 
     let before = resident_mb();
     let started = Instant::now();
-    let compared = mirrored.reconcile(false, Look::Digests, &unreported).await.expect("it is compared");
+    let compared = mirrored
+        .mirror()
+        .expect("a mirror")
+        .reconcile(false, Look::Digests, &unreported)
+        .await
+        .expect("it is compared");
     println!(
         "reconcile: {:.1} s, {:?}; memory before {before} MB, after {} MB",
         started.elapsed().as_secs_f64(),
@@ -142,7 +147,7 @@ async fn figures_of_the_mirror() {
     let stop = CancellationToken::new();
     let worker = tokio::spawn({
         let (memory, stop) = (Arc::clone(&mirrored), stop.clone());
-        async move { Worker::new(memory).run(stop).await }
+        async move { Worker::new(&memory).run(stop).await }
     });
     let (began, mut written, mut worst, mut oldest) = (Instant::now(), 0, 0_i64, 0.0_f64);
     while began.elapsed() < Duration::from_secs(20) {
@@ -166,7 +171,7 @@ async fn figures_of_the_mirror() {
     );
     stop.cancel();
     worker.await.expect("it ends");
-    mirrored.drain_mirror().await.expect("it is applied");
+    mirrored.mirror().expect("a mirror").drain().await.expect("it is applied");
 
     // The stand-in compares every vector, which takes too long where there are many.
     if stand_in.is_none() || rows <= 20_000 {
@@ -184,5 +189,5 @@ async fn figures_of_the_mirror() {
         println!("pgvector's index built in {:.0} s", started.elapsed().as_secs_f64());
         recalls(&*memory(&database, None).await, &ns, "with pgvector").await;
     }
-    mirrored.end_mirror().await.expect("it ends");
+    mirrored.mirror().expect("a mirror").end().await.expect("it ends");
 }

@@ -31,7 +31,7 @@ impl Running {
         let stop = CancellationToken::new();
         let worker = tokio::spawn({
             let (memory, stop) = (Arc::clone(&f.memory), stop.clone());
-            async move { Worker::new(memory).run(stop).await }
+            async move { Worker::new(&memory).run(stop).await }
         });
         Self { f, stop, worker }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use memory_core::id::Namespace;
 use memory_engine::Memory;
-use memory_engine::lines::unreported;
 use memory_engine::mirror::{Compared, Look, Reconciled};
+use memory_engine::progress::unreported;
 use memory_engine::recall::Recall;
 use memory_store::Store;
 use memory_store::vector::qdrant::Qdrant;
@@ -72,14 +72,14 @@ pub(crate) async fn soon(what: &str, holds: impl AsyncFnMut() -> bool) {
 /// Does all jobs, and applies all that waits.
 pub(crate) async fn settle(f: &Fixture) {
     f.drain().await;
-    f.memory.drain_mirror().await.expect("it is applied");
+    f.memory.mirror().expect("a mirror").drain().await.expect("it is applied");
 }
 
 /// Applies what waits, however often the server breaks meanwhile.
 pub(crate) async fn settle_at_last(f: &Fixture) {
     f.drain().await;
     for _ in 0..200 {
-        if f.memory.drain_mirror().await.is_ok() {
+        if f.memory.mirror().expect("a mirror").drain().await.is_ok() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -88,7 +88,12 @@ pub(crate) async fn settle_at_last(f: &Fixture) {
 }
 
 pub(crate) async fn reconcile(f: &Fixture, repair: bool) -> Reconciled {
-    f.memory.reconcile(repair, Look::Digests, &unreported).await.expect("it is compared")
+    f.memory
+        .mirror()
+        .expect("a mirror")
+        .reconcile(repair, Look::Digests, &unreported)
+        .await
+        .expect("it is compared")
 }
 
 /// Missing, extra and stale points.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use memory_core::event::Extraction;
 use memory_core::id::JobId;
 use memory_core::job::{ErrorCode, JobKind, JobState};
-use memory_engine::lines::unreported;
-use memory_engine::operate::Requeued;
+use memory_engine::operations::Requeued;
+use memory_engine::progress::unreported;
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
 use memory_store::events::ExtractorId;
@@ -32,13 +32,24 @@ fn line_reader_of(version: i32) -> (Arc<dyn memory_core::ports::Extractor>, Arc<
 }
 
 async fn list(f: &Fixture, filter: JobFilter) -> Vec<JobId> {
-    f.memory.list_jobs(&filter, 100).await.expect("they are listed").iter().map(|job| job.job_id).collect()
+    f.memory
+        .operations()
+        .list_jobs(&filter, 100)
+        .await
+        .expect("they are listed")
+        .iter()
+        .map(|job| job.job_id)
+        .collect()
 }
 
 async fn requeue(memory: &Memory, f: &Fixture, selection: &Selection) -> Requeued {
     let (name, version) = memory.extractor_identity();
     let present = ExtractorId { name, version };
-    memory.requeue_extraction(&f.ns, present, selection, &unreported).await.expect("it is queued")
+    memory
+        .operations()
+        .requeue_extraction(&f.ns, present, selection, &unreported)
+        .await
+        .expect("it is queued")
 }
 
 #[tokio::test]
@@ -60,7 +71,7 @@ async fn jobs_are_listed_newest_first_by_state_kind_code_and_namespace() {
     let embedding = JobFilter { kind: Some(JobKind::Embed), ..JobFilter::default() };
     assert_eq!(of(embedding).await, []);
     let filter = JobFilter { ids: Some(vec![JobId(1)]), ..JobFilter::default() };
-    let shown = f.memory.list_jobs(&filter, 1).await.expect("it is shown").remove(0);
+    let shown = f.memory.operations().list_jobs(&filter, 1).await.expect("it is shown").remove(0);
     assert!(shown.artifact_id.is_some() && shown.char_count == Some(23), "{shown:?}");
 }
 
@@ -80,10 +91,13 @@ async fn a_failed_job_is_tried_again_with_all_attempts_and_no_other_is() {
     drain_with_retries(&f).await;
     assert_eq!(only_job(&f).await, ("FAILED".to_owned(), 5, Some("INTERNAL".to_owned())));
     let job = JobId(1);
-    assert_eq!(f.memory.retry_job(Some(&ns("other")), job).await.unwrap(), Retried::NotFound);
-    assert_eq!(f.memory.retry_job(Some(&f.ns), job).await.unwrap(), Retried::Queued);
+    assert_eq!(f.memory.operations().retry_job(Some(&ns("other")), job).await.unwrap(), Retried::NotFound);
+    assert_eq!(f.memory.operations().retry_job(Some(&f.ns), job).await.unwrap(), Retried::Queued);
     assert_eq!(only_job(&f).await, ("PENDING".to_owned(), 0, None));
-    assert_eq!(f.memory.retry_job(None, job).await.unwrap(), Retried::NotFailed("PENDING".to_owned()));
+    assert_eq!(
+        f.memory.operations().retry_job(None, job).await.unwrap(),
+        Retried::NotFailed("PENDING".to_owned())
+    );
     f.drain().await;
     assert_eq!(only_job(&f).await, ("DONE".to_owned(), 1, None));
     assert_eq!(f.count("select count(*) from semantic_event").await, 1);
@@ -107,13 +121,13 @@ async fn of_all_failed_jobs_those_are_tried_again_that_nothing_has_come_for_sinc
     )
     .await;
     let filter = JobFilter { code: Some(ErrorCode::LlmAuth), ..JobFilter::default() };
-    assert_eq!(f.memory.retry_failed_jobs(&filter).await.unwrap(), 2);
+    assert_eq!(f.memory.operations().retry_failed_jobs(&filter).await.unwrap(), 2);
     let pending =
         rows(&f, "select job_id::text from event_jobs where status = 'PENDING' order by job_id").await;
     assert_eq!(pending, ["2", "5", "6"]);
-    assert_eq!(f.memory.retry_job(None, JobId(1)).await.unwrap(), Retried::Covered);
-    assert_eq!(f.memory.retry_failed_jobs(&JobFilter::default()).await.unwrap(), 1);
-    assert_eq!(f.memory.retry_failed_jobs(&JobFilter::default()).await.unwrap(), 0);
+    assert_eq!(f.memory.operations().retry_job(None, JobId(1)).await.unwrap(), Retried::Covered);
+    assert_eq!(f.memory.operations().retry_failed_jobs(&JobFilter::default()).await.unwrap(), 1);
+    assert_eq!(f.memory.operations().retry_failed_jobs(&JobFilter::default()).await.unwrap(), 0);
     f.drain().await;
     assert_eq!(f.count("select count(*) from semantic_event").await, 4);
 }
@@ -125,16 +139,19 @@ async fn a_cancelled_job_is_failed_and_whoever_did_it_writes_nothing() {
     f.remember("Decision by Ann").await;
     let mut conn = store.acquire().await.unwrap();
     let held = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
-    assert_eq!(f.memory.cancel_job(Some(&f.ns), held.job_id).await.unwrap(), Cancelled::Running);
+    assert_eq!(f.memory.operations().cancel_job(Some(&f.ns), held.job_id).await.unwrap(), Cancelled::Running);
     assert_eq!(jobs::lost_leases(&mut conn, std::slice::from_ref(&held)).await.unwrap(), [held.job_id]);
     let mut tx = store.begin().await.unwrap();
     assert!(jobs::finish(&mut tx, &held).await.is_err());
     drop(tx);
     assert_eq!(only_job(&f).await, ("FAILED".to_owned(), 1, Some("CANCELLED".to_owned())));
-    assert_eq!(f.memory.cancel_job(None, held.job_id).await.unwrap(), Cancelled::Ended("FAILED".to_owned()));
-    assert_eq!(f.memory.retry_job(None, held.job_id).await.unwrap(), Retried::Queued);
-    assert_eq!(f.memory.cancel_job(None, held.job_id).await.unwrap(), Cancelled::Waiting);
-    assert_eq!(f.memory.cancel_job(None, JobId(99)).await.unwrap(), Cancelled::NotFound);
+    assert_eq!(
+        f.memory.operations().cancel_job(None, held.job_id).await.unwrap(),
+        Cancelled::Ended("FAILED".to_owned())
+    );
+    assert_eq!(f.memory.operations().retry_job(None, held.job_id).await.unwrap(), Retried::Queued);
+    assert_eq!(f.memory.operations().cancel_job(None, held.job_id).await.unwrap(), Cancelled::Waiting);
+    assert_eq!(f.memory.operations().cancel_job(None, JobId(99)).await.unwrap(), Cancelled::NotFound);
     assert_eq!(f.drain().await, 0);
 }
 
@@ -153,7 +170,7 @@ async fn a_worker_stops_waiting_for_a_cancelled_job_and_takes_the_next() {
     let memory = Arc::new(Memory::new(store(&f).await, extractor, one_hand));
     let first = f.remember("An endless story.\nDecision by Ann").await.job_id.expect("a job");
     let stop = CancellationToken::new();
-    let worker = Worker::new(Arc::clone(&memory));
+    let worker = Worker::new(&memory);
     let working = tokio::spawn({
         let stop = stop.clone();
         async move { worker.run(stop).await }
@@ -161,7 +178,7 @@ async fn a_worker_stops_waiting_for_a_cancelled_job_and_takes_the_next() {
     let is_under_way = "select count(*) from event_jobs where status = 'PROCESSING'";
     until(&f, is_under_way, 1).await;
     f.remember("Feedback by Bob").await;
-    assert_eq!(memory.cancel_job(Some(&f.ns), first).await.unwrap(), Cancelled::Running);
+    assert_eq!(memory.operations().cancel_job(Some(&f.ns), first).await.unwrap(), Cancelled::Running);
     until(&f, "select count(*) from event_jobs where status = 'DONE'", 1).await;
     drop(release);
     stop.cancel();
@@ -191,14 +208,14 @@ async fn what_another_version_read_is_read_again_with_the_same_ids_and_nothing_e
     let (extractor, read) = line_reader_of(2);
     let newer = light_sibling(&f, extractor).await;
     newer.remember(&f.ns, note("Feedback by Bob")).await.expect("it is remembered");
-    newer.drain_jobs().await.expect("jobs are done");
+    newer.job_runner().drain().await.expect("jobs are done");
     let requeued = requeue(&newer, &f, &Selection::default()).await;
     assert_eq!((requeued.texts, requeued.waiting, requeued.running), (3, 0, 0));
     // What was found stays until it is replaced.
     assert_eq!(f.count("select count(*) from semantic_event").await, 4);
     assert_eq!(f.count("select count(*) from event_jobs where lane = 2").await, 3);
     assert_eq!(requeue(&newer, &f, &Selection::default()).await.waiting, 3);
-    newer.drain_jobs().await.expect("jobs are done");
+    newer.job_runner().drain().await.expect("jobs are done");
     assert_eq!(read.load(Ordering::SeqCst), 4);
     let after = rows(&f, "select event_id from semantic_event where category = 'Decision' order by 1").await;
     assert_eq!(after, before);
@@ -240,7 +257,7 @@ async fn short_turns_are_read_again_with_their_conversation() {
     assert_eq!((requeued.texts, requeued.turns, requeued.conversations), (0, 60, 1));
     assert_eq!(requeued.jobs.len(), 1);
     assert_eq!(f.count("select count(*) from semantic_event").await, 60);
-    newer.drain_jobs().await.expect("jobs are done");
+    newer.job_runner().drain().await.expect("jobs are done");
     assert_eq!(read.load(Ordering::SeqCst), 60);
     assert_eq!(
         rows(&f, "select event_id from semantic_event where extractor_version = 2 order by 1").await,
@@ -283,7 +300,7 @@ async fn a_version_that_finds_nothing_any_more_leaves_nothing_behind() {
     f.drain().await;
     let newer = light_sibling(&f, scripted_version(2, |_| Ok(Extraction::default()))).await;
     requeue(&newer, &f, &Selection::default()).await;
-    newer.drain_jobs().await.expect("jobs are done");
+    newer.job_runner().drain().await.expect("jobs are done");
     assert_eq!(
         f.count("select (select count(*) from semantic_event) + (select count(*) from entity)").await,
         0

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memory_core::job::{ErrorCode, MAX_ATTEMPTS};
 use memory_store::Store;
-use memory_store::jobs::{self, LeasedJob, Turns};
+use memory_store::jobs::{self, FairScheduler, LeasedJob};
 use memory_tests::Fixture;
 
 use crate::shorthand::{execute, store};
@@ -45,12 +45,12 @@ async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
 /// A worker with one hand.
 struct OneHand<'a> {
     store: &'a Store,
-    turns: Turns,
+    turns: FairScheduler,
 }
 
 impl<'a> OneHand<'a> {
     fn new(store: &'a Store) -> Self {
-        Self { store, turns: Turns::default() }
+        Self { store, turns: FairScheduler::default() }
     }
 
     /// Claims and finishes so many jobs, one after the other; gives namespace and lane of each.
@@ -136,7 +136,7 @@ async fn jobs_that_are_not_due_hold_up_nobody() {
 /// Claims one time with these hands.
 async fn claim(store: &Store, lease: Duration, limit: usize, is_free: bool) -> Vec<LeasedJob> {
     let mut conn = store.acquire().await.expect("a connection");
-    jobs::claim_in_turn(&mut conn, &mut Turns::default(), lease, limit, is_free)
+    jobs::claim_in_turn(&mut conn, &mut FairScheduler::default(), lease, limit, is_free)
         .await
         .expect("jobs are claimed")
 }

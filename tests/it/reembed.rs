@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use memory_core::artifact::Draft;
 use memory_core::graph::GraphScope;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo};
-use memory_engine::lines::{Progress, unreported};
+use memory_engine::progress::{Progress, unreported};
 use memory_engine::reembed::Reembedded;
 use memory_engine::{EngineError, ModelState};
 use memory_tests::process::eventually;
@@ -91,7 +91,7 @@ fn others() -> Arc<WordModel> {
 }
 
 async fn reembed(f: &Fixture, model: Arc<dyn EmbeddingModel>) -> Result<Reembedded, EngineError> {
-    f.memory.reembed(model, false, &unreported).await
+    f.memory.reembedding().run(model, false, &unreported).await
 }
 
 /// The same in the background.
@@ -101,7 +101,7 @@ fn in_background(
     keep_old: bool,
 ) -> tokio::task::JoinHandle<Result<Reembedded, EngineError>> {
     let (memory, model) = (Arc::clone(&f.memory), Arc::clone(model));
-    tokio::spawn(async move { memory.reembed(model, keep_old, &unreported).await })
+    tokio::spawn(async move { memory.reembedding().run(model, keep_old, &unreported).await })
 }
 
 async fn remember_many(f: &Fixture, count: usize) {
@@ -134,7 +134,7 @@ async fn have_all_kinds(f: &Fixture) {
     f.memory.remember(&ns("Alps"), note("The lion wakes.")).await.expect("it is remembered");
     f.remember(&long_text(400)).await;
     let apollo = vec![entity("Apollo", "Project", &["Is written in Rust", "Ships in May"])];
-    f.memory.create_entities(&f.ns, &GraphScope::default(), apollo).await.expect("they are created");
+    f.memory.graph().create_entities(&f.ns, &GraphScope::default(), apollo).await.expect("they are created");
 }
 
 const VECTORS: &str =
@@ -251,7 +251,7 @@ async fn a_run_that_was_broken_off_goes_on_where_it_was() {
     let model = others();
     let seen = Mutex::new(Vec::new());
     let report = |at: Progress| seen.lock().unwrap().push((at.done, at.total));
-    let done = again.reembed(model.clone(), false, &report).await.expect("it is done");
+    let done = again.reembedding().run(model.clone(), false, &report).await.expect("it is done");
     assert_eq!((done.embedded, model.passages.load(Ordering::SeqCst)), (72, 72));
     let seen = seen.into_inner().unwrap();
     assert_eq!((seen[0], seen[seen.len() - 1]), ((128, 200), (200, 200)));
@@ -263,7 +263,7 @@ async fn a_run_that_was_broken_off_goes_on_where_it_was() {
 async fn a_run_that_was_broken_off_after_the_switch_is_finished_by_the_next() {
     let f = light(line_reader()).await;
     remember_many(&f, 5).await;
-    f.memory.reembed(others(), true, &unreported).await.expect("it is done");
+    f.memory.reembedding().run(others(), true, &unreported).await.expect("it is done");
     // As if it had been killed with half of the old vectors deleted.
     let half = "delete from passage_embedding where model_id = 1 and passage_id in
                     (select passage_id from passage order by passage_id limit 2)";
@@ -278,10 +278,11 @@ async fn a_run_that_was_broken_off_after_the_switch_is_finished_by_the_next() {
 async fn old_vectors_may_stay_so_that_going_back_takes_no_time_and_running_it_again_does_nothing() {
     let f = light(line_reader()).await;
     remember_many(&f, 5).await;
-    let done = f.memory.reembed(others(), true, &unreported).await.expect("it is done");
+    let done = f.memory.reembedding().run(others(), true, &unreported).await.expect("it is done");
     assert_eq!((done.embedded, done.removed.len(), done.kept[0].id.as_str()), (5, 0, "words"));
     f.remember("The spare key is in the blue box.").await;
-    let back = f.memory.reembed(WordModel::new("words", 32), true, &unreported).await.expect("it is done");
+    let back =
+        f.memory.reembedding().run(WordModel::new("words", 32), true, &unreported).await.expect("it is done");
     assert_eq!((back.embedded, searched(&f).as_str()), (1, "words"));
     assert!(vector_place(&f, "blue box").await);
     let ended = reembed(&f, WordModel::new("words", 32)).await.expect("it is done");
@@ -299,7 +300,8 @@ async fn a_second_one_at_the_same_time_is_refused_in_a_sentence() {
     let working = in_background(&f, &model, false);
     model.was_asked().await;
     let second = light_sibling(&f, line_reader()).await;
-    let refused = second.reembed(WordModel::new("thirds", 8), false, &unreported).await.unwrap_err();
+    let refused =
+        second.reembedding().run(WordModel::new("thirds", 8), false, &unreported).await.unwrap_err();
     assert!(matches!(refused, EngineError::Invalid(_)), "{refused:?}");
     assert!(refused.to_string().contains("being made anew already"), "{refused}");
     model.open();
@@ -360,8 +362,8 @@ async fn a_model_with_the_id_of_another_dimension_is_refused_or_takes_the_place_
     // A run with an earlier edition of the model was broken off.
     let early = Gated::new("others", 8);
     early.leave.add_permits(1);
-    f.memory.reembed(early, true, &unreported).await.expect("it is done");
-    f.memory.reembed(WordModel::new("words", 32), true, &unreported).await.expect("it is done");
+    f.memory.reembedding().run(early, true, &unreported).await.expect("it is done");
+    f.memory.reembedding().run(WordModel::new("words", 32), true, &unreported).await.expect("it is done");
     let done = reembed(&f, others()).await.expect("it is done");
     assert_eq!((done.embedded, f.count(WITHOUT_NEW_VECTOR).await), (1, 0));
     assert_eq!(f.count("select count(*) from passage_embedding").await, 1);
@@ -386,8 +388,8 @@ async fn a_process_whose_model_was_replaced_by_another_process_keeps_texts_and_l
 async fn an_index_that_was_left_unfinished_is_made_anew() {
     let f = light(line_reader()).await;
     f.remember("Some text.").await;
-    f.memory.reembed(others(), true, &unreported).await.expect("it is done");
-    f.memory.reembed(WordModel::new("words", 32), true, &unreported).await.expect("it is done");
+    f.memory.reembedding().run(others(), true, &unreported).await.expect("it is done");
+    f.memory.reembedding().run(WordModel::new("words", 32), true, &unreported).await.expect("it is done");
     let unfinished = "update pg_index set indisvalid = false
                       where indexrelid = 'passage_embedding_hnsw_2'::regclass";
     crate::shorthand::execute(&f, unfinished).await;

@@ -76,7 +76,7 @@ impl Working {
     fn start(memory: Arc<Memory>) -> Self {
         let stop = CancellationToken::new();
         let token = stop.clone();
-        Self { stop, ended: tokio::spawn(async move { Worker::new(memory).run(token).await }) }
+        Self { stop, ended: tokio::spawn(async move { Worker::new(&memory).run(token).await }) }
     }
 
     async fn stop(self) {
@@ -97,7 +97,7 @@ async fn a_long_text_is_embedded_in_slices_none_of_which_spends_an_attempt() {
     let settings = EngineSettings { slice: Duration::ZERO, ..at_once() };
     let memory = memory(&f, line_reader(), Arc::<WordModel>::clone(&model), settings).await;
     execute(&f, "delete from event_jobs where kind <> 'embed'").await;
-    let slices = memory.drain_jobs().await.expect("it is done");
+    let slices = memory.job_runner().drain().await.expect("it is done");
     let passages = f.count("select count(*) from passage").await;
     assert!(passages > 300, "{passages} passages");
     assert_eq!(slices as i64, passages / 64 + 1, "64 passages a slice");
@@ -150,7 +150,13 @@ async fn running_out_of_time_has_a_code_of_its_own_and_spends_an_attempt_only_wi
     assert_eq!(f.count("select count(*) from passage_embedding").await, 64);
     let steps = rows(&f, "select line from step order by n limit 2").await;
     assert_eq!(steps, ["0", "1 TIMED_OUT it was not done after 3 s and had not got on"]);
-    let listed = f.memory.list_jobs(&jobs::JobFilter::default(), 1).await.expect("it is listed").remove(0);
+    let listed = f
+        .memory
+        .operations()
+        .list_jobs(&jobs::JobFilter::default(), 1)
+        .await
+        .expect("it is listed")
+        .remove(0);
     assert!(listed.last_error_message.is_some() && listed.last_error_at.is_some(), "{listed:?}");
 }
 
@@ -312,7 +318,7 @@ async fn a_claim_of_short_work_takes_none_that_is_long_or_lost_and_long() {
     execute(&f, lost).await;
     let store = store(&f).await;
     let mut conn = store.acquire().await.expect("a connection");
-    let mut turns = jobs::Turns::default();
+    let mut turns = jobs::FairScheduler::default();
     let short = jobs::claim_short(&mut conn, &mut turns, MINUTE, 8).await.expect("they are claimed");
     let lanes = |jobs: &[LeasedJob]| jobs.iter().map(|job| job.lane).collect::<Vec<_>>();
     assert_eq!(lanes(&short), [Lane::Small, Lane::Bulk]);

@@ -60,7 +60,7 @@ async fn all_services_answer_and_a_worker_never_seen_is_advised() {
 async fn a_worker_is_healthy_while_it_is_seen() {
     let f = light(line_reader()).await;
     let id = uuid::Uuid::new_v4();
-    jobs::beat(&mut store(&f).await.acquire().await.unwrap(), id).await.unwrap();
+    jobs::heartbeat(&mut store(&f).await.acquire().await.unwrap(), id).await.unwrap();
     assert!(service(&status(&f, None).await, "event_worker").is_healthy);
     execute(&f, "update event_worker set last_seen = now() - interval '61 s'").await;
     let silent = status(&f, None).await;
@@ -93,7 +93,7 @@ async fn a_missing_model_and_the_texts_that_wait_for_it_are_told() {
 /// A worker has just been seen.
 async fn beat(f: &Fixture) {
     let mut conn = store(f).await.acquire().await.expect("a connection");
-    jobs::beat(&mut conn, uuid::Uuid::new_v4()).await.expect("a beat");
+    jobs::heartbeat(&mut conn, uuid::Uuid::new_v4()).await.expect("a beat");
 }
 
 fn told(status: &Status) -> Vec<&str> {
@@ -168,8 +168,8 @@ async fn a_failed_job_is_a_problem_until_it_is_done_or_left() {
                  select namespace, kind, revision_id, 'DONE', now() from event_jobs where job_id = 1",
     )
     .await;
-    assert_eq!(f.memory.cancel_job(Some(&f.ns), JobId(2)).await.unwrap(), Cancelled::Failed);
-    assert_eq!(f.memory.retry_job(Some(&f.ns), JobId(3)).await.unwrap(), Retried::Queued);
+    assert_eq!(f.memory.operations().cancel_job(Some(&f.ns), JobId(2)).await.unwrap(), Cancelled::Failed);
+    assert_eq!(f.memory.operations().retry_job(Some(&f.ns), JobId(3)).await.unwrap(), Retried::Queued);
     let asked = status(&f, None).await;
     assert!(asked.is_healthy(), "{:?}", asked.problems);
 }

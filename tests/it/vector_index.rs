@@ -110,7 +110,7 @@ impl Backend {
     /// Leaves nothing on a server that is not ours.
     async fn end(self) {
         if self.server.is_some() {
-            self.f.memory.end_mirror().await.expect("it is deleted");
+            self.f.memory.mirror().expect("a mirror").end().await.expect("it is deleted");
         }
     }
 }
@@ -321,7 +321,7 @@ mod claims {
         let other = GraphScope::Thread(ThreadId::new("other").expect("a name"));
         for (scope, said) in [(GraphScope::default(), "zebra harbour"), (other.clone(), "zebra violin")] {
             let entities = vec![entity("Herd", "Project", &[said])];
-            on.f.memory.create_entities(&on.f.ns, &scope, entities).await.expect("they are created");
+            on.f.memory.graph().create_entities(&on.f.ns, &scope, entities).await.expect("they are created");
         }
         on.f.remember("zebra zebra").await;
         on.settled().await;

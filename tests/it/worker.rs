@@ -19,7 +19,7 @@ use crate::stand_ins::{line_reader, read_lines, scripted};
 /// Runs a worker until it holds.
 async fn work_until(memory: Memory, mut holds: impl AsyncFnMut() -> bool) {
     let stop = CancellationToken::new();
-    let worker = Worker::new(Arc::new(memory));
+    let worker = Worker::new(&memory);
     let working = tokio::spawn({
         let stop = stop.clone();
         async move { worker.run(stop).await }

@@ -222,7 +222,7 @@ impl Fixture {
 
     /// Does every due job.
     pub async fn drain(&self) -> usize {
-        self.memory.drain_jobs().await.expect("jobs are done")
+        self.memory.job_runner().drain().await.expect("jobs are done")
     }
 
     /// A connection for looking at rows directly.

@@ -125,7 +125,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
         }
     }
     announce.set(Readiness::Ready(Arc::clone(&memory)));
-    let worker = Worker::new(Arc::clone(&memory));
+    let worker = Worker::new(&memory);
     let working = tokio::spawn({
         let stop = stop.clone();
         async move { worker.run(stop).await }

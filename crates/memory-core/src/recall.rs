@@ -217,9 +217,9 @@ impl Arm {
     }
 }
 
-/// Where an artifact stands among those that were found, before its neighbours are looked at.
+/// What an artifact is ranked by, beside its neighbours in the conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standing<'a> {
+pub struct ArtifactSignals<'a> {
     /// The joined score of its best passage.
     pub score: f32,
     /// How many passages it has.
@@ -312,8 +312,8 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) 
 /// The scores of artifacts from those of their best passages. A text of many passages loses a little; each
 /// gets a share of the best of itself and the turns near it, so that what is talked about at length stands before
 /// a chance hit; dates, recency and importance move what is nearly equal.
-pub fn score_artifacts(found: &[Standing<'_>], weights: &RankingWeights) -> Vec<ArtifactScore> {
-    let loss = |f: &Standing<'_>| (LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).min(f.score);
+pub fn score_artifacts(found: &[ArtifactSignals<'_>], weights: &RankingWeights) -> Vec<ArtifactScore> {
+    let loss = |f: &ArtifactSignals<'_>| (LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).min(f.score);
     let own: Vec<f32> = found.iter().map(|f| f.score - loss(f)).collect();
     let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
     for (found, own) in found.iter().zip(&own) {

@@ -57,3 +57,15 @@ pub(crate) fn vector_warning(error: &EmbeddingError) -> String {
     tracing::warn!(%error, "no query vector");
     "The embedding model is not available: results were found by words alone.".to_owned()
 }
+
+/// An error with its causes; for the log only.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -6,7 +6,7 @@ use memory_core::id::{AnyId, ArtifactId, Namespace};
 use memory_store::artifacts;
 use memory_store::forgetting::{self, Cascade};
 
-use crate::memory::locked;
+use crate::locking::locked;
 use crate::remember::render_following_turn;
 use crate::{EngineError, Memory};
 
@@ -28,25 +28,26 @@ impl Memory {
     pub async fn forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
         // What an attempt has deleted whose commit was not answered: the next one then finds nothing.
         let unanswered = Mutex::new(None);
-        let answer = self.persist(|| self.try_forget(ns, id, confirm, &unanswered)).await?;
+        let answer = self.recovery.retry_transient(|| self.try_forget(ns, id, confirm, &unanswered)).await?;
         let answer = match (answer, locked(&unanswered).take()) {
             (Forgotten::NotFound, Some(cascade)) => Forgotten::Deleted(cascade),
             (answer, _) => answer,
         };
         if matches!(answer, Forgotten::Deleted(_)) {
-            self.wake_worker();
+            self.signals.wake_worker();
         }
         Ok(answer)
     }
 
     /// Forgets all texts of a namespace, at once and without asking.
     pub async fn forget_namespace(&self, ns: &Namespace) -> Result<(), EngineError> {
-        self.persist(|| async {
-            let mut tx = self.store.begin().await?;
-            forgetting::delete_all(&mut tx, ns).await?;
-            Ok(tx.commit().await?)
-        })
-        .await
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin().await?;
+                forgetting::delete_all(&mut tx, ns).await?;
+                Ok(tx.commit().await?)
+            })
+            .await
     }
 
     async fn try_forget(

@@ -11,7 +11,7 @@ use memory_language::lexicon::{Query, QueryWord, is_function_word};
 use memory_store::search::{self, Breadth, Scope, WordSearch};
 use memory_store::{Conn, StoreError};
 
-use crate::memory::Memory;
+use crate::Memory;
 use crate::statistics::Corpus;
 
 /// Terms bring in passages, rarest first, as long as no more than this are expected.

@@ -1,14 +1,14 @@
 //! What the system does: remember, recall, forget, status and the event worker, on a store and models.
 
 pub mod archive;
-pub mod entities;
+pub mod entity_review;
 pub mod forget;
 pub mod graph;
-pub mod lines;
 pub mod measures;
 pub mod mirror;
-pub mod operate;
+pub mod operations;
 pub mod places;
+pub mod progress;
 pub mod readiness;
 pub mod recall;
 pub mod reembed;
@@ -17,11 +17,20 @@ pub mod status;
 pub mod worker;
 
 mod error;
+mod graph_file;
 mod lexical;
+mod line_reader;
+mod locking;
 mod long_text;
 mod memory;
+mod model;
 mod observing;
+mod recovery;
+mod settings;
+mod signals;
 mod statistics;
 
 pub use error::EngineError;
-pub use memory::{EngineSettings, Memory, ModelState};
+pub use memory::Memory;
+pub use model::ModelState;
+pub use settings::EngineSettings;

@@ -7,8 +7,9 @@ use memory_store::backlog::Backlog;
 use memory_store::embedded::disk_of;
 use metrics::gauge;
 
+use crate::error::chain;
 use crate::measures::OF_THE_DATABASE;
-use crate::memory::chain;
+use crate::mirror::VectorMirror;
 use crate::{Memory, ModelState};
 
 /// For how long what the database said holds, however often it is scraped.
@@ -47,10 +48,10 @@ impl Memory {
         let is_ready = matches!(self.model_state(), ModelState::Ready { .. });
         gauge!("remembrancer_model_ready").set(if is_ready { 1.0 } else { 0.0 });
         gauge!("remembrancer_extractor_up").set(if self.extractor.health().is_healthy { 1.0 } else { 0.0 });
-        if let Some(is_up) = self.mirror_is_up() {
+        if let Some(is_up) = self.mirror.as_ref().map(VectorMirror::is_up) {
             gauge!("remembrancer_mirror_up").set(if is_up { 1.0 } else { 0.0 });
         }
-        if let Some((free, size)) = self.disk.folder.as_deref().and_then(disk_of) {
+        if let Some((free, size)) = self.recovery.data_folder().as_deref().and_then(disk_of) {
             gauge!("remembrancer_data_disk_free_bytes").set(free as f64);
             gauge!("remembrancer_data_disk_size_bytes").set(size as f64);
         }

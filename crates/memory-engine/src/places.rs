@@ -1,29 +1,45 @@
-//! Places of a source, such as the files of a folder: listed, and left for good.
+//! Places of a source, such as the files of a folder: listed and forgotten.
 
 use memory_core::id::Namespace;
+use memory_store::Store;
 use memory_store::forgetting::Cascade;
 use memory_store::places::{self, SourcePlace};
 
-use crate::{EngineError, Memory};
+use crate::EngineError;
+use crate::recovery::Recovery;
+use crate::signals::Signals;
 
-/// How many places are left in one transaction.
+/// How many places are forgotten in one transaction.
 const BATCH: usize = 200;
 /// How many other sources are named.
 const SHARED_MAX: i64 = 20;
 
-impl Memory {
+/// The places of the sources of a namespace.
+#[derive(Clone)]
+pub struct Places {
+    store: Store,
+    recovery: Recovery,
+    signals: Signals,
+}
+
+impl Places {
+    pub(crate) fn new(store: Store, recovery: Recovery, signals: Signals) -> Self {
+        Self { store, recovery, signals }
+    }
+
     /// The next places of a source, in the order of their ids there.
-    pub async fn list_places(
+    pub async fn list(
         &self,
         ns: &Namespace,
         source: &str,
         after: &str,
         limit: i64,
     ) -> Result<Vec<SourcePlace>, EngineError> {
-        self.persist(|| async {
-            Ok(places::list_places(&mut *self.store.acquire().await?, ns, source, after, limit).await?)
-        })
-        .await
+        self.recovery
+            .retry_transient(|| async {
+                Ok(places::list_places(&mut *self.store.acquire().await?, ns, source, after, limit).await?)
+            })
+            .await
     }
 
     /// Other sources that texts of this one stand at too, with how many of them.
@@ -32,15 +48,16 @@ impl Memory {
         ns: &Namespace,
         source: &str,
     ) -> Result<Vec<(String, i64)>, EngineError> {
-        self.persist(|| async {
-            Ok(places::shared_sources(&mut *self.store.acquire().await?, ns, source, SHARED_MAX).await?)
-        })
-        .await
+        self.recovery
+            .retry_transient(|| async {
+                Ok(places::shared_sources(&mut *self.store.acquire().await?, ns, source, SHARED_MAX).await?)
+            })
+            .await
     }
 
-    /// Forgets all that stood at these places, for good; gives how many there were. A text that stands elsewhere
-    /// too stays there.
-    pub async fn forget_places(
+    /// Forgets all texts of these places for good; gives the number of places. A text that is at another place too stays
+    /// there.
+    pub async fn forget(
         &self,
         ns: &Namespace,
         source: &str,
@@ -49,7 +66,8 @@ impl Memory {
         let (mut count, mut sum) = (0, Cascade::default());
         for batch in source_ids.chunks(BATCH) {
             let (places, cascade) = self
-                .persist(|| async {
+                .recovery
+                .retry_transient(|| async {
                     let mut tx = self.store.begin().await?;
                     let deleted = places::delete_places(&mut tx, ns, source, batch).await?;
                     tx.commit().await?;
@@ -62,7 +80,7 @@ impl Memory {
             sum.entities += cascade.entities;
         }
         if count > 0 {
-            self.wake_worker();
+            self.signals.wake_worker();
         }
         Ok((count, sum))
     }

@@ -10,7 +10,7 @@ use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Rendered, Surroundings};
 use memory_language::lexicon::lexeme_counts;
-use memory_store::artifacts::{self, Entry, NewPassage, Standing};
+use memory_store::artifacts::{self, CurrentRevision, Entry, NewPassage};
 use memory_store::models::ActiveModel;
 use memory_store::passages::{self, PassageVector};
 use memory_store::{Tx, jobs};
@@ -77,28 +77,29 @@ impl Memory {
         .await
         .map_err(|_| memory_core::Invalid::new("The text could not be divided into chunks."))?;
         let lane = lane_of(lane, &chunked);
-        self.persist(|| async {
-            let mut conn = self.store.acquire().await?;
-            let uid = new.meta.uid(&new.hash);
-            let standing = artifacts::find_standing(&mut conn, ns, &uid).await?;
-            let previous = match new.meta.turn() {
-                Some((conversation, turn)) => {
-                    artifacts::previous_turn(&mut conn, ns, conversation, turn).await?
+        self.recovery
+            .retry_transient(|| async {
+                let mut conn = self.store.acquire().await?;
+                let uid = new.meta.uid(&new.hash);
+                let current = artifacts::find_current(&mut conn, ns, &uid).await?;
+                let previous = match new.meta.turn() {
+                    Some((conversation, turn)) => {
+                        artifacts::previous_turn(&mut conn, ns, conversation, turn).await?
+                    }
+                    None => None,
+                };
+                drop(conn);
+                match current {
+                    Some(current) if current.hash == new.hash => {
+                        let mut meta = new.meta.clone();
+                        keep_what_was_not_given(&mut meta, &current.meta, given_context, given_importance);
+                        let renamed = NewArtifact { content: new.content.clone(), hash: new.hash, meta };
+                        self.keep_current(ns, renamed, current, &chunked, previous, lane).await
+                    }
+                    current => self.put_in_place(ns, &new, current, &chunked, previous, lane).await,
                 }
-                None => None,
-            };
-            drop(conn);
-            match standing {
-                Some(standing) if standing.hash == new.hash => {
-                    let mut meta = new.meta.clone();
-                    keep_what_was_not_given(&mut meta, &standing.meta, given_context, given_importance);
-                    let renamed = NewArtifact { content: new.content.clone(), hash: new.hash, meta };
-                    self.keep_standing(ns, renamed, standing, &chunked, previous, lane).await
-                }
-                standing => self.put_in_place(ns, &new, standing, &chunked, previous, lane).await,
-            }
-        })
-        .await
+            })
+            .await
     }
 
     /// A new content at a place, free or taken.
@@ -106,7 +107,7 @@ impl Memory {
         &self,
         ns: &Namespace,
         new: &NewArtifact,
-        standing: Option<Standing>,
+        current: Option<CurrentRevision>,
         chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
         lane: Lane,
@@ -122,8 +123,8 @@ impl Memory {
         let artifact_id =
             artifacts::insert_artifact(&mut tx, ns, &new.hash, &new.content, chunked.token_count).await?;
         artifacts::insert_chunks(&mut tx, ns, &artifact_id, &chunked.chunks).await?;
-        if let Some(standing) = &standing {
-            artifacts::retire(&mut tx, ns, standing.revision_id).await?;
+        if let Some(current) = &current {
+            artifacts::retire(&mut tx, ns, current.revision_id).await?;
         }
         let is_embedding_pending = prepared.lacks_vectors();
         let entry = Entry {
@@ -137,8 +138,8 @@ impl Memory {
         let (revision_id, job_id) =
             artifacts::insert_revision(&mut tx, ns, &artifact_id, new, prepared.passages, model_id, entry)
                 .await?;
-        if let Some(standing) = &standing {
-            artifacts::name_successor(&mut tx, ns, standing.revision_id, revision_id).await?;
+        if let Some(current) = &current {
+            artifacts::name_successor(&mut tx, ns, current.revision_id, revision_id).await?;
         }
         if let Some((conversation, turn)) = new.meta.turn() {
             let previous = PreviousTurn {
@@ -158,13 +159,13 @@ impl Memory {
             .await?;
         }
         tx.commit().await?;
-        self.wake_worker();
+        self.signals.wake_worker();
         Ok(Remembered {
             id: artifact_id,
             summary: new.summary(),
             context: new.meta.context,
             is_created: true,
-            supersedes: standing.map(|s| s.artifact_id),
+            supersedes: current.map(|s| s.artifact_id),
             job_id,
             num_chunks: chunked.chunks.len(),
             token_count: chunked.token_count,
@@ -173,23 +174,23 @@ impl Memory {
     }
 
     /// The same content at the same place: only what is said about it may change.
-    async fn keep_standing(
+    async fn keep_current(
         &self,
         ns: &Namespace,
         renamed: NewArtifact,
-        standing: Standing,
+        current: CurrentRevision,
         chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
         lane: Lane,
     ) -> Result<Remembered, EngineError> {
-        let mut job_id = standing.open_job;
-        let mut is_embedding_pending = standing.lacks_vectors;
+        let mut job_id = current.open_job;
+        let mut is_embedding_pending = current.lacks_vectors;
         let summary = renamed.summary();
         let meta = renamed.meta;
         let queues_extraction = meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
-        let lacks_extraction = !standing.was_extracted && job_id.is_none() && queues_extraction;
-        if meta != standing.meta || lacks_extraction || is_embedding_pending {
-            let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&standing.meta, None);
+        let lacks_extraction = !current.was_extracted && job_id.is_none() && queues_extraction;
+        if meta != current.meta || lacks_extraction || is_embedding_pending {
+            let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&current.meta, None);
             let mut prepared = if is_rendered_anew {
                 Some(self.prepare(ns, &meta, chunked, previous, lane).await?)
             } else {
@@ -199,11 +200,11 @@ impl Memory {
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;
             }
-            artifacts::update_metadata(&mut tx, ns, standing.revision_id, &meta, &summary).await?;
+            artifacts::update_metadata(&mut tx, ns, current.revision_id, &meta, &summary).await?;
             if let Some(prepared) = &mut prepared {
                 is_embedding_pending = prepared.lacks_vectors();
                 let passages = std::mem::take(&mut prepared.passages);
-                passages::replace(&mut tx, ns, standing.revision_id, passages, prepared.model_id()).await?;
+                passages::replace(&mut tx, ns, current.revision_id, passages, prepared.model_id()).await?;
                 if let Some((conversation, turn)) = meta.turn() {
                     let own = PreviousTurn {
                         speaker: meta.speaker().map(str::to_owned),
@@ -213,16 +214,16 @@ impl Memory {
                 }
             }
             if lacks_extraction {
-                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, standing.revision_id, lane).await?;
+                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, current.revision_id, lane).await?;
             }
             if is_embedding_pending {
-                jobs::queue(&mut tx, ns, JobKind::Embed, standing.revision_id, lane).await?;
+                jobs::queue(&mut tx, ns, JobKind::Embed, current.revision_id, lane).await?;
             }
             tx.commit().await?;
-            self.wake_worker();
+            self.signals.wake_worker();
         }
         Ok(Remembered {
-            id: standing.artifact_id,
+            id: current.artifact_id,
             summary,
             context: meta.context,
             is_created: false,
@@ -253,7 +254,7 @@ impl Memory {
         let rendered = rendered(&chunked, &surroundings);
         let mut vectors = vec![None; rendered.len()];
         let mut made_by = None;
-        if let Some((model, active)) = self.ready_model() {
+        if let Some((model, active)) = self.model.ready() {
             match embed(&*model, &rendered, lane).await {
                 Ok(made) => {
                     vectors = made.into_iter().map(Some).collect();
@@ -345,7 +346,7 @@ impl Prepared {
 /// What a second call leaves out stays as the first call said it.
 fn keep_what_was_not_given(
     meta: &mut Metadata,
-    standing: &Metadata,
+    current: &Metadata,
     given_context: bool,
     given_importance: bool,
 ) {
@@ -354,25 +355,25 @@ fn keep_what_was_not_given(
             new.clone_from(old);
         }
     };
-    keep(&mut meta.source, &standing.source);
-    keep(&mut meta.source_id, &standing.source_id);
-    keep(&mut meta.author, &standing.author);
-    keep(&mut meta.title, &standing.title);
-    keep(&mut meta.conversation_id, &standing.conversation_id);
-    meta.role = meta.role.or(standing.role);
-    meta.date = meta.date.or(standing.date);
-    meta.turn_index = meta.turn_index.or(standing.turn_index);
+    keep(&mut meta.source, &current.source);
+    keep(&mut meta.source_id, &current.source_id);
+    keep(&mut meta.author, &current.author);
+    keep(&mut meta.title, &current.title);
+    keep(&mut meta.conversation_id, &current.conversation_id);
+    meta.role = meta.role.or(current.role);
+    meta.date = meta.date.or(current.date);
+    meta.turn_index = meta.turn_index.or(current.turn_index);
     if meta.participants.is_empty() {
-        meta.participants.clone_from(&standing.participants);
+        meta.participants.clone_from(&current.participants);
     }
     if meta.tags.is_empty() {
-        meta.tags.clone_from(&standing.tags);
+        meta.tags.clone_from(&current.tags);
     }
     if !given_context {
-        meta.context = standing.context;
+        meta.context = current.context;
     }
     if !given_importance {
-        meta.importance = standing.importance;
+        meta.importance = current.importance;
     }
 }
 

@@ -8,7 +8,7 @@ use memory_core::id::Namespace;
 use memory_core::recall::CorpusStats;
 use memory_store::survey::PassageCounts;
 
-use crate::memory::locked;
+use crate::locking::locked;
 
 /// How old each may be.
 const CORPUS_AGE: Duration = Duration::from_secs(60);

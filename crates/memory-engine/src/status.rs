@@ -11,7 +11,7 @@ use memory_language::text::{counted, span_of_time};
 use memory_store::survey::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
 
 pub use self::problems::Problem;
-use crate::memory::locked;
+use crate::locking::locked;
 use crate::mirror::MirrorStatus;
 use crate::{EngineError, Memory, ModelState};
 
@@ -97,16 +97,19 @@ impl Memory {
             self.extractor_service(),
             worker_service(asked.workers.seconds),
         ];
-        if is_reachable {
-            status.mirror = self.mirror_status(ns).await;
-            status.services.extend(status.mirror.as_ref().map(mirror_service));
+        if let Some(mirror) = self.mirror.as_ref().filter(|_| is_reachable) {
+            let mirror = mirror.status(ns).await;
+            status.services.push(mirror_service(&mirror));
+            status.mirror = Some(mirror);
         }
         status.problems = problems::of_services(&status.services);
         status.problems.extend(problems::of_jobs(&asked.stuck));
         let is_worked_on = asked.workers.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS);
         status.problems.extend(problems::of_queue(&status, is_worked_on));
         status.problems.extend(problems::of_vectors(&status));
-        status.problems.extend(problems::of_disk(&self.disk));
+        status
+            .problems
+            .extend(problems::of_disk(self.recovery.data_folder().as_deref(), self.recovery.disk_full_at()));
         status.problems.extend(locked(&self.backups).clone());
         let ahead = status.queue.as_ref().map_or(0.0, |queue| queue.ahead_seconds);
         status.problems.extend(problems::of_clock(asked.workers.ahead_seconds.max(ahead)));
@@ -115,7 +118,7 @@ impl Memory {
 
     /// The file that a connection keeps its graph in; other connections' files are not its business.
     pub fn graph_file_service(&self, ns: &Namespace, file: &GraphFile) -> Option<Service> {
-        let health = self.graph_file(ns, file)?;
+        let health = self.graph.file_health(ns, file)?;
         Some(Service {
             name: "graph_file",
             is_healthy: health.failure.is_none(),

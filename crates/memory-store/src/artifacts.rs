@@ -15,7 +15,7 @@ use crate::{Conn, StoreError, Tx};
 
 /// The revision that is latest at a place.
 #[derive(Debug, Clone)]
-pub struct Standing {
+pub struct CurrentRevision {
     pub revision_id: RevisionId,
     pub artifact_id: ArtifactId,
     pub hash: ContentHash,
@@ -63,11 +63,11 @@ impl From<MetadataRow> for Metadata {
 }
 
 /// What stands at the place now, if anything does.
-pub async fn find_standing(
+pub async fn find_current(
     conn: &mut Conn,
     ns: &Namespace,
     uid: &ArtifactUid,
-) -> Result<Option<Standing>, StoreError> {
+) -> Result<Option<CurrentRevision>, StoreError> {
     let row = sqlx::query(
         "select r.revision_id, r.artifact_id, a.sha256, r.extracted_at is not null as was_extracted,
                 r.context, r.source, r.source_id, r.author, r.role, r.participants, r.date, r.title, r.tags,
@@ -93,7 +93,7 @@ pub async fn find_standing(
     let hash = ContentHash(
         sha256.try_into().map_err(|_| StoreError::Unsuitable("a stored hash is damaged".into()))?,
     );
-    Ok(Some(Standing {
+    Ok(Some(CurrentRevision {
         revision_id: RevisionId(row.try_get("revision_id")?),
         artifact_id: ArtifactId(row.try_get("artifact_id")?),
         hash,

@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::graph::Thread;
 use crate::{Conn, StoreError, Tx};
 
-pub use claim::{Turns, claim, claim_in_turn, claim_short, let_go_of_unheld, lost_leases};
+pub use claim::{FairScheduler, claim, claim_in_turn, claim_short, lost_leases, release_unheld};
 pub use control::{
     Cancelled, JobFilter, JobRow, Retried, cancel, list, retry_all_failed, retry_failed, still_open,
 };
@@ -336,7 +336,7 @@ pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
 
 /// Notes that a worker is alive, and forgets those not seen for a day, or seen at a time that is yet to come. Gives the
 /// database's time in seconds, by which a worker notices that the clock was set back.
-pub async fn beat(conn: &mut Conn, worker_id: Uuid) -> Result<f64, StoreError> {
+pub async fn heartbeat(conn: &mut Conn, worker_id: Uuid) -> Result<f64, StoreError> {
     Ok(sqlx::query_scalar(
         "with gone as (
              delete from event_worker
@@ -372,7 +372,7 @@ pub async fn mend_clock(conn: &mut Conn) -> Result<u64, StoreError> {
 }
 
 /// Takes a worker that has stopped off the list.
-pub async fn sign_off(conn: &mut Conn, worker_id: Uuid) -> Result<(), StoreError> {
+pub async fn deregister(conn: &mut Conn, worker_id: Uuid) -> Result<(), StoreError> {
     sqlx::query("delete from event_worker where worker_id = $1").bind(worker_id).execute(conn).await?;
     Ok(())
 }

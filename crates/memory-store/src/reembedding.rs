@@ -19,24 +19,24 @@ pub const DIMENSION_MAX: usize = 2000;
 
 /// The right to change the model of a database. It ends with its own connection, also when its process is killed.
 #[derive(Debug)]
-pub struct Turn(Conn);
+pub struct ReembedLock(Conn);
 
-impl Turn {
+impl ReembedLock {
     /// Gives it up at once: others need not wait until the server sees that the connection is gone.
-    pub async fn give_up(self) {
+    pub async fn release(self) {
         let _ = self.0.close().await;
     }
 }
 
 impl Store {
     /// `None` while somebody else has it.
-    pub async fn turn_to_reembed(&self) -> Result<Option<Turn>, StoreError> {
+    pub async fn lock_reembedding(&self) -> Result<Option<ReembedLock>, StoreError> {
         let mut conn = self.dedicated().await?;
         let is_ours: bool =
             sqlx::query_scalar("select pg_try_advisory_lock(hashtextextended('remembrancer reembed', 2))")
                 .fetch_one(&mut conn)
                 .await?;
-        Ok(is_ours.then_some(Turn(conn)))
+        Ok(is_ours.then_some(ReembedLock(conn)))
     }
 }
 

@@ -63,7 +63,7 @@ pub(crate) struct Booted {
 impl Booted {
     /// What was accepted, or begun, is done before an idle process ends.
     pub(crate) async fn has_work(&self) -> bool {
-        self.backups.is_any() || self.memory.has_due_jobs().await.unwrap_or(false)
+        self.backups.is_any() || self.memory.job_runner().has_due_jobs().await.unwrap_or(false)
     }
 
     /// Waits for the tasks, which end with their token, and stops the database last.
@@ -133,21 +133,21 @@ pub(crate) async fn boot(
         }
         return Err(error);
     }
-    let worker = Worker::new(Arc::clone(&memory));
+    let worker = Worker::new(&memory);
     if postgres.is_some() {
-        if let Err(error) = memory.expire_leases().await {
+        if let Err(error) = memory.job_runner().expire_leases().await {
             tracing::warn!(%error, "jobs of an earlier process wait until their leases end");
         }
         if let Err(error) = memory.leave_mirror().await {
             tracing::warn!(%error, "whether anything is still noted for a mirror is not known");
         }
-        worker.beat().await;
+        worker.heartbeat().await;
     }
     announce.set(Readiness::Ready(Arc::clone(&memory)));
     let mut tasks = vec![tokio::spawn({
         let (memory, stop) = (Arc::clone(&memory), stop.clone());
         async move {
-            let _ = stop.run_until_cancelled(memory.follow_graphs()).await;
+            let _ = stop.run_until_cancelled(memory.graph().follow_changes()).await;
         }
     })];
     match &postgres {
@@ -287,7 +287,7 @@ async fn prepare_for_dump(
 /// Sees to the graphs whose files are gone. With a database of the user's own the files may be on another machine.
 async fn tidy(memory: Arc<Memory>, stop: CancellationToken) {
     loop {
-        if let Err(error) = memory.tidy_graph_files().await {
+        if let Err(error) = memory.graph().tidy_files().await {
             tracing::warn!(%error, "whether files of graphs are gone is looked at later");
         }
         tokio::select! {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use memory_engine::Memory;
-use memory_engine::lines::Progress;
+use memory_engine::progress::Progress;
 use memory_engine::reembed::Reembedded;
 use memory_inference::embedding::OnnxEmbedding;
 use memory_inference::files::{ModelFiles, ModelSettings};
@@ -83,7 +83,8 @@ impl Reembedder {
         let report = |at: Progress| {
             progress.send_replace(at);
         };
-        let working = memory.reembed(model, keep_old, &report);
+        let reembedding = memory.reembedding();
+        let working = reembedding.run(model, keep_old, &report);
         tokio::pin!(working);
         loop {
             tokio::select! {

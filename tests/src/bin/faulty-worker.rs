@@ -48,6 +48,6 @@ async fn main() -> anyhow::Result<()> {
         ..EngineSettings::default()
     };
     let memory = Arc::new(Memory::new(store, Arc::new(Faulty(RulesExtractor::new())), settings));
-    Worker::new(memory).run(CancellationToken::new()).await;
+    Worker::new(&memory).run(CancellationToken::new()).await;
     Ok(())
 }

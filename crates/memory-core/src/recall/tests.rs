@@ -73,18 +73,18 @@ fn a_passage_without_a_vector_yet_is_judged_by_its_words() {
     assert_eq!(keys(&fused), [3, 2, 1, 4]);
 }
 
-fn standing(score: f32, turn: Option<(&str, i32)>) -> Standing<'_> {
-    Standing { score, passages: 1, turn, time: 0.0, age_days: 0.0, importance: 0.5 }
+fn signals(score: f32, turn: Option<(&str, i32)>) -> ArtifactSignals<'_> {
+    ArtifactSignals { score, passages: 1, turn, time: 0.0, age_days: 0.0, importance: 0.5 }
 }
 
 #[test]
 fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_back() {
     let found = [
-        standing(0.8, Some(("a", 1))),
-        standing(0.7, Some(("a", 5))),
-        standing(0.75, Some(("a", 20))),
-        standing(0.75, Some(("b", 2))),
-        standing(0.8, None),
+        signals(0.8, Some(("a", 1))),
+        signals(0.7, Some(("a", 5))),
+        signals(0.75, Some(("a", 20))),
+        signals(0.75, Some(("b", 2))),
+        signals(0.8, None),
     ];
     let scores = score_artifacts(&found, &RankingWeights::DEFAULT);
     let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
@@ -100,17 +100,18 @@ fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_ba
 
 #[test]
 fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
-    let alone = standing(0.8, None);
+    let alone = signals(0.8, None);
     let better = [
-        Standing { passages: 20, ..alone.clone() },
-        Standing { age_days: 900.0, ..alone.clone() },
-        Standing { importance: 0.1, ..alone.clone() },
+        ArtifactSignals { passages: 20, ..alone.clone() },
+        ArtifactSignals { age_days: 900.0, ..alone.clone() },
+        ArtifactSignals { importance: 0.1, ..alone.clone() },
     ];
     for worse in better {
         let scores = score_artifacts(&[alone.clone(), worse], &RankingWeights::DEFAULT);
         assert!(scores[0].score > scores[1].score && scores[1].score > 0.6, "{scores:?}");
     }
-    let scores = score_artifacts(&[Standing { time: 1.0, ..alone.clone() }, alone], &RankingWeights::DEFAULT);
+    let scores =
+        score_artifacts(&[ArtifactSignals { time: 1.0, ..alone.clone() }, alone], &RankingWeights::DEFAULT);
     assert!(scores[0].score > scores[1].score);
     assert!(
         (scores[0].passage + scores[0].neighbourhood + scores[0].time + scores[0].priors - scores[0].score)
@@ -121,7 +122,7 @@ fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
 
 #[test]
 fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
-    let found = [standing(0.9, None), standing(0.8, None), standing(0.7, None), standing(0.1, None)];
+    let found = [signals(0.9, None), signals(0.8, None), signals(0.7, None), signals(0.1, None)];
     let before = score_artifacts(&found, &RankingWeights::DEFAULT);
     let mut after = before.clone();
     join_reranked(&mut after, &[0.0, 0.9, 0.1], RankingWeights::DEFAULT.reranker);
@@ -156,8 +157,8 @@ fn rare_terms_weigh_more_than_common_ones_and_long_passages_less() {
 #[test]
 fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
     let found = [
-        Standing { passages: 40, time: 0.5, ..standing(0.9, Some(("a", 1))) },
-        Standing { passages: 9, ..standing(0.02, None) },
+        ArtifactSignals { passages: 40, time: 0.5, ..signals(0.9, Some(("a", 1))) },
+        ArtifactSignals { passages: 9, ..signals(0.02, None) },
     ];
     for score in score_artifacts(&found, &RankingWeights::DEFAULT) {
         for score in [score, score.lowered(0.4), score.raised_to(0.97), score.raised_to(0.95).lowered(0.5)] {

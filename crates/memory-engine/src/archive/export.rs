@@ -16,7 +16,7 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 
 use super::{ArchiveExported, decisions};
 use crate::EngineError;
-use crate::lines::{Progress, Report};
+use crate::progress::{Progress, Report};
 
 /// Lines are passed on when there is about this much of them, in bytes.
 const PART_BYTES: usize = 256 * 1024;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memory_core::Invalid;
 use memory_core::archive::{ArchivedEntity, ArchivedObservation, ArchivedRelation, ArchivedThread};
 use memory_core::graph::{GraphRelation, ObservationHandle, TextKey, Weights};
 use memory_core::id::Namespace;
@@ -9,7 +10,6 @@ use memory_store::archive::{self, NewVersion};
 use memory_store::graph::{self, Ordered, Thread, new_handle};
 use memory_store::{StoreError, Tx, jobs};
 
-use super::import::misplaced;
 use super::{ArchiveImported, Tally};
 use crate::EngineError;
 
@@ -268,4 +268,10 @@ impl GraphImport {
             archive::known_contents(tx, &self.thread, &pairs).await?.into_iter().collect();
         Ok(asked.iter().map(|pair| pair.is_some_and(|pair| said.contains(&pair))).collect())
     }
+}
+
+/// A line that does not fit those before it.
+pub(super) fn misplaced(number: u64, reason: &str) -> EngineError {
+    let reason = reason.trim_end_matches('.');
+    Invalid::new(format!("Line {number} cannot be taken: {reason}. Nothing was changed.")).into()
 }

@@ -19,9 +19,10 @@ use memory_store::events::{self, ExtractorId, Made};
 use memory_store::{StoreError, Tx, jobs, passages};
 use tokio::io::AsyncBufRead;
 
-use super::graph::GraphImport;
+use super::graph::{GraphImport, misplaced};
 use super::{ArchiveImported, decisions};
-use crate::lines::{NumberedLines, Progress, Report};
+use crate::line_reader::LineReader;
+use crate::progress::{Progress, Report};
 use crate::remember::{SHORT_TURN_TOKENS, lane_of, render_following_turn};
 use crate::{EngineError, EngineSettings, long_text};
 
@@ -39,7 +40,7 @@ pub(super) async fn import(
     total_bytes: u64,
     report: Report<'_>,
 ) -> Result<ArchiveImported, EngineError> {
-    let mut lines = NumberedLines::new(from);
+    let mut lines = LineReader::new(from);
     let mut import = Import::new(ns);
     passages::begin_many(tx).await?;
     loop {
@@ -363,10 +364,4 @@ struct Came {
     is_latest: bool,
     superseded: Vec<RevisionId>,
     successor: Option<RevisionId>,
-}
-
-/// A line that does not fit those before it.
-pub(super) fn misplaced(number: u64, reason: &str) -> EngineError {
-    let reason = reason.trim_end_matches('.');
-    Invalid::new(format!("Line {number} cannot be taken: {reason}. Nothing was changed.")).into()
 }

@@ -12,13 +12,18 @@ mod whole;
 
 pub use self::whole::Whole;
 
+use std::sync::Arc;
+
 use tokio::io::{AsyncBufRead, AsyncWrite};
 
 use memory_core::id::Namespace;
+use memory_store::Store;
 use serde::{Deserialize, Serialize};
 
-use crate::lines::Report;
-use crate::{EngineError, Memory};
+use crate::EngineError;
+use crate::graph::KnowledgeGraph;
+use crate::progress::Report;
+use crate::settings::EngineSettings;
 
 /// How many rows of each kind went out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,7 +38,7 @@ pub struct ArchiveExported {
     pub relations: u64,
     /// Revisions with what was found in them.
     pub extractions: u64,
-    /// What somebody said about entities: merges and rejections.
+    /// Decisions of people about entities: merges and rejections.
     pub decisions: u64,
 }
 
@@ -86,10 +91,22 @@ impl ArchiveImported {
     }
 }
 
-impl Memory {
+/// All that a namespace holds, as lines.
+#[derive(Clone)]
+pub struct Archive {
+    store: Store,
+    settings: Arc<EngineSettings>,
+    graph: KnowledgeGraph,
+}
+
+impl Archive {
+    pub(crate) fn new(store: Store, settings: Arc<EngineSettings>, graph: KnowledgeGraph) -> Self {
+        Self { store, settings, graph }
+    }
+
     /// Writes one state of the namespace, with what was extracted if that is wanted. It is not held in memory.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn export_archive(
+    pub async fn export(
         &self,
         ns: &Namespace,
         with_events: bool,
@@ -103,7 +120,7 @@ impl Memory {
 
     /// Adds to the namespace what the lines say: all of it, or nothing when one of them cannot be taken.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn import_archive(
+    pub async fn import(
         &self,
         ns: &Namespace,
         from: impl AsyncBufRead + Unpin,
@@ -115,8 +132,7 @@ impl Memory {
         let imported = import::import(&mut tx, ns, &self.settings, from, total_bytes, report).await?;
         if imported.has_changed() {
             tx.commit().await?;
-            self.wake_worker();
-            self.graph_was_changed();
+            self.graph.announce_change();
         }
         Ok(imported)
     }

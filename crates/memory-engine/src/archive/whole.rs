@@ -9,7 +9,7 @@ use tokio::io::AsyncWrite;
 
 use super::{ArchiveExported, export};
 use crate::EngineError;
-use crate::lines::unreported;
+use crate::progress::unreported;
 
 /// One state of a database, as long as this lives.
 pub struct Whole(Tx);

@@ -1,56 +1,70 @@
-//! The knowledge graph: what its nine verbs do. Writing, reading, passing it on
-//! and keeping it in step with a file stand below.
+//! The knowledge graph that clients write themselves: [`KnowledgeGraph`] and its verbs, each in the file of its name.
 
-mod disk;
-mod file;
-mod intake;
-mod lines;
+pub(crate) mod changed;
+pub(crate) mod merge_lines;
+pub(crate) mod watched;
+
+mod analytics;
+mod files;
 mod read;
-mod replace;
 mod save;
-mod survey;
-mod tidy;
 mod transfer;
 mod versions;
 mod watch;
 mod write;
 
-pub use file::FileHealth;
-pub(crate) use file::GraphFiles;
-use memory_store::graph::Thread;
+use std::sync::Arc;
+
+use memory_store::Store;
+use tokio::sync::Notify;
+
+use self::watched::WatchedGraphs;
+use crate::graph_file::GraphFiles;
+use crate::recovery::Recovery;
+use crate::settings::EngineSettings;
+use crate::signals::Signals;
+
+pub use analytics::{Analytics, Listed, PATH_DEPTH_MAX, RelationPath, Step, list_limit, path_depth};
+pub use changed::{Changed, Warning};
+pub use files::{FileHealth, KnownFile};
+pub use merge_lines::GraphImported;
 pub use read::{GraphPage, More, PageEntity, WholeGraph};
 pub use save::{Merges, Saved};
-pub use survey::{Analytics, Listed, PATH_DEPTH_MAX, RelationPath, Step, list_limit, path_depth};
-pub use tidy::KnownFile;
-pub use transfer::{GraphExported, GraphImported};
+pub use transfer::GraphExported;
 pub use versions::{History, HistoryRequest, ObservationUpdate};
-pub use watch::GraphWatch;
-pub(crate) use watch::WatchedGraphs;
+pub use watched::GraphWatch;
 
-/// What a change gave, and the version that the graph has by it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Changed<T> {
-    pub answer: T,
-    /// `None` when there was nothing to change.
-    pub version: Option<i64>,
-    /// What else there is to say, of a graph that is kept in a file.
-    pub warning: Option<Warning>,
+/// The graphs of all namespaces, in threads of their own; some are kept in files. Clones share what they watch.
+#[derive(Clone)]
+pub struct KnowledgeGraph {
+    store: Store,
+    recovery: Recovery,
+    settings: Arc<EngineSettings>,
+    signals: Signals,
+    watched: Arc<WatchedGraphs>,
+    files: GraphFiles,
 }
 
-/// What is said beside an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Warning {
-    pub text: String,
-    /// The change is stored, but not in the file yet.
-    pub is_unwritten: bool,
-}
-
-impl<T> Changed<T> {
-    fn nothing(answer: T) -> Self {
-        Self { answer, version: None, warning: None }
+impl KnowledgeGraph {
+    pub(crate) fn new(
+        store: Store,
+        recovery: Recovery,
+        settings: Arc<EngineSettings>,
+        signals: Signals,
+    ) -> Self {
+        let watched = Arc::<WatchedGraphs>::default();
+        let files = GraphFiles::new(store.clone(), Arc::clone(&watched), settings.file_patience);
+        Self { store, recovery, settings, signals, watched, files }
     }
 
-    fn to(thread: &Thread, answer: T) -> Self {
-        Self { answer, version: Some(thread.version), warning: None }
+    /// Notified when this process has changed a graph.
+    pub(crate) fn changed_here(&self) -> &Notify {
+        &self.watched.changed_here
+    }
+
+    /// Lets watchers and the indexing job know that a change was committed.
+    pub(crate) fn announce_change(&self) {
+        self.signals.wake_worker();
+        self.watched.announce_change();
     }
 }

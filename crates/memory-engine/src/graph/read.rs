@@ -13,7 +13,8 @@ use memory_core::id::Namespace;
 use memory_store::graph::{self, Next, Pattern, Portion, StoredEntity, StoredRelation, Thread};
 use memory_store::{Conn, StoreError};
 
-use crate::{EngineError, Memory};
+use super::KnowledgeGraph;
+use crate::EngineError;
 
 /// A search looks at this many entities one by one before it decides how to go on, …
 const WINDOW_FIRST: usize = 128;
@@ -67,41 +68,43 @@ pub struct WholeGraph {
     pub relations: Vec<GraphRelation>,
 }
 
-impl Memory {
-    /// A graph in one piece, however large it is.
+impl KnowledgeGraph {
+    /// The whole graph, however large it is.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn whole_graph(&self, ns: &Namespace, scope: &GraphScope) -> Result<WholeGraph, EngineError> {
-        self.take_in_file(ns, scope).await?;
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Ok(WholeGraph::default());
-            };
-            Ok(read_whole(&mut tx, &thread).await?)
-        })
-        .await
+    pub async fn read_whole(&self, ns: &Namespace, scope: &GraphScope) -> Result<WholeGraph, EngineError> {
+        self.refresh_from_file(ns, scope).await?;
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Ok(WholeGraph::default());
+                };
+                Ok(whole(&mut tx, &thread).await?)
+            })
+            .await
     }
 
     /// The same unless it is certainly larger than this as JSON: `None` then.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn whole_graph_within(
+    pub async fn read_whole_within(
         &self,
         ns: &Namespace,
         scope: &GraphScope,
         json_bytes_max: u64,
     ) -> Result<Option<WholeGraph>, EngineError> {
-        self.take_in_file(ns, scope).await?;
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Ok(Some(WholeGraph::default()));
-            };
-            if graph::is_larger_than(&mut tx, &thread, json_bytes_max).await? {
-                return Ok(None);
-            }
-            Ok(Some(read_whole(&mut tx, &thread).await?))
-        })
-        .await
+        self.refresh_from_file(ns, scope).await?;
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Ok(Some(WholeGraph::default()));
+                };
+                if graph::is_larger_than(&mut tx, &thread, json_bytes_max).await? {
+                    return Ok(None);
+                }
+                Ok(Some(whole(&mut tx, &thread).await?))
+            })
+            .await
     }
 
     #[tracing::instrument(skip_all, fields(%ns))]
@@ -111,8 +114,8 @@ impl Memory {
         scope: &GraphScope,
         page: PageRequest,
     ) -> Result<GraphPage, EngineError> {
-        let warning = self.in_step(ns, scope).await?;
-        let page = self.persist(|| async {
+        let warning = self.refresh_with_notice(ns, scope).await?;
+        let page = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin_snapshot().await?;
             match graph::find_thread(&mut tx, ns, scope).await? {
                 Some(thread) => self.page(&mut tx, &thread, Sought::All, page).await,
@@ -134,8 +137,8 @@ impl Memory {
     ) -> Result<GraphPage, EngineError> {
         check_query(query)?;
         let pattern = Pattern::new(query);
-        let warning = self.in_step(ns, scope).await?;
-        let page = self.persist(|| async {
+        let warning = self.refresh_with_notice(ns, scope).await?;
+        let page = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin_snapshot().await?;
             match graph::find_thread(&mut tx, ns, scope).await? {
                 Some(thread) => self.page(&mut tx, &thread, Sought::Meeting(&pattern), page).await,
@@ -156,8 +159,8 @@ impl Memory {
     ) -> Result<GraphPage, EngineError> {
         check_length("names", names.len())?;
         let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
-        let warning = self.in_step(ns, scope).await?;
-        let page = self.persist(|| async {
+        let warning = self.refresh_with_notice(ns, scope).await?;
+        let page = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin_snapshot().await?;
             let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                 return Ok(GraphPage::default());
@@ -235,7 +238,7 @@ impl Sought<'_> {
     }
 }
 
-async fn read_whole(conn: &mut Conn, thread: &Thread) -> Result<WholeGraph, StoreError> {
+async fn whole(conn: &mut Conn, thread: &Thread) -> Result<WholeGraph, StoreError> {
     let entities = graph::all_entities(conn, thread).await?;
     let relations = graph::all_relations(conn, thread).await?;
     Ok(WholeGraph { version: thread.version, entities, relations })

@@ -11,8 +11,9 @@ use memory_language::similarity::{MergeCandidate, similar_names};
 use memory_store::Conn;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated, Reweighed, Thread};
 
-use super::Changed;
-use crate::{EngineError, Memory};
+use super::files::end_write;
+use super::{Changed, KnowledgeGraph};
+use crate::EngineError;
 
 /// The most names that are compared with each other.
 const COMPARED_NAMES_MAX: usize = 100_000;
@@ -36,7 +37,7 @@ pub struct Merges {
     pub is_cut: bool,
 }
 
-impl Memory {
+impl KnowledgeGraph {
     /// Stores the entities with their observations and relations if everything about them is valid, else
     /// nothing. What an entity has already is kept; what is new is appended.
     #[tracing::instrument(skip_all, fields(%ns))]
@@ -46,8 +47,8 @@ impl Memory {
         scope: &GraphScope,
         drafts: &[EntityDraft],
     ) -> Result<Changed<Saved>, EngineError> {
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| async {
+        let guard = self.begin_write(ns, scope).await?;
+        let changed = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             let known = self.known(&mut tx, &thread, drafts).await?;
@@ -60,7 +61,7 @@ impl Memory {
             let thread_name = scope.thread_name();
             let id = |name: &str| entity_id(&thread_name, name.trim());
             let stored = checked.authored.iter().map(|entity| (entity.name.clone(), id(&entity.name)));
-            // Whoever sent a name with spaces at its ends looks for it as it was sent.
+            // A caller that sent a name with spaces at its ends looks for it as it was sent.
             let sent = drafts.iter().filter(|draft| draft.name != draft.name.trim());
             let ids = stored.chain(sent.map(|draft| (draft.name.clone(), id(&draft.name)))).collect();
             let answer = Saved { checked, new_entities, new_relations, ids };
@@ -69,7 +70,7 @@ impl Memory {
             }
             self.commit_change(tx, &thread, answer).await
         });
-        turn.end(changed.await).await
+        end_write(guard, changed.await).await
     }
 
     /// What [`save_memory`](Self::save_memory) would say; nothing is written.
@@ -80,16 +81,17 @@ impl Memory {
         scope: &GraphScope,
         drafts: &[EntityDraft],
     ) -> Result<Checked, EngineError> {
-        self.take_in_file(ns, scope).await?;
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let known = match graph::find_thread(&mut tx, ns, scope).await? {
-                Some(thread) => self.known(&mut tx, &thread, drafts).await?,
-                None => Known::default(),
-            };
-            Ok(check(drafts, &known, &self.settings.authoring))
-        })
-        .await
+        self.refresh_from_file(ns, scope).await?;
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let known = match graph::find_thread(&mut tx, ns, scope).await? {
+                    Some(thread) => self.known(&mut tx, &thread, drafts).await?,
+                    None => Known::default(),
+                };
+                Ok(check(drafts, &known, &self.settings.authoring))
+            })
+            .await
     }
 
     /// Pairs of the thread's names that probably mean the same, likeliest first.
@@ -100,9 +102,10 @@ impl Memory {
         scope: &GraphScope,
         limit: usize,
     ) -> Result<Merges, EngineError> {
-        self.take_in_file(ns, scope).await?;
+        self.refresh_from_file(ns, scope).await?;
         let mut names = self
-            .persist(|| async {
+            .recovery
+            .retry_transient(|| async {
                 let mut tx = self.store.begin_snapshot().await?;
                 match graph::find_thread(&mut tx, ns, scope).await? {
                     Some(thread) => {

@@ -7,8 +7,9 @@ use memory_language::text::cut;
 use memory_store::Conn;
 use memory_store::graph::{self, ObservationVersion, Thread, VersionsPage};
 
-use super::{Changed, list_limit};
-use crate::{EngineError, Memory};
+use super::files::end_write;
+use super::{Changed, KnowledgeGraph, list_limit};
+use crate::EngineError;
 
 /// How many versions a page of a history has unless a limit is given.
 const VERSIONS_DEFAULT: usize = 200;
@@ -27,7 +28,7 @@ pub struct ObservationUpdate {
     pub importance: Option<f64>,
 }
 
-impl Memory {
+impl KnowledgeGraph {
     /// Supersedes the latest version of an observation and gives the new one. The same text and weights
     /// again change nothing.
     #[tracing::instrument(skip_all, fields(%ns))]
@@ -40,8 +41,8 @@ impl Memory {
         check_update(&update.entity_name, &update.content)?;
         let confidence = share("confidence", update.confidence)?;
         let importance = share("importance", update.importance)?;
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| async {
+        let guard = self.begin_write(ns, scope).await?;
+        let changed = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             let entity_id = entity_of(&mut tx, &thread, &update.entity_name).await?;
@@ -80,7 +81,7 @@ impl Memory {
             let answer = new.ok_or_else(|| unknown_observation(handle, &update.entity_name))?;
             self.commit_change(tx, &thread, answer).await
         });
-        turn.end(changed.await).await
+        end_write(guard, changed.await).await
     }
 
     /// The versions of an observation, the first one first; of all the entity's observations without a handle.
@@ -93,31 +94,32 @@ impl Memory {
         handle: Option<ObservationHandle>,
         asked: HistoryRequest,
     ) -> Result<History, EngineError> {
-        self.take_in_file(ns, scope).await?;
+        self.refresh_from_file(ns, scope).await?;
         let page = VersionsPage {
             offset: asked.offset,
             limit: asked.limit.unwrap_or(VERSIONS_DEFAULT),
             chars_max: self.bounds(asked.limit).chars,
         };
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Err(unknown_entity(entity_name).into());
-            };
-            let entity_id = entity_of(&mut tx, &thread, entity_name).await?;
-            let (versions, has_more) =
-                graph::observation_versions(&mut tx, &thread, entity_id, handle, page).await?;
-            match handle {
-                Some(handle) if versions.is_empty() && page.offset == 0 => {
-                    Err(unknown_observation(handle, entity_name).into())
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Err(unknown_entity(entity_name).into());
+                };
+                let entity_id = entity_of(&mut tx, &thread, entity_name).await?;
+                let (versions, has_more) =
+                    graph::observation_versions(&mut tx, &thread, entity_id, handle, page).await?;
+                match handle {
+                    Some(handle) if versions.is_empty() && page.offset == 0 => {
+                        Err(unknown_observation(handle, entity_name).into())
+                    }
+                    _ => Ok(History {
+                        next_cursor: has_more.then(|| format!("{CURSOR}{}", page.offset + versions.len())),
+                        versions,
+                    }),
                 }
-                _ => Ok(History {
-                    next_cursor: has_more.then(|| format!("{CURSOR}{}", page.offset + versions.len())),
-                    versions,
-                }),
-            }
-        })
-        .await
+            })
+            .await
     }
 }
 

@@ -14,10 +14,12 @@ use memory_core::id::Namespace;
 use memory_language::text::cut;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated};
 
-use super::Changed;
-use crate::{EngineError, Memory};
+use super::files::end_write;
+use super::merge_lines::first_of_each;
+use super::{Changed, KnowledgeGraph};
+use crate::EngineError;
 
-impl Memory {
+impl KnowledgeGraph {
     /// Creates the entities whose names are new and gives them back. Of two with one name the first counts.
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn create_entities(
@@ -28,9 +30,9 @@ impl Memory {
     ) -> Result<Changed<Vec<GraphEntity>>, EngineError> {
         check_entities(&entities)?;
         let entities = first_of_each(entities, |entity| TextKey::of(&entity.name));
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| self.try_create_entities(ns, scope, &entities)).await;
-        turn.end(changed).await
+        let guard = self.begin_write(ns, scope).await?;
+        let changed = self.recovery.retry_transient(|| self.try_create_entities(ns, scope, &entities)).await;
+        end_write(guard, changed).await
     }
 
     async fn try_create_entities(
@@ -76,9 +78,10 @@ impl Memory {
     ) -> Result<Changed<Vec<GraphRelation>>, EngineError> {
         check_relations(&relations)?;
         let relations = first_of_each(relations, TextKey::of_relation);
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| self.try_create_relations(ns, scope, &relations)).await;
-        turn.end(changed).await
+        let guard = self.begin_write(ns, scope).await?;
+        let changed =
+            self.recovery.retry_transient(|| self.try_create_relations(ns, scope, &relations)).await;
+        end_write(guard, changed).await
     }
 
     async fn try_create_relations(
@@ -117,9 +120,10 @@ impl Memory {
         weights: Weights,
     ) -> Result<Changed<Vec<EntityObservations>>, EngineError> {
         check_observations(&additions)?;
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| self.try_add_observations(ns, scope, &additions, weights)).await;
-        turn.end(changed).await
+        let guard = self.begin_write(ns, scope).await?;
+        let changed =
+            self.recovery.retry_transient(|| self.try_add_observations(ns, scope, &additions, weights)).await;
+        end_write(guard, changed).await
     }
 
     async fn try_add_observations(
@@ -179,8 +183,8 @@ impl Memory {
     ) -> Result<Changed<()>, EngineError> {
         check_length("entityNames", names.len())?;
         let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| async {
+        let guard = self.begin_write(ns, scope).await?;
+        let changed = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             if graph::delete_entities(&mut tx, &thread, &names).await? == 0 {
@@ -188,7 +192,7 @@ impl Memory {
             }
             self.commit_change(tx, &thread, ()).await
         });
-        turn.end(changed.await).await
+        end_write(guard, changed.await).await
     }
 
     /// Deletes observations by their text, each with all its versions.
@@ -204,8 +208,8 @@ impl Memory {
             check_length("observations", deletion.contents.len())?;
         }
         let names: Vec<TextKey> = deletions.iter().map(|d| TextKey::of(&d.entity_name)).collect();
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| async {
+        let guard = self.begin_write(ns, scope).await?;
+        let changed = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             let known = graph::entity_ids(&mut tx, &thread, &names).await?;
@@ -220,7 +224,7 @@ impl Memory {
             }
             self.commit_change(tx, &thread, ()).await
         });
-        turn.end(changed.await).await
+        end_write(guard, changed.await).await
     }
 
     #[tracing::instrument(skip_all, fields(%ns))]
@@ -232,8 +236,8 @@ impl Memory {
     ) -> Result<Changed<()>, EngineError> {
         check_length("relations", relations.len())?;
         let keys: Vec<TextKey> = relations.iter().map(TextKey::of_relation).collect();
-        let turn = self.turn(ns, scope).await?;
-        let changed = self.persist(|| async {
+        let guard = self.begin_write(ns, scope).await?;
+        let changed = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             if graph::delete_relations(&mut tx, &thread, &keys).await? == 0 {
@@ -241,12 +245,6 @@ impl Memory {
             }
             self.commit_change(tx, &thread, ()).await
         });
-        turn.end(changed.await).await
+        end_write(guard, changed.await).await
     }
-}
-
-/// The items in order, of those with one key the first, each with its key.
-pub(super) fn first_of_each<T>(items: Vec<T>, key: impl Fn(&T) -> TextKey) -> Vec<(TextKey, T)> {
-    let mut seen = HashSet::with_capacity(items.len());
-    items.into_iter().map(|item| (key(&item), item)).filter(|(key, _)| seen.insert(*key)).collect()
 }

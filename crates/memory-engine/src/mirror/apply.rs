@@ -1,4 +1,4 @@
-//! Applying the outbox: each round claims what is due, reads what the points have to be, and makes them so.
+//! Applying the outbox: each round claims due rows, reads what their points should hold now, and writes or deletes these.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use memory_store::vector::outbox::{self, Claimed};
 use memory_store::vector::points;
 
 use super::{LOOK_INTERVAL, MirrorError, VectorMirror};
-use crate::{EngineError, Memory};
+use crate::EngineError;
 
 /// How many points are sent at a time.
 const BATCH: i64 = 256;
@@ -18,37 +18,35 @@ const BATCH: i64 = 256;
 const BATCHES_PER_ROUND: usize = 20;
 /// How many batches of a mirror are under way at the same time.
 const BATCHES_AT_ONCE: usize = 2;
-/// A collection is searched when it is filled but for so many: those are compared in Postgres until they are there.
+/// A collection is searched once at most so many of its points are missing; those are searched in Postgres until then.
 const WAITING_WHEN_USED: i64 = 1_000;
-/// After this long a point is tried again that the server has refused.
+/// How long until a point that the server has refused is tried again.
 const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 
-impl Memory {
-    /// Does all that is due; for a test, or a command that must not end before.
-    pub async fn drain_mirror(&self) -> Result<usize, EngineError> {
-        self.mirror()?;
+impl VectorMirror {
+    /// Applies all that is due; for tests, and for commands that must not end before.
+    pub async fn drain(&self) -> Result<usize, EngineError> {
         let mut all = 0;
         loop {
-            match self.mirror_round().await.map_err(|error| self.mirror_failed(error))? {
+            match self.round().await.map_err(|error| self.failed(error))? {
                 0 => return Ok(all),
                 done => all += done,
             }
         }
     }
 
-    /// One round over all mirrors; gives how many points were made or taken away, and steps were done.
-    pub(super) async fn mirror_round(&self) -> Result<usize, MirrorError> {
-        let Some(mirror) = &self.mirror else { return Ok(0) };
-        let mut done = self.register_active_model(mirror).await? + self.remove_retired(mirror).await?;
+    /// One round over all mirrors; gives the number of points written or deleted and of steps done.
+    pub(super) async fn round(&self) -> Result<usize, MirrorError> {
+        let mut done = self.register_active_model().await? + self.remove_retired().await?;
         let known = mirrors::all(&mut *self.store.acquire().await?).await?;
         for one in known.iter().filter(|one| one.state != MirrorState::Retired && one.model_id.is_some()) {
-            done += self.keep_up(mirror, one).await?;
+            done += self.keep_up(one).await?;
         }
         Ok(done)
     }
 
     /// The vectors that are searched are mirrored, whatever model they are of.
-    async fn register_active_model(&self, mirror: &VectorMirror) -> Result<usize, MirrorError> {
+    async fn register_active_model(&self) -> Result<usize, MirrorError> {
         let mut conn = self.store.acquire().await?;
         let Some(model) = models::active(&mut conn).await? else { return Ok(0) };
         let known = mirrors::all(&mut conn).await?;
@@ -58,24 +56,23 @@ impl Memory {
         if known.iter().any(|one| is_live(&one)) {
             return Ok(0);
         }
-        let prefix = &mirror.server.settings().qdrant_collection;
-        self.store.register_mirror(&model, prefix, false).await?;
+        self.register(&model).await?;
         Ok(1)
     }
 
-    async fn remove_retired(&self, mirror: &VectorMirror) -> Result<usize, MirrorError> {
-        let seconds = mirror.server.times().retired.as_secs_f64();
+    async fn remove_retired(&self) -> Result<usize, MirrorError> {
+        let seconds = self.server.times().retired.as_secs_f64();
         let removable = mirrors::removable(&mut *self.store.acquire().await?, seconds).await?;
         for one in &removable {
-            mirror.server.delete_collection(&one.collection).await?;
-            mirror.seen().made.remove(&one.collection);
+            self.server.delete_collection(&one.collection).await?;
+            self.seen().made.remove(&one.collection);
             mirrors::delete(&mut *self.store.acquire().await?, one.mirror_id).await?;
         }
         Ok(removable.len())
     }
 
-    async fn keep_up(&self, mirror: &VectorMirror, one: &Mirror) -> Result<usize, MirrorError> {
-        if !self.is_there(mirror, one).await? {
+    async fn keep_up(&self, one: &Mirror) -> Result<usize, MirrorError> {
+        if !self.is_there(one).await? {
             tracing::warn!(collection = one.collection, "the collection is gone; it is built anew");
             mirrors::retire(&mut *self.store.acquire().await?, one.mirror_id).await?;
             return Ok(1);
@@ -91,7 +88,7 @@ impl Memory {
         };
         let (mut done, mut batches) = (0, 0);
         loop {
-            let under_way = (0..BATCHES_AT_ONCE).map(|_| self.apply_batch(mirror, one));
+            let under_way = (0..BATCHES_AT_ONCE).map(|_| self.apply_batch(one));
             let mut applied = 0;
             for outcome in futures::future::join_all(under_way).await {
                 applied += outcome?;
@@ -103,34 +100,34 @@ impl Memory {
             }
         }
         if one.state == MirrorState::Filling {
-            done += usize::from(!is_filled || self.finish_filling(mirror, one).await?);
+            done += usize::from(!is_filled || self.finish_filling(one).await?);
         }
         Ok(done)
     }
 
-    /// Whether the collection is there, and as this process knows it. A fresh one is made.
-    async fn is_there(&self, mirror: &VectorMirror, one: &Mirror) -> Result<bool, MirrorError> {
+    /// Whether the collection exists with its indexes; a new one is created.
+    async fn is_there(&self, one: &Mirror) -> Result<bool, MirrorError> {
         let is_fresh = one.state == MirrorState::Filling && one.filled_to == Some(0) && one.last_rev == 0;
         let is_due = {
-            let seen = mirror.seen();
+            let seen = self.seen();
             !seen.made.contains(&one.collection)
                 || seen
                     .looked_at
-                    .is_none_or(|at| at.elapsed() >= LOOK_INTERVAL.min(mirror.server.times().audit))
+                    .is_none_or(|at| at.elapsed() >= LOOK_INTERVAL.min(self.server.times().audit))
         };
         if !is_due {
             return Ok(true);
         }
-        let there = mirror.server.collections().await?;
+        let there = self.server.collections().await?;
         let exists = there.names.contains(&one.collection);
         if !exists && !is_fresh {
-            mirror.seen().made.remove(&one.collection);
+            self.seen().made.remove(&one.collection);
             return Ok(false);
         }
-        if !mirror.seen().made.contains(&one.collection) {
-            mirror.server.ensure_collection(one).await?;
+        if !self.seen().made.contains(&one.collection) {
+            self.server.ensure_collection(one).await?;
         }
-        let latest = mirror.server.latest_rev(&one.collection).await?.unwrap_or(0);
+        let latest = self.server.latest_rev(&one.collection).await?.unwrap_or(0);
         let mut conn = self.store.acquire().await?;
         outbox::rise_above(&mut conn, latest).await?;
         if one.state == MirrorState::Searched {
@@ -142,17 +139,17 @@ impl Memory {
                 mirrors::want_audit(&mut conn, one.mirror_id, latest).await?;
             }
             if there.aliases.get(&one.alias) != Some(&one.collection) {
-                mirror.server.point_alias(one).await?;
+                self.server.point_alias(one).await?;
             }
         }
-        let mut seen = mirror.seen();
+        let mut seen = self.seen();
         seen.made.insert(one.collection.clone());
         seen.looked_at = Some(Instant::now());
         Ok(true)
     }
 
-    /// Puts a filled collection to use; gives whether it did.
-    async fn finish_filling(&self, mirror: &VectorMirror, one: &Mirror) -> Result<bool, MirrorError> {
+    /// Starts searching a filled collection; gives whether it did.
+    async fn finish_filling(&self, one: &Mirror) -> Result<bool, MirrorError> {
         let waiting = {
             let mut conn = self.store.acquire().await?;
             outbox::count_up_to(&mut conn, one.mirror_id, WAITING_WHEN_USED + 1).await?
@@ -160,7 +157,7 @@ impl Memory {
         if waiting > WAITING_WHEN_USED {
             return Ok(false);
         }
-        mirror.server.point_alias(one).await?;
+        self.server.point_alias(one).await?;
         let mut tx = self.store.begin().await?;
         match mirrors::put_to_use(&mut tx, one).await {
             Ok(()) => tx.commit().await?,
@@ -172,13 +169,13 @@ impl Memory {
         Ok(true)
     }
 
-    async fn apply_batch(&self, mirror: &VectorMirror, one: &Mirror) -> Result<usize, MirrorError> {
-        let times = mirror.server.times();
+    async fn apply_batch(&self, one: &Mirror) -> Result<usize, MirrorError> {
+        let times = self.server.times();
         let claimed = outbox::claim(&mut *self.store.acquire().await?, one, times.lease, BATCH).await?;
         let Some(claimed) = claimed else { return Ok(0) };
-        // What outlasts its lease belongs to somebody else: it is as if its answer never came.
+        // After its lease the batch belongs to another worker: it counts as unanswered.
         let limit = times.lease.saturating_sub(times.lease / 10);
-        let applied = tokio::time::timeout(limit, self.apply(mirror, one, &claimed)).await;
+        let applied = tokio::time::timeout(limit, self.apply(one, &claimed)).await;
         let outcome = applied
             .unwrap_or_else(|_| Err(IndexError::Unavailable("it took longer than the lease".into()).into()));
         let mut conn = self.store.acquire().await?;
@@ -194,7 +191,7 @@ impl Memory {
                     .await?;
                 if matches!(error, MirrorError::Index(IndexError::Missing(_))) {
                     // The next look will see whether the whole collection is gone.
-                    let mut seen = mirror.seen();
+                    let mut seen = self.seen();
                     seen.made.remove(&one.collection);
                     seen.looked_at = None;
                 }
@@ -203,9 +200,9 @@ impl Memory {
         }
     }
 
-    /// Makes the points of the claim what Postgres says now.
-    async fn apply(&self, mirror: &VectorMirror, one: &Mirror, claimed: &Claimed) -> Result<(), MirrorError> {
-        match self.apply_some(mirror, one, claimed, &claimed.passages).await {
+    /// Writes the points of the claim as Postgres has them now.
+    async fn apply(&self, one: &Mirror, claimed: &Claimed) -> Result<(), MirrorError> {
+        match self.apply_some(one, claimed, &claimed.passages).await {
             Err(MirrorError::Index(IndexError::Refused(reason) | IndexError::Unfit(reason))) => {
                 tracing::warn!(reason, "the server refused a batch: one point after the other");
             }
@@ -213,7 +210,7 @@ impl Memory {
         }
         for passage in &claimed.passages {
             let alone = [*passage];
-            match self.apply_some(mirror, one, claimed, &alone).await {
+            match self.apply_some(one, claimed, &alone).await {
                 Err(MirrorError::Index(IndexError::Refused(reason) | IndexError::Unfit(reason))) => {
                     let mut conn = self.store.acquire().await?;
                     outbox::put_back(&mut conn, claimed, &alone, false, &reason, REFUSED_PAUSE).await?;
@@ -224,13 +221,7 @@ impl Memory {
         Ok(())
     }
 
-    async fn apply_some(
-        &self,
-        mirror: &VectorMirror,
-        one: &Mirror,
-        claimed: &Claimed,
-        passages: &[i64],
-    ) -> Result<(), MirrorError> {
+    async fn apply_some(&self, one: &Mirror, claimed: &Claimed, passages: &[i64]) -> Result<(), MirrorError> {
         let Some(model_id) = one.model_id else { return Ok(()) };
         let points = {
             let mut conn = self.store.acquire().await?;
@@ -239,11 +230,11 @@ impl Memory {
         let present: HashSet<i64> = points.iter().map(|point| point.passage_id).collect();
         let gone: Vec<i64> = passages.iter().copied().filter(|id| !present.contains(id)).collect();
         if !points.is_empty() {
-            mirror.server.write(&one.collection, one.dimension, claimed.rev, points).await?;
+            self.server.write(&one.collection, one.dimension, claimed.rev, points).await?;
             mirrors::note_rev(&mut *self.store.acquire().await?, one.mirror_id, claimed.rev).await?;
         }
         if !gone.is_empty() {
-            mirror.server.remove(&one.collection, &gone).await?;
+            self.server.remove(&one.collection, &gone).await?;
         }
         Ok(())
     }

@@ -1,86 +1,90 @@
-//! The mirror of the vectors in Qdrant: kept up with Postgres, compared with it, and built anew.
+//! [`VectorMirror`]: the mirror of the vectors in Qdrant, kept up to date with Postgres, compared with it, and rebuilt.
 //!
-//! What is to be done stands in the outbox, which the database writes itself; what a point has to be is read when it is made
-//! so. Nothing here is asked by a search: that is `recall/mirrored.rs`.
+//! The database's triggers write the outbox; a point's content is read when the point is written. Searching the mirror is
+//! `recall/mirrored.rs`.
 
 mod apply;
 mod reconcile;
 mod reindex;
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use memory_core::id::Namespace;
-use memory_store::StoreError;
+use memory_store::models::ActiveModel;
 use memory_store::vector::IndexError;
 use memory_store::vector::mirrors::{self, Mirror, MirrorState};
 use memory_store::vector::outbox::{self, Lag};
 use memory_store::vector::points::KINDS;
 use memory_store::vector::qdrant::Qdrant;
-use tokio::sync::Notify;
+use memory_store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 pub use memory_store::vector::qdrant::Look;
 pub use reconcile::{Compared, Reconciled};
 pub use reindex::Reindexed;
 
-use crate::memory::chain;
-use crate::{EngineError, Memory};
+use crate::EngineError;
+use crate::error::chain;
+use crate::locking::locked;
+use crate::signals::Signals;
 
-/// How often the server is looked at without anything to do: so soon a collection that is gone is noticed.
+/// How often collections are looked up when there is nothing to apply, so that a lost one is noticed.
 const LOOK_INTERVAL: Duration = Duration::from_secs(2);
-/// The longest that a server which is overloaded is left alone, however long it asks for.
+/// The longest pause that an overloaded server is given, however long it asks for.
 const ASKED_PAUSE_MAX: Duration = Duration::from_secs(60);
-/// How often is asked whether a comparison is due.
+/// How often the due time of a comparison is checked.
 const AUDIT_POLL: Duration = Duration::from_secs(5);
 
-/// A server to mirror to, and what this process has seen of it.
-pub(crate) struct VectorMirror {
-    pub(crate) server: Qdrant,
-    /// Something was written here.
-    pub(crate) news: Notify,
-    seen: Mutex<Seen>,
+/// The mirror of the vectors on a server, and the server's state as this process last saw it. Clones share it.
+#[derive(Clone)]
+pub struct VectorMirror {
+    store: Store,
+    pub(crate) server: Arc<Qdrant>,
+    signals: Signals,
+    poll_interval: Duration,
+    seen: Arc<Mutex<Seen>>,
 }
 
 #[derive(Default)]
 struct Seen {
-    /// Collections that are there with all their indexes.
+    /// Collections that exist with all their indexes.
     made: HashSet<String>,
     looked_at: Option<Instant>,
-    /// Why nothing can be done at the moment.
+    /// Why the outbox cannot be applied at the moment.
     trouble: Option<String>,
-    /// Since when it could not be searched.
+    /// Since when searches fail.
     silent_since: Option<Timestamp>,
 }
 
 impl VectorMirror {
-    pub(crate) fn new(server: Qdrant) -> Self {
-        Self { server, news: Notify::new(), seen: Mutex::default() }
+    pub(crate) fn new(store: Store, server: Qdrant, signals: Signals, poll_interval: Duration) -> Self {
+        Self { store, server: Arc::new(server), signals, poll_interval, seen: Arc::default() }
     }
 
-    /// A search has failed; gives since when they do. A collection that is gone is looked for at once.
+    /// Notes a failed search; gives since when searches fail. A missing collection is looked up at once.
     pub(crate) fn fell_silent(&self, error: &IndexError) -> Timestamp {
         let mut seen = self.seen();
         if matches!(error, IndexError::Missing(_)) {
             seen.looked_at = None;
-            self.news.notify_one();
+            self.signals.wake_mirror();
         }
         *seen.silent_since.get_or_insert_with(Timestamp::now)
     }
 
-    /// It was searched, or is not to be searched at the moment.
+    /// Notes that a search was answered, or that none is wanted at the moment.
     pub(crate) fn is_not_silent(&self) {
         self.seen().silent_since = None;
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.seen)
     }
 }
 
-/// Why the mirror could not be worked on.
+/// Why the mirror could not be updated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MirrorError {
     #[error(transparent)]
@@ -89,54 +93,41 @@ pub(crate) enum MirrorError {
     Index(#[from] IndexError),
 }
 
-impl Memory {
-    /// Mirrors the vectors to a server.
-    #[must_use]
-    pub fn with_mirror(mut self, server: Option<Qdrant>) -> Self {
-        self.mirror = server.map(VectorMirror::new);
-        self
-    }
-
-    /// Nobody mirrors any more: for the only process of a database, without a server to mirror to.
-    pub async fn leave_mirror(&self) -> Result<(), EngineError> {
-        if self.mirror.is_none() && self.store.end_mirroring().await? {
-            tracing::warn!(
-                "QDRANT_URL is not set any more: nothing is mirrored from here on, and the collections stay on the server \
-                 until it is set again"
-            );
-        }
+impl VectorMirror {
+    /// Mirrors the vectors of a model.
+    pub(crate) async fn register(&self, model: &ActiveModel) -> Result<(), StoreError> {
+        let prefix = &self.server.settings().qdrant_collection;
+        self.store.register_mirror(model, prefix, false).await?;
         Ok(())
     }
 
-    /// Keeps the mirror up with Postgres until told to stop.
-    pub(crate) async fn keep_mirror(&self, stop: &CancellationToken) {
-        if self.mirror.is_none() {
-            return;
-        }
+    /// Keeps the mirror up to date with Postgres until `stop`.
+    pub(crate) async fn keep_up_to_date(&self, stop: &CancellationToken) {
         let _ = stop
             .run_until_cancelled(async { tokio::join!(self.keep_applying(), self.keep_auditing()) })
             .await;
     }
 
     async fn keep_applying(&self) {
-        let Some(mirror) = &self.mirror else { return };
-        let times = mirror.server.times().clone();
+        let times = self.server.times().clone();
         let mut pause = times.pause;
         loop {
-            match self.mirror_round().await {
+            match self.round().await {
                 Ok(0) => {
                     pause = times.pause;
-                    self.mirror_recovered();
-                    let _ = tokio::time::timeout(self.settings.poll_interval, mirror.news.notified()).await;
+                    self.note_recovery();
+                    let _ =
+                        tokio::time::timeout(self.poll_interval, self.signals.vectors_changed().notified())
+                            .await;
                 }
                 Ok(done) => {
                     metrics::counter!("remembrancer_mirror_applied_total").increment(done as u64);
                     pause = times.pause;
-                    self.mirror_recovered();
+                    self.note_recovery();
                 }
                 Err(error) => {
                     metrics::counter!("remembrancer_mirror_failures_total").increment(1);
-                    self.mirror_troubled(&error);
+                    self.note_trouble(&error);
                     let asked = match error {
                         MirrorError::Index(IndexError::Busy(wait)) => wait.min(ASKED_PAUSE_MAX),
                         _ => Duration::ZERO,
@@ -148,29 +139,26 @@ impl Memory {
         }
     }
 
-    /// Tells it once.
-    fn mirror_troubled(&self, error: &MirrorError) {
-        let Some(mirror) = &self.mirror else { return };
+    /// Logged once until the mirror has recovered.
+    fn note_trouble(&self, error: &MirrorError) {
         let reason = chain(error);
-        let before = mirror.seen().trouble.replace(reason.clone());
+        let before = self.seen().trouble.replace(reason.clone());
         if before.is_none() {
-            tracing::warn!(reason, "the vector mirror falls behind; it is tried again");
+            tracing::warn!(reason, "failed to update the vector mirror; trying again");
         }
-        // Whatever was there may be another now.
-        mirror.seen().looked_at = None;
+        // The server may be another one now: its collections are looked up again.
+        self.seen().looked_at = None;
     }
 
-    fn mirror_recovered(&self) {
-        let Some(mirror) = &self.mirror else { return };
-        if mirror.seen().trouble.take().is_some() {
-            tracing::info!("the vector mirror is kept up again");
+    fn note_recovery(&self) {
+        if self.seen().trouble.take().is_some() {
+            tracing::info!("the vector mirror is updated again");
         }
     }
 
     /// Compares all points with Postgres from time to time, and when the server seems to have lost some.
     async fn keep_auditing(&self) {
-        let Some(mirror) = &self.mirror else { return };
-        let audit = mirror.server.times().audit;
+        let audit = self.server.times().audit;
         loop {
             tokio::time::sleep(AUDIT_POLL.min(audit)).await;
             match self.audit_due(audit).await {
@@ -178,7 +166,7 @@ impl Memory {
                 Err(error) => {
                     tracing::warn!(
                         error = chain(&error),
-                        "the vector mirror could not be compared; later again"
+                        "failed to compare the vector mirror with the database; trying again later"
                     );
                 }
             }
@@ -195,37 +183,35 @@ impl Memory {
             if !is_mine {
                 continue;
             }
-            let compared = self.compare(one, true, Look::Digests, &crate::lines::unreported).await?;
+            let compared = self.compare(one, true, Look::Digests, &crate::progress::unreported).await?;
             if compared.differences() > 0 {
                 tracing::warn!(
                     missing = compared.missing,
                     extra = compared.extra,
                     stale = compared.stale,
-                    "the vector mirror was not as it should be; it is mended"
+                    "the vector mirror differs from the database; repairing it"
                 );
             }
         }
         Ok(())
     }
 
-    /// Whether the mirror can be used, as far as this process has seen; `None` where there is none.
-    pub(crate) fn mirror_is_up(&self) -> Option<bool> {
-        let mirror = self.mirror.as_ref()?;
-        Some(mirror.server.out_of_service().is_none() && mirror.seen().trouble.is_none())
+    /// Whether the mirror can be used, as far as this process has seen.
+    pub(crate) fn is_up(&self) -> bool {
+        self.server.out_of_service().is_none() && self.seen().trouble.is_none()
     }
 
-    /// How the mirror stands; `None` where there is none.
-    pub(crate) async fn mirror_status(&self, ns: &Namespace) -> Option<MirrorStatus> {
-        let mirror = self.mirror.as_ref()?;
+    /// The state of the mirror, and how many points of the namespace it has.
+    pub(crate) async fn status(&self, ns: &Namespace) -> MirrorStatus {
         let mut status = MirrorStatus {
-            address: mirror.server.address().to_owned(),
+            address: self.server.address().to_owned(),
             state: "none",
             collection: None,
             lag: Lag::default(),
             kinds: Vec::new(),
-            trouble: mirror.server.out_of_service().or_else(|| mirror.seen().trouble.clone()),
+            trouble: self.server.out_of_service().or_else(|| self.seen().trouble.clone()),
         };
-        let searched = match self.mirror_of_active_model().await {
+        let searched = match self.of_active_model().await {
             Ok(Some((one, lag))) => {
                 status.state = match one.state {
                     MirrorState::Filling => "filling",
@@ -236,13 +222,13 @@ impl Memory {
                 status.collection = Some(one.collection.clone());
                 one
             }
-            Ok(None) => return Some(status),
+            Ok(None) => return status,
             Err(error) => {
                 status.trouble = Some(chain(&error));
-                return Some(status);
+                return status;
             }
         };
-        let counts = KINDS.map(|kind| mirror.server.count(&searched.collection, ns, kind));
+        let counts = KINDS.map(|kind| self.server.count(&searched.collection, ns, kind));
         for (kind, count) in KINDS.into_iter().zip(futures::future::join_all(counts).await) {
             match count {
                 Ok(count) => status.kinds.push((kind, count)),
@@ -250,10 +236,10 @@ impl Memory {
                 Err(error) => status.trouble = Some(error.to_string()),
             }
         }
-        Some(status)
+        status
     }
 
-    async fn mirror_of_active_model(&self) -> Result<Option<(Mirror, Lag)>, StoreError> {
+    async fn of_active_model(&self) -> Result<Option<(Mirror, Lag)>, StoreError> {
         let mut conn = self.store.acquire().await?;
         let Some(model) = memory_store::models::active(&mut conn).await? else { return Ok(None) };
         let mut live: Vec<Mirror> = mirrors::all(&mut conn).await?;
@@ -264,27 +250,18 @@ impl Memory {
         Ok(Some((one, lag)))
     }
 
-    pub(crate) fn mirror(&self) -> Result<&VectorMirror, EngineError> {
-        self.mirror.as_ref().ok_or_else(|| {
-            memory_core::Invalid::new(
-                "No vector mirror is set up. Set QDRANT_URL, for example to http://localhost:6334, and try again.",
-            )
-            .into()
-        })
-    }
-
-    fn mirror_failed(&self, error: MirrorError) -> EngineError {
+    fn failed(&self, error: MirrorError) -> EngineError {
         match error {
             MirrorError::Store(error) => error.into(),
             MirrorError::Index(error) => EngineError::Busy(format!(
                 "Qdrant at {} could not be used: {error}. The memory itself is complete without it; try again.",
-                self.mirror.as_ref().map_or("", |mirror| mirror.server.address())
+                self.server.address()
             )),
         }
     }
 }
 
-/// The mirror as `status` tells it.
+/// The mirror as `status` reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MirrorStatus {
     pub address: String,

@@ -1,17 +1,17 @@
-//! Comparing the mirror with Postgres, both ways, in the memory of a page: a checksum over each stretch of points, then the
-//! points of those stretches that differ.
+//! Comparing the mirror with Postgres page by page: checksums over ranges of points, then the points of the ranges that
+//! differ.
 
 use std::collections::{HashMap, HashSet};
 
-use memory_store::reembedding;
 use memory_store::vector::mirrors::{self, Mirror, MirrorState};
 use memory_store::vector::outbox;
 use memory_store::vector::points::{self, Checksum};
 use memory_store::vector::qdrant::{Kept, Look, Qdrant};
+use memory_store::{Store, reembedding};
 
-use super::MirrorError;
-use crate::lines::{Progress, Report};
-use crate::{EngineError, Memory};
+use super::{MirrorError, VectorMirror};
+use crate::EngineError;
+use crate::progress::{Progress, Report};
 
 /// How many points are looked at at a time, by their digests and as they are.
 const PAGE: u32 = 5_000;
@@ -31,7 +31,7 @@ pub struct Compared {
     pub extra: u64,
     /// … or has otherwise than they should be.
     pub stale: u64,
-    /// Differences that are about to be made up for anyway.
+    /// Differences that the outbox has already.
     pub waiting: u64,
     /// Some passages that differ.
     pub examples: Vec<i64>,
@@ -43,20 +43,20 @@ impl Compared {
     }
 }
 
-/// What a reconciliation found, and left.
+/// The differences that a reconciliation found, and those that are left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reconciled {
     pub found: Vec<Compared>,
     /// After the repair; empty when nothing was repaired.
     pub left: Vec<Compared>,
-    /// Collections of this database that it knows nothing of any more.
+    /// Collections with this database's prefix that it has no row of.
     pub orphans: Vec<String>,
     pub orphans_deleted: bool,
 }
 
-impl Memory {
-    /// Compares all that is searched in the mirror with Postgres. With `repair` differences are queued, made up for, and
-    /// looked for again.
+impl VectorMirror {
+    /// Compares all searched collections with Postgres. With `repair` differences are queued, applied, and looked for
+    /// again.
     #[tracing::instrument(skip_all)]
     pub async fn reconcile(
         &self,
@@ -64,28 +64,22 @@ impl Memory {
         look: Look,
         report: Report<'_>,
     ) -> Result<Reconciled, EngineError> {
-        self.mirror()?;
         let reconciled = async {
             let found = self.compare_all(repair, look, report).await?;
             let orphans = self.orphans().await?;
             let mut left = Vec::new();
             if repair {
                 for name in &orphans {
-                    self.mirror_server()?.delete_collection(name).await?;
+                    self.server.delete_collection(name).await?;
                 }
                 if found.iter().any(|compared| compared.differences() > 0) {
-                    while self.mirror_round().await? > 0 {}
+                    while self.round().await? > 0 {}
                     left = self.compare_all(false, look, report).await?;
                 }
             }
             Ok(Reconciled { found, left, orphans_deleted: repair && !orphans.is_empty(), orphans })
         };
-        reconciled.await.map_err(|error| self.mirror_failed(error))
-    }
-
-    fn mirror_server(&self) -> Result<&Qdrant, MirrorError> {
-        let server = self.mirror.as_ref().map(|mirror| &mirror.server);
-        server.ok_or_else(|| memory_store::StoreError::Unsuitable("there is no mirror".into()).into())
+        reconciled.await.map_err(|error| self.failed(error))
     }
 
     async fn compare_all(
@@ -102,12 +96,12 @@ impl Memory {
         Ok(found)
     }
 
-    /// Collections with this database's names that it has no row of: it was set back to an earlier state.
+    /// Collections with this database's prefix that it has no row of: the database was restored to an earlier state.
     async fn orphans(&self) -> Result<Vec<String>, MirrorError> {
-        let server = self.mirror_server()?;
+        let server = &*self.server;
         let mut conn = self.store.acquire().await?;
         let prefix = mirrors::own_prefix(&mut conn, &server.settings().qdrant_collection).await?;
-        // First what is there, then what is known: one that is being made is known before.
+        // The server is asked first: the row of a collection is written before the collection is created.
         let there = server.collections().await?;
         let known = mirrors::all(&mut conn).await?;
         let is_orphan =
@@ -123,11 +117,11 @@ impl Memory {
         look: Look,
         report: Report<'_>,
     ) -> Result<Compared, MirrorError> {
-        let server = self.mirror_server()?;
+        let server = &*self.server;
         let Some(model_id) = one.model_id else { return Ok(Compared::default()) };
         let total = reembedding::coverage(&mut *self.store.acquire().await?, model_id).await?.1;
         let mut comparison = Comparison {
-            memory: self,
+            store: &self.store,
             server,
             mirror: one,
             model_id,
@@ -152,7 +146,7 @@ impl Memory {
 }
 
 struct Comparison<'a> {
-    memory: &'a Memory,
+    store: &'a Store,
     server: &'a Qdrant,
     mirror: &'a Mirror,
     model_id: i16,
@@ -162,12 +156,12 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// What points say they are, as far as they are what they say.
+    /// The digests of points, without those whose content does not match their digest.
     async fn digests_of(&self, kept: Vec<Kept>) -> Result<Vec<(i64, Option<i64>)>, MirrorError> {
         let mut ours = HashMap::new();
         if self.look == Look::Contents {
             let ids: Vec<i64> = kept.iter().map(|kept| kept.passage_id).collect();
-            let mut conn = self.memory.store.acquire().await?;
+            let mut conn = self.store.acquire().await?;
             let points = points::of_passages(&mut conn, self.model_id, &ids).await?;
             ours.extend(points.into_iter().map(|point| (point.passage_id, point)));
         }
@@ -187,11 +181,11 @@ impl Comparison<'_> {
     ) -> Result<(), MirrorError> {
         let mut sum = Checksum::default();
         for (id, digest) in theirs {
-            // One without a digest is not ours, and differs from all that are.
+            // A point without a digest is foreign, and differs from each of ours.
             sum.add(*id, digest.unwrap_or(-1));
         }
         let ours = {
-            let mut conn = self.memory.store.acquire().await?;
+            let mut conn = self.store.acquire().await?;
             points::checksum(&mut conn, self.model_id, after, up_to).await?
         };
         self.found.points += ours.count() as u64;
@@ -201,10 +195,10 @@ impl Comparison<'_> {
         let (mut after, mut theirs) = (after, theirs);
         loop {
             let ours = {
-                let mut conn = self.memory.store.acquire().await?;
+                let mut conn = self.store.acquire().await?;
                 points::digests(&mut conn, self.model_id, after, up_to, i64::from(PAGE)).await?
             };
-            // Our page may end before theirs does.
+            // The page of Postgres may end before that of the server.
             let is_last = ours.len() < PAGE as usize;
             let end = ours.last().map_or(after, |(id, _)| *id);
             let split = if is_last { theirs.len() } else { theirs.partition_point(|(id, _)| *id <= end) };
@@ -217,18 +211,18 @@ impl Comparison<'_> {
         }
     }
 
-    /// Both sides go on meanwhile: what differs is looked at again in an order in which a change under way is seen as such. Ours
-    /// first, then what waits, then theirs: what changed before is theirs already, or waits.
+    /// Both sides change meanwhile: suspects are read again in an order in which a change under way is seen as such. First
+    /// Postgres, then the outbox, then the server: what changed before is on the server already, or in the outbox.
     async fn verify(&mut self, suspects: Vec<i64>) -> Result<(), MirrorError> {
         for suspects in suspects.chunks(PAGE_OF_CONTENTS as usize) {
             let (model_id, mirror_id) = (self.model_id, self.mirror.mirror_id);
-            let mut conn = self.memory.store.acquire().await?;
+            let mut conn = self.store.acquire().await?;
             let before = points::digests_of(&mut conn, model_id, suspects).await?;
             let waiting = outbox::waiting_among(&mut conn, mirror_id, suspects).await?;
             drop(conn);
             let theirs = self.server.kept(&self.mirror.collection, suspects, self.look).await?;
             let theirs = self.digests_of(theirs).await?;
-            let mut conn = self.memory.store.acquire().await?;
+            let mut conn = self.store.acquire().await?;
             let now: HashMap<i64, i64> =
                 points::digests_of(&mut conn, model_id, suspects).await?.into_iter().collect();
             let before: HashMap<i64, i64> = before.into_iter().collect();
@@ -260,7 +254,7 @@ impl Comparison<'_> {
     }
 }
 
-/// The passages that two lists in order say different things of.
+/// The passages whose digests differ between two ordered lists.
 fn differing(ours: &[(i64, i64)], theirs: &[(i64, Option<i64>)]) -> Vec<i64> {
     let (mut ours, mut theirs) = (ours.iter().peekable(), theirs.iter().peekable());
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! A new collection in the place of the one that is searched, without a moment in which nothing is.
+//! Replacing the searched collection by a new one, without a gap.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use memory_store::vector::mirrors::{self, Mirror, MirrorState};
 use memory_store::vector::outbox;
 use memory_store::vector::qdrant::Look;
 
-use super::Compared;
-use crate::lines::{Progress, Report};
-use crate::{EngineError, Memory};
+use super::{Compared, VectorMirror};
+use crate::EngineError;
+use crate::progress::{Progress, Report};
 
-/// How long is waited while others fill the collection.
+/// How long to wait while other workers fill the collection.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What became of a new collection.
+/// The outcome of a rebuild.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reindexed {
     pub collection: String,
@@ -27,12 +27,11 @@ pub struct Reindexed {
     pub compared: Compared,
 }
 
-impl Memory {
-    /// Fills a new collection, with the settings as they are now, and searches that one from then on. It may be broken off at
-    /// any moment: workers go on with it, and so does the next call.
+impl VectorMirror {
+    /// Fills a new collection with the present settings and searches it from then on. It may be interrupted at any moment:
+    /// workers and the next call continue it.
     #[tracing::instrument(skip_all)]
     pub async fn reindex(&self, report: Report<'_>) -> Result<Reindexed, EngineError> {
-        let mirror = self.mirror()?;
         let active = models::active(&mut *self.store.acquire().await?).await?;
         let Some(model) = active else {
             return Err(
@@ -43,14 +42,14 @@ impl Memory {
             let mut conn = self.store.acquire().await?;
             mirrors::of_model(&mut conn, model.model_id, MirrorState::Searched).await?
         };
-        let prefix = mirror.server.settings().qdrant_collection.clone();
+        let prefix = self.server.settings().qdrant_collection.clone();
         let target = self.store.register_mirror(&model, &prefix, true).await?;
         self.fill(&model, &target, report).await?;
         let compared = self
-            .compare(&target, true, Look::Digests, &crate::lines::unreported)
+            .compare(&target, true, Look::Digests, &crate::progress::unreported)
             .await
-            .map_err(|error| self.mirror_failed(error))?;
-        self.drain_mirror().await?;
+            .map_err(|error| self.failed(error))?;
+        self.drain().await?;
         Ok(Reindexed {
             collection: target.collection,
             replaced: replaced.map(|replaced| replaced.collection),
@@ -67,7 +66,7 @@ impl Memory {
         report: Report<'_>,
     ) -> Result<(), EngineError> {
         loop {
-            let done = self.mirror_round().await.map_err(|error| self.mirror_failed(error))?;
+            let done = self.round().await.map_err(|error| self.failed(error))?;
             let mut conn = self.store.acquire().await?;
             let known = mirrors::all(&mut conn).await?;
             match known.iter().find(|one| one.mirror_id == target.mirror_id).map(|one| one.state) {
@@ -91,26 +90,15 @@ impl Memory {
         }
     }
 
-    /// The vectors of a model that is about to be searched are mirrored while they are made.
-    pub(crate) async fn mirror_next_model(&self, model: &ActiveModel) -> Result<(), EngineError> {
-        if let Some(mirror) = &self.mirror {
-            let prefix = &mirror.server.settings().qdrant_collection;
-            self.store.register_mirror(model, prefix, false).await?;
-        }
-        Ok(())
-    }
-
-    /// Nothing is mirrored any more, and the collections are deleted.
-    pub async fn end_mirror(&self) -> Result<usize, EngineError> {
-        let mirror = self.mirror()?;
+    /// Ends mirroring and deletes the collections.
+    pub async fn end(&self) -> Result<usize, EngineError> {
         self.store.end_mirroring().await?;
         let mut deleted = 0;
         for one in mirrors::all(&mut *self.store.acquire().await?).await? {
-            mirror
-                .server
+            self.server
                 .delete_collection(&one.collection)
                 .await
-                .map_err(|error| self.mirror_failed(error.into()))?;
+                .map_err(|error| self.failed(error.into()))?;
             mirrors::delete(&mut *self.store.acquire().await?, one.mirror_id).await?;
             deleted += 1;
         }

@@ -64,7 +64,7 @@ impl Memory {
         if observations == 0 || request.filters.narrow() {
             return Ok(Vec::new());
         }
-        let Some(reach) = self.still_there(ns, &request.graph).await else { return Ok(Vec::new()) };
+        let Some(reach) = self.graph.still_there(ns, &request.graph).await else { return Ok(Vec::new()) };
         let mut conn = self.store.acquire().await?;
         let scope = search::scope_of_observations(&mut conn, ns, reach, observations).await?;
         if scope.is_empty() {
@@ -113,7 +113,9 @@ impl Memory {
         if self.passage_counts(ns).await?.of_observations == 0 || request.filters.narrow() {
             return Ok((Vec::new(), links));
         }
-        let Some(reach) = self.still_there(ns, &request.graph).await else { return Ok((Vec::new(), links)) };
+        let Some(reach) = self.graph.still_there(ns, &request.graph).await else {
+            return Ok((Vec::new(), links));
+        };
         let mut conn = self.store.acquire().await?;
         let names = folded_names(entities);
         let mut handles: Vec<i64> = of_question.iter().map(|(handle, _)| *handle).collect();

@@ -15,7 +15,7 @@ use memory_store::search::Breadth;
 use super::paging::{Digest, Listing, grown_old};
 use super::search::Asked;
 use super::{Explanation, RecallRequest};
-use crate::memory::locked;
+use crate::locking::locked;
 use crate::{EngineError, Memory};
 
 /// How many results a question has at most, over all its pages.

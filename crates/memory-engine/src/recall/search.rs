@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::max_similarities;
 use memory_core::ports::{Embedded, EmbeddingError};
-use memory_core::recall::{ArtifactScore, Evidence, Fused, RankingWeights, Standing, fuse, score_artifacts};
+use memory_core::recall::{
+    ArtifactScore, ArtifactSignals, Evidence, Fused, RankingWeights, fuse, score_artifacts,
+};
 use memory_language::time::question::{QuestionTime, question_window};
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
@@ -117,7 +119,7 @@ impl Memory {
         request: &RecallRequest,
         newest: i64,
     ) -> Result<i64, EngineError> {
-        let Some((_, model)) = self.ready_model().filter(|_| self.settings.weights.vector > 0.0) else {
+        let Some((_, model)) = self.model.ready().filter(|_| self.settings.weights.vector > 0.0) else {
             return Ok(0);
         };
         let in_namespace = match self.statistics.waiting(ns, newest) {
@@ -141,7 +143,7 @@ impl Memory {
         if weights.vector <= 0.0 && weights.late_interaction <= 0.0 {
             return None;
         }
-        let embedded = match self.ready_model() {
+        let embedded = match self.model.ready() {
             Some((model, active)) => model.embed_query(query).await.map(|embedded| (embedded, active)),
             None => Err(EmbeddingError::Unavailable("not loaded".into())),
         };
@@ -302,9 +304,9 @@ fn choose(scored: &[Scored], query: &str, weights: &RankingWeights) -> Vec<Ranke
         .iter()
         .filter(|scored| hit_of(&scored.candidate).is_some_and(|hit| seen.insert(hit)))
         .collect();
-    let standings: Vec<Standing<'_>> =
-        best.iter().filter_map(|scored| standing(scored, window.as_ref(), now)).collect();
-    let scores = score_artifacts(&standings, weights);
+    let signals: Vec<ArtifactSignals<'_>> =
+        best.iter().filter_map(|scored| signals_of(scored, window.as_ref(), now)).collect();
+    let scores = score_artifacts(&signals, weights);
     let mut chosen: Vec<Ranked> =
         best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();
     // A stable sort: equals stay in the order of their passages.
@@ -375,11 +377,15 @@ fn waiting_warning(waiting: i64) -> String {
     format!("{waiting} {passages} of those searched still {wait}: until then found by words alone.")
 }
 
-fn standing<'a>(scored: &'a Scored, window: Option<&QuestionTime>, now: Timestamp) -> Option<Standing<'a>> {
+fn signals_of<'a>(
+    scored: &'a Scored,
+    window: Option<&QuestionTime>,
+    now: Timestamp,
+) -> Option<ArtifactSignals<'a>> {
     let Owner::Revision { date, importance, turn, passages, .. } = &scored.candidate.owner else {
         return None;
     };
-    Some(Standing {
+    Some(ArtifactSignals {
         score: scored.fused.score,
         passages: usize::try_from(*passages).unwrap_or(1),
         turn: turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),

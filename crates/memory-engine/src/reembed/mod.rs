@@ -1,8 +1,8 @@
-//! reembed: another embedding model in the place of the one that is searched, while everything goes on.
+//! Replacing the embedding model that is searched, while everything else goes on.
 //!
-//! Its vectors are made beside the old ones; one short transaction switches; what was written meanwhile is made up
-//! for; then the old vectors go. Each batch is committed, and what there is to do is read from the database: a run
-//! that was killed goes on where it was.
+//! The new vectors are written beside the old ones; one short transaction switches; passages written meanwhile are embedded
+//! too; then the old vectors are deleted. Each batch is committed, and what is missing is read from the database: a run that
+//! was killed continues where it was.
 
 mod work;
 
@@ -12,29 +12,30 @@ use std::time::{Duration, Instant};
 use memory_core::Invalid;
 use memory_core::ports::{EmbeddingModel, ModelInfo};
 use memory_store::models::{self, ActiveModel};
-use memory_store::reembedding::{self, DIMENSION_MAX, Position, Registered, Turn};
+use memory_store::reembedding::{self, DIMENSION_MAX, Position, ReembedLock, Registered};
 use memory_store::vector::mirrors;
 use memory_store::{Store, StoreError};
-use tokio::sync::watch;
 
 use self::work::Work;
-use crate::lines::Report;
-use crate::memory::{InUse, ModelState};
-use crate::{EngineError, Memory};
+use crate::EngineError;
+use crate::mirror::VectorMirror;
+use crate::model::{CurrentModel, ModelState};
+use crate::progress::Report;
+use crate::recovery::Recovery;
 
-/// How often the passages are gone through before the switch; a busy memory always has some new ones.
+/// How many passes over the passages are made before the switch; a busy memory always has some new ones.
 const PASSES_MAX: usize = 10;
 /// How many old vectors are deleted at a time.
 const REMOVED_AT_ONCE: i64 = 2_000;
-/// How often vectors are looked for that were written while their model was removed.
+/// How many attempts a removal has, since calls may write vectors of the model meanwhile.
 const REMOVALS_MAX: usize = 5;
-/// How long a run waits for the turn of one that was broken off: the server may not have seen it go.
-const TURN_WAIT: Duration = Duration::from_secs(2);
-/// How long is waited for calls that still work with the model before.
+/// How long a run waits for the lock of one that was interrupted: the server may not have noticed yet.
+const LOCK_WAIT: Duration = Duration::from_secs(2);
+/// How long to wait for calls that still use the former model.
 const CALLS_WAIT: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
-/// What became of the models.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reembedded {
     /// The model that is searched now …
@@ -52,28 +53,48 @@ pub struct Reembedded {
     pub kept: Vec<ModelInfo>,
 }
 
-impl Memory {
+/// Replaces the embedding model, here and in the database.
+#[derive(Clone)]
+pub struct Reembedding {
+    store: Store,
+    recovery: Recovery,
+    model: CurrentModel,
+    mirror: Option<VectorMirror>,
+}
+
+impl Reembedding {
+    pub(crate) fn new(
+        store: Store,
+        recovery: Recovery,
+        model: CurrentModel,
+        mirror: Option<VectorMirror>,
+    ) -> Self {
+        Self { store, recovery, model, mirror }
+    }
+
     /// Gives every passage of every namespace a vector of `model` and makes it the one that is searched, here and in
     /// the database. The vectors of others are then deleted, unless `keep_old`. It may be dropped at any moment and
     /// run again; with nothing left to do it does nothing. One at a time: a second one is refused.
     #[tracing::instrument(skip_all, fields(model = model.info().id))]
-    pub async fn reembed(
+    pub async fn run(
         &self,
         model: Arc<dyn EmbeddingModel>,
         keep_old: bool,
         report: Report<'_>,
     ) -> Result<Reembedded, EngineError> {
-        let turn = self.turn_to_reembed().await?;
-        let done = self.reembed_in_turn(model, keep_old, report).await;
-        turn.give_up().await;
+        let lock = self.lock().await?;
+        let done = self.run_locked(model, keep_old, report).await;
+        lock.release().await;
         done
     }
 
-    async fn turn_to_reembed(&self) -> Result<Turn, EngineError> {
-        let deadline = Instant::now() + TURN_WAIT;
+    async fn lock(&self) -> Result<ReembedLock, EngineError> {
+        let deadline = Instant::now() + LOCK_WAIT;
         loop {
-            if let Some(turn) = self.persist(|| async { Ok(self.store.turn_to_reembed().await?) }).await? {
-                return Ok(turn);
+            if let Some(lock) =
+                self.recovery.retry_transient(|| async { Ok(self.store.lock_reembedding().await?) }).await?
+            {
+                return Ok(lock);
             }
             if Instant::now() > deadline {
                 return Err(Invalid::new(
@@ -86,26 +107,28 @@ impl Memory {
         }
     }
 
-    async fn reembed_in_turn(
+    async fn run_locked(
         &self,
         model: Arc<dyn EmbeddingModel>,
         keep_old: bool,
         report: Report<'_>,
     ) -> Result<Reembedded, EngineError> {
         let (target, is_active) = self.register(model.info()).await?;
-        let mut work = Work::new(self, Arc::clone(&model), target.clone(), report);
+        let mut work =
+            Work::new(self.store.clone(), self.recovery.clone(), Arc::clone(&model), target.clone(), report);
         let mut replaced = None;
         if is_active {
             work.is_switched = true;
-            if !matches!(self.model_state(), ModelState::Ready { active, .. } if active == target) {
-                self.outlast(put_to_use(self.model_sender(), model, target.clone())).await;
+            if !matches!(self.model.state(), ModelState::Ready { active, .. } if active == target) {
+                self.outlast(self.model.replace(model, target.clone())).await;
             }
         } else {
-            self.persist(|| async {
-                Ok(reembedding::ensure_index(&mut *self.store.acquire().await?, &target).await?)
-            })
-            .await?;
-            self.persist(|| self.mirror_next_model(&target)).await?;
+            self.recovery
+                .retry_transient(|| async {
+                    Ok(reembedding::ensure_index(&mut *self.store.acquire().await?, &target).await?)
+                })
+                .await?;
+            self.recovery.retry_transient(|| self.mirror_next_model(&target)).await?;
             for _ in 0..PASSES_MAX {
                 if work.pass().await? == 0 {
                     break;
@@ -115,7 +138,7 @@ impl Memory {
             work.is_switched = true;
             tracing::info!("the model is searched from here on");
         }
-        // What was written with the model before, while the switch was made.
+        // Passages that were written with the former model during the switch.
         work.pass().await?;
         let mut removed = Vec::new();
         let mut kept = Vec::new();
@@ -149,7 +172,8 @@ impl Memory {
         }
         loop {
             let registered = self
-                .persist(|| async {
+                .recovery
+                .retry_transient(|| async {
                     let mut tx = self.store.begin().await?;
                     match reembedding::register(&mut tx, info).await {
                         Ok(registered) => {
@@ -169,16 +193,17 @@ impl Memory {
         }
     }
 
-    /// Database and process switch together, also when nobody waits any more for this to end.
+    /// Database and process switch together, also when the call is dropped.
     async fn switch(
         &self,
         model: &Arc<dyn EmbeddingModel>,
         target: &ActiveModel,
     ) -> Result<Option<ActiveModel>, EngineError> {
         let (former, state) = self
-            .persist(|| async {
-                let (store, state) = (self.store.clone(), self.model_sender().clone());
-                let switching = tokio::spawn(switch(store, state, Arc::clone(model), target.clone()));
+            .recovery
+            .retry_transient(|| async {
+                let (store, current) = (self.store.clone(), self.model.clone());
+                let switching = tokio::spawn(switch(store, current, Arc::clone(model), target.clone()));
                 switching.await.unwrap_or_else(|death| std::panic::resume_unwind(death.into_panic()))
             })
             .await?;
@@ -186,7 +211,7 @@ impl Memory {
         Ok(former)
     }
 
-    /// Waits until no call of this process works with a model any more that was in use: what they write is there then.
+    /// Waits until no call of this process uses the former model any more: all that they write is committed then.
     async fn outlast(&self, state: ModelState) {
         let ModelState::Ready { model, .. } = state else { return };
         let used = Arc::downgrade(&model);
@@ -197,21 +222,33 @@ impl Memory {
         }
     }
 
+    /// The vectors of a model that is about to be searched are mirrored while they are made.
+    async fn mirror_next_model(&self, model: &ActiveModel) -> Result<(), EngineError> {
+        match &self.mirror {
+            Some(mirror) => Ok(mirror.register(model).await?),
+            None => Ok(()),
+        }
+    }
+
     async fn inactive_models(&self) -> Result<Vec<ActiveModel>, EngineError> {
-        self.persist(|| async { Ok(models::inactive(&mut *self.store.acquire().await?).await?) }).await
+        self.recovery
+            .retry_transient(|| async { Ok(models::inactive(&mut *self.store.acquire().await?).await?) })
+            .await
     }
 
     async fn remove_model(&self, model: &ActiveModel) -> Result<(), EngineError> {
-        self.persist(|| async {
-            let mut conn = self.store.acquire().await?;
-            mirrors::retire_model(&mut conn, model.model_id).await?;
-            Ok(reembedding::begin_removal(&mut conn, model).await?)
-        })
-        .await?;
+        self.recovery
+            .retry_transient(|| async {
+                let mut conn = self.store.acquire().await?;
+                mirrors::retire_model(&mut conn, model.model_id).await?;
+                Ok(reembedding::begin_removal(&mut conn, model).await?)
+            })
+            .await?;
         for _ in 0..REMOVALS_MAX {
             let mut position = Position::default();
             while let Some(next) = self
-                .persist(|| async {
+                .recovery
+                .retry_transient(|| async {
                     let mut conn = self.store.acquire().await?;
                     Ok(reembedding::remove_vectors(&mut conn, model.model_id, &position, REMOVED_AT_ONCE)
                         .await?)
@@ -231,23 +268,14 @@ impl Memory {
     }
 }
 
-/// Makes the model the one that calls of this process work with; gives what they worked with before.
-fn put_to_use(
-    state: &watch::Sender<ModelState>,
-    model: Arc<dyn EmbeddingModel>,
-    active: ActiveModel,
-) -> ModelState {
-    state.send_replace(ModelState::Ready { model: Arc::new(InUse(model)), active })
-}
-
 async fn switch(
     store: Store,
-    state: watch::Sender<ModelState>,
+    current: CurrentModel,
     model: Arc<dyn EmbeddingModel>,
     target: ActiveModel,
 ) -> Result<(Option<ActiveModel>, ModelState), EngineError> {
     let mut tx = store.begin().await?;
     let former = reembedding::switch(&mut tx, &target).await?;
     tx.commit().await?;
-    Ok((former, put_to_use(&state, model, target)))
+    Ok((former, current.replace(model, target)))
 }

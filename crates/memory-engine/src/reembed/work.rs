@@ -1,4 +1,4 @@
-//! Making the vectors of one model: what lacks them is read, embedded and committed batch by batch.
+//! Making the vectors of one model: passages without one are read, embedded and committed batch by batch.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,25 +6,28 @@ use std::sync::Arc;
 use memory_core::id::{Namespace, PassageId};
 use memory_core::late_interaction::compress;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
+use memory_store::Store;
 use memory_store::models::ActiveModel;
 use memory_store::passages::{self, PassageVector};
 use memory_store::reembedding::{self, Lacking, Position};
 
-use crate::lines::{Progress, Report};
-use crate::{EngineError, Memory};
+use crate::EngineError;
+use crate::progress::{Progress, Report};
+use crate::recovery::Recovery;
 
 /// How many passages are embedded and committed at a time.
 const BATCH: i64 = 64;
-/// So many passages may be beyond the model without its being broken, or one of so many.
+/// The model counts as broken when it fails on more passages than this, and on more than one of so many.
 const FAILURES_MAX: u64 = 3;
 const FAILURES_MAX_SHARE: u64 = 100;
 
-/// Passages with what was made of them.
+/// Passages with their vectors.
 type OfOneNamespace<'a> = (Vec<&'a Lacking>, Vec<(PassageId, PassageVector)>);
 
-/// Making the vectors of one model, and how far that is.
+/// One run over the passages, with its progress.
 pub(super) struct Work<'a> {
-    memory: &'a Memory,
+    store: Store,
+    recovery: Recovery,
     model: Arc<dyn EmbeddingModel>,
     target: ActiveModel,
     report: Report<'a>,
@@ -40,19 +43,32 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     pub(super) fn new(
-        memory: &'a Memory,
+        store: Store,
+        recovery: Recovery,
         model: Arc<dyn EmbeddingModel>,
         target: ActiveModel,
         report: Report<'a>,
     ) -> Self {
-        Self { memory, model, target, report, is_switched: false, total: 0, done: 0, embedded: 0, failed: 0 }
+        Self {
+            store,
+            recovery,
+            model,
+            target,
+            report,
+            is_switched: false,
+            total: 0,
+            done: 0,
+            embedded: 0,
+            failed: 0,
+        }
     }
 
     async fn count(&mut self) -> Result<(), EngineError> {
-        let (memory, model_id) = (self.memory, self.target.model_id);
-        (self.total, self.done) = memory
-            .persist(|| async {
-                Ok(reembedding::coverage(&mut *memory.store.acquire().await?, model_id).await?)
+        let (store, model_id) = (&self.store, self.target.model_id);
+        (self.total, self.done) = self
+            .recovery
+            .retry_transient(|| async {
+                Ok(reembedding::coverage(&mut *store.acquire().await?, model_id).await?)
             })
             .await?;
         (self.report)(Progress { done: self.done, total: self.total });
@@ -63,13 +79,14 @@ impl<'a> Work<'a> {
     pub(super) async fn pass(&mut self) -> Result<u64, EngineError> {
         self.count().await?;
         self.failed = 0;
-        let (memory, model_id) = (self.memory, self.target.model_id);
+        let (store, model_id) = (self.store.clone(), self.target.model_id);
         let before = self.embedded;
         let mut position = Position::default();
         loop {
-            let batch = memory
-                .persist(|| async {
-                    let mut conn = memory.store.acquire().await?;
+            let batch = self
+                .recovery
+                .retry_transient(|| async {
+                    let mut conn = store.acquire().await?;
                     Ok(reembedding::lacking(&mut conn, model_id, &position, BATCH).await?)
                 })
                 .await?;
@@ -84,7 +101,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What the model makes of each; `None` of what it fails on.
+    /// The embedding of each; `None` where the model fails.
     async fn embed(&mut self, batch: &[Lacking]) -> Result<Vec<Option<Embedded>>, EngineError> {
         match self.ask(batch.iter().map(|passage| passage.text.clone()).collect()).await {
             Ok(made) => return Ok(made.into_iter().map(Some).collect()),
@@ -142,10 +159,10 @@ impl<'a> Work<'a> {
             vectors.push((passage.passage_id, vector));
             count += 1;
         }
-        let (memory, model_id) = (self.memory, self.target.model_id);
-        memory
-            .persist(|| async {
-                let mut tx = memory.store.begin().await?;
+        let (store, model_id) = (&self.store, self.target.model_id);
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = store.begin().await?;
                 for (ns, (of, vectors)) in &by_namespace {
                     reembedding::hold_revisions(&mut tx, ns, of).await?;
                     passages::write_vectors(&mut tx, ns, model_id, vectors.clone()).await?;
@@ -158,7 +175,7 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// A few texts may be beyond a model. One that fails on many, or on all, must not be switched to.
+    /// A model may fail on a few texts. One that fails on many, or on all, must not be switched to.
     fn is_broken(&self) -> bool {
         self.failed > FAILURES_MAX.max(self.done / FAILURES_MAX_SHARE) || (self.failed > 0 && self.done == 0)
     }

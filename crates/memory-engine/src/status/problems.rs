@@ -1,6 +1,7 @@
 //! What is wrong, since when, and what to do about it.
 
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
 use memory_core::job::{CODES_LEFT_ALONE, ErrorCode, JobKind};
@@ -9,7 +10,6 @@ use memory_store::embedded::free_bytes;
 use memory_store::survey::{StuckJobs, Vectors};
 
 use super::{Service, Status};
-use crate::memory::{Disk, locked};
 
 /// Failed jobs of these codes are no problem: nobody has to do anything about them.
 pub(super) const CODES_SEEN_TO: &[ErrorCode] = &CODES_LEFT_ALONE;
@@ -115,11 +115,11 @@ pub(super) fn of_vectors(status: &Status) -> Option<Problem> {
     })
 }
 
-pub(super) fn of_disk(disk: &Disk) -> Option<Problem> {
-    let full_at = *locked(&disk.full_at);
+/// Given the data folder, where it is on this machine, and when the database last said that its disk is full.
+pub(super) fn of_disk(folder: Option<&Path>, full_at: Option<Instant>) -> Option<Problem> {
     let ago = full_at.map(|at| at.elapsed()).filter(|ago| *ago < FULL_DISK_REMEMBERED);
     let since = ago.and_then(|ago| Timestamp::try_from(SystemTime::now() - ago).ok());
-    let free = disk.folder.as_deref().and_then(free_bytes).filter(|free| *free < FREE_BYTES_MIN);
+    let free = folder.and_then(free_bytes).filter(|free| *free < FREE_BYTES_MIN);
     let what = match (free, ago) {
         (Some(free), _) => {
             format!("The disk of the data folder is full: {} MB are free", free / (1024 * 1024))
@@ -199,10 +199,8 @@ mod tests {
 
     #[test]
     fn a_disk_without_room_is_a_problem_and_one_that_was_full_for_a_while() {
-        let disk = Disk::default();
-        assert_eq!(of_disk(&disk), None);
-        *locked(&disk.full_at) = Some(std::time::Instant::now());
-        assert!(of_disk(&disk).is_some_and(|problem| problem.since.is_some()));
+        assert_eq!(of_disk(None, None), None);
+        assert!(of_disk(None, Some(Instant::now())).is_some_and(|problem| problem.since.is_some()));
         // Whatever that disk has, a folder that is not there says nothing.
         assert!(free_bytes(std::path::Path::new("/")).is_some());
         assert_eq!(free_bytes(std::path::Path::new("/no/such/folder")), None);

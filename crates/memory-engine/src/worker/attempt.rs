@@ -8,28 +8,29 @@ use memory_store::StoreError;
 use memory_store::jobs::{self, Fault, JobTarget, LeasedJob};
 use rand::RngExt;
 
-use crate::memory::chain;
-use crate::{Memory, measures};
+use super::JobRunner;
+use crate::error::chain;
+use crate::measures;
 
-/// How long a job waits whose model is not there.
+/// How long a job waits while the model is not available.
 pub(super) const MODEL_WAIT: Duration = Duration::from_secs(30);
 /// How long a job waits while the disk is full.
 const DISK_WAIT: Duration = Duration::from_secs(30);
-/// How long one while the database is away.
+/// How long a job waits while the database is away.
 const DATABASE_WAIT: Duration = Duration::from_secs(2);
 /// How many leases an extractor in this process may work on one text; the lease is renewed meanwhile.
 const EXTRACTION_LEASES: u32 = 4;
 
-/// How an attempt at a job failed, decided by who saw it fail. The texts are shown to people and hold no content.
+/// How an attempt at a job failed, as decided where it failed. The texts are shown to people and hold no content.
 #[derive(Debug, Clone)]
 pub(crate) enum JobError {
     /// Try again later; an attempt is spent.
     Retry(ErrorCode, String),
     /// No other try would end otherwise.
     Fail(ErrorCode, String),
-    /// Not the job's fault: wait, spend nothing.
+    /// Not the job's fault: wait, without spending an attempt.
     Wait(ErrorCode, String, Duration),
-    /// It has got on, and its time is over: others have their turn, nothing is spent.
+    /// Its slice is over and a part is committed: it is queued again, without spending an attempt.
     Yield,
     /// The job belongs to another worker now, or is gone with its artifact.
     Lost,
@@ -67,7 +68,7 @@ impl From<StoreError> for JobError {
     }
 }
 
-/// The time that a job has before others have their turn.
+/// The time that a job has before it yields to others.
 pub(super) struct Slice {
     ends: Instant,
     has_got_on: AtomicBool,
@@ -88,9 +89,9 @@ impl Slice {
     }
 }
 
-impl Memory {
+impl JobRunner {
     #[tracing::instrument(skip_all, fields(job.id = %job.job_id, job.kind = %measures::kind_of(&job.target), namespace = %job.namespace))]
-    pub(super) async fn do_job(&self, job: &LeasedJob) {
+    pub(super) async fn run(&self, job: &LeasedJob) {
         let (begun, kind) = (Instant::now(), measures::kind_of(&job.target));
         let slice = Slice::of(self.settings.slice.min(self.within_lease() / 2));
         let work = async {
@@ -119,14 +120,15 @@ impl Memory {
         };
         error.measure(job, kind, begun.elapsed());
         if matches!(error, JobError::Retry(..)) {
-            self.leave_removed_model().await;
+            self.model.leave_removed().await;
         }
         if matches!(error, JobError::Wait(ErrorCode::DiskFull, ..)) {
-            self.note_full_disk();
+            self.recovery.note_full_disk();
         }
-        // While the database is away there is nothing else to do; after the lease the job is claimed again anyway.
+        // Until the database is back; after the lease the job is claimed again anyway.
         let put_back = async {
-            while let Err(error) = self.persist(|| async { Ok(self.settle(job, error.clone()).await?) }).await
+            while let Err(error) =
+                self.recovery.retry_transient(|| async { Ok(self.settle(job, error.clone()).await?) }).await
             {
                 tracing::debug!(error = %chain(&error), "a failed job could not be put back");
                 tokio::time::sleep(self.settings.poll_interval).await;
@@ -158,7 +160,7 @@ impl Memory {
     fn timed_out(&self, job: &LeasedJob, limit: Duration) -> JobError {
         let reason = format!("it was not done after {} s and had not got on", limit.as_secs());
         match &job.target {
-            // It cannot be broken off: another try would go on beside it, and take as long.
+            // It cannot be cancelled: another attempt would run beside it, and take as long.
             JobTarget::Extract(_) | JobTarget::ExtractConversation(_)
                 if self.extractor.patience().is_none() =>
             {

@@ -8,15 +8,16 @@ use memory_store::StoreError;
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::passages;
 
+use super::JobRunner;
 use super::attempt::{JobError, MODEL_WAIT, Slice};
+use crate::ModelState;
 use crate::remember::embed;
-use crate::{Memory, ModelState};
 
 /// How many passages are embedded and committed at a time.
 const BATCH: i64 = 64;
 
-impl Memory {
-    /// Batch by batch, each committed; when its time is over the rest is left to another turn.
+impl JobRunner {
+    /// Batch by batch, each committed; when the slice is over the job yields.
     pub(super) async fn embed_revision(
         &self,
         job: &LeasedJob,
@@ -27,7 +28,7 @@ impl Memory {
         // The passages before this one have their vectors, as long as they are rendered like this.
         let (mut from, mut known_rendering) = (0, None);
         loop {
-            let (model, active) = self.ready_model().ok_or_else(|| self.no_model())?;
+            let (model, active) = self.model.ready().ok_or_else(|| self.no_model())?;
             let mut conn = self.store.acquire().await?;
             let (surroundings, rendering) =
                 passages::surroundings(&mut conn, ns, revision_id).await?.ok_or(JobError::Lost)?;
@@ -62,7 +63,7 @@ impl Memory {
                 }
                 // The rendering or the model changed while the model worked: what was made is dropped, and made again.
                 Err(StoreError::Conflict) => {
-                    self.leave_removed_model().await;
+                    self.model.leave_removed().await;
                     from = 0;
                     continue;
                 }
@@ -76,7 +77,7 @@ impl Memory {
 
     /// The model is being loaded, or why there is none.
     pub(super) fn no_model(&self) -> JobError {
-        let reason = match self.model_state() {
+        let reason = match self.model.state() {
             ModelState::Failed(reason) => reason,
             ModelState::Loading | ModelState::Ready { .. } => "it is being loaded".to_owned(),
         };

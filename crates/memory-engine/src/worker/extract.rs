@@ -11,14 +11,14 @@ use memory_store::events::{self, ExtractorId, Source};
 use memory_store::jobs::{self, LeasedJob};
 use tokio_util::sync::CancellationToken;
 
+use super::JobRunner;
 use super::attempt::{JobError, Slice};
-use crate::Memory;
 
 /// How many unread turns one pass over a conversation reads, and how many turns before them it sees.
 const WINDOW_TURNS: i64 = 40;
 const WINDOW_CONTEXT_TURNS: i64 = 6;
 
-/// What becomes of a job with the results that are written.
+/// What happens to the job in the transaction that writes its results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Then {
     Finish,
@@ -26,7 +26,7 @@ enum Then {
     GoOn,
 }
 
-impl Memory {
+impl JobRunner {
     pub(super) async fn extract_revision(
         &self,
         job: &LeasedJob,
@@ -40,8 +40,8 @@ impl Memory {
         self.write(job, &sources, extraction, rejected, Then::Finish).await
     }
 
-    /// Reads the unread turns window by window; each window's results are committed with a renewed lease, the last
-    /// one's with the job. When its time is over the rest is left to another turn.
+    /// Extracts from the unread turns window by window. Each window's results are committed with a renewed lease, the last
+    /// one's with the job's completion. When the slice is over the job yields.
     pub(super) async fn extract_conversation(
         &self,
         job: &LeasedJob,
@@ -86,7 +86,7 @@ impl Memory {
         let extractor = Arc::clone(&self.extractor);
         let text = source_text(sources);
         let runtime = tokio::runtime::Handle::current();
-        // An extraction that nobody waits for any more is broken off.
+        // When the job is dropped the extraction is cancelled.
         let stop = CancellationToken::new();
         let _stopping = stop.clone().drop_guard();
         let mut extracting = tokio::task::spawn_blocking(move || {

@@ -6,17 +6,17 @@ use memory_store::graph::index;
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::passages::{self, PassageVector};
 
+use super::JobRunner;
 use super::attempt::{JobError, Slice};
 use super::embed::model_error;
-use crate::Memory;
 
 /// How many observations get their words at a time, and how many their vectors.
 const WORDS_BATCH: i64 = 500;
 const VECTORS_BATCH: i64 = 64;
 
-impl Memory {
-    /// What is no longer said goes first, also where there is no model; then words, so that everything is found by
-    /// them soon; then vectors, of which the rest is left to another turn when the time is over.
+impl JobRunner {
+    /// First passages of deleted observations go, also without a model; then lexemes are written, so that all is found by
+    /// words soon; then vectors, until the slice is over and the job yields.
     pub(super) async fn index_graph(
         &self,
         job: &LeasedJob,
@@ -50,7 +50,7 @@ impl Memory {
             self.statistics.forget_passages(ns);
         }
         loop {
-            let (model, active) = self.ready_model().ok_or_else(|| self.no_model())?;
+            let (model, active) = self.model.ready().ok_or_else(|| self.no_model())?;
             let batch = {
                 let mut conn = self.store.acquire().await?;
                 index::without_vector(&mut conn, ns, thread_id, active.model_id, VECTORS_BATCH).await?

@@ -13,16 +13,16 @@ use crate::{Conn, StoreError};
 /// How many jobs are claimed at once at most.
 const CLAIM_MAX: usize = 64;
 
-/// Whose turn it is with one claimer: of the lanes, and in each lane of the namespaces.
+/// Which lane, and in each lane which namespace, one claimer serves next.
 #[derive(Debug, Clone, Default)]
-pub struct Turns {
+pub struct FairScheduler {
     worker_id: Option<Uuid>,
     taken: usize,
     last_served: [String; Lane::ALL.len()],
 }
 
-impl Turns {
-    /// Of a worker whose name stands in the jobs that it claims: see [`let_go_of_unheld`].
+impl FairScheduler {
+    /// Of a worker whose name stands in the jobs that it claims: see [`release_unheld`].
     pub fn of(worker_id: Uuid) -> Self {
         Self { worker_id: Some(worker_id), ..Self::default() }
     }
@@ -31,35 +31,35 @@ impl Turns {
 /// Leases up to `limit` due jobs for a claimer that has nothing else in hand and comes for the first time.
 pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<LeasedJob>, StoreError> {
     let limit = usize::try_from(limit).unwrap_or_default();
-    claim_in_turn(conn, &mut Turns::default(), lease, limit, true).await
+    claim_in_turn(conn, &mut FairScheduler::default(), lease, limit, true).await
 }
 
 /// Leases up to `limit` due jobs, best first. A job that has lost its worker in its last attempt ends here as FAILED; one
 /// that was lost twice is given alone, to a claimer that `is_free` of other jobs.
 pub async fn claim_in_turn(
     conn: &mut Conn,
-    turns: &mut Turns,
+    scheduler: &mut FairScheduler,
     lease: Duration,
     limit: usize,
     is_free: bool,
 ) -> Result<Vec<LeasedJob>, StoreError> {
-    claim_of(conn, turns, lease, limit, is_free, Lane::ALL).await
+    claim_of(conn, scheduler, lease, limit, is_free, Lane::ALL).await
 }
 
 /// The same of short work alone: it fills places that are kept free of long work.
 pub async fn claim_short(
     conn: &mut Conn,
-    turns: &mut Turns,
+    scheduler: &mut FairScheduler,
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<LeasedJob>, StoreError> {
     let short: Vec<Lane> = Lane::ALL.iter().copied().filter(|lane| !lane.is_long()).collect();
-    claim_of(conn, turns, lease, limit, false, &short).await
+    claim_of(conn, scheduler, lease, limit, false, &short).await
 }
 
 async fn claim_of(
     conn: &mut Conn,
-    turns: &mut Turns,
+    scheduler: &mut FairScheduler,
     lease: Duration,
     limit: usize,
     is_free: bool,
@@ -67,7 +67,7 @@ async fn claim_of(
 ) -> Result<Vec<LeasedJob>, StoreError> {
     let limit = limit.min(CLAIM_MAX);
     let lanes = |has_bulk_aged| -> Vec<i16> {
-        lanes_of_turns(turns.taken, limit, has_bulk_aged).into_iter().map(Lane::number).collect()
+        lanes_of_turns(scheduler.taken, limit, has_bulk_aged).into_iter().map(Lane::number).collect()
     };
     let rows = sqlx::query(include_str!("../sql/claim_jobs.sql"))
         .bind(limit as i64)
@@ -76,9 +76,9 @@ async fn claim_of(
         .bind(is_free)
         .bind(lanes(false))
         .bind(lanes(true))
-        .bind(&turns.last_served[..])
+        .bind(&scheduler.last_served[..])
         .bind(of.iter().map(|lane| lane.number()).collect::<Vec<i16>>())
-        .bind(turns.worker_id)
+        .bind(scheduler.worker_id)
         .fetch_all(conn)
         .await?;
     let mut jobs = Vec::with_capacity(rows.len());
@@ -86,8 +86,8 @@ async fn claim_of(
         let job = leased(&row)?;
         // In the order of the turns: the last one of a lane is where it goes on.
         if let Some(lane) = row.try_get::<Option<i16>, _>("lane")? {
-            turns.taken += 1;
-            if let Some(last_served) = turns.last_served.get_mut(lane as usize) {
+            scheduler.taken += 1;
+            if let Some(last_served) = scheduler.last_served.get_mut(lane as usize) {
                 job.namespace.as_str().clone_into(last_served);
             }
         }
@@ -143,11 +143,7 @@ pub async fn lost_leases(conn: &mut Conn, held: &[LeasedJob]) -> Result<Vec<JobI
 
 /// Ends the leases of jobs that this worker has claimed and does not hold, since the answer to its claim was lost: they can
 /// be claimed at once, and no attempt is spent.
-pub async fn let_go_of_unheld(
-    conn: &mut Conn,
-    worker_id: Uuid,
-    held: &[LeasedJob],
-) -> Result<u64, StoreError> {
+pub async fn release_unheld(conn: &mut Conn, worker_id: Uuid, held: &[LeasedJob]) -> Result<u64, StoreError> {
     let tokens: Vec<Uuid> = held.iter().map(|job| job.lease_token).collect();
     let ended = sqlx::query(
         "update event_jobs

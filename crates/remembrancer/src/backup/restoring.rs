@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
-use memory_engine::lines::unreported;
+use memory_engine::progress::unreported;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_inference::files::models_folder;
 use memory_store::Store;
@@ -235,7 +235,8 @@ async fn build(
             let bytes = file.metadata().await?.len();
             let namespace = Namespace::new(&one.namespace)?;
             memory
-                .import_archive(&namespace, BufReader::new(file), bytes, &unreported)
+                .archive()
+                .import(&namespace, BufReader::new(file), bytes, &unreported)
                 .await
                 .with_context(|| format!("the namespace {} could not be taken in", one.namespace))?;
         }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use memory_core::entity::EntityType;
 use memory_core::id::Namespace;
 use memory_engine::Memory;
-use memory_engine::entities::{Decided, DoubtfulPair, EntityFilter};
+use memory_engine::entity_review::{Decided, DoubtfulPair, EntityFilter};
 use serde_json::{Value, json};
 
 use super::one_of::OneOf;
@@ -107,22 +107,24 @@ async fn perform(memory: &Memory, ns: &Namespace, command: EntitiesCommand) -> a
         EntitiesCommand::List(args) => {
             let filter = EntityFilter { entity_type: args.entity_type, like: args.like, limit: args.limit };
             if args.review {
-                let (pairs, total) = memory.list_doubtful(ns, &filter).await?;
+                let (pairs, total) = memory.entity_review().list_doubtful_pairs(ns, &filter).await?;
                 json!({ "pairs": pairs.iter().map(pair).collect::<Vec<_>>(), "total": total })
             } else {
-                let (entities, total) = memory.list_known(ns, &filter).await?;
+                let (entities, total) = memory.entity_review().list(ns, &filter).await?;
                 json!({ "entities": entities, "total": total })
             }
         }
         EntitiesCommand::Merge(MergeArgs { keep, other, different_addresses, .. }) => {
-            decided("merged", &memory.merge_known(ns, keep, other, different_addresses).await?)
+            decided("merged", &memory.entity_review().merge(ns, keep, other, different_addresses).await?)
         }
-        EntitiesCommand::Split(SplitArgs { id, .. }) => decided("split", &memory.split_known(ns, id).await?),
+        EntitiesCommand::Split(SplitArgs { id, .. }) => {
+            decided("split", &memory.entity_review().split(ns, id).await?)
+        }
         EntitiesCommand::Reject(RejectArgs { a, b, undo: false, .. }) => {
-            decided("rejected", &memory.reject_same(ns, a, b).await?)
+            decided("rejected", &memory.entity_review().reject(ns, a, b).await?)
         }
         EntitiesCommand::Reject(RejectArgs { a, b, undo: true, .. }) => {
-            decided("reopened", &memory.reopen_same(ns, a, b).await?)
+            decided("reopened", &memory.entity_review().reopen(ns, a, b).await?)
         }
     })
 }

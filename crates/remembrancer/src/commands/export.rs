@@ -9,7 +9,7 @@ use clap::Args;
 use memory_core::graph::{GraphScope, ThreadId};
 use memory_engine::archive::ArchiveExported;
 use memory_engine::graph::GraphExported;
-use memory_engine::lines::Progress;
+use memory_engine::progress::Progress;
 use memory_language::text::counted;
 use serde_json::{Value, json};
 use tempfile::NamedTempFile;
@@ -92,9 +92,9 @@ pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result
     let exporting = with_memory(settings, async |open| {
         let summary = if args.graph {
             let scope = graph_scope(args.thread.as_deref())?;
-            graph_exported(&open.memory.export_graph(&namespace, &scope, &mut out, &report).await?)
+            graph_exported(&open.memory.graph().export(&namespace, &scope, &mut out, &report).await?)
         } else {
-            archive_exported(&open.memory.export_archive(&namespace, args.events, &mut out, &report).await?)
+            archive_exported(&open.memory.archive().export(&namespace, args.events, &mut out, &report).await?)
         };
         out.flush().await?;
         Ok(summary)

@@ -37,7 +37,7 @@ pub(crate) async fn run(settings: &Settings, command: GraphFilesCommand) -> anyh
         GraphFilesCommand::List(scope) => {
             let namespace = scope.namespace(settings)?;
             let files = with_memory(settings, async |open| {
-                Ok(open.memory.list_graph_files(namespace.as_ref()).await?)
+                Ok(open.memory.graph().list_files(namespace.as_ref()).await?)
             });
             let files = files.await?;
             (json!({ "files": files.iter().map(graph_file).collect::<Vec<_>>() }), scope.json)
@@ -62,7 +62,7 @@ pub(crate) async fn run(settings: &Settings, command: GraphFilesCommand) -> anyh
 async fn delete_graph_files(memory: &Memory, namespace: &Namespace, paths: Vec<String>) -> Value {
     let (mut deleted, mut refused) = (Vec::new(), Vec::new());
     for path in paths {
-        match memory.delete_graph_file(namespace, &path).await {
+        match memory.graph().delete_file(namespace, &path).await {
             Ok(entities) => deleted.push(json!({ "path": path, "entities": entities })),
             Err(error) => refused.push(json!({ "path": path, "reason": error.to_string() })),
         }

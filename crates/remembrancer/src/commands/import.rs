@@ -11,7 +11,7 @@ use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_engine::archive::{ArchiveImported, Tally};
 use memory_engine::graph::GraphImported;
-use memory_engine::lines::{Progress, Report};
+use memory_engine::progress::{Progress, Report};
 use memory_engine::{EngineError, Memory};
 use serde_json::{Value, json};
 use tokio::fs::File;
@@ -124,9 +124,9 @@ async fn import(
         let lines = BufReader::with_capacity(BUFFER_BYTES, &mut *file);
         let outcome = match graph {
             Some(scope) => {
-                memory.import_graph(ns, scope, lines, length, report).await.map(|d| graph_imported(&d))
+                memory.graph().import(ns, scope, lines, length, report).await.map(|d| graph_imported(&d))
             }
-            None => memory.import_archive(ns, lines, length, report).await.map(|d| archive_imported(&d)),
+            None => memory.archive().import(ns, lines, length, report).await.map(|d| archive_imported(&d)),
         };
         match outcome {
             Err(EngineError::Unavailable(_)) if attempt < ATTEMPTS => tokio::time::sleep(PAUSE).await,

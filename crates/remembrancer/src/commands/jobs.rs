@@ -119,7 +119,7 @@ pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<E
             let namespace = scope.namespace(settings)?;
             let filter = JobFilter { namespace, state, kind, code, ids: None };
             let listing = with_memory(settings, async |open| {
-                Ok(open.memory.list_jobs(&filter, i64::from(limit) + 1).await?)
+                Ok(open.memory.operations().list_jobs(&filter, i64::from(limit) + 1).await?)
             });
             let mut listed = listing.await?;
             let has_more = listed.len() > usize::from(limit);
@@ -132,7 +132,9 @@ pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<E
             let id = JobId::parse(&id)?;
             let namespace = scope.namespace(settings)?;
             let filter = JobFilter { namespace, ids: Some(vec![id]), ..JobFilter::default() };
-            let listing = with_memory(settings, async |open| Ok(open.memory.list_jobs(&filter, 1).await?));
+            let listing = with_memory(settings, async |open| {
+                Ok(open.memory.operations().list_jobs(&filter, 1).await?)
+            });
             let Some(job) = listing.await?.pop() else {
                 bail!("{id}: {NOT_FOUND}");
             };
@@ -142,8 +144,9 @@ pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<E
             let namespace = scope.namespace(settings)?;
             let answer = if failed {
                 let filter = JobFilter { namespace, kind, code, ..JobFilter::default() };
-                let retrying =
-                    with_memory(settings, async |open| Ok(open.memory.retry_failed_jobs(&filter).await?));
+                let retrying = with_memory(settings, async |open| {
+                    Ok(open.memory.operations().retry_failed_jobs(&filter).await?)
+                });
                 json!({ "retried_count": retrying.await? })
             } else {
                 let ids = parsed(&ids)?;
@@ -170,7 +173,7 @@ fn parsed(ids: &[String]) -> anyhow::Result<Vec<JobId>> {
 async fn retry(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyhow::Result<Value> {
     let (mut retried, mut refused) = (Vec::new(), Vec::new());
     for id in ids {
-        match memory.retry_job(ns, id).await? {
+        match memory.operations().retry_job(ns, id).await? {
             Retried::Queued => retried.push(id.to_string()),
             other => refused.push(json!({ "id": id.to_string(), "reason": not_retried(&other) })),
         }
@@ -181,7 +184,7 @@ async fn retry(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyh
 async fn cancel(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyhow::Result<Value> {
     let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
     for id in ids {
-        match state_before(memory.cancel_job(ns, id).await?) {
+        match state_before(memory.operations().cancel_job(ns, id).await?) {
             Ok(was) => cancelled.push(json!({ "id": id.to_string(), "was": was })),
             Err(reason) => refused.push(json!({ "id": id.to_string(), "reason": reason })),
         }

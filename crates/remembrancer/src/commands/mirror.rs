@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use memory_engine::Memory;
-use memory_engine::lines::{Progress, Report};
 use memory_engine::mirror::{Compared, Look, Reconciled};
+use memory_engine::progress::{Progress, Report};
 use memory_language::text::counted;
 use serde_json::{Value, json};
 
@@ -120,10 +120,10 @@ impl MirrorTask {
         match self {
             Self::Reconcile { repair, thorough } => {
                 let look = if thorough { Look::Contents } else { Look::Digests };
-                Ok(reconciled(&memory.reconcile(repair, look, report).await?))
+                Ok(reconciled(&memory.mirror()?.reconcile(repair, look, report).await?))
             }
             Self::Reindex => {
-                let done = memory.reindex(report).await?;
+                let done = memory.mirror()?.reindex(report).await?;
                 Ok(json!({
                     "collection": done.collection,
                     "replaced": done.replaced,
@@ -131,7 +131,7 @@ impl MirrorTask {
                     "compared": compared(&done.compared),
                 }))
             }
-            Self::End => Ok(json!({ "collections_deleted": memory.end_mirror().await? })),
+            Self::End => Ok(json!({ "collections_deleted": memory.mirror()?.end().await? })),
         }
     }
 }

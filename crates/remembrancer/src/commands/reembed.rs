@@ -9,7 +9,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use memory_core::ports::EmbeddingModel;
 use memory_engine::Memory;
-use memory_engine::lines::Progress;
+use memory_engine::progress::Progress;
 use memory_extraction::RulesExtractor;
 use memory_language::text::counted;
 use memory_store::Store;
@@ -111,7 +111,7 @@ async fn by_ourselves(
         bar.set_length(at.total);
         bar.set_position(at.done);
     };
-    let done = memory.reembed(model, keep_old || switches, &report).await;
+    let done = memory.reembedding().run(model, keep_old || switches, &report).await;
     memory.close().await;
     Ok(reembed::summary(&done?))
 }

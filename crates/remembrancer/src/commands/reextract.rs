@@ -7,8 +7,8 @@ use anyhow::bail;
 use clap::Args;
 use memory_core::artifact::Context;
 use memory_core::id::Namespace;
-use memory_engine::lines::{Progress, Report};
-use memory_engine::operate::Requeued;
+use memory_engine::operations::Requeued;
+use memory_engine::progress::{Progress, Report};
 use memory_extraction::EXTRACTORS;
 use memory_language::text::counted;
 use memory_store::events::ExtractorId;
@@ -95,12 +95,13 @@ async fn requeue(
     let extractor = ExtractorId { name: &open.extractor.0, version: open.extractor.1 };
     let namespaces = match namespace {
         Some(namespace) => vec![namespace],
-        None => memory.namespaces().await?,
+        None => memory.operations().namespaces().await?,
     };
     let mut sum = Requeued::default();
     let mut queued = Vec::new();
     for namespace in namespaces {
-        let requeued = memory.requeue_extraction(&namespace, extractor, selection, report).await?;
+        let requeued =
+            memory.operations().requeue_extraction(&namespace, extractor, selection, report).await?;
         sum.extractor.clone_from(&requeued.extractor);
         sum.texts += requeued.texts;
         sum.turns += requeued.turns;
@@ -116,7 +117,7 @@ async fn requeue(
         for (namespace, jobs) in &queued {
             let report_sum =
                 |at: Progress| report(Progress { done: before as u64 + at.done, total: total as u64 });
-            failed.extend(memory.wait_for_jobs(namespace, jobs, &report_sum).await?);
+            failed.extend(memory.operations().wait_for_jobs(namespace, jobs, &report_sum).await?);
             before += jobs.len();
         }
     }
@@ -127,7 +128,7 @@ async fn requeue(
         "conversations": sum.conversations,
         "waiting": sum.waiting,
         "running": sum.running,
-        "has_worker": memory.has_worker().await?,
+        "has_worker": memory.operations().has_worker().await?,
         "waited": waits,
         "failed_count": failed.len(),
         "failed": failed.iter().take(FAILED_SHOWN_MAX).map(as_json).collect::<Vec<_>>(),

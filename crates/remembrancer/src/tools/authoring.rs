@@ -179,7 +179,7 @@ async fn read(call: &Call, given: &JsonObject) -> Result<Read, Refusal> {
     let mut checked = match scope {
         Some(scope) if sent.faults.is_empty() => return Ok(Read::Whole(scope, sent)),
         Some(scope) if !sent.drafts.is_empty() => {
-            call.memory.validate_memory(&call.namespace, &scope, &sent.drafts).await?
+            call.memory.graph().validate_memory(&call.namespace, &scope, &sent.drafts).await?
         }
         _ => sent.unread(),
     };
@@ -192,7 +192,7 @@ async fn run_save(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
         Read::Whole(scope, sent) => (scope, sent),
         Read::Faulty(checked) => return Err(refusal(&checked)?),
     };
-    let changed = call.memory.save_memory(&call.namespace, &scope, &sent.drafts).await?;
+    let changed = call.memory.graph().save_memory(&call.namespace, &scope, &sent.drafts).await?;
     let saved = changed.answer;
     if !saved.checked.is_valid() {
         return Err(refusal(&saved.checked)?);
@@ -305,7 +305,7 @@ struct Validated {
 async fn run_validate(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let checked = match read(&call, &given).await? {
         Read::Whole(scope, sent) => {
-            call.memory.validate_memory(&call.namespace, &scope, &sent.drafts).await?
+            call.memory.graph().validate_memory(&call.namespace, &scope, &sent.drafts).await?
         }
         Read::Faulty(checked) => checked,
     };
@@ -402,7 +402,7 @@ async fn run_update(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
         confidence: input.confidence,
         importance: input.importance,
     };
-    let changed = call.memory.update_observation(&call.namespace, &scope, &update).await?;
+    let changed = call.memory.graph().update_observation(&call.namespace, &scope, &update).await?;
     let answered = answer(&UpdateOutput {
         entity_name: update.entity_name,
         observation: ShownObservation::new(changed.answer, &scope),
@@ -439,8 +439,11 @@ async fn run_history(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let handle = input.observation_id.as_deref().filter(|id| !id.trim().is_empty());
     let handle = handle.map(ObservationHandle::parse).transpose()?;
     let page = HistoryRequest::new(input.limit, input.cursor.as_deref())?;
-    let history =
-        call.memory.observation_history(&call.namespace, &scope, &input.entity_name, handle, page).await?;
+    let history = call
+        .memory
+        .graph()
+        .observation_history(&call.namespace, &scope, &input.entity_name, handle, page)
+        .await?;
     answer(&HistoryOutput {
         entity_name: input.entity_name,
         next_cursor: history.next_cursor,

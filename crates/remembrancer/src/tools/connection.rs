@@ -271,7 +271,7 @@ impl ServerHandler for Connection {
                 None,
             ));
         }
-        let watch = self.memory().await?.watch_graph(&self.namespace, &self.scope(&self.namespace)?).await;
+        let watch = self.memory().await?.graph().watch(&self.namespace, &self.scope(&self.namespace)?).await;
         let watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         self.subscription.begin(watch, context.peer);
         Ok(())

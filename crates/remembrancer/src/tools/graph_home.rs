@@ -6,7 +6,7 @@ use std::sync::Arc;
 use memory_core::Invalid;
 use memory_core::graph::{GraphFile, GraphReach, GraphScope, ThreadId, shown_thread};
 use memory_core::id::Namespace;
-use memory_engine::Memory;
+use memory_engine::graph::KnowledgeGraph;
 
 use super::Toolbox;
 
@@ -29,9 +29,9 @@ impl GraphHome {
     ) -> Self {
         let Some(path) = file else { return Self::Threads };
         let resolved = if is_read_only {
-            Memory::locate_graph_file(path).await
+            KnowledgeGraph::locate_file(path).await
         } else {
-            Memory::resolve_graph_file(path).await
+            KnowledgeGraph::resolve_file(path).await
         };
         let file = match resolved {
             Ok(file) => file,
@@ -41,9 +41,9 @@ impl GraphHome {
         tokio::spawn(async move {
             let Ok(memory) = toolbox.memory().await else { return };
             let in_step = if is_read_only {
-                memory.read_graph_file(&namespace, &bound).await
+                memory.graph().import_file(&namespace, &bound).await
             } else {
-                memory.bind_graph_file(&namespace, &bound).await
+                memory.graph().bind_file(&namespace, &bound).await
             };
             if let Err(error) = in_step {
                 tracing::warn!(%error, "a graph and its file are not in step yet");

@@ -36,13 +36,13 @@ pub(super) async fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     // A task of its own, so that a fault of ours is an answer too.
     let reading = tokio::spawn(tokio::time::timeout(TOOL_TIMEOUT, async move {
-        let whole = memory.whole_graph_within(&ns, &scope, BYTES_MAX as u64).await?.map(graph::whole);
+        let whole = memory.graph().read_whole_within(&ns, &scope, BYTES_MAX as u64).await?.map(graph::whole);
         match whole {
             Some(Ok(text)) if text.len() > BYTES_MAX => {}
             Some(whole) => return Ok(whole),
             None => {}
         }
-        Ok(graph::first_page(memory.read_graph(&ns, &scope, PageRequest::default()).await?))
+        Ok(graph::first_page(memory.graph().read_graph(&ns, &scope, PageRequest::default()).await?))
     }));
     let read: Result<_, memory_engine::EngineError> = match reading.await {
         Ok(Ok(read)) => read,
@@ -114,7 +114,7 @@ pub(super) async fn tell(
     // start there is no state to compare with: the client is told to look once.
     let was_ready = readiness.is_ready();
     let memory = readiness.ready().await.map_err(|readiness| unready(&readiness))?;
-    let watch = memory.watch_graph(ns, scope).await;
+    let watch = memory.graph().watch(ns, scope).await;
     let mut watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     drop(memory);
     let mut is_news = !was_ready;

@@ -107,7 +107,7 @@ async fn list(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refu
     let page = PageRequest::new(input.limit, input.cursor.as_deref(), None)?;
     let entity_type = input.entity_type.as_deref().filter(|t| !t.is_empty());
     let part = input.name_pattern.as_deref().filter(|p| !p.is_empty());
-    let listed = call.memory.list_entities(&call.namespace, &scope, entity_type, part, page).await?;
+    let listed = call.memory.graph().list_entities(&call.namespace, &scope, entity_type, part, page).await?;
     let entities = listed.entities.into_iter();
     answer(&ListOutput {
         entities: entities.map(|e| Named { name: e.name, entity_type: e.entity_type }).collect(),
@@ -186,7 +186,7 @@ async fn query(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Ref
         max_importance: share("maxImportance", input.max_importance)?,
         entity_type: input.entity_type.filter(|t| !t.is_empty()),
     };
-    let found = call.memory.query_nodes(&call.namespace, &scope, &ranges, page).await?;
+    let found = call.memory.graph().query_nodes(&call.namespace, &scope, &ranges, page).await?;
     let observation = |o: memory_store::graph::QueriedObservation| QueriedObservation {
         id: o.handle().to_string(),
         content: o.content,
@@ -253,8 +253,11 @@ async fn path(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refu
     let input: PathInput = arguments("find_relation_path", given)?;
     let scope = call.graph.scope(input.thread_id)?;
     let depth = path_depth(input.max_depth)?;
-    let found =
-        call.memory.find_relation_path(&call.namespace, &scope, &input.from, &input.to, depth).await?;
+    let found = call
+        .memory
+        .graph()
+        .find_relation_path(&call.namespace, &scope, &input.from, &input.to, depth)
+        .await?;
     let (steps, found, note) = match found {
         RelationPath::Found(steps) => (steps, true, None),
         RelationPath::NotFound(nameless) => (Vec::new(), false, Some(no_path(depth, &nameless))),
@@ -354,7 +357,7 @@ struct Orphaned {
 async fn analytics(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
     let input: ThreadInput = arguments("get_analytics", given)?;
     let scope = call.graph.scope(input.thread_id)?;
-    let found = call.memory.analytics(&call.namespace, &scope).await?;
+    let found = call.memory.graph().analytics(&call.namespace, &scope).await?;
     let changes = found.recent_changes.into_iter().map(|change| RecentlyChanged {
         entity_name: cut(&change.name, SHOWN_CHARS),
         entity_type: cut(&change.entity_type, SHOWN_CHARS),
@@ -416,7 +419,7 @@ async fn merges(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Re
     let input: MergesInput = arguments("suggest_merges", given)?;
     let scope = call.graph.scope(input.thread_id)?;
     let limit = list_limit(input.limit, MERGES_DEFAULT)?;
-    let found = call.memory.suggest_merges(&call.namespace, &scope, limit).await?;
+    let found = call.memory.graph().suggest_merges(&call.namespace, &scope, limit).await?;
     let suggestions = found.candidates.into_iter().map(|c| Suggestion {
         a: cut(&c.a, SHOWN_CHARS),
         b: cut(&c.b, SHOWN_CHARS),

@@ -130,7 +130,7 @@ async fn run_level(
     // Nothing is measured while vectors or events are still to come.
     let workers = (0..WORKERS).map(|_| {
         let memory = Arc::clone(memory);
-        tokio::spawn(async move { memory.drain_jobs().await })
+        tokio::spawn(async move { memory.job_runner().drain().await })
     });
     for worker in workers.collect::<Vec<_>>() {
         worker.await??;

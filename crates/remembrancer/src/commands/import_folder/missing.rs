@@ -30,14 +30,14 @@ pub(super) async fn look(settings: &Settings, root: &Path) -> anyhow::Result<Rem
 async fn compare(memory: &Memory, ns: &Namespace, root: &Path) -> anyhow::Result<Remembered> {
     let source = root.to_string_lossy();
     let mut found = Remembered::default();
-    for (folder, texts) in memory.shared_sources(ns, &source).await? {
+    for (folder, texts) in memory.places().shared_sources(ns, &source).await? {
         if Path::new(&folder).is_absolute() && is_gone(Path::new("/"), &folder) {
             found.gone_folders.push((folder, texts as u64));
         }
     }
     let mut after = String::new();
     loop {
-        let places = memory.list_places(ns, &source, &after, PLACES_PAGE).await?;
+        let places = memory.places().list(ns, &source, &after, PLACES_PAGE).await?;
         let missing = places.iter().map(|place| &place.source_id).filter(|place| is_gone(root, place));
         found.missing.extend(missing.cloned());
         match places.last() {
@@ -60,7 +60,7 @@ pub(super) async fn forget(settings: &Settings, root: &Path, missing: &[String])
     let forgetting = with_memory(settings, async |open| {
         let mut forgotten = 0;
         for batch in missing.chunks(FORGOTTEN_AT_ONCE) {
-            forgotten += open.memory.forget_places(&namespace, &source, batch).await?.0;
+            forgotten += open.memory.places().forget(&namespace, &source, batch).await?.0;
         }
         Ok(forgotten)
     });

@@ -106,8 +106,11 @@ pub(super) fn tools() -> Vec<Registered> {
 async fn create_entities(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let input: CreateEntities = arguments("create_entities", given)?;
     let entities = input.entities.into_iter().map(GraphEntity::from).collect();
-    let created =
-        call.memory.create_entities(&call.namespace, &call.graph.scope(input.thread_id)?, entities).await?;
+    let created = call
+        .memory
+        .graph()
+        .create_entities(&call.namespace, &call.graph.scope(input.thread_id)?, entities)
+        .await?;
     let entities = Entities { entities: created.answer.into_iter().map(Entity::from).collect() };
     spoken(&entities, &entities.entities, created.warning)
 }
@@ -115,8 +118,11 @@ async fn create_entities(call: Call, given: JsonObject) -> Result<Answer, Refusa
 async fn create_relations(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let input: Relations = arguments("create_relations", given)?;
     let relations = input.relations.into_iter().map(GraphRelation::from).collect();
-    let created =
-        call.memory.create_relations(&call.namespace, &call.graph.scope(input.thread_id)?, relations).await?;
+    let created = call
+        .memory
+        .graph()
+        .create_relations(&call.namespace, &call.graph.scope(input.thread_id)?, relations)
+        .await?;
     let relations = CreatedRelations { relations: created.answer.into_iter().map(Relation::from).collect() };
     spoken(&relations, &relations.relations, created.warning)
 }
@@ -126,7 +132,7 @@ async fn add_observations(call: Call, given: JsonObject) -> Result<Answer, Refus
     let weights = Weights::new(input.confidence, input.importance)?;
     let additions = input.observations.into_iter().map(EntityObservations::from).collect();
     let scope = call.graph.scope(input.thread_id)?;
-    let added = call.memory.add_observations(&call.namespace, &scope, additions, weights).await?;
+    let added = call.memory.graph().add_observations(&call.namespace, &scope, additions, weights).await?;
     let additions = Additions { results: added.answer.into_iter().map(Added::from).collect() };
     spoken(&additions, &additions.results, added.warning)
 }
@@ -135,6 +141,7 @@ async fn delete_entities(call: Call, given: JsonObject) -> Result<Answer, Refusa
     let input: DeleteEntities = arguments("delete_entities", given)?;
     let gone = call
         .memory
+        .graph()
         .delete_entities(&call.namespace, &call.graph.scope(input.thread_id)?, &input.entity_names)
         .await?;
     deleted("Entities deleted successfully", gone.warning)
@@ -146,6 +153,7 @@ async fn delete_observations(call: Call, given: JsonObject) -> Result<Answer, Re
         input.deletions.into_iter().map(EntityObservations::from).collect();
     let gone = call
         .memory
+        .graph()
         .delete_observations(&call.namespace, &call.graph.scope(input.thread_id)?, &deletions)
         .await?;
     deleted("Observations deleted successfully", gone.warning)
@@ -156,6 +164,7 @@ async fn delete_relations(call: Call, given: JsonObject) -> Result<Answer, Refus
     let relations: Vec<GraphRelation> = input.relations.into_iter().map(GraphRelation::from).collect();
     let gone = call
         .memory
+        .graph()
         .delete_relations(&call.namespace, &call.graph.scope(input.thread_id)?, &relations)
         .await?;
     deleted("Relations deleted successfully", gone.warning)
@@ -164,7 +173,8 @@ async fn delete_relations(call: Call, given: JsonObject) -> Result<Answer, Refus
 async fn read_graph(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let input: ReadGraph = arguments("read_graph", given)?;
     let page = PageRequest::new(input.limit, input.cursor.as_deref(), input.detail.as_deref())?;
-    let shown = call.memory.read_graph(&call.namespace, &call.graph.scope(input.thread_id)?, page).await?;
+    let shown =
+        call.memory.graph().read_graph(&call.namespace, &call.graph.scope(input.thread_id)?, page).await?;
     graph(shown, page)
 }
 
@@ -172,7 +182,7 @@ async fn search_nodes(call: Call, given: JsonObject) -> Result<Answer, Refusal> 
     let input: SearchNodes = arguments("search_nodes", given)?;
     let page = PageRequest::new(input.limit, input.cursor.as_deref(), input.detail.as_deref())?;
     let scope = call.graph.scope(input.thread_id)?;
-    let shown = call.memory.search_nodes(&call.namespace, &scope, &input.query, page).await?;
+    let shown = call.memory.graph().search_nodes(&call.namespace, &scope, &input.query, page).await?;
     graph(shown, page)
 }
 
@@ -180,7 +190,7 @@ async fn open_nodes(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     let input: OpenNodes = arguments("open_nodes", given)?;
     let page = PageRequest::new(input.limit, input.cursor.as_deref(), None)?;
     let scope = call.graph.scope(input.thread_id)?;
-    let shown = call.memory.open_nodes(&call.namespace, &scope, &input.names, page).await?;
+    let shown = call.memory.graph().open_nodes(&call.namespace, &scope, &input.names, page).await?;
     graph(shown, page)
 }
 

@@ -1,4 +1,4 @@
-//! Who is who: what an operator sees of the extracted entities, and says about them. Every decision can be taken back.
+//! Review of extracted entities: lists, doubtful pairs, and decisions of people, each of which can be undone.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -8,21 +8,33 @@ use memory_store::entities::review::{self, EntityRow};
 pub use memory_store::entities::review::{
     DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, PossiblySame,
 };
-use memory_store::{Tx, lifecycle};
+use memory_store::{Store, Tx, lifecycle};
 
-use crate::memory::locked;
-use crate::{EngineError, Memory};
+use crate::EngineError;
+use crate::locking::locked;
+use crate::recovery::Recovery;
 
-/// Two entities by name, as a decision about them is told.
+/// The two entities of a decision, by id and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decided {
     pub first: (i64, String),
     pub second: (i64, String),
 }
 
-impl Memory {
+/// What people see of the extracted entities, and decide about them.
+#[derive(Clone)]
+pub struct EntityReview {
+    store: Store,
+    recovery: Recovery,
+}
+
+impl EntityReview {
+    pub(crate) fn new(store: Store, recovery: Recovery) -> Self {
+        Self { store, recovery }
+    }
+
     /// Entities that stand by themselves, those mentioned most first, and how many there are without the limit.
-    pub async fn list_known(
+    pub async fn list(
         &self,
         ns: &Namespace,
         filter: &EntityFilter,
@@ -31,8 +43,8 @@ impl Memory {
         Ok(review::list(&mut conn, ns, filter).await?)
     }
 
-    /// Pairs of entities that may be one and that nobody has decided on, likeliest first.
-    pub async fn list_doubtful(
+    /// Pairs of entities that may be one and are not decided on, likeliest first.
+    pub async fn list_doubtful_pairs(
         &self,
         ns: &Namespace,
         filter: &EntityFilter,
@@ -44,7 +56,7 @@ impl Memory {
     /// From now on `other` counts as `keep`. People with different e-mail addresses are only merged where the caller
     /// insists.
     #[tracing::instrument(skip_all, fields(%ns, keep, other))]
-    pub async fn merge_known(
+    pub async fn merge(
         &self,
         ns: &Namespace,
         keep: i64,
@@ -53,7 +65,7 @@ impl Memory {
     ) -> Result<Decided, EngineError> {
         let unanswered = Mutex::new(None);
         let answer = self
-            .persist(|| async {
+            .recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let (first, second) = two(&mut tx, ns, keep, other).await?;
             for (row, name) in [(&first, "keep"), (&second, "merge")] {
@@ -103,10 +115,11 @@ impl Memory {
 
     /// The entity stands by itself again, as before it was merged. Gives it and what it counted as.
     #[tracing::instrument(skip_all, fields(%ns, id))]
-    pub async fn split_known(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
+    pub async fn split(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
         let unanswered = Mutex::new(None);
         let answer = self
-            .persist(|| async {
+            .recovery
+            .retry_transient(|| async {
                 let mut tx = self.store.begin().await?;
                 review::lock(&mut tx, ns).await?;
                 let row = one(&mut tx, ns, id).await?;
@@ -137,12 +150,13 @@ impl Memory {
         once(answer, unanswered)
     }
 
-    /// Somebody says that two entities are not the same: the pair is neither shown as doubtful nor weighed again.
+    /// Two entities are not the same: the pair is neither listed as doubtful nor compared again.
     #[tracing::instrument(skip_all, fields(%ns, a, b))]
-    pub async fn reject_same(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
+    pub async fn reject(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
         let unanswered = Mutex::new(None);
         let answer = self
-            .persist(|| async {
+            .recovery
+            .retry_transient(|| async {
                 let mut tx = self.store.begin().await?;
                 let (first, second) = two(&mut tx, ns, a, b).await?;
                 let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
@@ -165,12 +179,13 @@ impl Memory {
         once(answer, unanswered)
     }
 
-    /// Takes [`reject_same`](Self::reject_same) back.
+    /// Undoes [`reject`](Self::reject).
     #[tracing::instrument(skip_all, fields(%ns, a, b))]
-    pub async fn reopen_same(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
+    pub async fn reopen(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
         let unanswered = Mutex::new(None);
         let answer = self
-            .persist(|| async {
+            .recovery
+            .retry_transient(|| async {
                 let mut tx = self.store.begin().await?;
                 let (first, second) = two(&mut tx, ns, a, b).await?;
                 if !review::unmark_rejected(&mut tx, ns, a, b).await? {

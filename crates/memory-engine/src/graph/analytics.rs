@@ -1,5 +1,4 @@
-//! Looking over a graph: lists, ranges, figures, paths, likely duplicates. Each answer is one state of one
-//! thread.
+//! Lists, ranges, figures and paths of a graph. Each answer is one snapshot of one thread.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -15,8 +14,9 @@ use memory_store::graph::{
     Ranges, RecentChange, StoredRelation, Thread,
 };
 
+use super::KnowledgeGraph;
 use super::versions::unknown_entity;
-use crate::{EngineError, Memory};
+use crate::EngineError;
 
 /// Items in each list of the analytics.
 const ANALYTICS_ITEMS: usize = 10;
@@ -26,7 +26,7 @@ const CONNECTED_NAMES: usize = 10;
 pub const PATH_DEPTH_MAX: i64 = 20;
 /// Entities with their observations in a list unless a limit is given.
 const QUERIED_DEFAULT: usize = 50;
-/// Names without an entity that are told where a path stops at them.
+/// How many names without an entity are named where a path stops at them.
 const NAMELESS_MAX: usize = 3;
 /// A search for a path gives up after this many names.
 const PATH_NAMES_MAX: usize = 100_000;
@@ -66,7 +66,7 @@ pub enum RelationPath {
     GaveUp,
 }
 
-impl Memory {
+impl KnowledgeGraph {
     /// Names and types, of a type and with a part of the name where these are given.
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn list_entities(
@@ -77,25 +77,26 @@ impl Memory {
         name_part: Option<&str>,
         page: PageRequest,
     ) -> Result<Listed<NamedEntity>, EngineError> {
-        self.take_in_file(ns, scope).await?;
+        self.refresh_from_file(ns, scope).await?;
         entity_type.map_or(Ok(()), check_entity_type)?;
         name_part.map_or(Ok(()), check_query)?;
         let pattern = name_part.map(Pattern::new);
         let (limit, chars) = (page.limit.unwrap_or(PAGE_ENTITIES), self.bounds(page.limit).chars);
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Ok(Listed { entities: Vec::new(), next: None });
-            };
-            let cursor = page.start(&thread.cursor_key)?;
-            let pattern = pattern.as_ref();
-            let (entities, has_more) =
-                graph::list_entities(&mut tx, &thread, entity_type, pattern, cursor.after, limit, chars)
-                    .await?;
-            let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
-            Ok(listed(&thread, entities, cursor, last))
-        })
-        .await
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Ok(Listed { entities: Vec::new(), next: None });
+                };
+                let cursor = page.start(&thread.cursor_key)?;
+                let pattern = pattern.as_ref();
+                let (entities, has_more) =
+                    graph::list_entities(&mut tx, &thread, entity_type, pattern, cursor.after, limit, chars)
+                        .await?;
+                let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
+                Ok(listed(&thread, entities, cursor, last))
+            })
+            .await
     }
 
     /// Entities of which something is in all the ranges.
@@ -108,39 +109,41 @@ impl Memory {
         page: PageRequest,
     ) -> Result<Listed<QueriedEntity>, EngineError> {
         check_ranges(ranges)?;
-        self.take_in_file(ns, scope).await?;
+        self.refresh_from_file(ns, scope).await?;
         let (limit, chars) = (page.limit.unwrap_or(QUERIED_DEFAULT), self.bounds(page.limit).chars);
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Ok(Listed { entities: Vec::new(), next: None });
-            };
-            let cursor = page.start(&thread.cursor_key)?;
-            let (entities, has_more) =
-                graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit, chars).await?;
-            let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
-            Ok(listed(&thread, entities, cursor, last))
-        })
-        .await
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Ok(Listed { entities: Vec::new(), next: None });
+                };
+                let cursor = page.start(&thread.cursor_key)?;
+                let (entities, has_more) =
+                    graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit, chars).await?;
+                let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
+                Ok(listed(&thread, entities, cursor, last))
+            })
+            .await
     }
 
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn analytics(&self, ns: &Namespace, scope: &GraphScope) -> Result<Analytics, EngineError> {
-        self.take_in_file(ns, scope).await?;
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Ok(Analytics::default());
-            };
-            let n = ANALYTICS_ITEMS;
-            Ok(Analytics {
-                recent_changes: graph::recent_changes(&mut tx, &thread, n).await?,
-                top_important: graph::top_important(&mut tx, &thread, n).await?,
-                most_connected: graph::most_connected(&mut tx, &thread, n, CONNECTED_NAMES).await?,
-                orphaned_entities: graph::orphaned_entities(&mut tx, &thread, n).await?,
+        self.refresh_from_file(ns, scope).await?;
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Ok(Analytics::default());
+                };
+                let n = ANALYTICS_ITEMS;
+                Ok(Analytics {
+                    recent_changes: graph::recent_changes(&mut tx, &thread, n).await?,
+                    top_important: graph::top_important(&mut tx, &thread, n).await?,
+                    most_connected: graph::most_connected(&mut tx, &thread, n, CONNECTED_NAMES).await?,
+                    orphaned_entities: graph::orphaned_entities(&mut tx, &thread, n).await?,
+                })
             })
-        })
-        .await
+            .await
     }
 
     /// A shortest path of at most `depth` relations, each taken in its direction or against it; of several
@@ -154,32 +157,33 @@ impl Memory {
         to: &str,
         depth: usize,
     ) -> Result<RelationPath, EngineError> {
-        self.take_in_file(ns, scope).await?;
-        self.persist(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Err(unknown_entity(from).into());
-            };
-            let (start, goal) = (TextKey::of(from), TextKey::of(to));
-            let known = graph::entity_ids(&mut tx, &thread, &[start, goal]).await?;
-            let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
-            let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
-            let path = shortest_path(&mut tx, &thread, start, goal, depth).await?;
-            if !matches!(path, RelationPath::NotFound(_)) {
-                return Ok(path);
-            }
-            let mut isolated = Vec::new();
-            for (id, name) in [(start, from), (goal, to)] {
-                let touching = graph::relations_touching(&mut tx, &thread, &[id], Next::ALL).await?;
-                // One to a name that no entity has is told by that.
-                let leads_on = |r: &StoredRelation| r.from_id != r.to_id;
-                if !touching.iter().any(leads_on) {
-                    isolated.push(name.to_owned());
+        self.refresh_from_file(ns, scope).await?;
+        self.recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Err(unknown_entity(from).into());
+                };
+                let (start, goal) = (TextKey::of(from), TextKey::of(to));
+                let known = graph::entity_ids(&mut tx, &thread, &[start, goal]).await?;
+                let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
+                let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
+                let path = shortest_path(&mut tx, &thread, start, goal, depth).await?;
+                if !matches!(path, RelationPath::NotFound(_)) {
+                    return Ok(path);
                 }
-            }
-            Ok(if isolated.is_empty() { path } else { RelationPath::Isolated(isolated) })
-        })
-        .await
+                let mut isolated = Vec::new();
+                for (id, name) in [(start, from), (goal, to)] {
+                    let touching = graph::relations_touching(&mut tx, &thread, &[id], Next::ALL).await?;
+                    // A relation to a name without an entity is known by that.
+                    let leads_on = |r: &StoredRelation| r.from_id != r.to_id;
+                    if !touching.iter().any(leads_on) {
+                        isolated.push(name.to_owned());
+                    }
+                }
+                Ok(if isolated.is_empty() { path } else { RelationPath::Isolated(isolated) })
+            })
+            .await
     }
 }
 

@@ -1,4 +1,4 @@
-//! Lines on their way in, each with its number, and how far a transfer is.
+//! Reading a stream line by line, each line numbered and within its limit.
 
 use memory_core::Invalid;
 use memory_core::graph_jsonl::LINE_MAX_BYTES;
@@ -6,21 +6,8 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 use crate::EngineError;
 
-/// How far a transfer is: lines on the way out, bytes on the way in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Progress {
-    pub done: u64,
-    pub total: u64,
-}
-
-/// Who wants to know how far a transfer is.
-pub type Report<'a> = &'a (dyn Fn(Progress) + Send + Sync);
-
-/// For whoever does not.
-pub fn unreported(_: Progress) {}
-
 /// Reads one line after the other, each within its limit.
-pub(crate) struct NumberedLines<R> {
+pub(crate) struct LineReader<R> {
     from: R,
     line: Vec<u8>,
     /// Of the last line read, from 1.
@@ -28,7 +15,7 @@ pub(crate) struct NumberedLines<R> {
     pub(crate) bytes_read: u64,
 }
 
-impl<R: AsyncBufRead + Unpin> NumberedLines<R> {
+impl<R: AsyncBufRead + Unpin> LineReader<R> {
     pub(crate) fn new(from: R) -> Self {
         Self { from, line: Vec::new(), number: 0, bytes_read: 0 }
     }

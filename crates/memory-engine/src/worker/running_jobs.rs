@@ -1,4 +1,4 @@
-//! What a worker has under way, and how much more it may have.
+//! The jobs that a worker is running, and how many more it may claim.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use memory_core::id::JobId;
 use memory_store::jobs::LeasedJob;
 use tokio::task::{self, AbortHandle, JoinSet};
 
-use crate::Memory;
+use super::JobRunner;
 
 #[derive(Default)]
-pub(super) struct Hands {
+pub(super) struct RunningJobs {
     running: JoinSet<()>,
     held: HashMap<task::Id, (LeasedJob, AbortHandle)>,
 }
 
-/// How many more jobs a worker may have.
+/// How many more jobs a worker may claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Room {
     pub(super) all: usize,
-    /// Of these at most so many long ones.
+    /// At most so many of these may be long.
     pub(super) long: usize,
 }
 
 impl Room {
-    /// Of the places one is kept free of long work, unless there is no other.
+    /// One place is kept free of long jobs, unless there is no other.
     fn of(concurrency: usize, held: usize, held_long: usize) -> Self {
         let all = concurrency.saturating_sub(held);
         let long = concurrency.saturating_sub(1).max(1).saturating_sub(held_long);
@@ -32,10 +32,10 @@ impl Room {
     }
 }
 
-impl Hands {
-    pub(super) fn take(&mut self, memory: &Arc<Memory>, job: LeasedJob) {
-        let (memory, mine) = (Arc::clone(memory), job.clone());
-        let handle = self.running.spawn(async move { memory.do_job(&mine).await });
+impl RunningJobs {
+    pub(super) fn start(&mut self, runner: &Arc<JobRunner>, job: LeasedJob) {
+        let (runner, mine) = (Arc::clone(runner), job.clone());
+        let handle = self.running.spawn(async move { runner.run(&mine).await });
         self.held.insert(handle.id(), (job, handle));
     }
 
@@ -53,7 +53,7 @@ impl Hands {
     }
 
     /// Waits for a job to end; `None` when there is none.
-    pub(super) async fn ended(&mut self) -> Option<()> {
+    pub(super) async fn next_ended(&mut self) -> Option<()> {
         let ended = self.running.join_next_with_id().await?;
         let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
         self.held.remove(&id);

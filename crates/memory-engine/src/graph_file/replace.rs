@@ -1,5 +1,5 @@
-//! Making a graph what its file says, in the file's order, while what has not changed keeps its identity: an
-//! entity that still stands there keeps its observations' ids and versions.
+//! Replacing a graph's content by that of its file, in the file's order. What has not changed keeps its identity: an
+//! entity that is still in the file keeps its observations' ids and versions.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -8,32 +8,32 @@ use memory_core::graph_jsonl::{GraphLine, parse_line};
 use memory_store::Tx;
 use memory_store::graph::{self, EntityAt, ObservationAt, Ordered, PlacedEntity, Thread};
 
-use super::intake::Intake;
-use super::transfer::{Repetitions, Uniting};
+use super::import_progress::ImportProgress;
 use crate::EngineError;
+use crate::graph::merge_lines::{LineMerger, RepeatedNames};
 
 /// How many rows are placed at a time …
 const ROWS_AT_ONCE: usize = 2_000;
 /// … and about how much text.
 const TEXT_AT_ONCE: usize = 4_000_000;
 
-/// What became of it.
+/// The outcome of a replacement.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Replaced {
     pub(super) has_changed: bool,
     pub(super) warning: Option<String>,
 }
 
-/// Makes the thread what the file says.
+/// Replaces the thread's content by that of the file.
 pub(super) async fn replace(
     tx: &mut Tx,
     thread: &Thread,
     file: &[u8],
-    intake: &Intake,
+    progress: &ImportProgress,
 ) -> Result<Replaced, EngineError> {
     let has_relations = !graph::relation_ids_after(tx, thread, 0, 1).await?.is_empty();
     graph::begin_bulk(tx).await?;
-    let mut placing = Placing { tx, thread, intake, has_relations, has_changed: false };
+    let mut placing = Placing { tx, thread, progress, has_relations, has_changed: false };
     let warning = placing.entities(file).await?;
     placing.relations(file).await?;
     let has_changed = placing.has_changed;
@@ -88,7 +88,7 @@ impl<'a, T> Batches<'a, T> {
     }
 }
 
-/// What is to be done with rows that were there; it is done in one go at the end.
+/// Changes of existing rows, applied together at the end.
 #[derive(Default)]
 struct Leftover {
     moved_entities: Vec<(i64, i64)>,
@@ -107,7 +107,7 @@ enum Place<'a> {
 struct Placing<'a> {
     tx: &'a mut Tx,
     thread: &'a Thread,
-    intake: &'a Intake,
+    progress: &'a ImportProgress,
     /// Before anything of the file was placed.
     has_relations: bool,
     has_changed: bool,
@@ -123,7 +123,7 @@ impl Placing<'_> {
         let mut names = HashSet::new();
         let mut ids = HashSet::new();
         let mut leftover = Leftover::default();
-        let mut repetitions = Repetitions::default();
+        let mut repetitions = RepeatedNames::default();
         let mut repeated = Vec::new();
         loop {
             let batch = batches.next()?;
@@ -141,13 +141,13 @@ impl Placing<'_> {
                 }
             }
             self.place_entities(&entities, &mut order, &mut ids, &mut leftover).await?;
-            self.intake.has_placed(entities.len());
+            self.progress.add_placed(entities.len());
         }
         self.settle_entities(&ids, leftover).await?;
         if !repeated.is_empty() {
-            let mut uniting = Uniting::new(self.tx, self.thread);
-            uniting.add_entities(repeated).await?;
-            self.has_changed |= uniting.done.has_changed();
+            let mut merger = LineMerger::new(self.tx, self.thread);
+            merger.add_entities(repeated).await?;
+            self.has_changed |= merger.done.has_changed();
         }
         Ok(repetitions.warning())
     }
@@ -211,7 +211,7 @@ impl Placing<'_> {
         Ok(())
     }
 
-    /// Entities that the file does not say go; those that it says elsewhere move.
+    /// Deletes entities that the file does not have, and moves those that it has elsewhere.
     async fn settle_entities(&mut self, ids: &HashSet<i64>, leftover: Leftover) -> Result<(), EngineError> {
         let mut doomed = Vec::new();
         let mut after = 0;
@@ -256,7 +256,7 @@ impl Placing<'_> {
                 .filter(|(key, _)| keys.insert(*key))
                 .collect();
             self.place_relations(&relations, &mut order, &mut ids, &mut moved).await?;
-            self.intake.has_placed(relations.len());
+            self.progress.add_placed(relations.len());
         }
         let mut doomed = Vec::new();
         let mut after = 0;
@@ -311,7 +311,7 @@ impl Placing<'_> {
     }
 }
 
-/// What has to be done for a stored entity to be as the file says it.
+/// Collects the changes that make a stored entity what the file has.
 fn compare<'a>(
     stored: &PlacedEntity,
     said: &'a GraphEntity,

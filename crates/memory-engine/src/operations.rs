@@ -1,18 +1,22 @@
-//! What operators do: look at jobs, try failed ones again, cancel, have texts extracted again.
+//! Operator verbs: list, retry and cancel jobs; queue texts to be extracted again.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
 use memory_core::job::{JobState, Lane};
 use memory_store::events::ExtractorId;
 use memory_store::jobs::{self, Cancelled, JobFilter, JobRow, Retried};
 use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
-use memory_store::survey;
+use memory_store::{Store, Topic, survey};
 
-use crate::lines::{Progress, Report};
+use crate::EngineError;
+use crate::progress::{Progress, Report};
+use crate::recovery::Recovery;
 use crate::remember::SHORT_TURN_TOKENS;
+use crate::settings::EngineSettings;
+use crate::signals::{Signals, hint};
 use crate::status::WORKER_SILENT_SECONDS;
-use crate::{EngineError, Memory};
 
 /// How many jobs are queued in one transaction.
 const BATCH: i64 = 1000;
@@ -20,16 +24,16 @@ const BATCH: i64 = 1000;
 /// What was queued to be extracted again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Requeued {
-    /// Who will read it, with its version.
+    /// The extractor that will read it, with its version.
     pub extractor: String,
     /// Texts that have a job of their own.
     pub texts: u64,
     /// Short turns, read with their conversations.
     pub turns: u64,
     pub conversations: u64,
-    /// What waited before.
+    /// Jobs that waited before.
     pub waiting: u64,
-    /// What is being extracted at this moment; it is left alone.
+    /// Jobs that are running; they are left alone.
     pub running: u64,
     pub jobs: Vec<JobId>,
 }
@@ -44,32 +48,53 @@ impl Requeued {
     }
 }
 
-impl Memory {
-    /// The newest jobs that are meant, newest first.
+/// The verbs of operators.
+#[derive(Clone)]
+pub struct Operations {
+    store: Store,
+    recovery: Recovery,
+    settings: Arc<EngineSettings>,
+    signals: Signals,
+}
+
+impl Operations {
+    pub(crate) fn new(
+        store: Store,
+        recovery: Recovery,
+        settings: Arc<EngineSettings>,
+        signals: Signals,
+    ) -> Self {
+        Self { store, recovery, settings, signals }
+    }
+
+    /// The jobs that match, newest first.
     pub async fn list_jobs(&self, filter: &JobFilter, limit: i64) -> Result<Vec<JobRow>, EngineError> {
-        self.persist(|| async { Ok(jobs::list(&mut *self.store.acquire().await?, filter, limit).await?) })
+        self.recovery
+            .retry_transient(|| async {
+                Ok(jobs::list(&mut *self.store.acquire().await?, filter, limit).await?)
+            })
             .await
     }
 
     /// Tries a failed job again, of one namespace or of any.
     pub async fn retry_job(&self, ns: Option<&Namespace>, id: JobId) -> Result<Retried, EngineError> {
-        let retried = self.persist(|| async {
+        let retried = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let retried = jobs::retry_failed(&mut tx, ns, id).await?;
             tx.commit().await?;
             Ok(retried)
         });
         let retried = retried.await?;
-        self.tell_workers().await;
+        self.hint_workers().await;
         Ok(retried)
     }
 
-    /// Tries all failed jobs again that are meant; gives how many.
+    /// Tries all failed jobs again that match; gives how many.
     pub async fn retry_failed_jobs(&self, filter: &JobFilter) -> Result<u64, EngineError> {
         let mut all = 0;
         let mut last = None;
         loop {
-            let retried = self.persist(|| async {
+            let retried = self.recovery.retry_transient(|| async {
                 let mut tx = self.store.begin().await?;
                 let retried = jobs::retry_all_failed(&mut tx, filter, last.as_ref(), BATCH).await?;
                 tx.commit().await?;
@@ -81,31 +106,34 @@ impl Memory {
             if last.is_none() {
                 return Ok(all);
             }
-            self.tell_workers().await;
+            self.hint_workers().await;
         }
     }
 
-    /// Cancels an open job, of one namespace or of any. Who does it notices soon, and writes nothing.
+    /// Cancels an open job, of one namespace or of any. The worker that does it notices soon and writes nothing.
     pub async fn cancel_job(&self, ns: Option<&Namespace>, id: JobId) -> Result<Cancelled, EngineError> {
-        let cancelled = self.persist(|| async {
+        let cancelled = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let cancelled = jobs::cancel(&mut tx, ns, id).await?;
             tx.commit().await?;
             Ok(cancelled)
         });
         let cancelled = cancelled.await?;
-        self.tell_workers().await;
+        self.hint_workers().await;
         Ok(cancelled)
     }
 
     /// Every namespace that holds texts.
     pub async fn namespaces(&self) -> Result<Vec<Namespace>, EngineError> {
-        self.persist(|| async { Ok(reextraction::namespaces(&mut *self.store.acquire().await?).await?) })
+        self.recovery
+            .retry_transient(|| async {
+                Ok(reextraction::namespaces(&mut *self.store.acquire().await?).await?)
+            })
             .await
     }
 
-    /// Queues texts to be read again by the present extractor, behind what others wait for. What was found in them
-    /// stays until then. What waits already or is being read is left alone.
+    /// Queues texts to be extracted again by the present extractor, at bulk priority. What was extracted before
+    /// stays until then. Jobs that wait or run are left alone.
     pub async fn requeue_extraction(
         &self,
         ns: &Namespace,
@@ -121,7 +149,7 @@ impl Memory {
         let mut conversations = BTreeSet::new();
         let mut after = RevisionId(0);
         loop {
-            let queued = self.persist(|| async {
+            let queued = self.recovery.retry_transient(|| async {
                 let mut tx = self.store.begin().await?;
                 let batch = BatchOf { after, limit: BATCH, short_turn_tokens: SHORT_TURN_TOKENS as i64 };
                 let batch = reextraction::queue_batch(&mut tx, ns, selection, present, batch).await?;
@@ -135,7 +163,7 @@ impl Memory {
                 Ok((batch, passes))
             });
             let (batch, passes) = queued.await?;
-            self.tell_workers().await;
+            self.hint_workers().await;
             requeued.add(&batch);
             requeued.jobs.extend(passes);
             conversations.extend(batch.conversations);
@@ -158,7 +186,7 @@ impl Memory {
     ) -> Result<Vec<JobRow>, EngineError> {
         let mut open = ids.to_vec();
         loop {
-            let asked = self.persist(|| async {
+            let asked = self.recovery.retry_transient(|| async {
                 Ok(jobs::still_open(&mut *self.store.acquire().await?, ns, &open).await?)
             });
             open = asked.await?;
@@ -177,17 +205,15 @@ impl Memory {
         self.list_jobs(&filter, ids.len() as i64).await
     }
 
-    /// Whether any worker has been seen lately.
+    /// Whether a worker has written a heartbeat lately.
     pub async fn has_worker(&self) -> Result<bool, EngineError> {
         let seen = survey::workers_seen(&mut *self.store.acquire().await?).await?;
         Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
     }
 
     /// Wakes the workers of this process and of others. They poll: a lost hint costs a second.
-    async fn tell_workers(&self) {
-        self.wake_worker();
-        if let Err(error) = self.store.hint(memory_store::Topic::Jobs).await {
-            tracing::debug!(%error, "a hint was lost; workers poll");
-        }
+    async fn hint_workers(&self) {
+        self.signals.wake_worker();
+        hint(&self.store, Topic::Jobs).await;
     }
 }

@@ -1,0 +1,420 @@
+//! One graph and its file, kept in step.
+//!
+//! Calls that change the graph come in together; then one of them writes the file for all, alone. From the first change
+//! to the writing the file's folder is locked against other processes that do the same.
+
+use std::io;
+use std::mem;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use memory_core::Invalid;
+use memory_core::graph::{GraphFile, GraphScope};
+use memory_core::id::Namespace;
+use memory_store::Store;
+use memory_store::graph::{self, InStep};
+use tokio::sync::{Mutex, MutexGuard, OwnedRwLockReadGuard, RwLock};
+
+use super::disk::{self, FolderLock, Seen, Stamp};
+use super::file_cache::{CACHE_IDLE, CacheBudget, CachedFile};
+use super::filed_graph::{FiledGraph, Imported};
+use super::import_progress::ImportProgress;
+use super::write::{NotWritten, Outcome};
+use crate::EngineError;
+use crate::graph::changed::{Changed, Warning};
+use crate::graph::watched::WatchedGraphs;
+use crate::locking::locked;
+
+/// How long a call waits for other processes.
+const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+/// For so long a search takes a file to be there, or not, as it was found.
+const LOOKED_AT_FOR: Duration = Duration::from_millis(500);
+/// How often a file is written again that another program changed meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// A graph and its file, with the locks that keep them in step.
+pub(crate) struct GraphFileSync {
+    file: FiledGraph,
+    /// How long a call waits for others that use the file.
+    patience: Duration,
+    cache_budget: CacheBudget,
+    /// Calls that change the graph share it; the call that writes the file has it alone, after them.
+    writers: Arc<RwLock<()>>,
+    state: Mutex<State>,
+    /// When a search last looked whether the file is there, and whether it was.
+    looked: std::sync::Mutex<Option<(Instant, bool)>>,
+    /// The file as it was when an import was last started in the background.
+    tried: std::sync::Mutex<Option<Seen>>,
+}
+
+#[derive(Default)]
+struct State {
+    lock: Option<FolderLock>,
+    /// The file when graph and file were last in step.
+    seen: Option<Seen>,
+    /// The graph's version that the file has.
+    written: i64,
+    /// The graph has what the file does not, of an earlier call.
+    is_unwritten: bool,
+    failure: Option<String>,
+    /// Warnings for the next answer.
+    notices: Vec<String>,
+    cache: Option<CachedFile>,
+    /// A task drops the cache when it is idle.
+    cache_is_watched: bool,
+}
+
+/// What is done at a file without a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CatchUp {
+    /// The file is imported; nothing is written.
+    ImportOnly,
+    /// The file is written too where it lacks something, and drafts that others have left beside it are removed.
+    ImportAndWrite,
+}
+
+impl State {
+    /// Everything that the next answer has to say.
+    fn take_notice(&mut self) -> Option<String> {
+        (!self.notices.is_empty()).then(|| mem::take(&mut self.notices).join(" "))
+    }
+
+    /// The file has what this process wrote there last.
+    fn has_written(&self, content: Option<&[u8]>) -> bool {
+        match (&self.cache, content) {
+            (Some(cache), Some(content)) => self.seen.is_some() && cache.text() == content,
+            _ => false,
+        }
+    }
+}
+
+/// A call's share in the next writing of the file. Dropped without [`end`](Self::end), it leaves the change to be
+/// written by the next call, and the folder unlocked.
+pub(crate) struct WriteGuard {
+    sync: Arc<GraphFileSync>,
+    shared: Option<OwnedRwLockReadGuard<()>>,
+}
+
+impl WriteGuard {
+    /// After the change: it is in the file when this returns, or the answer says why it is not.
+    pub(crate) async fn end<T>(
+        mut self,
+        changed: Result<Changed<T>, EngineError>,
+    ) -> Result<Changed<T>, EngineError> {
+        self.shared = None;
+        let version = changed.as_ref().ok().and_then(|changed| changed.version);
+        let mut state = self.sync.leave(version).await;
+        let mut changed = changed?;
+        let is_unwritten = state.is_unwritten;
+        changed.warning = state.take_notice().map(|text| Warning { text, is_unwritten });
+        Ok(changed)
+    }
+}
+
+impl Drop for WriteGuard {
+    fn drop(&mut self) {
+        if self.shared.take().is_some() {
+            let sync = Arc::clone(&self.sync);
+            tokio::spawn(async move { sync.unlock(true).await });
+        }
+    }
+}
+
+impl GraphFileSync {
+    pub(super) fn new(
+        store: Store,
+        watched: Arc<WatchedGraphs>,
+        ns: &Namespace,
+        file: &GraphFile,
+        patience: Duration,
+        cache_budget: CacheBudget,
+    ) -> Self {
+        let (ns, file, scope) = (ns.clone(), file.clone(), GraphScope::File(file.clone()));
+        Self {
+            file: FiledGraph { store, watched, ns, file, scope, progress: ImportProgress::default() },
+            patience,
+            cache_budget,
+            writers: Arc::default(),
+            state: Mutex::default(),
+            looked: std::sync::Mutex::default(),
+            tried: std::sync::Mutex::default(),
+        }
+    }
+
+    /// Why graph and file are not in step; `None` also while a call works on it, which will know better in a moment.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.state.try_lock().ok().and_then(|state| state.failure.clone())
+    }
+
+    /// The warnings for an answer.
+    pub(crate) async fn take_notice(&self) -> Result<Option<String>, EngineError> {
+        Ok(self.in_time(self.state.lock()).await?.take_notice())
+    }
+
+    /// Before the graph is read: what was written to its file is imported.
+    pub(crate) async fn refresh(self: &Arc<Self>) -> Result<(), EngineError> {
+        let seen = self.in_time(self.state.lock()).await?.seen;
+        let now = self.stamp().await?;
+        if seen.is_some_and(|seen| seen.still_is(now)) {
+            return Ok(());
+        }
+        self.catch_up_in_background().await
+    }
+
+    /// Before the graph is changed; [`WriteGuard::end`] comes after.
+    pub(crate) async fn begin_write(self: &Arc<Self>) -> Result<WriteGuard, EngineError> {
+        let shared = Some(self.enter().await?);
+        Ok(WriteGuard { sync: Arc::clone(self), shared })
+    }
+
+    /// Waits for others that use the file, as long as a call can.
+    async fn in_time<T>(&self, waiting: impl Future<Output = T>) -> Result<T, EngineError> {
+        tokio::time::timeout(self.patience, waiting).await.map_err(|_| {
+            let path = self.file.path();
+            EngineError::Busy(match self.file.progress.so_far() {
+                Some(so_far) => format!(
+                    "The graph's file {path} is still being taken in ({so_far}). Nothing was changed; call again in some seconds."
+                ),
+                None => format!(
+                    "Other calls are still busy with the graph's file {path}. Nothing was changed; call again in some seconds."
+                ),
+            })
+        })
+    }
+
+    /// Takes a share of the lock for a change, beside other changes.
+    async fn enter(self: &Arc<Self>) -> Result<OwnedRwLockReadGuard<()>, EngineError> {
+        let seen = self.in_time(self.state.lock()).await?.seen;
+        let now = self.stamp().await?;
+        if !seen.is_some_and(|seen| seen.seems_to_be(now)) {
+            self.catch_up_in_background().await?;
+        }
+        let coming_in = async {
+            let shared = Arc::clone(&self.writers).read_owned().await;
+            (shared, self.state.lock().await)
+        };
+        let (shared, mut state) = self.in_time(coming_in).await?;
+        let entered = match self.lock_folder(&mut state).await {
+            Ok(()) => self.import_changes(&mut state).await,
+            Err(error) => Err(error),
+        };
+        if let Err(error) = entered {
+            drop((state, shared));
+            // There may be no other call left that would unlock the folder.
+            self.unlock(false).await;
+            return Err(error);
+        }
+        drop(state);
+        Ok(shared)
+    }
+
+    /// After a change: when all changes under way have ended, the first to get the lock writes the file for all.
+    async fn leave(self: &Arc<Self>, version: Option<i64>) -> MutexGuard<'_, State> {
+        let _alone = self.writers.write().await;
+        let mut state = self.state.lock().await;
+        if state.is_unwritten || version.is_some_and(|version| version > state.written) {
+            self.write_or_note(&mut state).await;
+            self.drop_cache_when_idle(&mut state);
+        }
+        state.lock = None;
+        state
+    }
+
+    /// Imports the file in a task of its own: it goes on when the call that wanted it is dropped, or answered before.
+    async fn catch_up_in_background(self: &Arc<Self>) -> Result<(), EngineError> {
+        let sync = Arc::clone(self);
+        let catching_up = tokio::spawn(async move { sync.catch_up_and_unlock(CatchUp::ImportOnly).await });
+        self.in_time(catching_up).await?.unwrap_or_else(|error| Err(io::Error::other(error).into()))
+    }
+
+    pub(crate) async fn catch_up_and_unlock(self: &Arc<Self>, what: CatchUp) -> Result<(), EngineError> {
+        let _alone = self.writers.write().await;
+        let mut state = self.state.lock().await;
+        let mut caught_up = self.lock_folder(&mut state).await;
+        if caught_up.is_ok() {
+            if what == CatchUp::ImportAndWrite {
+                disk::remove_drafts(self.file.path());
+            }
+            caught_up = self.import_changes(&mut state).await;
+        }
+        if caught_up.is_ok() && state.is_unwritten && what == CatchUp::ImportAndWrite {
+            self.write_or_note(&mut state).await;
+            self.drop_cache_when_idle(&mut state);
+        }
+        state.lock = None;
+        caught_up
+    }
+
+    async fn unlock(&self, is_unwritten: bool) {
+        let _alone = self.writers.write().await;
+        let mut state = self.state.lock().await;
+        state.lock = None;
+        state.is_unwritten |= is_unwritten;
+    }
+
+    async fn lock_folder(&self, state: &mut State) -> Result<(), EngineError> {
+        if state.lock.is_none() {
+            let lock = FolderLock::take(self.file.path(), LOCK_PATIENCE).await;
+            state.lock = Some(lock.map_err(|error| self.unreadable(&error))?);
+        }
+        Ok(())
+    }
+
+    /// Whether the file is there, as of a moment ago.
+    pub(crate) async fn is_there(self: &Arc<Self>) -> bool {
+        let looked = || locked(&self.looked);
+        if let Some((at, was_there)) = *looked()
+            && at.elapsed() < LOOKED_AT_FOR
+        {
+            return was_there;
+        }
+        let is_there = self.import_in_background().await;
+        *looked() = Some((Instant::now(), is_there));
+        is_there
+    }
+
+    /// Starts an import if others have changed the file, without waiting for it. Gives whether the file is there.
+    pub(crate) async fn import_in_background(self: &Arc<Self>) -> bool {
+        let Ok(now) = self.stamp().await else { return false };
+        // If the state is locked, a call is at the file already.
+        let is_new =
+            self.state.try_lock().is_ok_and(|state| !state.seen.is_some_and(|seen| seen.still_is(now)));
+        // One that is damaged is not read again and again.
+        let tried = locked(&self.tried).replace(Seen::new(now));
+        if is_new && !tried.is_some_and(|tried| tried.still_is(now)) {
+            let sync = Arc::clone(self);
+            tokio::spawn(async move {
+                if let Err(error) = sync.catch_up_and_unlock(CatchUp::ImportOnly).await {
+                    tracing::debug!(%error, "a graph's file was not imported");
+                }
+            });
+        }
+        now.is_some()
+    }
+
+    /// How the file looks now.
+    async fn stamp(&self) -> Result<Option<Stamp>, EngineError> {
+        Stamp::of(self.file.path()).await.map_err(|error| self.unreadable(&error))
+    }
+
+    fn unreadable(&self, error: &io::Error) -> EngineError {
+        Invalid::new(format!(
+            "The graph's file {} cannot be read: {error}. Nothing was changed; make it readable, or set MEMORY_FILE_PATH \
+             to another.",
+            self.file.path()
+        ))
+        .into()
+    }
+
+    /// Imports what another program has written to the file. The folder is locked.
+    async fn import_changes(&self, state: &mut State) -> Result<(), EngineError> {
+        let now = self.stamp().await?;
+        if state.seen.is_some_and(|seen| seen.still_is(now)) {
+            return Ok(());
+        }
+        let imported = async {
+            let (content, seen) =
+                disk::read(self.file.path()).await.map_err(|error| self.unreadable(&error))?;
+            if state.has_written(content.as_deref()) {
+                return Ok((Imported::silent(state.written, state.is_unwritten), seen));
+            }
+            Ok::<_, EngineError>((self.file.import(content.as_deref()).await?, seen))
+        };
+        let imported = imported.await;
+        match imported {
+            Ok((imported, seen)) => {
+                state.seen = Some(seen);
+                state.written = imported.written;
+                state.is_unwritten = imported.is_unwritten;
+                state.notices.extend(imported.notices);
+                state.failure = state.failure.take().filter(|_| state.is_unwritten);
+                Ok(())
+            }
+            Err(error) => {
+                state.failure = Some(error.to_string());
+                Err(error)
+            }
+        }
+    }
+
+    /// Writes the file; why it could not be written is said by the next answer.
+    async fn write_or_note(&self, state: &mut State) {
+        state.is_unwritten = true;
+        match self.write(state).await {
+            Ok(()) => {
+                state.is_unwritten = false;
+                state.failure = None;
+            }
+            Err(error) => {
+                let failure = format!(
+                    "The graph's file {} was not written: {}. The change is kept and will be in the file as soon as a \
+                     later one can be written there.",
+                    self.file.path(),
+                    error.to_string().trim_end_matches('.')
+                );
+                tracing::warn!(failure);
+                state.notices.push(failure.clone());
+                state.failure = Some(failure);
+            }
+        }
+    }
+
+    async fn write(&self, state: &mut State) -> Result<(), NotWritten> {
+        for _ in 0..ATTEMPTS {
+            self.import_changes(state).await?;
+            match self.file.write(&mut state.cache, state.seen, &self.cache_budget).await? {
+                Outcome::Written { version, seen } => {
+                    state.seen = Some(seen);
+                    state.written = version;
+                    return Ok(());
+                }
+                Outcome::NoGraph => return Ok(()),
+                Outcome::ChangedMeanwhile => {}
+            }
+        }
+        Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps writing it").into())
+    }
+
+    /// Starts the task that drops the cache when nothing was written for a while.
+    fn drop_cache_when_idle(self: &Arc<Self>, state: &mut State) {
+        if state.cache.is_none() || mem::replace(&mut state.cache_is_watched, true) {
+            return;
+        }
+        let sync = Arc::downgrade(self);
+        tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(CACHE_IDLE).await;
+                let Some(sync) = sync.upgrade() else { return };
+                let mut state = sync.state.lock().await;
+                if state.cache.as_ref().is_none_or(CachedFile::is_idle) {
+                    state.cache = None;
+                    state.cache_is_watched = false;
+                    return;
+                }
+            }
+        });
+    }
+
+    /// Empties the graph, as after the deletion of its file. The thread stays, so that watchers see a later version.
+    pub(crate) async fn clear_graph(&self) -> Result<(), EngineError> {
+        let _alone = self.writers.write().await;
+        let mut state = self.state.lock().await;
+        if self.stamp().await?.is_some() {
+            return Err(
+                Invalid::new(format!("The file {} is back; nothing was deleted.", self.file.path())).into()
+            );
+        }
+        let mut tx = self.file.store.begin().await?;
+        let thread = graph::lock_thread(&mut tx, &self.file.ns, &self.file.scope).await?;
+        graph::clear(&mut tx, &thread).await?;
+        graph::note_in_step(&mut tx, &thread, InStep { version: thread.version, sha256: None }).await?;
+        tx.commit().await?;
+        state.seen = Some(Seen::new(None));
+        state.written = thread.version;
+        state.is_unwritten = false;
+        state.failure = None;
+        state.cache = None;
+        self.file.watched.announce_change();
+        Ok(())
+    }
+}
