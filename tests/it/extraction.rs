@@ -228,7 +228,7 @@ async fn two_extractions_with_the_same_people_do_not_get_in_each_others_way() {
 const VARIED: &[&str] = &[
     "Alice will send the API design to Bob by Friday. We decided to use Postgres instead of MySQL.",
     "📅 Naïve café meeting — Zoë Müller agreed to review the “Größenänderung” by 2026-03-21. 🦀 Risk: the migration may fail.",
-    "Meeting notes\n\nAttendees: José Ñúñez, Anna-Lena Öberg\n\nDecisions:\n- We decided to move the launch to May 15 🚀\n\nAction items:\n- José Ñúñez: prepare the übersicht by Friday\n- Anna-Lena: call the vendor\n\nRisks:\n- Die Prüfung könnte sich verzögern",
+    "InstancePaths notes\n\nAttendees: José Ñúñez, Anna-Lena Öberg\n\nDecisions:\n- We decided to move the launch to May 15 🚀\n\nAction items:\n- José Ñúñez: prepare the übersicht by Friday\n- Anna-Lena: call the vendor\n\nRisks:\n- Die Prüfung könnte sich verzögern",
     "From: Ann Chen <ann@example.org>\nTo: Bob Stone <bob@example.org>\nSubject: 価格 and timeline\n\nHi Bob,\n\nI’ll deliver the 漢字 report tomorrow. The team approved the budget… Please review the draft by Monday.\n\nAnn",
     "e\u{301}\u{301} 👩‍👩‍👧‍👦 Carol committed to fixing ERR-4021 in /etc/app.conf by next week.\r\n\r\nDave completed the rollout on 2026-02-01.\r\n",
     "会議の決定：田中さんは金曜日までに報告書を送ります。We agreed to postpone the release. Bob is blocked by the 认证 service.",

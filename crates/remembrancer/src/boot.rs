@@ -15,8 +15,8 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::backup;
-use crate::pieces::{Piece, Pieces};
 use crate::settings::Settings;
+use crate::setup::{Component, Components};
 use memory_engine::readiness::{Announce, Readiness};
 
 /// How often the embedded database is looked after.
@@ -213,12 +213,12 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
     if let Some(url) = &settings.store.database_url {
         return Ok((Store::open(url, connections).await?, None));
     }
-    let pieces = settings.pieces()?;
-    if let Some(missing) = pieces.missing(true).into_iter().find(|m| m.piece == Piece::Postgres) {
+    let components = settings.components()?;
+    if let Some(missing) = components.missing(true).into_iter().find(|m| m.component == Component::Postgres) {
         anyhow::bail!("{missing}");
     }
-    let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), pieces.data_dir.join("postgres"));
-    follow_major(&postgres, &pieces, settings).await?;
+    let postgres = EmbeddedPostgres::new(components.postgres_bin(), components.data_dir.join("postgres"));
+    follow_major(&postgres, &components, settings).await?;
     postgres.start().await?;
     let backup_dir = settings.backup.backup_dir.as_deref();
     if let Err(error) = backup::before_change(&postgres, &settings.model, backup_dir).await {
@@ -238,10 +238,10 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
 /// Data of an older major version of Postgres is taken over, by the programs that an earlier setup has left.
 async fn follow_major(
     postgres: &EmbeddedPostgres,
-    pieces: &Pieces,
+    components: &Components,
     settings: &Settings,
 ) -> anyhow::Result<()> {
-    let here = Pieces::postgres_major();
+    let here = Components::postgres_major();
     let Some(major) = postgres.data_major().filter(|major| *major != here) else { return Ok(()) };
     let folder = postgres.home().join("data");
     if major > here {
@@ -251,12 +251,12 @@ async fn follow_major(
             folder.display()
         );
     }
-    let Some(bin) = pieces.postgres_bin_of(major) else {
+    let Some(bin) = components.postgres_bin_of(major) else {
         anyhow::bail!(
             "{} is of PostgreSQL {major}, this version of Remembrancer has {here}, and the programs of {major} are gone from \
              {}; run the version that wrote it, make a logical backup, and restore that with this one",
             folder.display(),
-            pieces.data_dir.join("runtime").display()
+            components.data_dir.join("runtime").display()
         );
     };
     tracing::warn!(from = major, to = here, "the database is taken over into a new version of Postgres");

@@ -7,8 +7,8 @@ use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
 
-use crate::instance::{Hello, send_line};
-use crate::meeting::Meeting;
+use crate::daemon::{ClientRequest, send_line};
+use crate::instance_paths::InstancePaths;
 use crate::settings::Settings;
 use crate::tools::ToolSettings;
 
@@ -45,9 +45,10 @@ impl Client {
 
     async fn connect_as(settings: &Settings, in_bulk: bool) -> anyhow::Result<Self> {
         let namespace = settings.namespace()?.to_string();
-        let stream = Meeting::of(settings)?.connect_or_start(settings).await?;
+        let stream = InstancePaths::of(settings)?.connect_or_start(settings).await?;
         let (read, mut write) = stream.into_split();
-        let hello = Hello::Mcp { namespace, tools: ToolSettings::default(), graph_file: None, in_bulk };
+        let hello =
+            ClientRequest::Mcp { namespace, tools: ToolSettings::default(), graph_file: None, in_bulk };
         send_line(&mut write, &hello).await?;
         Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
     }

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use self::guard::Guard;
 use crate::message::MESSAGE_MAX_BYTES;
 use crate::stopping::refuse_while_stopping;
-use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
+use crate::tools::{Connection, GraphHome, ToolRegistry, ToolSettings};
 
 /// What a listener is to do; `serve` sends it to the process that holds the data folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl Listening {
 /// Opens the listener. Fails in one sentence when the address is not to be had or not to be trusted.
 pub(crate) async fn listen(
     options: ListenOptions,
-    toolbox: Arc<Toolbox>,
+    registry: Arc<ToolRegistry>,
     stop: CancellationToken,
 ) -> anyhow::Result<Listening> {
     let namespace = Namespace::new(&options.namespace)?;
@@ -96,14 +96,14 @@ pub(crate) async fn listen(
     let address = listener.local_addr()?;
     let metrics = match &options.metrics_bind {
         Some(bind) => {
-            let readiness = toolbox.readiness().clone();
+            let readiness = registry.readiness().clone();
             Some(memory_telemetry::listener::listen(bind, readiness, stop.clone()).await?.0)
         }
         None => None,
     };
     let graph =
-        GraphHome::open(options.graph_file.clone(), options.tools.read_only, &toolbox, &namespace).await;
-    let app = router(&options, Connection::new(toolbox, namespace, graph, &options.tools), &stop);
+        GraphHome::open(options.graph_file.clone(), options.tools.read_only, &registry, &namespace).await;
+    let app = router(&options, Connection::new(registry, namespace, graph, &options.tools), &stop);
     let most = connections::most_connections(options.max_connections);
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
     Ok(Listening { address, metrics, task })

@@ -6,15 +6,15 @@ mod boot;
 mod client;
 mod command_line;
 mod commands;
+mod daemon;
 mod http;
-mod instance;
+mod instance_paths;
 mod lines;
-mod meeting;
 mod message;
 mod operator;
-pub mod pieces;
 mod reembed;
 pub mod settings;
+pub mod setup;
 mod stopping;
 mod tools;
 
@@ -61,7 +61,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     settings.store.tidy().map_err(anyhow::Error::msg)?;
     match &cli.command {
         Command::Setup(args) => {
-            commands::setup::run(args, &settings.pieces()?)?;
+            commands::setup::run(args, &settings.components()?)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Completions(args) => return commands::shell::completions(args),

@@ -10,8 +10,8 @@ use memory_store::embedded::EmbeddedPostgres;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::UnixStream;
 
-use crate::instance::{Hello, HoldReply, send_line};
-use crate::meeting::Meeting;
+use crate::daemon::{ClientRequest, HoldReply, send_line};
+use crate::instance_paths::InstancePaths;
 use crate::settings::Settings;
 
 /// Connections that a command has to the database of a data folder.
@@ -27,8 +27,8 @@ pub(crate) struct Held {
 impl Held {
     /// Waits until the process that holds the data folder has its database; starts one where there is none.
     pub(crate) async fn of(settings: &Settings) -> anyhow::Result<Self> {
-        let mut stream = Meeting::of(settings)?.connect_or_start(settings).await?;
-        send_line(&mut stream, &Hello::Hold).await?;
+        let mut stream = InstancePaths::of(settings)?.connect_or_start(settings).await?;
+        send_line(&mut stream, &ClientRequest::Hold).await?;
         let (mut stream, mut line) = (BufReader::new(stream), String::new());
         stream.read_line(&mut line).await?;
         if line.is_empty() {
@@ -47,8 +47,8 @@ impl Held {
 
 /// The database of the data folder, run by the process that holds it.
 pub(crate) fn held_postgres(settings: &Settings) -> anyhow::Result<EmbeddedPostgres> {
-    let pieces = settings.pieces()?;
-    let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), pieces.data_dir.join("postgres"));
+    let components = settings.components()?;
+    let postgres = EmbeddedPostgres::new(components.postgres_bin(), components.data_dir.join("postgres"));
     postgres.attach()?;
     Ok(postgres)
 }

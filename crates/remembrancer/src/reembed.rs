@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
 use tokio::sync::{Notify, watch};
 
-use crate::instance::send_line;
-use crate::tools::Toolbox;
+use crate::daemon::send_line;
+use crate::tools::ToolRegistry;
 use memory_engine::readiness::{Announce, Readiness};
 
 /// What a client that waits for it is told.
@@ -55,11 +55,11 @@ impl Reembedder {
         &self,
         from: &mut (impl AsyncRead + Unpin),
         to: &mut (impl AsyncWrite + Unpin),
-        toolbox: &Toolbox,
+        registry: &ToolRegistry,
         model_dir: PathBuf,
         keep_old: bool,
     ) -> io::Result<()> {
-        let work = self.work(to, toolbox, model_dir, keep_old);
+        let work = self.work(to, registry, model_dir, keep_old);
         let outcome = tokio::select! {
             outcome = work => outcome,
             // It says nothing more: it has gone. What was made is kept.
@@ -73,11 +73,11 @@ impl Reembedder {
     async fn work(
         &self,
         to: &mut (impl AsyncWrite + Unpin),
-        toolbox: &Toolbox,
+        registry: &ToolRegistry,
         model_dir: PathBuf,
         keep_old: bool,
     ) -> anyhow::Result<Value> {
-        let memory = self.memory(toolbox).await?;
+        let memory = self.memory(registry).await?;
         let model = load(self.settings.files().map_err(anyhow::Error::msg)?, model_dir).await?;
         let (progress, mut seen) = watch::channel(Progress::default());
         let report = |at: Progress| {
@@ -97,8 +97,8 @@ impl Reembedder {
         }
     }
 
-    async fn memory(&self, toolbox: &Toolbox) -> anyhow::Result<Arc<Memory>> {
-        match toolbox.memory().await {
+    async fn memory(&self, registry: &ToolRegistry) -> anyhow::Result<Arc<Memory>> {
+        match registry.memory().await {
             Ok(memory) => return Ok(memory),
             Err(Readiness::Failed(_)) => {
                 self.announce.set(Readiness::Starting);
@@ -106,7 +106,7 @@ impl Reembedder {
             }
             Err(readiness) => bail!("{readiness}"),
         }
-        toolbox.memory().await.map_err(|readiness| anyhow::anyhow!("{readiness}"))
+        registry.memory().await.map_err(|readiness| anyhow::anyhow!("{readiness}"))
     }
 }
 

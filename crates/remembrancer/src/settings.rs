@@ -22,7 +22,7 @@ use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 
 use crate::backup::BackupSettings;
-use crate::pieces::Pieces;
+use crate::setup::Components;
 
 #[derive(Debug, Clone, Args)]
 pub struct Settings {
@@ -199,8 +199,8 @@ impl Settings {
         self.model.data_dir().map_err(anyhow::Error::msg)
     }
 
-    pub fn pieces(&self) -> anyhow::Result<Pieces> {
-        Ok(Pieces { data_dir: self.data_dir()?, model_dir_override: self.model.model_dir.clone() })
+    pub fn components(&self) -> anyhow::Result<Components> {
+        Ok(Components { data_dir: self.data_dir()?, model_dir_override: self.model.model_dir.clone() })
     }
 
     /// Tells processes apart that share a data folder but not a database.

@@ -5,9 +5,9 @@ use serde::Serialize;
 /// Each from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Score {
-    /// At least one piece of evidence is there.
+    /// At least one component of evidence is there.
     pub any: f64,
-    /// Every piece is.
+    /// Every component is.
     pub all: f64,
     /// The share that is.
     pub frac: f64,
@@ -20,10 +20,10 @@ impl Score {
     pub const METRICS: [Metric; 3] = [("any", |s| s.any), ("all", |s| s.all), ("frac", |s| s.frac)];
 }
 
-/// Scores the first `k` of `ranked`. `gold` has each piece once and at least one.
+/// Scores the first `k` of `ranked`. `gold` has each component once and at least one.
 pub fn score_at(k: usize, ranked: &[usize], gold: &[usize]) -> Score {
     let first = &ranked[..k.min(ranked.len())];
-    let found = gold.iter().filter(|piece| first.contains(piece)).count();
+    let found = gold.iter().filter(|component| first.contains(component)).count();
     let holds = |condition: bool| if condition { 1.0 } else { 0.0 };
     Score {
         any: holds(found > 0),

@@ -20,9 +20,9 @@ use tokio::io::BufReader;
 use super::comparing::{compare_archives, compare_tables};
 use super::files::copy_folder;
 use super::manifest::{DATA, Kind, MODELS, Manifest};
-use crate::meeting::Meeting;
-use crate::pieces::{Piece, Pieces, make_data_folder};
+use crate::instance_paths::InstancePaths;
 use crate::settings::Settings;
+use crate::setup::{Component, Components, make_data_folder};
 
 /// What may be in a data folder that a backup is restored into: what `setup` makes, and what a restore that was broken off
 /// or a trial of a backup has left, and backups themselves.
@@ -60,7 +60,7 @@ pub(crate) async fn verify(settings: &Settings, backup: &Path) -> anyhow::Result
     let manifest = checked(settings, backup).await?;
     let data_dir = settings.data_dir()?;
     make_data_folder(&data_dir)?;
-    let bin = programs(&[settings.pieces()?])?;
+    let bin = programs(&[settings.components()?])?;
     let place = Place::lock(&data_dir, &bin).await?;
     let postgres = EmbeddedPostgres::new(bin, place.home.clone()).with_options(TRIAL);
     let _ending = Ending(postgres.clone());
@@ -96,9 +96,9 @@ pub(crate) async fn restore(settings: &Settings, backup: &Path, into: &Path) -> 
     let mut theirs = settings.clone();
     theirs.model.data_dir = Some(into.clone());
     theirs.store.database_url = None;
-    let bin = programs(&[theirs.pieces()?, settings.pieces()?])?;
-    let meeting = Meeting::of(&theirs)?;
-    let Some(_lock) = meeting.try_lock()? else {
+    let bin = programs(&[theirs.components()?, settings.components()?])?;
+    let paths = InstancePaths::of(&theirs)?;
+    let Some(_lock) = paths.try_lock()? else {
         bail!("{} is in use by a running process; name a new folder", into.display());
     };
     // Once more: whoever had the lock until now may have made a database.
@@ -138,7 +138,7 @@ async fn checked(settings: &Settings, backup: &Path) -> anyhow::Result<Manifest>
     let (checking, folder) = (manifest.clone(), backup.to_owned());
     tokio::task::spawn_blocking(move || checking.check_files(&folder)).await??;
     if manifest.kind == Kind::Physical {
-        let bin = programs(&[settings.pieces()?])?;
+        let bin = programs(&[settings.components()?])?;
         let postgres = EmbeddedPostgres::new(bin, backup.to_owned());
         let here = postgres.program_major().await?;
         if here != manifest.database.postgres_major {
@@ -157,14 +157,15 @@ async fn checked(settings: &Settings, backup: &Path) -> anyhow::Result<Manifest>
     Ok(manifest)
 }
 
-/// The folder with Postgres' programs, of the first pieces that have it.
-fn programs(pieces: &[Pieces]) -> anyhow::Result<PathBuf> {
-    let missing =
-        |pieces: &Pieces| pieces.missing(true).into_iter().find(|missing| missing.piece == Piece::Postgres);
-    if let Some(found) = pieces.iter().find(|pieces| missing(pieces).is_none()) {
+/// The folder with Postgres' programs, of the first components that have it.
+fn programs(components: &[Components]) -> anyhow::Result<PathBuf> {
+    let missing = |components: &Components| {
+        components.missing(true).into_iter().find(|missing| missing.component == Component::Postgres)
+    };
+    if let Some(found) = components.iter().find(|components| missing(components).is_none()) {
         return Ok(found.postgres_bin());
     }
-    match pieces.last().and_then(missing) {
+    match components.last().and_then(missing) {
         Some(missing) => bail!("{missing}"),
         None => bail!("no Postgres is installed; run `remembrancer setup`"),
     }
@@ -310,7 +311,7 @@ async fn ask(memory: &Memory, probe: &Probe) -> anyhow::Result<()> {
 fn restore_models(backup: &Path, into: &Path) -> anyhow::Result<()> {
     let Ok(models) = fs::read_dir(backup.join(MODELS)) else { return Ok(()) };
     let folder = models_folder(into);
-    crate::pieces::make_folders(&folder)?;
+    crate::setup::make_folders(&folder)?;
     for model in models.filter_map(Result::ok) {
         let to = folder.join(model.file_name());
         if !to.exists() {

@@ -13,7 +13,7 @@ use memory_store::Store;
 use serde_json::{Value, json};
 
 use crate::backup::{self, Kind, Reason, Shelf, Taken};
-use crate::instance::Signals;
+use crate::daemon::Signals;
 use crate::operator::{Held, held_postgres};
 use crate::settings::Settings;
 

@@ -17,8 +17,8 @@ use serde_json::json;
 
 use super::health;
 use super::print::{Style, printable};
-use crate::pieces::{Piece, Pieces, cannot_run_postgres};
 use crate::settings::{ListenSettings, Settings, open_secrets, token};
+use crate::setup::{Component, Components, cannot_run_postgres};
 
 /// With less room nothing can be kept soon, and with less than this one should see to it.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -74,15 +74,15 @@ pub(crate) async fn run(
     found.extend(
         open_secrets().into_iter().map(|open| doubtful("secrets", open, "Close the file to others.")),
     );
-    let (data_dir, pieces) = (settings.data_dir()?, settings.pieces()?);
+    let (data_dir, components) = (settings.data_dir()?, settings.components()?);
     found.push(of_folder(&data_dir));
     found.extend(of_disk(&data_dir));
     if settings.store.database_url.is_none() {
-        found.push(of_postgres(&pieces).await);
+        found.push(of_postgres(&components).await);
     }
-    found.push(of_runtime(&pieces));
-    found.push(of_model(settings, &pieces));
-    found.extend(of_database(settings, &pieces).await);
+    found.push(of_runtime(&components));
+    found.push(of_model(settings, &components));
+    found.extend(of_database(settings, &components).await);
     found.push(of_port(&listen.bind).await);
     let has_failed = found.iter().any(|finding| finding.verdict == Verdict::Failed);
     if args.json {
@@ -173,20 +173,24 @@ fn of_disk(folder: &Path) -> Option<Finding> {
     })
 }
 
-fn is_missing(pieces: &Pieces, piece: Piece) -> Option<String> {
-    pieces.missing(true).into_iter().find(|missing| missing.piece == piece).map(|missing| missing.to_string())
+fn is_missing(components: &Components, component: Component) -> Option<String> {
+    components
+        .missing(true)
+        .into_iter()
+        .find(|missing| missing.component == component)
+        .map(|missing| missing.to_string())
 }
 
-async fn of_postgres(pieces: &Pieces) -> Finding {
+async fn of_postgres(components: &Components) -> Finding {
     const CHECK: &str = "postgres";
     const SETUP: &str = "Run `remembrancer setup`.";
     if let Some(reason) = cannot_run_postgres() {
         return wrong(CHECK, reason, "Set DATABASE_URL.");
     }
-    if let Some(missing) = is_missing(pieces, Piece::Postgres) {
+    if let Some(missing) = is_missing(components, Component::Postgres) {
         return wrong(CHECK, missing, SETUP);
     }
-    let program = pieces.postgres_bin().join("postgres");
+    let program = components.postgres_bin().join("postgres");
     let mut command = tokio::process::Command::new(&program);
     let asked = command.arg("--version").kill_on_drop(true).output();
     match tokio::time::timeout(VERSION_PATIENCE, asked).await {
@@ -206,25 +210,26 @@ async fn of_postgres(pieces: &Pieces) -> Finding {
     }
 }
 
-fn of_runtime(pieces: &Pieces) -> Finding {
+fn of_runtime(components: &Components) -> Finding {
     const CHECK: &str = "onnxruntime";
-    if let Some(missing) = is_missing(pieces, Piece::OnnxRuntime) {
+    if let Some(missing) = is_missing(components, Component::OnnxRuntime) {
         return wrong(
             CHECK,
             missing,
             "Run `remembrancer setup`; until then texts are found by their words only.",
         );
     }
-    let library = pieces.folder(Piece::OnnxRuntime).join(memory_inference::files::ONNXRUNTIME_LIBRARY);
+    let library =
+        components.folder(Component::OnnxRuntime).join(memory_inference::files::ONNXRUNTIME_LIBRARY);
     match integrity::check_library(&library) {
-        Ok(()) => fine(CHECK, format!("{} at {}", Piece::OnnxRuntime.title(), library.display())),
+        Ok(()) => fine(CHECK, format!("{} at {}", Component::OnnxRuntime.title(), library.display())),
         Err(reason) => wrong(CHECK, reason, "Remove its folder and run `remembrancer setup`."),
     }
 }
 
-fn of_model(settings: &Settings, pieces: &Pieces) -> Finding {
+fn of_model(settings: &Settings, components: &Components) -> Finding {
     const CHECK: &str = "model";
-    if let Some(missing) = is_missing(pieces, Piece::Model) {
+    if let Some(missing) = is_missing(components, Component::Model) {
         return wrong(
             CHECK,
             missing,
@@ -245,13 +250,13 @@ fn of_model(settings: &Settings, pieces: &Pieces) -> Finding {
     }
 }
 
-async fn of_database(settings: &Settings, pieces: &Pieces) -> Vec<Finding> {
+async fn of_database(settings: &Settings, components: &Components) -> Vec<Finding> {
     const CHECK: &str = "database";
     let examined = if let Some(url) = &settings.store.database_url {
         examine(url).await
     } else {
-        let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), pieces.data_dir.join("postgres"));
-        if !pieces.data_dir.join("postgres").is_dir() || !postgres.is_running().await {
+        let postgres = EmbeddedPostgres::new(components.postgres_bin(), components.data_dir.join("postgres"));
+        if !components.data_dir.join("postgres").is_dir() || !postgres.is_running().await {
             return vec![fine(CHECK, "does not run now; the first command starts it")];
         }
         examine(&postgres.url()).await

@@ -20,7 +20,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader}
 use super::export::graph_scope;
 use super::print::printable;
 use super::transfer_bar;
-use crate::instance::Signals;
+use crate::daemon::Signals;
 use crate::operator::with_memory;
 use crate::settings::Settings;
 

@@ -11,7 +11,7 @@ use memory_language::text::counted;
 use serde_json::{Value, json};
 
 use super::transfer_bar;
-use crate::instance::Signals;
+use crate::daemon::Signals;
 use crate::operator::with_memory;
 use crate::settings::Settings;
 

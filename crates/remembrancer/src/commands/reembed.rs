@@ -17,11 +17,11 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::transfer_bar;
-use crate::instance::{Hello, Signals, send_line};
-use crate::meeting::Meeting;
-use crate::pieces::bring_model;
+use crate::daemon::{ClientRequest, Signals, send_line};
+use crate::instance_paths::InstancePaths;
 use crate::reembed::{self, ReembedReply};
 use crate::settings::Settings;
+use crate::setup::import_model;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReembedArgs {
@@ -64,11 +64,11 @@ async fn by_the_holder(settings: &Settings, keep_old: bool, bar: &ProgressBar) -
     let mut settings = settings.clone();
     let given = settings.model.model_dir.take().unwrap_or_default();
     let data_dir = settings.data_dir()?;
-    let model_dir = tokio::task::spawn_blocking(move || bring_model(&data_dir, &given)).await??;
+    let model_dir = tokio::task::spawn_blocking(move || import_model(&data_dir, &given)).await??;
     // Where it has to be started first, that is not with the new model: the stored vectors are of the old.
-    let meeting = Meeting::of(&settings)?;
-    let (read, mut write) = meeting.connect_or_start(&settings).await?.into_split();
-    send_line(&mut write, &Hello::Reembed { model_dir, keep_old }).await?;
+    let paths = InstancePaths::of(&settings)?;
+    let (read, mut write) = paths.connect_or_start(&settings).await?.into_split();
+    send_line(&mut write, &ClientRequest::Reembed { model_dir, keep_old }).await?;
     let mut lines = BufReader::new(read).lines();
     loop {
         let line = lines.next_line().await?;
@@ -82,7 +82,7 @@ async fn by_the_holder(settings: &Settings, keep_old: bool, bar: &ProgressBar) -
                 bar.set_position(done);
             }
             ReembedReply::Done(summary) => {
-                meeting.forget_settings();
+                paths.forget_settings();
                 return Ok(summary);
             }
             ReembedReply::Failed(reason) => bail!("{reason}"),

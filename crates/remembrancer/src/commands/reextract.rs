@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::jobs::{Scope, as_json};
 use super::transfer_bar;
-use crate::instance::Signals;
+use crate::daemon::Signals;
 use crate::operator::{OpenMemory, with_memory};
 use crate::settings::Settings;
 

@@ -11,7 +11,7 @@ use memory_language::text::counted;
 use serde_json::json;
 
 use crate::backup::{self, Kind, Manifest, Verified};
-use crate::instance::Signals;
+use crate::daemon::Signals;
 use crate::settings::Settings;
 
 #[derive(Debug, Args)]

@@ -6,11 +6,11 @@ use anyhow::bail;
 use memory_telemetry::{logs, traces};
 use tokio::io::{AsyncBufReadExt, BufReader};
 
+use crate::daemon::{ClientRequest, Daemon, ListenReply, Signals, send_line};
 use crate::http::ListenOptions;
-use crate::instance::{Hello, Instance, ListenReply, Signals, send_line};
-use crate::meeting::Meeting;
-use crate::pieces::Piece;
+use crate::instance_paths::InstancePaths;
 use crate::settings::{ListenSettings, Settings, graph_file, token, warn_of_open_secrets};
+use crate::setup::Component;
 use crate::tools::ToolSettings;
 
 pub(crate) async fn run(
@@ -33,10 +33,10 @@ pub(crate) async fn run(
         metrics_bind: listen.metrics_bind.filter(|bind| !bind.trim().is_empty()),
     };
     let needs_postgres = settings.store.database_url.is_none();
-    let meeting = Meeting::of(&settings)?;
-    let lock = meeting.try_lock()?;
-    let missing = settings.pieces()?.missing(needs_postgres);
-    if let Some(missing) = missing.iter().find(|missing| missing.piece == Piece::Postgres) {
+    let paths = InstancePaths::of(&settings)?;
+    let lock = paths.try_lock()?;
+    let missing = settings.components()?.missing(needs_postgres);
+    if let Some(missing) = missing.iter().find(|missing| missing.component == Component::Postgres) {
         bail!("{missing}");
     }
     for missing in missing {
@@ -45,12 +45,12 @@ pub(crate) async fn run(
     match lock {
         Some(lock) => {
             trace()?;
-            let ran = Instance::new(settings, meeting, lock).run(signals, Some(options), false).await;
+            let ran = Daemon::new(settings, paths, lock).run(signals, Some(options), false).await;
             traces::shut_down().await;
             ran?;
             Ok(ExitCode::SUCCESS)
         }
-        None => attach(&settings, &meeting, signals, options).await,
+        None => attach(&settings, &paths, signals, options).await,
     }
 }
 
@@ -58,11 +58,11 @@ pub(crate) async fn run(
 pub(crate) async fn run_instance(settings: Settings) -> anyhow::Result<ExitCode> {
     let signals = Signals::new()?;
     warn_of_open_secrets();
-    let meeting = Meeting::of(&settings)?;
+    let paths = InstancePaths::of(&settings)?;
     // Two clients may start one at the same time; the second is not needed.
-    if let Some(lock) = meeting.try_lock()? {
+    if let Some(lock) = paths.try_lock()? {
         trace()?;
-        let ran = Instance::new(settings, meeting, lock).run(signals, None, true).await;
+        let ran = Daemon::new(settings, paths, lock).run(signals, None, true).await;
         traces::shut_down().await;
         ran?;
     }
@@ -76,12 +76,12 @@ fn trace() -> anyhow::Result<()> {
 /// Another process holds the data folder: it opens our listener beside its own, until we end.
 async fn attach(
     settings: &Settings,
-    meeting: &Meeting,
+    paths: &InstancePaths,
     mut signals: Signals,
     options: ListenOptions,
 ) -> anyhow::Result<ExitCode> {
-    let (read, mut write) = meeting.connect_or_start(settings).await?.into_split();
-    send_line(&mut write, &Hello::Listen(options)).await?;
+    let (read, mut write) = paths.connect_or_start(settings).await?.into_split();
+    send_line(&mut write, &ClientRequest::Listen(options)).await?;
     let mut lines = BufReader::new(read).lines();
     match lines.next_line().await?.map(|line| serde_json::from_str(&line)).transpose()? {
         Some(ListenReply::Listening(address)) => {

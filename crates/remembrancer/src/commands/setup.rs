@@ -10,9 +10,9 @@ use anyhow::Context;
 use indicatif::{DecimalBytes, MultiProgress};
 use serde::Serialize;
 
-use crate::pieces::{
-    Installer, Piece, Pieces, Pin, Progress, Source, cannot_run_postgres, check_disk_space, folder_bytes,
-    for_this_machine, make_data_folder, unreachable_for_nobody,
+use crate::setup::{
+    Component, Components, Installer, Pin, Progress, Source, cannot_run_postgres, check_disk_space,
+    folder_bytes, for_this_machine, make_data_folder, unreachable_for_nobody,
 };
 
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,8 @@ pub(crate) struct SetupArgs {
 
 #[derive(Debug, Serialize)]
 struct Report {
-    pieces: Vec<PieceReport>,
+    #[serde(rename = "pieces")]
+    components: Vec<ComponentReport>,
     total_bytes: u64,
     seconds: f64,
     /// What the user should know before the server starts.
@@ -38,8 +39,9 @@ struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct PieceReport {
-    piece: Piece,
+struct ComponentReport {
+    #[serde(rename = "piece")]
+    component: Component,
     name: &'static str,
     state: State,
     path: PathBuf,
@@ -56,46 +58,46 @@ enum State {
 }
 
 /// Blocks until all is in place. Several at once wait for each other.
-pub(crate) fn run(args: &SetupArgs, pieces: &Pieces) -> anyhow::Result<()> {
+pub(crate) fn run(args: &SetupArgs, components: &Components) -> anyhow::Result<()> {
     let started = Instant::now();
-    make_data_folder(&pieces.data_dir).with_context(|| {
+    make_data_folder(&components.data_dir).with_context(|| {
         format!(
             "the data folder {} cannot be used; choose another with --data-dir",
-            pieces.data_dir.display()
+            components.data_dir.display()
         )
     })?;
     // Held to the end; the system gives it back if the process dies.
-    let _lock = lock(pieces)?;
+    let _lock = lock(components)?;
     let mut notes = Vec::new();
     let mut wanted = for_this_machine()?;
     if let Some(reason) = cannot_run_postgres() {
         notes.push(reason.to_owned());
-        wanted.retain(|(piece, _)| *piece != Piece::Postgres);
+        wanted.retain(|(component, _)| *component != Component::Postgres);
     }
     if args.without_postgres {
-        wanted.retain(|(piece, _)| *piece != Piece::Postgres);
+        wanted.retain(|(component, _)| *component != Component::Postgres);
     }
-    wanted.retain(|(piece, _)| !pieces.has(*piece));
+    wanted.retain(|(component, _)| !components.has(*component));
     if !wanted.is_empty() {
-        check_disk_space(&pieces.data_dir)?;
+        check_disk_space(&components.data_dir)?;
         let source = args.from.clone().map_or_else(Source::pip, |folder| Ok(Source::Folder(folder)))?;
-        let installer = Installer::new(pieces, source)?;
+        let installer = Installer::new(components, source)?;
         let installed = install_all(&installer, &wanted);
         installer.finish()?;
         installed?;
     }
-    if let Some(folder) = unreachable_for_nobody(&pieces.data_dir) {
+    if let Some(folder) = unreachable_for_nobody(&components.data_dir) {
         notes.push(format!(
             "Postgres will run as user nobody, who cannot pass {}: open it (chmod o+x) or set REMEMBRANCER_DATA_DIR",
             folder.display()
         ));
     }
-    let report = report(pieces, &wanted, notes, started);
+    let report = report(components, &wanted, notes, started);
     print(&report, args.json)
 }
 
-fn lock(pieces: &Pieces) -> anyhow::Result<File> {
-    let path = pieces.data_dir.join("setup.lock");
+fn lock(components: &Components) -> anyhow::Result<File> {
+    let path = components.data_dir.join("setup.lock");
     let context = || format!("cannot lock {}", path.display());
     let file = File::options().create(true).truncate(false).write(true).open(&path).with_context(context)?;
     match file.try_lock() {
@@ -110,12 +112,14 @@ fn lock(pieces: &Pieces) -> anyhow::Result<File> {
 }
 
 /// Side by side: one unpacks while another is fetched. Each is tried, and the first error is the result.
-fn install_all(installer: &Installer<'_>, wanted: &[(Piece, Pin)]) -> anyhow::Result<()> {
+fn install_all(installer: &Installer<'_>, wanted: &[(Component, Pin)]) -> anyhow::Result<()> {
     let bars = MultiProgress::new();
     thread::scope(|scope| {
-        let install = |(piece, pin): &'_ (Piece, Pin)| {
-            let progress = Progress::new(&bars, piece.title());
-            installer.install(*piece, pin, &progress).with_context(|| format!("{piece} could not be set up"))
+        let install = |(component, pin): &'_ (Component, Pin)| {
+            let progress = Progress::new(&bars, component.title());
+            installer
+                .install(*component, pin, &progress)
+                .with_context(|| format!("{component} could not be set up"))
         };
         let running: Vec<_> = wanted.iter().map(|one| scope.spawn(move || install(one))).collect();
         let results: Vec<_> = running.into_iter().map(thread::ScopedJoinHandle::join).collect();
@@ -126,21 +130,26 @@ fn install_all(installer: &Installer<'_>, wanted: &[(Piece, Pin)]) -> anyhow::Re
     })
 }
 
-fn report(pieces: &Pieces, installed: &[(Piece, Pin)], notes: Vec<String>, started: Instant) -> Report {
-    let of = |piece: Piece| {
-        let path = pieces.folder(piece);
-        let state = if installed.iter().any(|(one, _)| *one == piece) {
+fn report(
+    components: &Components,
+    installed: &[(Component, Pin)],
+    notes: Vec<String>,
+    started: Instant,
+) -> Report {
+    let of = |component: Component| {
+        let path = components.folder(component);
+        let state = if installed.iter().any(|(one, _)| *one == component) {
             State::Installed
-        } else if pieces.has(piece) {
+        } else if components.has(component) {
             State::AlreadyThere
         } else {
             State::LeftOut
         };
-        PieceReport { piece, name: piece.title(), state, bytes: folder_bytes(&path), path }
+        ComponentReport { component, name: component.title(), state, bytes: folder_bytes(&path), path }
     };
-    let pieces: Vec<_> = Piece::ALL.into_iter().map(of).collect();
-    let total_bytes = pieces.iter().map(|piece| piece.bytes).sum();
-    Report { pieces, total_bytes, seconds: started.elapsed().as_secs_f64(), notes }
+    let components: Vec<_> = Component::ALL.into_iter().map(of).collect();
+    let total_bytes = components.iter().map(|component| component.bytes).sum();
+    Report { components, total_bytes, seconds: started.elapsed().as_secs_f64(), notes }
 }
 
 fn print(report: &Report, json: bool) -> anyhow::Result<()> {
@@ -148,14 +157,14 @@ fn print(report: &Report, json: bool) -> anyhow::Result<()> {
         println!("{}", serde_json::to_string_pretty(report)?);
         return Ok(());
     }
-    for piece in &report.pieces {
-        let state = match piece.state {
+    for component in &report.components {
+        let state = match component.state {
             State::Installed => "",
             State::AlreadyThere => "  (was there)",
             State::LeftOut => "  (left out)",
         };
-        let size = DecimalBytes(piece.bytes).to_string();
-        println!("{:28} {size:>10}  {}{state}", piece.name, piece.path.display());
+        let size = DecimalBytes(component.bytes).to_string();
+        println!("{:28} {size:>10}  {}{state}", component.name, component.path.display());
     }
     println!("{} in all, in {:.1} s", DecimalBytes(report.total_bytes), report.seconds);
     for note in &report.notes {

@@ -9,8 +9,8 @@ use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::instance::OWN;
-use crate::meeting::Meeting;
+use crate::daemon::OWN;
+use crate::instance_paths::InstancePaths;
 use crate::settings::Settings;
 
 /// How long a process that starts is given to open its socket, and one that ends to end.
@@ -28,8 +28,11 @@ pub(crate) struct StopArgs {
 pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<ExitCode> {
     let data_dir = settings.data_dir()?;
     // Where nothing ever ran nothing is made.
-    let stopped =
-        if data_dir.join("run").exists() { stop(&Meeting::of(settings)?, &data_dir).await? } else { None };
+    let stopped = if data_dir.join("run").exists() {
+        stop(&InstancePaths::of(settings)?, &data_dir).await?
+    } else {
+        None
+    };
     match stopped {
         _ if args.json => println!("{}", json!({ "stopped": stopped.is_some(), "pid": stopped })),
         Some(pid) => println!("The process in the background ({pid}) has ended."),
@@ -39,21 +42,21 @@ pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<E
 }
 
 /// Ends the process and waits until it is gone; gives its id, or none where there was no process.
-async fn stop(meeting: &Meeting, data_dir: &Path) -> anyhow::Result<Option<i32>> {
+async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i32>> {
     let deadline = Instant::now() + PATIENCE;
     let holder = loop {
         // Asked first: to take the lock of a folder that nobody used would make one.
-        if !meeting.lock_file().exists() || meeting.try_lock()?.is_some() {
+        if !paths.lock_file().exists() || paths.try_lock()?.is_some() {
             return Ok(None);
         }
-        if let Some(holder) = holder(meeting).await {
+        if let Some(holder) = holder(paths).await {
             break holder;
         }
         if Instant::now() > deadline {
             bail!(
                 "a process holds {} but does not answer; its log is {}",
                 data_dir.display(),
-                meeting.log.display()
+                paths.log.display()
             );
         }
         tokio::time::sleep(PAUSE).await;
@@ -72,11 +75,11 @@ async fn stop(meeting: &Meeting, data_dir: &Path) -> anyhow::Result<Option<i32>>
         Err(error) => bail!("process {pid} cannot be ended: {error}; whoever started it can"),
     }
     let deadline = Instant::now() + PATIENCE;
-    while meeting.try_lock()?.is_none() {
+    while paths.try_lock()?.is_none() {
         if Instant::now() > deadline {
             bail!(
                 "process {pid} was told to end and has not; its log is {}; `kill -9 {pid}` loses nothing that was accepted",
-                meeting.log.display()
+                paths.log.display()
             );
         }
         tokio::time::sleep(PAUSE).await;
@@ -91,9 +94,9 @@ async fn stop(meeting: &Meeting, data_dir: &Path) -> anyhow::Result<Option<i32>>
 
 /// Who listens at the socket, and whether that is a process that was started by hand. None while it is starting or
 /// ending: what stands in the lock's file may then be of the one before.
-async fn holder(meeting: &Meeting) -> Option<(i32, bool)> {
-    let pid = meeting.connect().await.ok()??.peer_cred().ok()?.pid()?;
-    let told = std::fs::read_to_string(meeting.lock_file()).ok()?;
+async fn holder(paths: &InstancePaths) -> Option<(i32, bool)> {
+    let pid = paths.connect().await.ok()??.peer_cred().ok()?.pid()?;
+    let told = std::fs::read_to_string(paths.lock_file()).ok()?;
     let (told_pid, kind) = told.trim().split_once(' ')?;
     (told_pid == pid.to_string()).then(|| (pid, kind == OWN))
 }

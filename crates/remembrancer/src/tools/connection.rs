@@ -1,4 +1,4 @@
-//! One connection's view of the toolbox: its namespace and its tools come from how it was opened.
+//! One connection's view of the registry: its namespace and its tools come from how it was opened.
 
 use std::sync::Arc;
 
@@ -19,33 +19,33 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
-use super::offer::{Offer, ToolSettings};
-use super::{GraphHome, Toolbox, guide, protocol, resource};
+use super::tool_filter::{ToolFilter, ToolSettings};
+use super::{GraphHome, ToolRegistry, guide, protocol, resource};
 
 const GUIDE_PROMPT: &str = "memory-guide";
 const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true";
 
 pub(crate) struct Connection {
-    toolbox: Arc<Toolbox>,
+    registry: Arc<ToolRegistry>,
     namespace: Namespace,
     graph: GraphHome,
     in_bulk: bool,
-    offer: Offer,
+    offer: ToolFilter,
     instructions: String,
     subscription: resource::Subscription,
 }
 
 impl Connection {
     pub(crate) fn new(
-        toolbox: Arc<Toolbox>,
+        registry: Arc<ToolRegistry>,
         namespace: Namespace,
         graph: GraphHome,
         settings: &ToolSettings,
     ) -> Self {
-        let offer = Offer::new(settings, &toolbox.tools);
+        let offer = ToolFilter::new(settings, &registry.tools);
         let instructions = guide::instructions(&offer);
         Self {
-            toolbox,
+            registry,
             namespace,
             graph,
             in_bulk: false,
@@ -102,15 +102,19 @@ impl Connection {
     }
 
     pub(crate) fn readiness(&self) -> &memory_engine::readiness::Watch {
-        self.toolbox.readiness()
+        self.registry.readiness()
     }
 
     async fn memory(&self) -> Result<Arc<Memory>, ErrorData> {
-        self.toolbox.readiness.ready().await.map_err(|readiness| resource::unready(&readiness))
+        self.registry.readiness.ready().await.map_err(|readiness| resource::unready(&readiness))
     }
 
     fn offered(&self) -> impl Iterator<Item = &Tool> {
-        self.toolbox.tools.iter().map(|registered| &registered.tool).filter(|tool| self.offer.has(&tool.name))
+        self.registry
+            .tools
+            .iter()
+            .map(|registered| &registered.tool)
+            .filter(|tool| self.offer.has(&tool.name))
     }
 }
 
@@ -199,7 +203,7 @@ impl ServerHandler for Connection {
             request_id: cut(&context.id.to_string(), protocol::NAME_MAX_CHARS),
             is_http: http_parts(&context).is_some(),
         });
-        let result = self.toolbox.call(&request.name, arguments, namespace, graph, self.in_bulk).await;
+        let result = self.registry.call(&request.name, arguments, namespace, graph, self.in_bulk).await;
         if let (Some(span), Some(result)) = (span, &result) {
             end(span, result);
         }
@@ -306,7 +310,7 @@ impl ServerHandler for Connection {
                 return std::future::pending().await;
             }
             let namespace = self.namespace_of(context.request_context())?;
-            resource::tell(&self.toolbox.readiness, &namespace, &self.scope(&namespace)?, &context).await
+            resource::tell(&self.registry.readiness, &namespace, &self.scope(&namespace)?, &context).await
         };
         tokio::select! {
             () = context.cancelled() => Ok(()),

@@ -8,7 +8,7 @@ use memory_core::graph::{GraphFile, GraphReach, GraphScope, ThreadId, shown_thre
 use memory_core::id::Namespace;
 use memory_engine::graph::KnowledgeGraph;
 
-use super::Toolbox;
+use super::ToolRegistry;
 
 #[derive(Debug, Clone)]
 pub(crate) enum GraphHome {
@@ -24,7 +24,7 @@ impl GraphHome {
     pub(crate) async fn open(
         file: Option<PathBuf>,
         is_read_only: bool,
-        toolbox: &Arc<Toolbox>,
+        registry: &Arc<ToolRegistry>,
         namespace: &Namespace,
     ) -> Self {
         let Some(path) = file else { return Self::Threads };
@@ -37,9 +37,9 @@ impl GraphHome {
             Ok(file) => file,
             Err(error) => return Self::Unusable(error),
         };
-        let (toolbox, namespace, bound) = (Arc::clone(toolbox), namespace.clone(), file.clone());
+        let (registry, namespace, bound) = (Arc::clone(registry), namespace.clone(), file.clone());
         tokio::spawn(async move {
-            let Ok(memory) = toolbox.memory().await else { return };
+            let Ok(memory) = registry.memory().await else { return };
             let in_step = if is_read_only {
                 memory.graph().import_file(&namespace, &bound).await
             } else {

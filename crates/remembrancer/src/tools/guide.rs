@@ -4,18 +4,18 @@
 //! and nothing else; a block is told when every tool that it names is offered, a heading when a block below it
 //! is.
 
-use super::offer::Offer;
+use super::tool_filter::ToolFilter;
 
 const INSTRUCTIONS: &str = include_str!("instructions.md");
 const GUIDE: &str = include_str!("guide.md");
 
 /// The server's instructions: one paragraph, short, since hosts show it in every conversation.
-pub(super) fn instructions(offer: &Offer) -> String {
+pub(super) fn instructions(offer: &ToolFilter) -> String {
     told(INSTRUCTIONS, offer).join(" ").replace('\n', " ")
 }
 
 /// The guide at length, which a host shows when it is asked for.
-pub(super) fn guide(offer: &Offer) -> String {
+pub(super) fn guide(offer: &ToolFilter) -> String {
     let mut guide = String::new();
     for block in told(GUIDE, offer) {
         let is_next_item = is_item(block) && guide.lines().last().is_some_and(|line| !line.starts_with('#'));
@@ -26,7 +26,7 @@ pub(super) fn guide(offer: &Offer) -> String {
     guide
 }
 
-fn told<'a>(text: &'a str, offer: &Offer) -> Vec<&'a str> {
+fn told<'a>(text: &'a str, offer: &ToolFilter) -> Vec<&'a str> {
     let mut told = Vec::new();
     let mut heading = None;
     for block in blocks(text) {
@@ -60,26 +60,26 @@ fn tools_of(block: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::offer::{ToolSettings, known_names};
     use super::super::registered;
+    use super::super::tool_filter::{ToolSettings, known_names};
     use super::*;
 
     /// Hosts cut instructions that are longer.
     const INSTRUCTIONS_MAX_CHARS: usize = 2_000;
 
-    fn offers() -> Vec<Offer> {
+    fn offers() -> Vec<ToolFilter> {
         let mut offers = Vec::new();
         for read_only in [false, true] {
             let settings = ToolSettings { read_only, ..ToolSettings::default() };
-            offers.push(Offer::new(&settings, &registered()));
+            offers.push(ToolFilter::new(&settings, &registered()));
             for left_out in registered() {
                 let settings =
                     ToolSettings { exclude_tools: vec![left_out.tool.name.to_string()], ..settings.clone() };
-                offers.push(Offer::new(&settings, &registered()));
+                offers.push(ToolFilter::new(&settings, &registered()));
             }
             for toolsets in ["memory", "graph", "authoring"] {
                 let settings = ToolSettings { toolsets: vec![toolsets.to_owned()], ..settings.clone() };
-                offers.push(Offer::new(&settings, &registered()));
+                offers.push(ToolFilter::new(&settings, &registered()));
             }
         }
         offers
@@ -108,14 +108,14 @@ mod tests {
 
     #[test]
     fn the_instructions_fit_what_hosts_take() {
-        let offer = Offer::new(&ToolSettings::default(), &registered());
+        let offer = ToolFilter::new(&ToolSettings::default(), &registered());
         let characters = instructions(&offer).chars().count();
         assert!(characters <= INSTRUCTIONS_MAX_CHARS, "{characters} characters");
     }
 
     #[test]
     fn with_every_tool_every_block_is_told() {
-        let offer = Offer::new(&ToolSettings::default(), &registered());
+        let offer = ToolFilter::new(&ToolSettings::default(), &registered());
         for text in [INSTRUCTIONS, GUIDE] {
             assert_eq!(told(text, &offer), blocks(text).collect::<Vec<_>>());
         }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_heading_is_told_with_what_stands_below_it() {
         let text = "# One\n\nFirst `recall`.\n\n## Two\n\n- `no_such_tool`\n- and\n  more\n- `no_such_tool`\n\n## Three\n\n`no_such_tool`";
-        let offer = Offer::new(&ToolSettings::default(), &registered());
+        let offer = ToolFilter::new(&ToolSettings::default(), &registered());
         assert_eq!(told(text, &offer), ["# One", "First `recall`.", "## Two", "- and\n  more"]);
     }
 }

@@ -9,7 +9,6 @@ mod graph;
 mod graph_home;
 mod guide;
 mod measured;
-mod offer;
 mod protocol;
 pub(crate) mod recall;
 mod remember;
@@ -17,6 +16,7 @@ mod resource;
 pub(crate) mod schema;
 mod status;
 mod survey;
+mod tool_filter;
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub(crate) use self::arguments::arguments;
 pub(crate) use self::connection::Connection;
 pub(crate) use self::measured::describe;
 use self::measured::{Measured, Outcome};
-pub(crate) use self::offer::ToolSettings;
+pub(crate) use self::tool_filter::ToolSettings;
 pub(crate) use graph_home::GraphHome;
 use memory_engine::readiness::Readiness;
 
@@ -156,7 +156,7 @@ fn unwritable(error: &serde_json::Error) -> Refusal {
 }
 
 /// All tools and what they need, shared by every connection.
-pub(crate) struct Toolbox {
+pub(crate) struct ToolRegistry {
     tools: Vec<Registered>,
     readiness: memory_engine::readiness::Watch,
 }
@@ -181,7 +181,7 @@ fn registered() -> Vec<Registered> {
     tools
 }
 
-impl Toolbox {
+impl ToolRegistry {
     pub(crate) fn new(readiness: memory_engine::readiness::Watch) -> Arc<Self> {
         Arc::new(Self { tools: registered(), readiness })
     }

@@ -18,7 +18,7 @@ pub(super) const URI: &str = "memory://knowledge-graph";
 /// The tool that shows the same: without it there is no resource.
 pub(super) const TOOL: &str = "read_graph";
 const MIME_TYPE: &str = "application/json";
-/// The largest graph that is given in one piece; of a larger one the first page is, which says how to go on.
+/// The largest graph that is given in one component; of a larger one the first page is, which says how to go on.
 const BYTES_MAX: usize = 400_000;
 
 pub(super) fn listed() -> Resource {
@@ -28,7 +28,7 @@ pub(super) fn listed() -> Resource {
         .with_mime_type(MIME_TYPE)
 }
 
-/// The graph as JSON: the whole of it, or its first page when it is too large for one piece.
+/// The graph as JSON: the whole of it, or its first page when it is too large for one component.
 pub(super) async fn read(
     memory: Arc<Memory>,
     ns: Namespace,

@@ -9,8 +9,8 @@ use memory_store::embedded::EmbeddedPostgres;
 use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 
-use remembrancer::pieces::Piece;
 use remembrancer::settings::Settings;
+use remembrancer::setup::Component;
 
 /// What is measured may be lost: nothing waits for the disk.
 const LOSABLE: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off";
@@ -44,11 +44,13 @@ impl Database {
 
     /// The database in a folder, a new one if there is none.
     pub(super) async fn at(settings: &Settings, folder: &Path, options: &str) -> anyhow::Result<Self> {
-        let pieces = settings.pieces()?;
-        if let Some(missing) = pieces.missing(true).into_iter().find(|m| m.piece == Piece::Postgres) {
+        let components = settings.components()?;
+        if let Some(missing) =
+            components.missing(true).into_iter().find(|m| m.component == Component::Postgres)
+        {
             bail!("{missing}");
         }
-        let postgres = EmbeddedPostgres::new(pieces.postgres_bin(), folder.join("postgres"))
+        let postgres = EmbeddedPostgres::new(components.postgres_bin(), folder.join("postgres"))
             .with_options(format!("{LOSABLE} {options}"));
         postgres.start().await?;
         match Store::open(&postgres.url(), settings.store.database_connections).await {

@@ -284,12 +284,12 @@ struct Server {
 impl Server {
     fn start(settings: &Settings) -> anyhow::Result<Self> {
         let folder = temporary_folder()?;
-        let pieces = settings.pieces()?;
-        if let Some(missing) = pieces.missing(true).into_iter().next() {
+        let components = settings.components()?;
+        if let Some(missing) = components.missing(true).into_iter().next() {
             bail!("{missing}");
         }
-        for piece in ["runtime", "models"] {
-            std::os::unix::fs::symlink(pieces.data_dir.join(piece), folder.path().join(piece))?;
+        for component in ["runtime", "models"] {
+            std::os::unix::fs::symlink(components.data_dir.join(component), folder.path().join(component))?;
         }
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let program = std::env::current_exe()?.with_file_name("remembrancer");

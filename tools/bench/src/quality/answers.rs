@@ -26,9 +26,9 @@ pub struct AnswerCosts {
     pub any: f64,
     /// Mean share of the evidence among the results shown.
     pub frac: f64,
-    /// The lowest score of a piece of evidence that was shown.
+    /// The lowest score of a component of evidence that was shown.
     pub evidence_score_min: f32,
-    /// Below this one in a hundred pieces of evidence that were shown is scored.
+    /// Below this one in a hundred components of evidence that were shown is scored.
     pub evidence_score_p1: f32,
 }
 

@@ -21,7 +21,7 @@ use self::missing::Remembered;
 use self::tree::Tree;
 use super::{text_file, transfer_bar};
 use crate::client::Client;
-use crate::instance::Signals;
+use crate::daemon::Signals;
 use crate::settings::Settings;
 
 /// Files under way at the same time: enough to keep the model busy while others are read and committed.

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use self::session::{Session, id_of, refusal};
-use crate::instance::{Hello, Signals, send_line};
-use crate::meeting::Meeting;
+use crate::daemon::{ClientRequest, Signals, send_line};
+use crate::instance_paths::InstancePaths;
 use crate::settings::{Settings, graph_file};
 use crate::tools::ToolSettings;
 
@@ -36,16 +36,16 @@ const CUT_OFF: &str = "The memory's process ended before it answered this; wheth
 pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
     tools.check()?;
-    let hello = Hello::Mcp {
+    let hello = ClientRequest::Mcp {
         namespace: settings.namespace()?.to_string(),
         tools,
         graph_file: graph_file()?,
         in_bulk: false,
     };
-    let meeting = Meeting::of(settings)?;
+    let paths = InstancePaths::of(settings)?;
     let mut host = Host {
         settings,
-        meeting,
+        paths,
         hello,
         shared: Arc::new(Shared { session: Mutex::default(), stdout: Mutex::new(tokio::io::stdout()) }),
         link: None,
@@ -94,8 +94,8 @@ struct Link {
 
 struct Host<'a> {
     settings: &'a Settings,
-    meeting: Meeting,
-    hello: Hello,
+    paths: InstancePaths,
+    hello: ClientRequest,
     shared: Arc<Shared>,
     link: Option<Link>,
     /// Why there is none, when the last try was in vain.
@@ -189,7 +189,7 @@ impl Host<'_> {
     }
 
     async fn greet(&mut self) -> anyhow::Result<()> {
-        let (read, mut write) = self.meeting.connect_or_start(self.settings).await?.into_split();
+        let (read, mut write) = self.paths.connect_or_start(self.settings).await?.into_split();
         send_line(&mut write, &self.hello).await?;
         let (again, news) = {
             let mut session = self.shared.session.lock().await;

@@ -194,12 +194,12 @@ async fn open_nodes(call: Call, given: JsonObject) -> Result<Answer, Refusal> {
     graph(shown, page)
 }
 
-/// The JSON of the first page of a graph that is too large for one piece.
+/// The JSON of the first page of a graph that is too large for one component.
 pub(super) fn first_page(page: GraphPage) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&Graph::new(page, PageRequest::default()))
 }
 
-/// The JSON of a graph in one piece.
+/// The JSON of a graph in one component.
 pub(super) fn whole(graph: WholeGraph) -> serde_json::Result<String> {
     serde_json::to_string_pretty(&Whole::from(graph))
 }

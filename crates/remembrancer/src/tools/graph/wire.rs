@@ -144,7 +144,7 @@ pub(super) struct Deleted {
     pub(super) message: &'static str,
 }
 
-/// A graph in one piece.
+/// A graph in one component.
 #[derive(Debug, Serialize)]
 pub(super) struct Whole {
     entities: Vec<Entity>,

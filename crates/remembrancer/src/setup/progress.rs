@@ -1,4 +1,4 @@
-//! How far a piece is: a bar on a terminal, a line a step elsewhere. On standard error, which leaves
+//! How far a component is: a bar on a terminal, a line a step elsewhere. On standard error, which leaves
 //! standard output to the result.
 
 use std::io::IsTerminal;
@@ -15,7 +15,7 @@ static BYTES: LazyLock<ProgressStyle> =
 static STEP: LazyLock<ProgressStyle> = LazyLock::new(|| style("  {prefix} {spinner} {msg}"));
 static DONE: LazyLock<ProgressStyle> = LazyLock::new(|| style("  {prefix} {msg}"));
 
-/// The progress of one piece.
+/// The progress of one component.
 #[derive(Debug)]
 pub(crate) struct Progress {
     title: &'static str,

@@ -14,7 +14,7 @@ use super::{MODEL_FILES, make_folders};
 
 /// The folder of the model among those of the data folder. One that lies there already is taken as it is; another is
 /// copied, and appears when it is whole.
-pub(crate) fn bring_model(data_dir: &Path, model_dir: &Path) -> anyhow::Result<PathBuf> {
+pub(crate) fn import_model(data_dir: &Path, model_dir: &Path) -> anyhow::Result<PathBuf> {
     let from = model_dir.canonicalize().with_context(|| {
         format!("there is no model in {}; name the folder of one with --model-dir", model_dir.display())
     })?;
@@ -126,19 +126,19 @@ mod tests {
         model(&elsewhere, "lab/small", "weights");
         // What a copy that was broken off has left.
         fs::create_dir_all(data.join("models/lab-small.part/x")).unwrap();
-        let brought = bring_model(&data, &elsewhere).unwrap();
+        let brought = import_model(&data, &elsewhere).unwrap();
         assert_eq!(brought, data.join("models/lab-small"));
         assert_eq!(fs::read_to_string(brought.join("model_int8.onnx")).unwrap(), "weights");
         assert!(!brought.join("notes.txt").exists() && !data.join("models/lab-small.part").exists());
-        assert_eq!(bring_model(&data, &elsewhere).unwrap(), brought);
+        assert_eq!(import_model(&data, &elsewhere).unwrap(), brought);
         assert_eq!(
-            bring_model(&data, &brought).unwrap().canonicalize().unwrap(),
+            import_model(&data, &brought).unwrap().canonicalize().unwrap(),
             brought.canonicalize().unwrap()
         );
         model(&elsewhere, "lab/small", "Weights");
-        let refused = bring_model(&data, &elsewhere).unwrap_err().to_string();
+        let refused = import_model(&data, &elsewhere).unwrap_err().to_string();
         assert!(refused.contains("an id of its own"), "{refused}");
-        let nothing = bring_model(&data, home.path()).unwrap_err().to_string();
+        let nothing = import_model(&data, home.path()).unwrap_err().to_string();
         assert!(nothing.contains("model.json") && nothing.contains("--model-dir"), "{nothing}");
     }
 

@@ -69,7 +69,7 @@ pub(crate) struct ToolSettings {
         value_name = "TOOL"
     )]
     pub(crate) exclude_tools: Vec<String>,
-    /// Offer only tools that change nothing
+    /// ToolFilter only tools that change nothing
     // A value that is not plainly a no switches it on: a typing error must not open what was to be closed.
     #[arg(long, env = "REMEMBRANCER_READ_ONLY", global = true, value_parser = FalseyValueParser::new())]
     pub(crate) read_only: bool,
@@ -94,7 +94,7 @@ impl ToolSettings {
                 bail!("there is no tool {unknown:?} ({setting}); the tools are {}", known.join(", "));
             }
         }
-        if Offer::new(self, &tools).names.is_empty() {
+        if ToolFilter::new(self, &tools).names.is_empty() {
             bail!(
                 "no tool is left to offer: --toolsets, --tools, --exclude-tools, --read-only and their variables together rule out all of them"
             );
@@ -138,12 +138,12 @@ pub(super) fn known_names() -> impl Iterator<Item = &'static str> {
 
 /// The tools that a connection is offered, and why not the others.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Offer {
+pub(crate) struct ToolFilter {
     names: BTreeSet<String>,
     refusals: BTreeMap<String, String>,
 }
 
-impl Offer {
+impl ToolFilter {
     pub(super) fn new(settings: &ToolSettings, tools: &[Registered]) -> Self {
         let mut offer = Self::default();
         for Registered { tool, .. } in tools {
@@ -196,7 +196,7 @@ mod tests {
 
     fn offered(settings: &ToolSettings) -> Vec<String> {
         settings.check().unwrap();
-        Offer::new(settings, &registered()).names.into_iter().collect()
+        ToolFilter::new(settings, &registered()).names.into_iter().collect()
     }
 
     #[test]
@@ -238,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_read_only_offer_has_no_tool_that_writes() {
-        let offer = Offer::new(&ToolSettings { read_only: true, ..ToolSettings::default() }, &registered());
+        let offer =
+            ToolFilter::new(&ToolSettings { read_only: true, ..ToolSettings::default() }, &registered());
         for writing in ["remember", "forget", "create_entities", "delete_entities", "save_memory"] {
             assert!(!offer.has(writing), "{writing}");
         }
@@ -252,7 +253,7 @@ mod tests {
 
     #[test]
     fn an_unknown_tool_is_answered_with_the_nearest_and_never_at_length() {
-        let offer = Offer::new(&ToolSettings::default(), &registered());
+        let offer = ToolFilter::new(&ToolSettings::default(), &registered());
         for (slip, meant) in
             [("recal", "recall"), ("create_entity", "create_entities"), ("Save-Memory", "save_memory")]
         {

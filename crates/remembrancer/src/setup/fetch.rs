@@ -41,7 +41,7 @@ impl Source {
         Ok(Self::Pip(command))
     }
 
-    /// The path of the package's file, its hash checked. `work` is an empty folder for this piece and
+    /// The path of the package's file, its hash checked. `work` is an empty folder for this component and
     /// `downloads` the one in which finished files wait.
     pub(super) fn fetch(
         &self,

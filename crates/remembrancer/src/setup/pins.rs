@@ -3,7 +3,7 @@
 
 use anyhow::{Context, bail};
 
-use super::Piece;
+use super::Component;
 
 const LINUX_X86_64: &str = include_str!("linux-x86_64.txt");
 const LINUX_AARCH64: &str = include_str!("linux-aarch64.txt");
@@ -48,8 +48,8 @@ impl Pin {
     }
 }
 
-/// The pins of the machine that this program was built for, by piece.
-pub(crate) fn for_this_machine() -> anyhow::Result<Vec<(Piece, Pin)>> {
+/// The pins of the machine that this program was built for, by component.
+pub(crate) fn for_this_machine() -> anyhow::Result<Vec<(Component, Pin)>> {
     let text = match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => LINUX_X86_64,
         ("linux", "aarch64") => LINUX_AARCH64,
@@ -61,17 +61,17 @@ pub(crate) fn for_this_machine() -> anyhow::Result<Vec<(Piece, Pin)>> {
     parse(text)
 }
 
-fn parse(text: &str) -> anyhow::Result<Vec<(Piece, Pin)>> {
+fn parse(text: &str) -> anyhow::Result<Vec<(Component, Pin)>> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let pins: Vec<Pin> = lines
         .map(|line| Pin::parse(line).with_context(|| format!("not a pinned package: {line}")))
         .collect::<anyhow::Result<_>>()?;
-    let of = |piece: Piece| {
-        let package = piece.package();
+    let of = |component: Component| {
+        let package = component.package();
         let pin = pins.iter().find(|pin| pin.requirement.split("==").next() == Some(package));
-        Ok((piece, pin.with_context(|| format!("{package} is not pinned"))?.clone()))
+        Ok((component, pin.with_context(|| format!("{package} is not pinned"))?.clone()))
     };
-    Piece::ALL.into_iter().map(of).collect()
+    Component::ALL.into_iter().map(of).collect()
 }
 
 #[cfg(test)]
@@ -79,19 +79,19 @@ mod tests {
     use super::*;
     use memory_inference::files::ONNXRUNTIME;
 
-    use crate::pieces::POSTGRES;
+    use crate::setup::POSTGRES;
 
     #[test]
     fn every_machine_has_every_piece_in_the_version_of_its_folder() {
         for text in [LINUX_X86_64, LINUX_AARCH64, MACOS_AARCH64] {
             let pins = parse(text).unwrap();
-            let pin = |piece| &pins.iter().find(|(of, _)| *of == piece).unwrap().1;
+            let pin = |component| &pins.iter().find(|(of, _)| *of == component).unwrap().1;
             assert_eq!(
-                pin(Piece::Postgres).requirement.replace("embedded-", "").replace("==", "-"),
+                pin(Component::Postgres).requirement.replace("embedded-", "").replace("==", "-"),
                 POSTGRES
             );
-            assert_eq!(pin(Piece::OnnxRuntime).requirement.replace("==", "-"), ONNXRUNTIME);
-            assert_eq!(pin(Piece::Model).platforms().collect::<Vec<_>>(), ["any"]);
+            assert_eq!(pin(Component::OnnxRuntime).requirement.replace("==", "-"), ONNXRUNTIME);
+            assert_eq!(pin(Component::Model).platforms().collect::<Vec<_>>(), ["any"]);
         }
     }
 
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn a_file_for_two_platforms_names_both() {
         let pins = parse(LINUX_X86_64).unwrap();
-        let postgres = &pins.iter().find(|(piece, _)| *piece == Piece::Postgres).unwrap().1;
+        let postgres = &pins.iter().find(|(component, _)| *component == Component::Postgres).unwrap().1;
         let platforms: Vec<_> = postgres.platforms().collect();
         assert_eq!(platforms, ["manylinux_2_27_x86_64", "manylinux_2_28_x86_64"]);
     }

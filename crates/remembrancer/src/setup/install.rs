@@ -1,4 +1,4 @@
-//! Puts one piece in its place: fetch, unpack beside it, make it ready, rename. Whatever ends it on the
+//! Puts one component in its place: fetch, unpack beside it, make it ready, rename. Whatever ends it on the
 //! way, the next run begins with what is whole.
 
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 use super::unpack::unpack;
 use memory_inference::files::DEFAULT_MODEL;
 
-use super::{Piece, Pieces, Pin, Progress, Source, make_folders};
+use super::{Component, Components, Pin, Progress, Source, make_folders};
 
 const DOWNLOADS: &str = "downloads";
 const WEIGHTS: &str = "model.safetensors";
@@ -22,7 +22,7 @@ const WEIGHTS: &str = "model.safetensors";
 /// One run of setup, which holds the lock.
 #[derive(Debug)]
 pub(crate) struct Installer<'a> {
-    pieces: &'a Pieces,
+    components: &'a Components,
     source: Source,
     downloads: PathBuf,
     /// Of this run alone: a pip that outlived an earlier one writes nowhere here.
@@ -31,8 +31,8 @@ pub(crate) struct Installer<'a> {
 
 impl<'a> Installer<'a> {
     /// Clears what interrupted runs have left.
-    pub(crate) fn new(pieces: &'a Pieces, source: Source) -> anyhow::Result<Self> {
-        let downloads = pieces.data_dir.join(DOWNLOADS);
+    pub(crate) fn new(components: &'a Components, source: Source) -> anyhow::Result<Self> {
+        let downloads = components.data_dir.join(DOWNLOADS);
         make_folders(&downloads)?;
         for entry in
             fs::read_dir(&downloads).with_context(|| format!("cannot read {}", downloads.display()))?
@@ -44,21 +44,21 @@ impl<'a> Installer<'a> {
         }
         let work = downloads.join(format!("run-{}", std::process::id()));
         make_folders(&work)?;
-        Ok(Self { pieces, source, downloads, work })
+        Ok(Self { components, source, downloads, work })
     }
 
-    pub(crate) fn install(&self, piece: Piece, pin: &Pin, progress: &Progress) -> anyhow::Result<()> {
-        let work = self.work.join(piece.package());
+    pub(crate) fn install(&self, component: Component, pin: &Pin, progress: &Progress) -> anyhow::Result<()> {
+        let work = self.work.join(component.package());
         make_folders(&work)?;
         let package = self.source.fetch(pin, &self.downloads, &work, progress)?;
 
-        let folder = self.pieces.folder(piece);
-        make_folders(folder.parent().context("a piece lies in a folder")?)?;
+        let folder = self.components.folder(component);
+        make_folders(folder.parent().context("a component lies in a folder")?)?;
         let part = with_suffix(&folder, ".part");
         remove_folder(&part)?;
         progress.step("unpacking");
-        unpack(&package, &part, |file| piece.place(file))?;
-        if piece == Piece::Model {
+        unpack(&package, &part, |file| component.place(file))?;
+        if component == Component::Model {
             progress.step("converting to 8 bits");
             prepare_model(&part)?;
         }

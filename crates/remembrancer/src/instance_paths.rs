@@ -14,8 +14,8 @@ use memory_store::own_folder::{FolderFault, OwnFolder, user_name};
 use serde::{Deserialize, Serialize};
 use tokio::net::{UnixListener, UnixStream};
 
-use crate::pieces::make_data_folder;
 use crate::settings::Settings;
+use crate::setup::make_data_folder;
 
 /// How long a client waits for a process it started to open its socket.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
@@ -25,7 +25,7 @@ const LOG_MAX_BYTES: u64 = 16 << 20;
 
 /// Where the processes of a data folder meet.
 #[derive(Debug, Clone)]
-pub(crate) struct Meeting {
+pub(crate) struct InstancePaths {
     folder: PathBuf,
     name: String,
     /// Open, so that nothing else comes to stand in its place.
@@ -41,7 +41,7 @@ struct Recorded {
     settings: BTreeMap<String, String>,
 }
 
-impl Meeting {
+impl InstancePaths {
     /// Makes the data folder and its folder `run`, unless they are there. Fails when they are somebody else's.
     pub(crate) fn of(settings: &Settings) -> anyhow::Result<Self> {
         let data_dir = settings.data_dir()?;
@@ -50,7 +50,7 @@ impl Meeting {
         })?;
         let folder = data_dir.join("run");
         if !folder.exists() {
-            // The pieces that somebody has set up for himself.
+            // The components that somebody has set up for himself.
             let owner = data_dir.join("setup.lock").symlink_metadata().map(|found| found.uid());
             let us = rustix::process::geteuid().as_raw();
             if let Ok(owner) = owner

@@ -19,11 +19,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::boot::{Booted, Mismatch, boot};
 use crate::http::{self, ListenOptions, Listening};
+use crate::instance_paths::{InstancePaths, is_ours};
 use crate::lines::Lines;
-use crate::meeting::{Meeting, is_ours};
 use crate::reembed::Reembedder;
 use crate::settings::Settings;
-use crate::tools::{Connection, GraphHome, ToolSettings, Toolbox};
+use crate::tools::{Connection, GraphHome, ToolRegistry, ToolSettings};
 use memory_engine::readiness;
 
 /// A process that was started for others ends after this long without any of them.
@@ -39,7 +39,7 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 /// What a client of the socket wants.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "want", rename_all = "snake_case")]
-pub(crate) enum Hello {
+pub(crate) enum ClientRequest {
     /// MCP on this connection, with the tools of the client's own settings; a client of old says nothing of them.
     Mcp {
         namespace: String,
@@ -78,11 +78,11 @@ pub(crate) enum HoldReply {
 }
 
 /// The process that holds the data folder.
-pub(crate) struct Instance {
+pub(crate) struct Daemon {
     settings: Settings,
-    meeting: Meeting,
+    paths: InstancePaths,
     lock: File,
-    toolbox: Arc<Toolbox>,
+    registry: Arc<ToolRegistry>,
     reembedder: Arc<Reembedder>,
     announce: readiness::Announce,
     stop: CancellationToken,
@@ -120,17 +120,17 @@ impl Drop for Connected {
     }
 }
 
-impl Instance {
-    pub(crate) fn new(settings: Settings, meeting: Meeting, lock: File) -> Self {
+impl Daemon {
+    pub(crate) fn new(settings: Settings, paths: InstancePaths, lock: File) -> Self {
         let (announce, watch) = readiness::channel();
         let clients =
             Clients { connected: AtomicUsize::new(0), last_seen: std::sync::Mutex::new(Instant::now()) };
         Self {
             reembedder: Arc::new(Reembedder::new(settings.model.clone(), announce.clone())),
             settings,
-            meeting,
+            paths,
             lock,
-            toolbox: Toolbox::new(watch),
+            registry: ToolRegistry::new(watch),
             announce,
             stop: CancellationToken::new(),
             clients: Arc::new(clients),
@@ -145,11 +145,11 @@ impl Instance {
         ends_when_idle: bool,
     ) -> anyhow::Result<()> {
         self.say_who_holds(if ends_when_idle { IN_BACKGROUND } else { OWN })?;
-        self.meeting.record(&self.settings.of_the_process())?;
-        let socket = self.meeting.listen()?;
+        self.paths.record(&self.settings.of_the_process())?;
+        let socket = self.paths.listen()?;
         let mut listening = None;
         if let Some(options) = listen {
-            let opened = http::listen(options, Arc::clone(&self.toolbox), self.stop.child_token()).await?;
+            let opened = http::listen(options, Arc::clone(&self.registry), self.stop.child_token()).await?;
             logs::say(&format!("Remembrancer serves MCP at http://{}/mcp", shown(&opened)));
             if let Some(metrics) = opened.metrics {
                 logs::say(&format!("Metrics are at http://{metrics}/metrics"));
@@ -158,7 +158,7 @@ impl Instance {
         }
         let accepting = tokio::spawn(accept(
             socket,
-            Arc::clone(&self.toolbox),
+            Arc::clone(&self.registry),
             Arc::clone(&self.reembedder),
             Arc::clone(&self.clients),
             self.stop.clone(),
@@ -196,7 +196,7 @@ impl Instance {
                 }
                 () = signals.any() => break,
                 _ = ticking.tick(), if ends_when_idle => {
-                    self.meeting.shorten_log();
+                    self.paths.shorten_log();
                     // Others are told the reason meanwhile; what it was may have been mended.
                     if failed_at.is_some_and(|failed| failed.elapsed() > RETRY_INTERVAL) && !is_booting && booted.is_none() {
                         booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
@@ -211,7 +211,7 @@ impl Instance {
         }
         measuring.abort();
         // Whoever comes now waits for the next process.
-        self.meeting.remove_socket();
+        self.paths.remove_socket();
         self.stop.cancel();
         if is_booting {
             // What a start under way has begun, a database above all, must be ended with the rest.
@@ -276,7 +276,7 @@ fn shown(listening: &Listening) -> String {
 
 async fn accept(
     socket: UnixListener,
-    toolbox: Arc<Toolbox>,
+    registry: Arc<ToolRegistry>,
     reembedder: Arc<Reembedder>,
     clients: Arc<Clients>,
     stop: CancellationToken,
@@ -298,11 +298,11 @@ async fn accept(
                 }
             },
         };
-        let (toolbox, connected, stop) = (Arc::clone(&toolbox), clients.enter(), stop.child_token());
+        let (registry, connected, stop) = (Arc::clone(&registry), clients.enter(), stop.child_token());
         let reembedder = Arc::clone(&reembedder);
         connections.spawn(async move {
             let _connected = connected;
-            if let Err(error) = attend(stream, toolbox, &reembedder, stop).await {
+            if let Err(error) = handle_connection(stream, registry, &reembedder, stop).await {
                 tracing::debug!(error = format!("{error:#}"), "a client left");
             }
         });
@@ -311,9 +311,9 @@ async fn accept(
     connections.wait().await;
 }
 
-async fn attend(
+async fn handle_connection(
     stream: UnixStream,
-    toolbox: Arc<Toolbox>,
+    registry: Arc<ToolRegistry>,
     reembedder: &Reembedder,
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
@@ -322,16 +322,16 @@ async fn attend(
     let mut line = String::new();
     (&mut read).take(64 * 1024).read_line(&mut line).await?;
     match serde_json::from_str(&line)? {
-        Hello::Mcp { namespace, tools, graph_file, in_bulk } => {
+        ClientRequest::Mcp { namespace, tools, graph_file, in_bulk } => {
             let namespace = Namespace::new(&namespace)?;
-            let graph = GraphHome::open(graph_file, tools.read_only, &toolbox, &namespace).await;
-            let connection = Connection::new(toolbox, namespace, graph, &tools).in_bulk(in_bulk);
+            let graph = GraphHome::open(graph_file, tools.read_only, &registry, &namespace).await;
+            let connection = Connection::new(registry, namespace, graph, &tools).in_bulk(in_bulk);
             let running = connection.serve_with_ct(Lines::new(read, write), stop).await?;
             running.waiting().await?;
         }
-        Hello::Listen(options) => {
+        ClientRequest::Listen(options) => {
             let stop = stop.child_token();
-            let reply = match http::listen(options, toolbox, stop.clone()).await {
+            let reply = match http::listen(options, registry, stop.clone()).await {
                 Ok(listening) => {
                     let reply = ListenReply::Listening(shown(&listening));
                     send_line(&mut write, &reply).await?;
@@ -345,8 +345,8 @@ async fn attend(
             };
             send_line(&mut write, &reply).await?;
         }
-        Hello::Hold => {
-            let reply = match toolbox.memory().await {
+        ClientRequest::Hold => {
+            let reply = match registry.memory().await {
                 Ok(memory) => {
                     let (extractor, version) = memory.extractor_identity();
                     HoldReply::Held { extractor: extractor.to_owned(), version }
@@ -356,8 +356,8 @@ async fn attend(
             send_line(&mut write, &reply).await?;
             let _ = stop.run_until_cancelled(read.read_line(&mut line)).await;
         }
-        Hello::Reembed { model_dir, keep_old } => {
-            let working = reembedder.reembed(&mut read, &mut write, &toolbox, model_dir, keep_old);
+        ClientRequest::Reembed { model_dir, keep_old } => {
+            let working = reembedder.reembed(&mut read, &mut write, &registry, model_dir, keep_old);
             stop.run_until_cancelled(working).await.transpose()?;
         }
     }

