@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memory_tests::fresh_database;
-use memory_tests::process::{DataDir, Ran, Server, call, eventually, free_port, kill};
+use memory_tests::process::{DataDir, Ran, Server, call, eventually, free_port, http_client, kill};
 use reqwest::StatusCode;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use sqlx::{Connection, Executor, PgConnection};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 async fn get(url: &str) -> Option<(StatusCode, String)> {
-    let response = reqwest::Client::new().get(url).send().await.ok()?;
+    let response = http_client().get(url).send().await.ok()?;
     Some((response.status(), response.text().await.ok()?))
 }
 
@@ -203,7 +203,7 @@ async fn a_worker_tells_its_health_and_metrics_at_an_address_of_its_own() {
     let (status, metrics) = get(&url("/metrics")).await.expect("it is answered");
     assert!(status.is_success() && metrics.contains("remembrancer_build_info{version="), "{metrics}");
     assert_eq!(get(&url("/mcp")).await.expect("it is answered").0, StatusCode::NOT_FOUND);
-    let posted = reqwest::Client::new().post(url("/metrics")).send().await.expect("it is answered");
+    let posted = http_client().post(url("/metrics")).send().await.expect("it is answered");
     assert_eq!(posted.status(), StatusCode::METHOD_NOT_ALLOWED);
     let asked = url("/readyz");
     let ran = data_dir.run(&["health", "--url", &asked]).await;

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use memory_tests::process::{DataDir, Server, StdioHost, call, initialize};
+use memory_tests::process::{DataDir, Server, StdioHost, call, http_client, initialize};
 use reqwest::StatusCode;
 use rustix::process::{Resource, getrlimit, setrlimit};
 use serde_json::{Value, json};
@@ -318,7 +318,7 @@ async fn faults_of_the_protocol_are_told_by_what_is_wrong_and_at_no_length() {
 /// Times pings while something else goes on; milliseconds, sorted.
 async fn pings_during<T>(server: &Server, attack: impl Future<Output = T>) -> (Vec<f64>, T) {
     let mut times = Vec::new();
-    let client = reqwest::Client::new();
+    let client = http_client();
     tokio::pin!(attack);
     loop {
         let started = Instant::now();
@@ -403,7 +403,7 @@ async fn what_attacks_cost_others() {
             let runtime =
                 tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
-                let client = reqwest::Client::new();
+                let client = http_client();
                 let sent = bodies.into_iter().map(|body| {
                     let request =
                         client.post(&url).header("Accept", "*/*").header("Content-Type", "application/json");

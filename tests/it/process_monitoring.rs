@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use memory_tests::process::{DataDir, Server, eventually, free_port, kill};
+use memory_tests::process::{DataDir, Server, eventually, free_port, http_client, kill};
 use memory_tests::qdrant::StandIn;
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -249,7 +249,8 @@ impl Prometheus {
     /// How many series answer a query; none while there are none or nobody answers.
     async fn ask(&self, query: &str) -> Option<usize> {
         let url = reqwest::Url::parse_with_params(&format!("{}/api/v1/query", self.url), [("query", query)]);
-        let answer: Value = reqwest::get(url.expect("an address")).await.ok()?.json().await.ok()?;
+        let answer: Value =
+            http_client().get(url.expect("an address")).send().await.ok()?.json().await.ok()?;
         assert_ne!(answer["status"], "error", "{query}: {answer}");
         Some(answer["data"]["result"].as_array()?.len())
     }
@@ -288,7 +289,11 @@ async fn prometheus_answers_every_query_of_the_board_from_a_real_scrape() {
     .await;
     // Every rule is evaluated, and nothing fires of a server that is well.
     eventually("every rule is evaluated", PATIENCE, async || {
-        let rules = reqwest::get(format!("{}/api/v1/rules", prometheus.url)).await.expect("it is answered");
+        let rules = http_client()
+            .get(format!("{}/api/v1/rules", prometheus.url))
+            .send()
+            .await
+            .expect("it is answered");
         let rules: Value = rules.json().await.expect("JSON");
         let rules = rules["data"]["groups"][0]["rules"].as_array().expect("rules").clone();
         assert!(rules.iter().all(|rule| rule["health"] != "err" && rule["state"] != "firing"), "{rules:?}");

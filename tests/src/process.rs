@@ -260,6 +260,13 @@ pub fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").and_then(|l| l.local_addr()).expect("a port is free").port()
 }
 
+/// A client over HTTP. Encryption is of the product's choice, not of the library's.
+pub fn http_client() -> reqwest::Client {
+    // Another test may have been first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::new()
+}
+
 impl Server {
     pub async fn start(data_dir: &DataDir) -> Self {
         Self::start_with(data_dir.command("remembrancer")).await
@@ -277,8 +284,7 @@ impl Server {
         let address = format!("127.0.0.1:{port}");
         command.args(["serve", "--bind", &address]).args(flags).stdout(Stdio::null());
         let child = command.spawn().expect("serve starts");
-        let mut server =
-            Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: reqwest::Client::new() };
+        let mut server = Self { child, url: format!("http://127.0.0.1:{port}/mcp"), client: http_client() };
         let livez = server.url.replace("/mcp", "/livez");
         eventually("serve listens", Duration::from_secs(30), async || {
             assert!(server.child.try_wait().expect("it is watched").is_none(), "serve has ended");

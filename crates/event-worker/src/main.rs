@@ -97,7 +97,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     };
     let key = vector::api_key().map_err(anyhow::Error::msg)?;
     let mirror = Qdrant::of(&settings.mirror, key, Times::default()).map_err(anyhow::Error::msg)?;
-    let extractor = settings.extractor.extractor().map_err(anyhow::Error::msg)?;
+    let extractor = settings.extractor.extractor()?;
     tracing::info!("{}", extractor.health().detail);
     let (announce, readiness) = readiness::channel();
     if let Some(bind) = settings.metrics_bind.filter(|bind| !bind.trim().is_empty()) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::builder::FalseyValueParser;
+use memory_core::Invalid;
 use memory_core::ports::Extractor;
 
 use super::rules::check_data;
@@ -37,8 +38,8 @@ pub struct ExtractorSettings {
 
 impl ExtractorSettings {
     /// The extractor that is configured. Fails with a sentence when it cannot be used; nothing is connected to.
-    pub fn extractor(&self) -> Result<Arc<dyn Extractor>, String> {
-        check_data()?;
+    pub fn extractor(&self) -> Result<Arc<dyn Extractor>, Invalid> {
+        check_data().map_err(Invalid)?;
         Ok(match self.options()? {
             Some(options) => Arc::new(LlmExtractor::new(options)?),
             None => Arc::new(RulesExtractor::new()),
@@ -46,12 +47,12 @@ impl ExtractorSettings {
     }
 
     /// The language model that is configured, if any.
-    pub fn options(&self) -> Result<Option<LlmOptions>, String> {
+    pub fn options(&self) -> Result<Option<LlmOptions>, Invalid> {
         let Some(url) = said(self.llm_url.as_deref()) else { return Ok(None) };
         let Some(model) = said(self.llm_model.as_deref()) else {
-            return Err(format!(
+            return Err(Invalid(format!(
                 "{URL} names a server but no model is named: set {MODEL} (or --llm-model) to one that it has"
-            ));
+            )));
         };
         Ok(Some(LlmOptions {
             url: url.to_owned(),
@@ -85,11 +86,11 @@ fn said(value: Option<&str>) -> Option<&str> {
     value.map(str::trim).filter(|value| !value.is_empty())
 }
 
-fn key() -> Result<Option<Key>, String> {
+fn key() -> Result<Option<Key>, Invalid> {
     let key = match (std::env::var(KEY).ok(), std::env::var_os(KEY_FILE).filter(|file| !file.is_empty())) {
         (Some(key), _) if !key.trim().is_empty() => key,
         (_, Some(file)) => std::fs::read_to_string(&file).map_err(|error| {
-            format!("{KEY_FILE} {} cannot be read: {error}", PathBuf::from(file).display())
+            Invalid(format!("{KEY_FILE} {} cannot be read: {error}", PathBuf::from(file).display()))
         })?,
         _ => return Ok(None),
     };

@@ -182,7 +182,7 @@ impl Settings {
 
     /// The extractor that is configured.
     pub fn extractor(&self) -> anyhow::Result<Arc<dyn Extractor>> {
-        self.extractor.extractor().map_err(anyhow::Error::msg)
+        Ok(self.extractor.extractor()?)
     }
 
     /// The reranker that is configured, loaded; waits for up to some seconds.

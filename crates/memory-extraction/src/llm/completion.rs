@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn hear(status: u16, body: &str) -> Heard {
-        heard(&Reply { status, retry_after: Some(Duration::from_secs(9)), body: body.to_owned().into() })
+        heard(&Reply { status, retry_after: Some(Duration::from_secs(9)), body: body.into() })
     }
 
     #[test]
@@ -151,7 +151,7 @@ mod tests {
         for nonsense in ["", "[]", "{}", r#"{"choices": []}"#, "<html>", "\u{0}"] {
             assert!(matches!(hear(200, nonsense), Heard::Nonsense(_)), "{nonsense}");
         }
-        let bytes = Reply { status: 200, retry_after: None, body: vec![b'{', 0xFF, b'}'].into() };
+        let bytes = Reply { status: 200, retry_after: None, body: vec![b'{', 0xFF, b'}'] };
         assert!(matches!(heard(&bytes), Heard::Nonsense(_)));
     }
 }

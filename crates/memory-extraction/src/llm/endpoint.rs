@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use memory_core::Invalid;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
 use super::address::{Place, place_of};
@@ -11,44 +13,40 @@ const CHAT_PATH: &str = "/chat/completions";
 /// An OpenAI-compatible server's address for chat completions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Endpoint {
+    url: Url,
     host: Host<String>,
-    pub(super) port: u16,
-    pub(super) is_tls: bool,
-    /// Path and query of a request.
-    pub(super) target: String,
     allows_private: bool,
 }
 
 impl Endpoint {
     /// Reads a base address such as `http://localhost:11434/v1`, or the full one that ends in `/chat/completions`.
-    pub(super) fn parse(text: &str, allows_private: bool) -> Result<Self, String> {
+    pub(super) fn parse(text: &str, allows_private: bool) -> Result<Self, Invalid> {
         let hint = "use a base address such as http://localhost:11434/v1";
-        let url = Url::parse(text)
-            .map_err(|error| format!("the language model's address is not a URL ({error}): {hint}"))?;
-        let is_tls = match url.scheme() {
-            "https" => true,
-            "http" => false,
-            other => return Err(format!("the language model's address begins with {other}: {hint}")),
+        let refused = |why: String| Err(Invalid(format!("the language model's address {why}: {hint}")));
+        let mut url = match Url::parse(text) {
+            Ok(url) => url,
+            Err(error) => return refused(format!("is not a URL ({error})")),
         };
+        if !matches!(url.scheme(), "http" | "https") {
+            return refused(format!("begins with {}", url.scheme()));
+        }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("the language model's address holds a name or password: \
-                 put the key into REMEMBRANCER_LLM_KEY instead"
-                .to_owned());
+            return Err(Invalid::new(
+                "the language model's address holds a name or password: \
+                 put the key into REMEMBRANCER_LLM_KEY instead",
+            ));
         }
-        let (Some(host), Some(port)) = (url.host().map(|host| host.to_owned()), url.port_or_known_default())
-        else {
-            return Err(format!("the language model's address names no host: {hint}"));
+        let Some(host) = url.host().map(|host| host.to_owned()) else {
+            return refused("names no host".to_owned());
         };
-        let path = url.path().trim_end_matches('/');
-        let mut target = path.to_owned();
+        let mut path = url.path().trim_end_matches('/').to_owned();
         if !path.ends_with(CHAT_PATH) {
-            target.push_str(CHAT_PATH);
+            path.push_str(CHAT_PATH);
         }
-        if let Some(query) = url.query() {
-            target = format!("{target}?{query}");
-        }
-        let endpoint = Self { host, port, is_tls, target, allows_private };
-        // What needs no resolving is told at the start.
+        url.set_path(&path);
+        url.set_fragment(None);
+        let endpoint = Self { url, host, allows_private };
+        // Addresses are never resolved: this is the one time that they are checked.
         match &endpoint.host {
             Host::Ipv4(address) => endpoint.admit(IpAddr::V4(*address))?,
             Host::Ipv6(address) => endpoint.admit(IpAddr::V6(*address))?,
@@ -57,27 +55,19 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Scheme, host and port: a path or query may hold a secret.
+    /// What requests are sent to. Path and query may hold a secret.
+    pub(super) fn url(&self) -> &Url {
+        &self.url
+    }
+
+    pub(super) fn is_tls(&self) -> bool {
+        self.url.scheme() == "https"
+    }
+
+    /// Scheme, host and port, which hold no secret.
     pub(super) fn shown(&self) -> String {
-        let scheme = if self.is_tls { "https" } else { "http" };
-        match (self.is_tls, self.port) {
-            (true, 443) | (false, 80) => format!("{scheme}://{}", self.host),
-            (_, port) => format!("{scheme}://{}:{port}", self.host),
-        }
-    }
-
-    /// The value of the header `Host`.
-    pub(super) fn authority(&self) -> String {
-        self.shown().split_once("://").map_or_else(String::new, |(_, authority)| authority.to_owned())
-    }
-
-    /// The name that a certificate must bear.
-    pub(super) fn host_name(&self) -> String {
-        match &self.host {
-            Host::Domain(name) => name.clone(),
-            Host::Ipv4(address) => address.to_string(),
-            Host::Ipv6(address) => address.to_string(),
-        }
+        let port = self.url.port().map_or_else(String::new, |port| format!(":{port}"));
+        format!("{}://{}{port}", self.url.scheme(), self.host)
     }
 
     /// Whether the address itself says that it means this machine.
@@ -89,42 +79,48 @@ impl Endpoint {
         }
     }
 
-    /// The addresses to connect to, all of which may be: one that may not refuses the name altogether.
-    pub(super) async fn addresses(&self) -> Result<Vec<SocketAddr>, String> {
-        let found: Vec<SocketAddr> = match &self.host {
-            Host::Ipv4(address) => vec![(*address, self.port).into()],
-            Host::Ipv6(address) => vec![(*address, self.port).into()],
-            Host::Domain(name) => tokio::net::lookup_host((name.as_str(), self.port))
-                .await
-                .map_err(|_| format!("the name {name} is not known"))?
-                .collect(),
-        };
+    /// The addresses of its name, all of which may be connected to: one that may not refuses the name altogether.
+    async fn addresses(&self, name: &str) -> Result<Vec<SocketAddr>, Invalid> {
+        // The client puts in the port of the URL.
+        let found = tokio::net::lookup_host((name, 0)).await;
+        let found: Vec<_> = found.map_err(|_| Invalid(format!("the name {name} is not known")))?.collect();
         for address in &found {
             self.admit(address.ip())?;
         }
         if found.is_empty() {
-            return Err(format!("the name {} stands for no address", self.host));
+            return Err(Invalid(format!("the name {name} stands for no address")));
         }
         Ok(found)
     }
 
     /// Says why an address may not be connected to.
-    pub(super) fn admit(&self, address: IpAddr) -> Result<(), String> {
+    fn admit(&self, address: IpAddr) -> Result<(), Invalid> {
         let host = &self.host;
         match place_of(address) {
             Place::Forbidden(what) => {
-                Err(format!("{host} is {what} ({address}), where no language model may be asked"))
+                Err(Invalid(format!("{host} is {what} ({address}), where no language model may be asked")))
             }
             Place::Loopback if self.means_this_machine() || self.allows_private => Ok(()),
             Place::Private if self.allows_private => Ok(()),
-            Place::Loopback | Place::Private => Err(format!(
+            Place::Loopback | Place::Private => Err(Invalid(format!(
                 "{host} is in a private network ({address}): set REMEMBRANCER_LLM_ALLOW_PRIVATE=true if that is meant"
-            )),
-            Place::Public if self.is_tls => Ok(()),
-            Place::Public => Err(format!(
+            ))),
+            Place::Public if self.is_tls() => Ok(()),
+            Place::Public => Err(Invalid(format!(
                 "{host} is a public address ({address}), where texts and key would go unencrypted: use https"
-            )),
+            ))),
         }
+    }
+}
+
+/// What the client connects to are the very addresses that were admitted, on every call.
+impl Resolve for Endpoint {
+    fn resolve(&self, name: Name) -> Resolving {
+        let endpoint = self.clone();
+        Box::pin(async move {
+            let addresses = endpoint.addresses(name.as_str()).await?;
+            Ok(Box::new(addresses.into_iter()) as Addrs)
+        })
     }
 }
 
@@ -143,16 +139,13 @@ mod tests {
             "http://localhost:11434/v1/",
             "http://localhost:11434/v1/chat/completions",
         ] {
-            assert_eq!(endpoint(url).target, "/v1/chat/completions", "{url}");
+            assert_eq!(endpoint(url).url().path(), "/v1/chat/completions", "{url}");
             assert_eq!(endpoint(url).shown(), "http://localhost:11434", "{url}");
         }
         let azure = endpoint("https://x.example/openai/deployments/d?api-version=1");
-        assert_eq!(azure.target, "/openai/deployments/d/chat/completions?api-version=1");
-        assert_eq!(
-            (azure.shown().as_str(), azure.port),
-            ("https://x.example", 443),
-            "a query is never shown"
-        );
+        assert_eq!(azure.url().path(), "/openai/deployments/d/chat/completions");
+        assert_eq!(azure.url().query(), Some("api-version=1"));
+        assert_eq!(azure.shown(), "https://x.example", "a query is never shown");
     }
 
     #[test]
@@ -170,7 +163,7 @@ mod tests {
             ("http://10.0.0.7:8000/v1", "REMEMBRANCER_LLM_ALLOW_PRIVATE=true"),
             ("http://8.8.8.8/v1", "use https"),
         ] {
-            let refusal = Endpoint::parse(url, false).expect_err(url);
+            let refusal = Endpoint::parse(url, false).expect_err(url).to_string();
             assert!(refusal.contains(said), "{url}: {refusal}");
             assert!(!refusal.contains("secret"), "{refusal}");
         }
@@ -185,5 +178,16 @@ mod tests {
         assert!(Endpoint::parse("http://ollama:11434/v1", true).unwrap().admit(loopback).is_ok());
         let metadata: IpAddr = "169.254.169.254".parse().unwrap();
         assert!(Endpoint::parse("http://ollama:11434/v1", true).unwrap().admit(metadata).is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_is_resolved_to_addresses_that_are_admitted_or_to_none() {
+        let resolve = async |url: &str| {
+            let addresses = endpoint(url).resolve("localhost".parse().unwrap()).await;
+            addresses.map(Iterator::count).map_err(|error| error.to_string())
+        };
+        assert!(resolve("http://localhost:1/v1").await.unwrap() > 0);
+        let refusal = resolve("https://evil.example/v1").await.unwrap_err();
+        assert!(refusal.contains("private network") && refusal.contains("evil.example"), "{refusal}");
     }
 }

@@ -1,28 +1,21 @@
-//! One POST over HTTP/1.1: to an address that was looked at, without redirects or proxies, within a time and a size.
+//! One POST: to an address that was checked, without redirects or proxies, within a time and a size.
 
+use std::error::Error;
 use std::io;
+use std::iter;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{
-    ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderValue, RETRY_AFTER, USER_AGENT,
-};
-use hyper::{HeaderMap, Request, Response};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio::task::JoinSet;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use memory_core::Invalid;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Response, redirect, retry};
+use rustls::{ClientConfig, RootCertStore};
 
 use super::endpoint::Endpoint;
 
 /// Of an answer no more than this is read.
 pub(super) const ANSWER_MAX_BYTES: usize = 2_000_000;
-/// How long one of the addresses of a name may take to connect.
+/// How long it may take to connect, encryption included.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A server that names a later time is asked again after this.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
@@ -32,7 +25,7 @@ const RETRY_AFTER_MAX: Duration = Duration::from_secs(3600);
 pub(super) struct Reply {
     pub(super) status: u16,
     pub(super) retry_after: Option<Duration>,
-    pub(super) body: Bytes,
+    pub(super) body: Vec<u8>,
 }
 
 /// Why there is none.
@@ -51,9 +44,9 @@ pub(super) enum CallError {
 pub struct Key(HeaderValue);
 
 impl Key {
-    pub fn new(key: &str) -> Result<Self, String> {
+    pub fn new(key: &str) -> Result<Self, Invalid> {
         let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-            .map_err(|_| "the language model's key has characters that no key has".to_owned())?;
+            .map_err(|_| Invalid::new("the language model's key has characters that no key has"))?;
         value.set_sensitive(true);
         Ok(Self(value))
     }
@@ -67,110 +60,98 @@ impl std::fmt::Debug for Key {
 
 pub(super) struct Client {
     pub(super) endpoint: Endpoint,
-    tls: Option<TlsConnector>,
+    http: reqwest::Client,
     key: Option<Key>,
     pub(super) timeout: Duration,
 }
 
 impl Client {
-    pub(super) fn new(endpoint: Endpoint, key: Option<Key>, timeout: Duration) -> Result<Self, String> {
-        let tls = if endpoint.is_tls { Some(connector(system_roots()?)?) } else { None };
-        Ok(Self { endpoint, tls, key, timeout })
+    pub(super) fn new(endpoint: Endpoint, key: Option<Key>, timeout: Duration) -> Result<Self, Invalid> {
+        let roots = if endpoint.is_tls() { system_roots()? } else { RootCertStore::empty() };
+        Self::with_roots(endpoint, key, timeout, roots)
     }
 
-    /// The same with certificate authorities of a test's own.
-    #[cfg(test)]
-    pub(super) fn with_roots(mut self, roots: RootCertStore) -> Self {
-        self.tls = Some(connector(roots).expect("TLS is there"));
-        self
+    /// Of servers with certificates of these authorities.
+    pub(super) fn with_roots(
+        endpoint: Endpoint,
+        key: Option<Key>,
+        timeout: Duration,
+        roots: RootCertStore,
+    ) -> Result<Self, Invalid> {
+        let http = reqwest::Client::builder()
+            .tls_backend_preconfigured(encryption(roots)?)
+            .dns_resolver(Arc::new(endpoint.clone()))
+            .redirect(redirect::Policy::none())
+            .no_proxy()
+            .retry(retry::never())
+            // The name is resolved and its addresses are checked for every call.
+            .pool_max_idle_per_host(0)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(timeout)
+            .user_agent(concat!("remembrancer/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Invalid(format!("the language model cannot be asked over HTTP: {error}")))?;
+        Ok(Self { endpoint, http, key, timeout })
     }
 
     pub(super) async fn post(&self, body: Vec<u8>) -> Result<Reply, CallError> {
-        tokio::time::timeout(self.timeout, self.exchange(body)).await.unwrap_or(Err(CallError::Timeout))
-    }
-
-    async fn exchange(&self, body: Vec<u8>) -> Result<Reply, CallError> {
-        let stream = self.connect().await?;
-        match &self.tls {
-            None => self.send(stream, body).await,
-            Some(tls) => {
-                let name = ServerName::try_from(self.endpoint.host_name()).map_err(|_| {
-                    CallError::Unreachable("its name cannot stand in a certificate".to_owned())
-                })?;
-                let stream = tls.connect(name, stream).await.map_err(|error| {
-                    CallError::Unreachable(format!("no encrypted connection could be made: {error}"))
-                })?;
-                self.send(stream, body).await
-            }
-        }
-    }
-
-    /// Connects to the very addresses that were admitted: the name is not resolved a second time.
-    async fn connect(&self) -> Result<TcpStream, CallError> {
-        let addresses = self.endpoint.addresses().await.map_err(CallError::Unreachable)?;
-        let mut failure = None;
-        for address in addresses {
-            match tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
-                Ok(Ok(stream)) => return Ok(stream),
-                Ok(Err(error)) => failure = Some(error),
-                Err(_) => failure = Some(io::ErrorKind::TimedOut.into()),
-            }
-        }
-        let why = failure.map_or(io::ErrorKind::NotFound, |error| error.kind());
-        Err(CallError::Unreachable(format!("it cannot be connected to ({why})")))
-    }
-
-    async fn send<S>(&self, stream: S, body: Vec<u8>) -> Result<Reply, CallError>
-    where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let broken = |error: hyper::Error| CallError::Broken(said(&error));
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-        // Dropped with this call, and the connection with it.
-        let mut driving = JoinSet::new();
-        driving.spawn(connection);
-        let request = self.request(body)?;
-        let response = sender.send_request(request).await.map_err(broken)?;
-        read(response).await
-    }
-
-    fn request(&self, body: Vec<u8>) -> Result<Request<Full<Bytes>>, CallError> {
-        let mut request = Request::post(&self.endpoint.target)
-            .header(HOST, self.endpoint.authority())
+        let mut request = self
+            .http
+            .post(self.endpoint.url().clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "application/json")
-            .header(USER_AGENT, concat!("remembrancer/", env!("CARGO_PKG_VERSION")))
-            .header(CONNECTION, "close");
+            .header(CONNECTION, "close")
+            .body(body);
         if let Some(Key(value)) = &self.key {
             request = request.header(AUTHORIZATION, value.clone());
         }
-        let unusable = |_| CallError::Unreachable("its address cannot stand in a request".to_owned());
-        request.body(Full::from(body)).map_err(unusable)
+        read(request.send().await.map_err(|error| failure(&error))?).await
     }
 }
 
-async fn read(response: Response<Incoming>) -> Result<Reply, CallError> {
+async fn read(mut response: Response) -> Result<Reply, CallError> {
     let status = response.status().as_u16();
     let retry_after = retry_after(response.headers(), SystemTime::now());
-    let body = match Limited::new(response.into_body(), ANSWER_MAX_BYTES).collect().await {
-        Ok(body) => body.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(CallError::TooLarge),
-        Err(_) => return Err(CallError::Broken("the connection ended before the answer did".to_owned())),
-    };
-    Ok(Reply { status, retry_after, body })
+    let mut body = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) if body.len() + chunk.len() > ANSWER_MAX_BYTES => {
+                return Err(CallError::TooLarge);
+            }
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Ok(None) => return Ok(Reply { status, retry_after, body }),
+            Err(error) if error.is_timeout() => return Err(CallError::Timeout),
+            Err(_) => return Err(CallError::Broken("the connection ended before the answer did".to_owned())),
+        }
+    }
 }
 
-/// What a failure of the connection is, without anything the server wrote.
-fn said(error: &hyper::Error) -> String {
-    let what = match error {
-        error if error.is_parse() => "what it answers is not HTTP",
-        error if error.is_incomplete_message() || error.is_closed() => {
-            "it closed the connection without an answer"
+/// What a failure is, without anything the server wrote. The error's own text has the whole address, which may hold a
+/// secret.
+fn failure(error: &reqwest::Error) -> CallError {
+    let causes = || iter::successors(error.source(), |cause| (*cause).source());
+    if !error.is_connect() {
+        return match causes().find_map(<dyn Error>::downcast_ref::<hyper::Error>) {
+            _ if error.is_timeout() => CallError::Timeout,
+            Some(error) if error.is_parse() => CallError::Broken("what it answers is not HTTP".to_owned()),
+            Some(error) if error.is_incomplete_message() || error.is_closed() || error.is_canceled() => {
+                CallError::Broken("it closed the connection without an answer".to_owned())
+            }
+            _ => CallError::Broken("the connection failed".to_owned()),
+        };
+    }
+    if let Some(Invalid(why)) = causes().find_map(<dyn Error>::downcast_ref) {
+        return CallError::Unreachable(why.clone());
+    }
+    CallError::Unreachable(match causes().find_map(<dyn Error>::downcast_ref::<io::Error>) {
+        // An error of TLS comes as one of input and output within another.
+        Some(error) if error.get_ref().is_some_and(<dyn Error + Send + Sync>::is::<io::Error>) => {
+            format!("no encrypted connection could be made: {error}")
         }
-        _ => "the connection failed",
-    };
-    what.to_owned()
+        Some(error) => format!("it cannot be connected to ({})", error.kind()),
+        None if error.is_timeout() => format!("it cannot be connected to ({})", io::ErrorKind::TimedOut),
+        None => "its name cannot stand in a certificate".to_owned(),
+    })
 }
 
 /// Seconds or a date; never nothing, never for ever.
@@ -183,27 +164,25 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     Some(wait.clamp(Duration::from_secs(1), RETRY_AFTER_MAX))
 }
 
-fn system_roots() -> Result<RootCertStore, String> {
+fn system_roots() -> Result<RootCertStore, Invalid> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err(
+        return Err(Invalid::new(
             "the language model's address is https, and this machine has no certificate authorities: \
-             install the package ca-certificates, or name a file of them in SSL_CERT_FILE"
-                .to_owned(),
-        );
+             install the package ca-certificates, or name a file of them in SSL_CERT_FILE",
+        ));
     }
     Ok(roots)
 }
 
-fn connector(roots: RootCertStore) -> Result<TlsConnector, String> {
-    let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
+fn encryption(roots: RootCertStore) -> Result<ClientConfig, Invalid> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    Ok(ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .map_err(|error| format!("TLS cannot be used: {error}"))?
+        .map_err(|error| Invalid(format!("TLS cannot be used: {error}")))?
         .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
+        .with_no_client_auth())
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use memory_core::Invalid;
 use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText};
 
@@ -81,7 +82,7 @@ pub struct LlmExtractor {
 
 impl LlmExtractor {
     /// Fails with a sentence when the options cannot be used. Nothing is connected to yet.
-    pub fn new(options: LlmOptions) -> Result<Self, String> {
+    pub fn new(options: LlmOptions) -> Result<Self, Invalid> {
         let endpoint = Endpoint::parse(&options.url, options.allows_private)?;
         Ok(Self::with_client(Client::new(endpoint, options.key, options.timeout)?, options.model))
     }

@@ -42,7 +42,7 @@ impl Which {
         match self {
             Self::Rules => Ok(Arc::new(RulesExtractor::new())),
             Self::Llm => {
-                let named = settings.extractor.options().map_err(anyhow::Error::msg)?.is_some();
+                let named = settings.extractor.options()?.is_some();
                 ensure!(
                     named,
                     "no language model is named: set REMEMBRANCER_LLM_URL and REMEMBRANCER_LLM_MODEL (or --llm-url and --llm-model)"
