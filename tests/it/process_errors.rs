@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use memory_tests::fresh_database;
 use memory_tests::process::{DataDir, Ran, Server, StdioHost, eventually, free_port, kill};
 use rustix::process::Signal;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::process::Command;
 
 /// The command on a database at an address where nobody listens.
@@ -145,7 +145,7 @@ async fn a_setting_that_the_running_process_does_not_go_by_is_named() {
 async fn settings_of_whoever_starts_the_process_in_the_background_hold_there() {
     let data_dir = DataDir::warm();
     let mut command = data_dir.command("remembrancer");
-    command.args(["--observation-max-chars", "40"]);
+    command.args(["--observation-max-chars", "40", "--graph-page-chars", "1000"]);
     let mut host = StdioHost::start(command);
     host.initialize().await;
     let long = "The spare key is in the blue box behind the door.";
@@ -153,6 +153,13 @@ async fn settings_of_whoever_starts_the_process_in_the_background_hold_there() {
     let answer = host.call("save_memory", json!({"threadId": "t", "entities": [entity]})).await;
     assert!(answer["structuredContent"].to_string().contains("40"), "{answer}");
     assert_eq!(answer["structuredContent"]["success"], false, "{answer}");
+    let entities: Vec<Value> = (0..20)
+        .map(|n| json!({"name": format!("Key {n}"), "entityType": "Object", "observations": ["x".repeat(200)]}))
+        .collect();
+    host.call("create_entities", json!({"entities": entities})).await;
+    let page = host.call("read_graph", json!({})).await;
+    let shown = page["structuredContent"]["entities"].as_array().map(Vec::len);
+    assert!(shown.is_some_and(|shown| (1..20).contains(&shown)), "{page}");
 }
 
 #[tokio::test]

@@ -89,7 +89,7 @@ async fn ten_hosts_at_once_cost_one_process_and_one_database() {
 async fn a_process_that_nobody_needs_ends_with_its_database() {
     let data_dir = DataDir::warm();
     let mut command = data_dir.command("remembrancer");
-    command.env("REMEMBRANCER_IDLE_SECONDS", "1");
+    command.env_remove("REMEMBRANCER_IDLE_SECONDS").args(["--idle-seconds", "1"]);
     let mut host = StdioHost::start(command);
     host.initialize().await;
     host.call("remember", json!({"content": "Anna will send the report to Ben by Friday."})).await;

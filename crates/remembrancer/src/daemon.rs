@@ -26,8 +26,6 @@ use crate::settings::Settings;
 use crate::tools::{Connection, GraphHome, ToolRegistry, ToolSettings};
 use memory_engine::readiness;
 
-/// A process that was started for others ends after this long without any of them.
-const IDLE_LIMIT: Duration = Duration::from_secs(600);
 /// How long a stopping process lets its clients' calls finish.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// What the lock's file says of a process that someone started by hand, or others in the background.
@@ -137,7 +135,7 @@ impl Daemon {
         }
     }
 
-    /// Serves until a signal, or, when started for others, until nobody has come for ten minutes.
+    /// Serves until a signal, or, when started for others, until nobody has come for the seconds that are set.
     pub(crate) async fn run(
         self,
         mut signals: Signals,
@@ -146,6 +144,7 @@ impl Daemon {
     ) -> anyhow::Result<()> {
         self.say_who_holds(if ends_when_idle { IN_BACKGROUND } else { OWN })?;
         self.paths.record(&self.settings.of_the_process())?;
+        let idle_limit = Duration::from_secs(self.settings.idle_seconds.into());
         let socket = self.paths.listen()?;
         let mut listening = None;
         if let Some(options) = listen {
@@ -202,7 +201,7 @@ impl Daemon {
                         booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
                         is_booting = true;
                     }
-                    if self.clients.idle_for() >= idle_limit() && !has_work(booted.as_ref()).await {
+                    if self.clients.idle_for() >= idle_limit && !has_work(booted.as_ref()).await {
                         tracing::info!("nobody needed the memory for a while; ending");
                         break;
                     }
@@ -252,12 +251,6 @@ impl Daemon {
             tracing::warn!("something did not end in time and was cut off; what was accepted is stored");
         }
     }
-}
-
-/// The idle limit; a test may shorten it by the environment.
-fn idle_limit() -> Duration {
-    let seconds = std::env::var("REMEMBRANCER_IDLE_SECONDS").ok().and_then(|s| s.parse().ok());
-    seconds.map_or(IDLE_LIMIT, Duration::from_secs)
 }
 
 async fn has_work(booted: Option<&Booted>) -> bool {

@@ -57,6 +57,9 @@ pub struct Settings {
     /// About how many characters of the knowledge graph one answer has unless a limit is asked for
     #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true, help_heading = "Knowledge graph")]
     pub(crate) graph_page_chars: u32,
+    /// Seconds that a process which a host or a command started in the background stays when nobody uses it
+    #[arg(long, env = "REMEMBRANCER_IDLE_SECONDS", default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=604_800), global = true, help_heading = "Where the data is")]
+    pub(crate) idle_seconds: u32,
     #[arg(skip)]
     pub(crate) given: Given,
 }
@@ -150,6 +153,8 @@ impl Settings {
             ("REMEMBRANCER_DATABASE_CONNECTIONS", self.store.database_connections.to_string()),
             ("REMEMBRANCER_OBSERVATION_MAX_CHARS", self.observation_max_chars.to_string()),
             ("REMEMBRANCER_OBSERVATION_MAX_SENTENCES", self.observation_max_sentences.to_string()),
+            ("REMEMBRANCER_GRAPH_PAGE_CHARS", self.graph_page_chars.to_string()),
+            ("REMEMBRANCER_IDLE_SECONDS", self.idle_seconds.to_string()),
         ];
         all.extend(self.mirror.environment());
         all.extend(self.extractor.environment());
