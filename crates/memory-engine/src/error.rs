@@ -34,6 +34,9 @@ pub enum EngineError {
     /// A fault of ours: the log has the details.
     #[error("An internal error occurred. Nothing was changed; the server's log has the details.")]
     Internal(#[source] StoreError),
+    /// The same: a computation panicked, which the log has already.
+    #[error("An internal error occurred. Nothing was changed; the server's log has the details.")]
+    Panicked(#[from] tokio::task::JoinError),
 }
 
 impl From<StoreError> for EngineError {
@@ -52,6 +55,13 @@ impl From<StoreError> for EngineError {
     }
 }
 
+/// Does what takes a while on a thread of its own, so that other calls go on.
+pub(crate) async fn on_own_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, EngineError> {
+    Ok(tokio::task::spawn_blocking(work).await?)
+}
+
 /// What an answer says when the vector arm was missing.
 pub(crate) fn vector_warning(error: &EmbeddingError) -> String {
     tracing::warn!(%error, "no query vector");
@@ -68,4 +78,16 @@ pub(crate) fn chain(error: &dyn std::error::Error) -> String {
         source = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_never_told_as_a_fault_of_the_request() {
+        let failed = on_own_thread(|| panic!("as the test says")).await.map(|()| "no failure").unwrap_err();
+        assert!(matches!(failed, EngineError::Panicked(_)), "{failed:?}");
+        assert!(failed.to_string().starts_with("An internal error occurred."), "{failed}");
+    }
 }

@@ -4,13 +4,15 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
 
-use memory_core::Invalid;
 use memory_core::chunk::{Chunked, Passage};
 use memory_core::id::Namespace;
 use memory_core::render::Surroundings;
 use memory_language::lexicon::lexeme_counts;
 use memory_store::artifacts::NewPassage;
 use memory_store::passages;
+
+use crate::EngineError;
+use crate::error::on_own_thread;
 
 /// A thread is worth its start from so many passages on.
 const PASSAGES_A_THREAD: usize = 200;
@@ -21,11 +23,9 @@ pub(crate) async fn without_vectors(
     ns: &Namespace,
     chunked: &Arc<Chunked>,
     surroundings: &Surroundings,
-) -> Result<Vec<NewPassage>, Invalid> {
+) -> Result<Vec<NewPassage>, EngineError> {
     let (ns, chunked, surroundings) = (ns.clone(), Arc::clone(chunked), surroundings.clone());
-    tokio::task::spawn_blocking(move || counted(&ns, &chunked.passages, &surroundings))
-        .await
-        .map_err(|_| Invalid::new("The words of the text could not be counted."))
+    on_own_thread(move || counted(&ns, &chunked.passages, &surroundings)).await
 }
 
 /// The same, by whoever is on a thread of its own already.

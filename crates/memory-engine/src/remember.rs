@@ -15,6 +15,7 @@ use memory_store::models::ActiveModel;
 use memory_store::passages::{self, PassageVector};
 use memory_store::{Tx, jobs};
 
+use crate::error::on_own_thread;
 use crate::{EngineError, Memory, long_text};
 
 /// Up to this many passages are embedded before the commit; a longer text gets its vectors by a job.
@@ -70,12 +71,11 @@ impl Memory {
         let given_importance = draft.importance.is_some();
         let new = NewArtifact::new(draft)?;
         // A long text takes a while to cut; other calls go on meanwhile.
-        let (new, chunked) = tokio::task::spawn_blocking(move || {
+        let (new, chunked) = on_own_thread(move || {
             let chunked = Arc::new(chunk_text(&new.content));
             (new, chunked)
         })
-        .await
-        .map_err(|_| memory_core::Invalid::new("The text could not be divided into chunks."))?;
+        .await?;
         let lane = lane_of(lane, &chunked);
         self.recovery
             .retry_transient(|| async {

@@ -21,6 +21,7 @@ use tokio::io::AsyncBufRead;
 
 use super::graph::{GraphImport, misplaced};
 use super::{ArchiveImported, decisions};
+use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
 use crate::remember::{SHORT_TURN_TOKENS, lane_of, render_following_turn};
@@ -266,13 +267,12 @@ impl<'a> Import<'a> {
         // Cutting a long text and counting its words takes a while; other calls go on meanwhile.
         let ns = self.ns.clone();
         let surroundings = Surroundings::new(&new.meta, previous);
-        let (new, chunked, passages) = tokio::task::spawn_blocking(move || {
+        let (new, chunked, passages) = on_own_thread(move || {
             let chunked = chunk_text(&new.content);
             let passages = long_text::counted(&ns, &chunked.passages, &surroundings);
             (new, chunked, passages)
         })
-        .await
-        .map_err(|_| Invalid::new("A text could not be divided into chunks."))?;
+        .await?;
         let is_known = archive::content_of(tx, self.ns, &new.hash).await?.is_some();
         let artifact_id =
             artifacts::insert_artifact(tx, self.ns, &new.hash, &new.content, chunked.token_count).await?;

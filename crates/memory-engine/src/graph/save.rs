@@ -14,6 +14,7 @@ use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated
 use super::files::end_write;
 use super::{Changed, KnowledgeGraph};
 use crate::EngineError;
+use crate::error::on_own_thread;
 
 /// The most names that are compared with each other.
 const COMPARED_NAMES_MAX: usize = 100_000;
@@ -118,9 +119,7 @@ impl KnowledgeGraph {
         let is_cut = names.len() > COMPARED_NAMES_MAX;
         names.truncate(COMPARED_NAMES_MAX);
         // Many names take seconds; other calls go on meanwhile.
-        let candidates = tokio::task::spawn_blocking(move || similar_names(&names, limit))
-            .await
-            .map_err(|_| memory_core::Invalid::new("The names could not be compared."))?;
+        let candidates = on_own_thread(move || similar_names(&names, limit)).await?;
         Ok(Merges { candidates, is_cut })
     }
 

@@ -67,9 +67,10 @@ impl From<EngineError> for Refusal {
             EngineError::Unavailable(_) | EngineError::Busy(_) | EngineError::DiskFull(_) => {
                 Outcome::Unavailable
             }
-            EngineError::Transfer(_) | EngineError::Reembedding { .. } | EngineError::Internal(_) => {
-                Outcome::Failed
-            }
+            EngineError::Transfer(_)
+            | EngineError::Reembedding { .. }
+            | EngineError::Internal(_)
+            | EngineError::Panicked(_) => Outcome::Failed,
         };
         Self(json!({ "error": error.to_string() }), outcome)
     }
