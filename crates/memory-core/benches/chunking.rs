@@ -10,7 +10,7 @@ fn main() {
     // The encoder is made on first use.
     chunk_text("warm up");
     let prose = include_str!("../../../README.md");
-    let code = include_str!("../src/chunk.rs");
+    let code = include_str!("../src/chunk/mod.rs");
     let cases = [
         ("prose", prose),
         ("code", code),

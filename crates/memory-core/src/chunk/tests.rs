@@ -7,7 +7,7 @@ fn plain_count(text: &str) -> usize {
 }
 
 fn ordinary_texts() -> Vec<String> {
-    let code = include_str!("../chunk.rs");
+    let code = include_str!("mod.rs");
     let sentence = |i| format!("Anna O'Neil's {i}th note isn't in; she'd paid {}.50 (twice)!", i * 37);
     let prose = (0..300).map(|i| sentence(i) + if i % 7 == 6 { "\n\n" } else { " " }).collect();
     let mixed = "Ünïcode naïveté — “quoted” 12345678 чтобы понять. नमस्ते दुनिया। สวัสดี\r\n\tx += 1;  // 🦀👩‍👩‍👧\n";
