@@ -32,7 +32,10 @@ impl Held {
         let (mut stream, mut line) = (BufReader::new(stream), String::new());
         stream.read_line(&mut line).await?;
         if line.is_empty() {
-            bail!("the memory's process has ended; try again");
+            bail!(
+                "the memory's process gave no answer; if it is still there, it is of another version: end it with \
+                 `remembrancer stop` and try again"
+            );
         }
         match serde_json::from_str(&line)
             .context("the memory's process speaks another version; restart it")?
