@@ -74,7 +74,7 @@ impl KnowledgeGraph {
     pub(crate) async fn still_there(&self, ns: &Namespace, reach: &GraphReach) -> Option<GraphReach> {
         let scope = reach.file().map(|file| GraphScope::File(file.clone()));
         match scope.and_then(|scope| self.files.of_scope(ns, &scope)) {
-            Some(sync) if !sync.is_there().await => reach.clone().without_file(),
+            Some(sync) if !sync.import_in_background().await => reach.clone().without_file(),
             _ => Some(reach.clone()),
         }
     }

@@ -1,13 +1,14 @@
-//! A graph's file on disk: whether it has changed, its folder's lock, and replacing it in one step.
+//! A graph's file on disk: whether it has changed, its folder's lock, reading it whole and replacing it in one step. This
+//! waits for the disk: callers do it on a thread of its own.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sha2::{Digest, Sha256};
-use tokio::io::AsyncWriteExt;
 
 /// The largest file that is read, in bytes.
 pub(super) const FILE_MAX_BYTES: u64 = 1 << 30;
@@ -35,8 +36,8 @@ impl Stamp {
     }
 
     /// `None` when there is no file.
-    pub(super) async fn of(path: &str) -> io::Result<Option<Self>> {
-        match tokio::fs::metadata(path).await {
+    pub(super) fn of(path: &Path) -> io::Result<Option<Self>> {
+        match std::fs::metadata(path) {
             Ok(found) => Ok(Some(Self::new(&found))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -76,20 +77,20 @@ impl Seen {
 }
 
 /// What a file holds and how it looked then; the contents are `None` when there is none.
-pub(super) async fn read(path: &str) -> io::Result<(Option<Vec<u8>>, Seen)> {
+pub(super) fn read(path: &Path) -> io::Result<(Option<Vec<u8>>, Seen)> {
     // A program that writes in place may not have finished: what is read while the file changes is read again.
     for _ in 0..10 {
-        let before = Stamp::of(path).await?;
+        let before = Stamp::of(path)?;
         let Some(stamp) = before else { return Ok((None, Seen::new(None))) };
         if stamp.size > FILE_MAX_BYTES {
             let limit = format!("it has {} bytes, the limit is {FILE_MAX_BYTES}", stamp.size);
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, limit));
         }
         let seen = Seen::new(before);
-        match tokio::fs::read(path).await {
-            Ok(content) if Stamp::of(path).await? == before => return Ok((Some(content), seen)),
+        match std::fs::read(path) {
+            Ok(content) if Stamp::of(path)? == before => return Ok((Some(content), seen)),
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => tokio::time::sleep(Duration::from_millis(10)).await,
+            _ => thread::sleep(Duration::from_millis(10)),
         }
     }
     Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps writing it"))
@@ -102,72 +103,61 @@ pub(super) struct FolderLock {
 }
 
 impl FolderLock {
-    /// Waits for it, at most so long.
-    pub(super) async fn take(file: &str, patience: Duration) -> io::Result<Self> {
-        let folder = folder_of(Path::new(file)).to_owned();
-        let taking = tokio::task::spawn_blocking(move || {
-            // A folder that cannot be opened, or a file system without locks, has none.
-            let Ok(folder) = File::open(folder) else { return None };
-            folder.lock().is_ok().then_some(folder)
-        });
-        match tokio::time::timeout(patience, taking).await {
-            Ok(folder) => Ok(Self { _folder: folder.map_err(io::Error::other)? }),
-            Err(_) => Err(io::Error::new(io::ErrorKind::TimedOut, "another process keeps its folder locked")),
-        }
+    /// Waits for it. A folder that cannot be opened, or a file system without locks, has none.
+    pub(super) fn take(file: &Path) -> Self {
+        let folder = File::open(folder_of(file)).ok();
+        Self { _folder: folder.filter(|folder| folder.lock().is_ok()) }
     }
+}
+
+/// A file that was replaced.
+pub(super) struct Written {
+    pub(super) sha256: [u8; 32],
+    /// How it looks now.
+    pub(super) seen: Seen,
 }
 
 /// A new content of a file, beside it until it is complete.
 pub(super) struct Draft {
-    target: PathBuf,
     path: PathBuf,
-    file: Option<tokio::fs::File>,
-    hash: Sha256,
+    file: File,
 }
 
 impl Draft {
-    pub(super) fn begin(target: &str) -> io::Result<Self> {
-        let target = PathBuf::from(target);
-        let path = draft_path(&target, &format!("{:016x}", rand::random::<u64>()));
+    /// Empty, and like the file that it is to replace.
+    pub(super) fn begin(target: &Path) -> io::Result<Self> {
+        let path = draft_path(target, &format!("{:016x}", rand::random::<u64>()));
         // A new file can be read by its owner alone; the mode of a file that was there is kept.
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-        let draft = Self {
-            target,
-            path,
-            file: Some(tokio::fs::File::from_std(file.try_clone()?)),
-            hash: Sha256::new(),
-        };
-        // The new file is like the old one, its owner as far as we may.
-        if let Ok(old) = std::fs::metadata(&draft.target) {
-            let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
-            file.set_permissions(std::fs::Permissions::from_mode(old.mode() & 0o7777))?;
+        let draft = Self { path, file };
+        // Its owner as far as we may.
+        if let Ok(old) = std::fs::metadata(target) {
+            let _ = fchown(&draft.file, Some(old.uid()), Some(old.gid()));
+            draft.file.set_permissions(std::fs::Permissions::from_mode(old.mode() & 0o7777))?;
         }
         Ok(draft)
     }
 
-    pub(super) async fn write(&mut self, part: &[u8]) -> io::Result<()> {
-        self.hash.update(part);
-        match &mut self.file {
-            Some(file) => file.write_all(part).await,
-            None => Ok(()),
+    /// Replaces the file by this content in one step; `None`, and nothing is replaced, if the file is not as it was `seen`
+    /// any more.
+    pub(super) fn replace(
+        mut self,
+        target: &Path,
+        content: &[u8],
+        seen: Option<Seen>,
+    ) -> io::Result<Option<Written>> {
+        self.file.write_all(content)?;
+        // On disk, beside the file: from here on only a name has to change.
+        self.file.sync_all()?;
+        let sha256 = sha256(content);
+        let now = Stamp::of(target)?;
+        if !seen.is_some_and(|seen| seen.seems_to_be(now)) {
+            return Ok(None);
         }
-    }
-
-    /// On disk, beside the file. From here on only a name has to change.
-    pub(super) async fn sync(&mut self) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        file.flush().await?;
-        file.sync_all().await
-    }
-
-    /// Puts it in the file's place; gives its hash and how the file looks now.
-    pub(super) async fn put_in_place(mut self) -> io::Result<([u8; 32], Seen)> {
-        let Some(file) = self.file.take() else { return Err(io::ErrorKind::NotFound.into()) };
-        tokio::fs::rename(&self.path, &self.target).await?;
-        let stamp = Stamp::new(&file.metadata().await?);
-        let target = self.target.clone();
-        tokio::task::spawn_blocking(move || sync_folder(&target)).await.map_err(io::Error::other)??;
-        Ok((std::mem::take(&mut self.hash).finalize().into(), Seen::new(Some(stamp))))
+        std::fs::rename(&self.path, target)?;
+        let stamp = Stamp::new(&self.file.metadata()?);
+        sync_folder(target)?;
+        Ok(Some(Written { sha256, seen: Seen::new(Some(stamp)) }))
     }
 }
 
@@ -185,13 +175,12 @@ fn draft_path(target: &Path, random: &str) -> PathBuf {
 }
 
 /// Removes what processes that were killed have left beside the file. Its folder is locked.
-pub(super) fn remove_drafts(target: &str) {
-    let (start, end) =
-        match draft_path(Path::new(target), "\0").to_str().and_then(|path| path.split_once('\0')) {
-            Some((start, end)) => (start.to_owned(), end.to_owned()),
-            None => return,
-        };
-    let Ok(entries) = std::fs::read_dir(folder_of(Path::new(target))) else { return };
+pub(super) fn remove_drafts(target: &Path) {
+    let (start, end) = match draft_path(target, "\0").to_str().and_then(|path| path.split_once('\0')) {
+        Some((start, end)) => (start.to_owned(), end.to_owned()),
+        None => return,
+    };
+    let Ok(entries) = std::fs::read_dir(folder_of(target)) else { return };
     for path in entries.flatten().map(|entry| entry.path()) {
         let random = path.to_str().and_then(|path| path.strip_prefix(&start)?.strip_suffix(&end));
         if random.is_some_and(|r| r.len() == 16 && r.bytes().all(|b| b.is_ascii_hexdigit())) {
@@ -227,8 +216,27 @@ mod tests {
         for name in others {
             std::fs::write(dir.path().join(name), "mine").unwrap();
         }
-        remove_drafts(target.to_str().unwrap());
+        remove_drafts(&target);
         assert!(!left.exists());
         assert!(others.iter().all(|name| dir.path().join(name).exists()));
+    }
+
+    #[test]
+    fn a_file_that_has_changed_since_it_was_seen_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("memory.jsonl");
+        let replace = |content: &[u8], seen| {
+            Draft::begin(&target).unwrap().replace(&target, content, Some(seen)).unwrap()
+        };
+        assert!(replace(b"one", Seen::new(None)).is_some());
+        assert!(replace(b"two", Seen::new(None)).is_none(), "it is there now");
+        let (content, seen) = read(&target).unwrap();
+        assert_eq!(content.as_deref(), Some(&b"one"[..]));
+        std::fs::write(&target, "another").unwrap();
+        assert!(replace(b"two", seen).is_none());
+        assert_eq!(std::fs::read(&target).unwrap(), b"another");
+        let (_, seen) = read(&target).unwrap();
+        assert_eq!(replace(b"two", seen).expect("it is replaced").sha256, sha256(b"two"));
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1, "no draft is left");
     }
 }

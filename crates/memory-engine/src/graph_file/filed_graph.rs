@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memory_core::graph::{GraphFile, GraphScope};
 use memory_core::id::Namespace;
 use memory_store::Store;
+use memory_store::graph::{self, InStep, Thread};
 
 use super::import_progress::ImportProgress;
 use crate::graph::watched::WatchedGraphs;
@@ -22,6 +23,20 @@ pub(super) struct FiledGraph {
 impl FiledGraph {
     pub(super) fn path(&self) -> &str {
         self.file.path()
+    }
+
+    /// Notes that the file has this version of the graph.
+    pub(super) async fn note_written(&self, thread: &Thread, in_step: InStep) {
+        let noted = async {
+            let mut tx = self.store.begin().await?;
+            tx.may_be_lost().await?;
+            graph::note_in_step(&mut tx, thread, in_step).await?;
+            tx.commit().await
+        };
+        if let Err(error) = noted.await {
+            // The next process finds a file that it does not know, reads it, and finds the graph as it is.
+            tracing::warn!(%error, "failed to note that a graph's file was written");
+        }
     }
 }
 

@@ -3,14 +3,13 @@
 
 pub(crate) mod path;
 
+mod compose;
 mod disk;
-mod file_cache;
 mod filed_graph;
 mod import;
 mod import_progress;
 mod replace;
 mod sync;
-mod write;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +19,7 @@ use memory_core::graph::{GraphFile, GraphScope};
 use memory_core::id::Namespace;
 use memory_store::Store;
 
-use self::file_cache::CacheBudget;
+use self::compose::CacheBudget;
 use self::sync::GraphFileSync;
 pub(crate) use self::sync::{CatchUp, WriteGuard};
 use crate::graph::watched::WatchedGraphs;

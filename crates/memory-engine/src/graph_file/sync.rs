@@ -5,30 +5,29 @@
 
 use std::io;
 use std::mem;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memory_core::Invalid;
 use memory_core::graph::{GraphFile, GraphScope};
 use memory_core::id::Namespace;
-use memory_store::Store;
 use memory_store::graph::{self, InStep};
+use memory_store::{Store, StoreError};
 use tokio::sync::{Mutex, MutexGuard, OwnedRwLockReadGuard, RwLock};
 
-use super::disk::{self, FolderLock, Seen, Stamp};
-use super::file_cache::{CACHE_IDLE, CacheBudget, CachedFile};
+use super::compose::{CACHE_IDLE, CacheBudget, CachedFile, compose};
+use super::disk::{self, Draft, FolderLock, Seen, Stamp};
 use super::filed_graph::{FiledGraph, Imported};
 use super::import_progress::ImportProgress;
-use super::write::{NotWritten, Outcome};
 use crate::EngineError;
+use crate::error::on_own_thread;
 use crate::graph::changed::{Changed, Warning};
 use crate::graph::watched::WatchedGraphs;
 use crate::locking::locked;
 
 /// How long a call waits for other processes.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
-/// For so long a search takes a file to be there, or not, as it was found.
-const LOOKED_AT_FOR: Duration = Duration::from_millis(500);
 /// How often a file is written again that another program changed meanwhile.
 const ATTEMPTS: usize = 5;
 
@@ -41,8 +40,6 @@ pub(crate) struct GraphFileSync {
     /// Calls that change the graph share it; the call that writes the file has it alone, after them.
     writers: Arc<RwLock<()>>,
     state: Mutex<State>,
-    /// When a search last looked whether the file is there, and whether it was.
-    looked: std::sync::Mutex<Option<(Instant, bool)>>,
     /// The file as it was when an import was last started in the background.
     tried: std::sync::Mutex<Option<Seen>>,
 }
@@ -81,10 +78,23 @@ impl State {
 
     /// The file has what this process wrote there last.
     fn has_written(&self, content: Option<&[u8]>) -> bool {
-        match (&self.cache, content) {
-            (Some(cache), Some(content)) => self.seen.is_some() && cache.text() == content,
-            _ => false,
-        }
+        self.seen.is_some()
+            && self.cache.as_ref().is_some_and(|cache| content == Some(&cache.composed.text[..]))
+    }
+}
+
+/// Why a file was not written.
+#[derive(Debug, thiserror::Error)]
+enum NotWritten {
+    #[error(transparent)]
+    Disk(#[from] io::Error),
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl From<StoreError> for NotWritten {
+    fn from(error: StoreError) -> Self {
+        Self::Engine(error.into())
     }
 }
 
@@ -93,6 +103,8 @@ impl State {
 pub(crate) struct WriteGuard {
     sync: Arc<GraphFileSync>,
     shared: Option<OwnedRwLockReadGuard<()>>,
+    /// The graph may have been changed.
+    has_begun: bool,
 }
 
 impl WriteGuard {
@@ -103,10 +115,15 @@ impl WriteGuard {
     ) -> Result<Changed<T>, EngineError> {
         self.shared = None;
         let version = changed.as_ref().ok().and_then(|changed| changed.version);
-        let mut state = self.sync.leave(version).await;
+        let sync = Arc::clone(&self.sync);
+        // In a task of its own: a call that is dropped leaves nothing half done.
+        let leaving = tokio::spawn(async move {
+            let mut state = sync.leave(version).await;
+            (state.take_notice(), state.is_unwritten)
+        });
+        let (notice, is_unwritten) = leaving.await?;
         let mut changed = changed?;
-        let is_unwritten = state.is_unwritten;
-        changed.warning = state.take_notice().map(|text| Warning { text, is_unwritten });
+        changed.warning = notice.map(|text| Warning { text, is_unwritten });
         Ok(changed)
     }
 }
@@ -114,8 +131,8 @@ impl WriteGuard {
 impl Drop for WriteGuard {
     fn drop(&mut self) {
         if self.shared.take().is_some() {
-            let sync = Arc::clone(&self.sync);
-            tokio::spawn(async move { sync.unlock(true).await });
+            let (sync, is_unwritten) = (Arc::clone(&self.sync), self.has_begun);
+            tokio::spawn(async move { sync.unlock(is_unwritten).await });
         }
     }
 }
@@ -136,7 +153,6 @@ impl GraphFileSync {
             cache_budget,
             writers: Arc::default(),
             state: Mutex::default(),
-            looked: std::sync::Mutex::default(),
             tried: std::sync::Mutex::default(),
         }
     }
@@ -163,8 +179,11 @@ impl GraphFileSync {
 
     /// Before the graph is changed; [`WriteGuard::end`] comes after.
     pub(crate) async fn begin_write(self: &Arc<Self>) -> Result<WriteGuard, EngineError> {
-        let shared = Some(self.enter().await?);
-        Ok(WriteGuard { sync: Arc::clone(self), shared })
+        let sync = Arc::clone(self);
+        let entering = tokio::spawn(async move { sync.enter().await });
+        let mut guard = self.in_time(entering).await???;
+        guard.has_begun = true;
+        Ok(guard)
     }
 
     /// Waits for others that use the file, as long as a call can.
@@ -182,30 +201,16 @@ impl GraphFileSync {
         })
     }
 
-    /// Takes a share of the lock for a change, beside other changes.
-    async fn enter(self: &Arc<Self>) -> Result<OwnedRwLockReadGuard<()>, EngineError> {
-        let seen = self.in_time(self.state.lock()).await?.seen;
-        let now = self.stamp().await?;
-        if !seen.is_some_and(|seen| seen.seems_to_be(now)) {
-            self.catch_up_in_background().await?;
-        }
-        let coming_in = async {
-            let shared = Arc::clone(&self.writers).read_owned().await;
-            (shared, self.state.lock().await)
-        };
-        let (shared, mut state) = self.in_time(coming_in).await?;
-        let entered = match self.lock_folder(&mut state).await {
-            Ok(()) => self.import_changes(&mut state).await,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = entered {
-            drop((state, shared));
-            // There may be no other call left that would unlock the folder.
-            self.unlock(false).await;
-            return Err(error);
-        }
+    /// Takes a share of the lock for a change, beside other changes, and imports what others have written.
+    async fn enter(self: Arc<Self>) -> Result<WriteGuard, EngineError> {
+        let shared = Some(Arc::clone(&self.writers).read_owned().await);
+        // Where this fails there may be no other call left that would unlock the folder.
+        let guard = WriteGuard { sync: Arc::clone(&self), shared, has_begun: false };
+        let mut state = self.state.lock().await;
+        self.lock_folder(&mut state).await?;
+        self.import_changes(&mut state).await?;
         drop(state);
-        Ok(shared)
+        Ok(guard)
     }
 
     /// After a change: when all changes under way have ended, the first to get the lock writes the file for all.
@@ -214,7 +219,6 @@ impl GraphFileSync {
         let mut state = self.state.lock().await;
         if state.is_unwritten || version.is_some_and(|version| version > state.written) {
             self.write_or_note(&mut state).await;
-            self.drop_cache_when_idle(&mut state);
         }
         state.lock = None;
         state
@@ -224,25 +228,27 @@ impl GraphFileSync {
     async fn catch_up_in_background(self: &Arc<Self>) -> Result<(), EngineError> {
         let sync = Arc::clone(self);
         let catching_up = tokio::spawn(async move { sync.catch_up_and_unlock(CatchUp::ImportOnly).await });
-        self.in_time(catching_up).await?.unwrap_or_else(|error| Err(io::Error::other(error).into()))
+        self.in_time(catching_up).await??
     }
 
     pub(crate) async fn catch_up_and_unlock(self: &Arc<Self>, what: CatchUp) -> Result<(), EngineError> {
         let _alone = self.writers.write().await;
         let mut state = self.state.lock().await;
-        let mut caught_up = self.lock_folder(&mut state).await;
-        if caught_up.is_ok() {
-            if what == CatchUp::ImportAndWrite {
-                disk::remove_drafts(self.file.path());
-            }
-            caught_up = self.import_changes(&mut state).await;
-        }
-        if caught_up.is_ok() && state.is_unwritten && what == CatchUp::ImportAndWrite {
-            self.write_or_note(&mut state).await;
-            self.drop_cache_when_idle(&mut state);
-        }
+        let caught_up = self.catch_up(&mut state, what).await;
         state.lock = None;
         caught_up
+    }
+
+    async fn catch_up(self: &Arc<Self>, state: &mut State, what: CatchUp) -> Result<(), EngineError> {
+        self.lock_folder(state).await?;
+        if what == CatchUp::ImportAndWrite {
+            self.on_disk(|path| disk::remove_drafts(&path)).await?;
+        }
+        self.import_changes(state).await?;
+        if state.is_unwritten && what == CatchUp::ImportAndWrite {
+            self.write_or_note(state).await;
+        }
+        Ok(())
     }
 
     async fn unlock(&self, is_unwritten: bool) {
@@ -254,26 +260,26 @@ impl GraphFileSync {
 
     async fn lock_folder(&self, state: &mut State) -> Result<(), EngineError> {
         if state.lock.is_none() {
-            let lock = FolderLock::take(self.file.path(), LOCK_PATIENCE).await;
-            state.lock = Some(lock.map_err(|error| self.unreadable(&error))?);
+            let locking = self.on_disk(|path| FolderLock::take(&path));
+            let Ok(lock) = tokio::time::timeout(LOCK_PATIENCE, locking).await else {
+                let why = "another process keeps its folder locked";
+                return Err(self.unreadable(&io::Error::new(io::ErrorKind::TimedOut, why)));
+            };
+            state.lock = Some(lock?);
         }
         Ok(())
     }
 
-    /// Whether the file is there, as of a moment ago.
-    pub(crate) async fn is_there(self: &Arc<Self>) -> bool {
-        let looked = || locked(&self.looked);
-        if let Some((at, was_there)) = *looked()
-            && at.elapsed() < LOOKED_AT_FOR
-        {
-            return was_there;
-        }
-        let is_there = self.import_in_background().await;
-        *looked() = Some((Instant::now(), is_there));
-        is_there
+    /// Does something with the file that waits for the disk.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(PathBuf) -> T + Send + 'static,
+    ) -> Result<T, EngineError> {
+        let path = PathBuf::from(self.file.path());
+        on_own_thread(move || work(path)).await
     }
 
-    /// Starts an import if others have changed the file, without waiting for it. Gives whether the file is there.
+    /// Whether the file is there. If others have changed it an import is started, without waiting for it.
     pub(crate) async fn import_in_background(self: &Arc<Self>) -> bool {
         let Ok(now) = self.stamp().await else { return false };
         // If the state is locked, a call is at the file already.
@@ -294,7 +300,7 @@ impl GraphFileSync {
 
     /// How the file looks now.
     async fn stamp(&self) -> Result<Option<Stamp>, EngineError> {
-        Stamp::of(self.file.path()).await.map_err(|error| self.unreadable(&error))
+        self.on_disk(|path| Stamp::of(&path)).await?.map_err(|error| self.unreadable(&error))
     }
 
     fn unreadable(&self, error: &io::Error) -> EngineError {
@@ -313,8 +319,8 @@ impl GraphFileSync {
             return Ok(());
         }
         let imported = async {
-            let (content, seen) =
-                disk::read(self.file.path()).await.map_err(|error| self.unreadable(&error))?;
+            let read = self.on_disk(|path| disk::read(&path)).await?;
+            let (content, seen) = read.map_err(|error| self.unreadable(&error))?;
             if state.has_written(content.as_deref()) {
                 return Ok((Imported::silent(state.written, state.is_unwritten), seen));
             }
@@ -338,12 +344,13 @@ impl GraphFileSync {
     }
 
     /// Writes the file; why it could not be written is said by the next answer.
-    async fn write_or_note(&self, state: &mut State) {
+    async fn write_or_note(self: &Arc<Self>, state: &mut State) {
         state.is_unwritten = true;
         match self.write(state).await {
             Ok(()) => {
                 state.is_unwritten = false;
                 state.failure = None;
+                self.drop_cache_when_idle(state);
             }
             Err(error) => {
                 let failure = format!(
@@ -362,14 +369,24 @@ impl GraphFileSync {
     async fn write(&self, state: &mut State) -> Result<(), NotWritten> {
         for _ in 0..ATTEMPTS {
             self.import_changes(state).await?;
-            match self.file.write(&mut state.cache, state.seen, &self.cache_budget).await? {
-                Outcome::Written { version, seen } => {
-                    state.seen = Some(seen);
-                    state.written = version;
-                    return Ok(());
-                }
-                Outcome::NoGraph => return Ok(()),
-                Outcome::ChangedMeanwhile => {}
+            let FiledGraph { store, ns, scope, .. } = &self.file;
+            let mut tx = store.begin_snapshot().await?;
+            let thread = graph::find_thread(&mut tx, ns, scope).await?;
+            // Nothing was ever stored of the graph.
+            let Some(thread) = thread else { return Ok(()) };
+            let draft = Draft::begin(self.file.path().as_ref())?;
+            let old = state.cache.take().map(|cache| cache.composed).unwrap_or_default();
+            let composed = Arc::new(compose(&mut tx, &thread, &old).await?);
+            drop((tx, old));
+            let (seen, new) = (state.seen, Arc::clone(&composed));
+            let written = self.on_disk(move |path| draft.replace(&path, &new.text, seen)).await??;
+            state.cache = CachedFile::keep(composed, &self.cache_budget);
+            if let Some(written) = written {
+                state.seen = Some(written.seen);
+                state.written = thread.version;
+                let in_step = InStep { version: thread.version, sha256: Some(written.sha256) };
+                self.file.note_written(&thread, in_step).await;
+                return Ok(());
             }
         }
         Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps writing it").into())

@@ -29,7 +29,7 @@ pub use read::{
     Next, Portion, StoredEntity, StoredRelation, all_entities, all_relations, count_relations, entities,
     entity_ids, ids_after, relations_after, relations_dangling, relations_touching, relations_within,
 };
-pub use rows::{RowState, entity_states_after, relation_states_after, stream_entities, stream_relations};
+pub use rows::{RowState, entity_states, relation_states, stream_entities, stream_relations};
 pub use search::{Pattern, Walked, by_trigrams, matching_among, walk};
 pub use survey::{
     ConnectedEntity, FoundByName, ImportantEntity, NamedEntity, OrphanedEntity, QueriedEntity,

@@ -15,48 +15,34 @@ pub struct RowState {
     pub written_by: i64,
 }
 
-/// The next entities in the thread's order.
-pub async fn entity_states_after(
-    conn: &mut Conn,
-    thread: &Thread,
-    after: i64,
-    limit: usize,
-) -> Result<Vec<RowState>, StoreError> {
-    let rows: Vec<(i64, i64)> = sqlx::query_as(
-        "select entity_id, xmin::text::bigint
-         from graph_entity
-         where namespace = $1 and thread_id = $2 and entity_id > $3
-         order by entity_id
-         limit $4",
+/// All entities in the thread's order. One row of two arrays, which is read several times as fast as a row for each.
+pub async fn entity_states(conn: &mut Conn, thread: &Thread) -> Result<Vec<RowState>, StoreError> {
+    let (ids, writers): (Vec<i64>, Vec<i64>) = sqlx::query_as(
+        "select coalesce(array_agg(e.entity_id), '{}'), coalesce(array_agg(e.written_by), '{}')
+         from (select entity_id, xmin::text::bigint as written_by
+               from graph_entity
+               where namespace = $1 and thread_id = $2
+               order by entity_id) e",
     )
     .bind(thread.ns.as_str())
     .bind(thread.id)
-    .bind(after)
-    .bind(limit as i64)
-    .fetch_all(conn)
+    .fetch_one(conn)
     .await?;
-    Ok(rows.into_iter().map(|(id, written_by)| RowState { id, written_by }).collect())
+    Ok(ids.into_iter().zip(writers).map(|(id, written_by)| RowState { id, written_by }).collect())
 }
 
-/// The next relations in the thread's order.
-pub async fn relation_states_after(
-    conn: &mut Conn,
-    thread: &Thread,
-    after: i64,
-    limit: usize,
-) -> Result<Vec<RowState>, StoreError> {
+/// All relations in the thread's order.
+pub async fn relation_states(conn: &mut Conn, thread: &Thread) -> Result<Vec<RowState>, StoreError> {
     let ids: Vec<i64> = sqlx::query_scalar(
-        "select relation_id
-         from graph_relation
-         where namespace = $1 and thread_id = $2 and relation_id > $3
-         order by relation_id
-         limit $4",
+        "select coalesce(array_agg(r.relation_id), '{}')
+         from (select relation_id
+               from graph_relation
+               where namespace = $1 and thread_id = $2
+               order by relation_id) r",
     )
     .bind(thread.ns.as_str())
     .bind(thread.id)
-    .bind(after)
-    .bind(limit as i64)
-    .fetch_all(conn)
+    .fetch_one(conn)
     .await?;
     Ok(ids.into_iter().map(|id| RowState { id, written_by: 0 }).collect())
 }
