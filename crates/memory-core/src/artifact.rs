@@ -188,7 +188,12 @@ impl NewArtifact {
 
     /// The title if there is one, else the first sentence(s), at most 200 characters.
     pub fn summary(&self) -> String {
-        match &self.meta.title {
+        self.summary_under(&self.meta)
+    }
+
+    /// The same with other metadata.
+    pub fn summary_under(&self, meta: &Metadata) -> String {
+        match &meta.title {
             Some(title) => cut(title, SUMMARY_MAX_CHARS),
             None => first_sentences(&self.content),
         }

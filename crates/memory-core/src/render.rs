@@ -20,15 +20,6 @@ pub struct PreviousTurn {
     pub text: String,
 }
 
-/// A passage as the two indexes see it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rendered {
-    /// For the words: title and date, the previous turn before the first passage, the speaker before the passage.
-    pub words: String,
-    /// For the model: title, speaker and passage. What another has said would blur what this one says.
-    pub embedded: String,
-}
-
 /// What surrounds the passages of one revision.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Surroundings {
@@ -49,13 +40,10 @@ impl Surroundings {
         }
     }
 
-    pub fn render(&self, passage: &str, is_first: bool) -> Rendered {
-        let mut words = String::with_capacity(passage.len() + 96);
-        if let Some(title) = &self.title {
-            words.push_str(&cut(title, TITLE_MAX_CHARS));
-            words.push('\n');
-        }
-        let mut embedded = words.clone();
+    /// A passage as its words are indexed: with title and date, the turn before in front of the first passage, and the
+    /// speaker.
+    pub fn words_of(&self, passage: &str, is_first: bool) -> String {
+        let mut words = self.titled(passage);
         if let Some(date) = self.date {
             words.push_str(&date.strftime("%-d %B %Y").to_string());
             words.push('\n');
@@ -65,11 +53,27 @@ impl Surroundings {
             words.push_str(&cut(&previous.text, PREVIOUS_TURN_MAX_CHARS));
             words.push('\n');
         }
-        for text in [&mut words, &mut embedded] {
-            push_speaker(text, self.speaker.as_deref());
-            text.push_str(passage);
+        push_speaker(&mut words, self.speaker.as_deref());
+        words.push_str(passage);
+        words
+    }
+
+    /// A passage as the model sees it: with title and speaker. What another has said would blur what this one says.
+    pub fn for_model(&self, passage: &str) -> String {
+        let mut text = self.titled(passage);
+        push_speaker(&mut text, self.speaker.as_deref());
+        text.push_str(passage);
+        text
+    }
+
+    /// The title, and room for the rest.
+    fn titled(&self, passage: &str) -> String {
+        let mut text = String::with_capacity(passage.len() + 96);
+        if let Some(title) = &self.title {
+            text.push_str(&cut(title, TITLE_MAX_CHARS));
+            text.push('\n');
         }
-        Rendered { words, embedded }
+        text
     }
 }
 
@@ -92,11 +96,11 @@ mod tests {
             date: Some("2023-05-07T10:00:00Z".parse().unwrap()),
             previous: Some(PreviousTurn { speaker: Some("Bob".into()), text: "Did it rain?".into() }),
         };
-        assert_eq!(around.render("Yes.", true).words, "7 May 2023\nBob: Did it rain?\nAnn: Yes.");
-        assert_eq!(around.render("And more.", false).words, "7 May 2023\nAnn: And more.");
-        assert_eq!(Surroundings::default().render("Plain.", true).words, "Plain.");
-        assert_eq!(around.render("Yes.", true).embedded, "Ann: Yes.");
+        assert_eq!(around.words_of("Yes.", true), "7 May 2023\nBob: Did it rain?\nAnn: Yes.");
+        assert_eq!(around.words_of("And more.", false), "7 May 2023\nAnn: And more.");
+        assert_eq!(Surroundings::default().words_of("Plain.", true), "Plain.");
+        assert_eq!(around.for_model("Yes."), "Ann: Yes.");
         let titled = Surroundings { title: Some("Plans".into()), ..Surroundings::default() };
-        assert_eq!(titled.render("Go.", false).embedded, "Plans\nGo.");
+        assert_eq!(titled.for_model("Go."), "Plans\nGo.");
     }
 }

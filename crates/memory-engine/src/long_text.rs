@@ -56,11 +56,11 @@ fn each(ns: &Namespace, part: &[Passage], surroundings: &Surroundings, first: us
     let passages = part.iter().enumerate();
     passages
         .map(|(n, passage)| {
-            let lexemes = lexeme_counts(&surroundings.render(&passage.text, first + n == 0).words);
+            let lexemes = lexeme_counts(&surroundings.words_of(&passage.text, first + n == 0));
             NewPassage {
                 chunk_index: passage.chunk_index,
                 span: passage.span,
-                text: passage.text.clone(),
+                text: Arc::clone(&passage.text),
                 lex: passages::lex_literal(ns, &lexemes),
                 lex_length: lexemes.length,
                 embedding: None,

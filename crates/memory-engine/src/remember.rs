@@ -8,7 +8,7 @@ use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
 use memory_core::job::{JobKind, Lane};
 use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
-use memory_core::render::{PreviousTurn, Rendered, Surroundings};
+use memory_core::render::{PreviousTurn, Surroundings};
 use memory_language::lexicon::lexeme_counts;
 use memory_store::artifacts::{self, CurrentRevision, Entry, NewPassage};
 use memory_store::models::ActiveModel;
@@ -38,6 +38,15 @@ pub struct Remembered {
     pub token_count: usize,
     /// Vectors are still to be computed; the text is found by its words meanwhile.
     pub is_embedding_pending: bool,
+}
+
+/// A text on its way to its place.
+struct Incoming<'a> {
+    new: &'a NewArtifact,
+    chunked: &'a Arc<Chunked>,
+    /// The turn before it.
+    previous: Option<PreviousTurn>,
+    lane: Lane,
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -89,14 +98,14 @@ impl Memory {
                     None => None,
                 };
                 drop(conn);
+                let incoming = Incoming { new: &new, chunked: &chunked, previous, lane };
                 match current {
                     Some(current) if current.hash == new.hash => {
                         let mut meta = new.meta.clone();
                         keep_what_was_not_given(&mut meta, &current.meta, given_context, given_importance);
-                        let renamed = NewArtifact { content: new.content.clone(), hash: new.hash, meta };
-                        self.keep_current(ns, renamed, current, &chunked, previous, lane).await
+                        self.keep_current(ns, incoming, meta, current).await
                     }
-                    current => self.put_in_place(ns, &new, current, &chunked, previous, lane).await,
+                    current => self.put_in_place(ns, incoming, current).await,
                 }
             })
             .await
@@ -106,11 +115,8 @@ impl Memory {
     async fn put_in_place(
         &self,
         ns: &Namespace,
-        new: &NewArtifact,
+        Incoming { new, chunked, previous, lane }: Incoming<'_>,
         current: Option<CurrentRevision>,
-        chunked: &Arc<Chunked>,
-        previous: Option<PreviousTurn>,
-        lane: Lane,
     ) -> Result<Remembered, EngineError> {
         let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await?;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
@@ -177,16 +183,13 @@ impl Memory {
     async fn keep_current(
         &self,
         ns: &Namespace,
-        renamed: NewArtifact,
+        Incoming { new, chunked, previous, lane }: Incoming<'_>,
+        meta: Metadata,
         current: CurrentRevision,
-        chunked: &Arc<Chunked>,
-        previous: Option<PreviousTurn>,
-        lane: Lane,
     ) -> Result<Remembered, EngineError> {
         let mut job_id = current.open_job;
         let mut is_embedding_pending = current.lacks_vectors;
-        let summary = renamed.summary();
-        let meta = renamed.meta;
+        let summary = new.summary_under(&meta);
         let queues_extraction = meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
         let lacks_extraction = !current.was_extracted && job_id.is_none() && queues_extraction;
         if meta != current.meta || lacks_extraction || is_embedding_pending {
@@ -208,7 +211,7 @@ impl Memory {
                 if let Some((conversation, turn)) = meta.turn() {
                     let own = PreviousTurn {
                         speaker: meta.speaker().map(str::to_owned),
-                        text: renamed.content.chars().take(400).collect(),
+                        text: new.content.chars().take(400).collect(),
                     };
                     render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
                 }
@@ -251,19 +254,21 @@ impl Memory {
             let passages = long_text::without_vectors(ns, &chunked, &surroundings).await?;
             return Ok(Prepared { chunked, surroundings, passages, made_by: None });
         }
-        let rendered = rendered(&chunked, &surroundings);
-        let mut vectors = vec![None; rendered.len()];
+        let mut passages = long_text::counted(ns, &chunked.passages, &surroundings);
         let mut made_by = None;
         if let Some((model, active)) = self.model.ready() {
-            match embed(&*model, &rendered, lane).await {
+            let texts =
+                chunked.passages.iter().map(|passage| surroundings.for_model(&passage.text)).collect();
+            match embed(&*model, texts, lane).await {
                 Ok(made) => {
-                    vectors = made.into_iter().map(Some).collect();
+                    for (passage, made) in passages.iter_mut().zip(made) {
+                        passage.embedding = Some(made);
+                    }
                     made_by = Some((model, active));
                 }
                 Err(error) => tracing::warn!(%error, "vectors will be computed later"),
             }
         }
-        let passages = passages_of(ns, &chunked, &rendered, vectors);
         Ok(Prepared { chunked, surroundings, passages, made_by })
     }
 }
@@ -273,13 +278,12 @@ pub(crate) fn lane_of(lane: Lane, chunked: &Chunked) -> Lane {
     if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { lane.of_long_work() } else { lane }
 }
 
-/// Vectors of rendered passages, and the states of their own tokens.
+/// Vectors of passages as the model sees them, and the states of their own tokens.
 pub(crate) async fn embed(
     model: &dyn EmbeddingModel,
-    rendered: &[Rendered],
+    texts: Vec<String>,
     lane: Lane,
 ) -> Result<Vec<PassageVector>, EmbeddingError> {
-    let texts = rendered.iter().map(|rendered| rendered.embedded.clone()).collect();
     let embedded = match lane {
         Lane::Small => model.embed_passages(texts).await?,
         _ => model.embed_in_background(texts).await?,
@@ -288,35 +292,6 @@ pub(crate) async fn embed(
         .into_iter()
         .map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector })
         .collect())
-}
-
-/// The passages as the indexes see them.
-fn rendered(chunked: &Chunked, surroundings: &Surroundings) -> Vec<Rendered> {
-    let passages = chunked.passages.iter().enumerate();
-    passages.map(|(n, passage)| surroundings.render(&passage.text, n == 0)).collect()
-}
-
-/// The passages as they are stored, each with its vector where that was made.
-fn passages_of(
-    ns: &Namespace,
-    chunked: &Chunked,
-    rendered: &[Rendered],
-    vectors: Vec<Option<PassageVector>>,
-) -> Vec<NewPassage> {
-    let parts = chunked.passages.iter().zip(rendered).zip(vectors);
-    parts
-        .map(|((passage, rendered), embedding)| {
-            let lexemes = lexeme_counts(&rendered.words);
-            NewPassage {
-                chunk_index: passage.chunk_index,
-                span: passage.span,
-                text: passage.text.clone(),
-                lex: passages::lex_literal(ns, &lexemes),
-                lex_length: lexemes.length,
-                embedding,
-            }
-        })
-        .collect()
 }
 
 impl Prepared {
@@ -336,7 +311,7 @@ impl Prepared {
         }
         self.surroundings.previous = previous;
         if let (Some(passage), Some(cut)) = (self.passages.first_mut(), self.chunked.passages.first()) {
-            let lexemes = lexeme_counts(&self.surroundings.render(&cut.text, true).words);
+            let lexemes = lexeme_counts(&self.surroundings.words_of(&cut.text, true));
             passage.lex = passages::lex_literal(ns, &lexemes);
             passage.lex_length = lexemes.length;
         }
@@ -392,7 +367,7 @@ pub(crate) async fn render_following_turn(
         return Ok(None);
     };
     surroundings.previous = previous;
-    let lexemes = lexeme_counts(&surroundings.render(&turn.text, true).words);
+    let lexemes = lexeme_counts(&surroundings.words_of(&turn.text, true));
     passages::rewrite_lex(tx, ns, turn.passage_id, &lexemes).await?;
     Ok(Some(turn.revision_id))
 }

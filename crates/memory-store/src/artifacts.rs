@@ -1,5 +1,7 @@
 //! Artifacts and their revisions: what stands at a place, and putting something new there.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::{ArtifactUid, Context, Metadata, NewArtifact, Role};
@@ -211,7 +213,7 @@ pub async fn insert_chunks(
 pub struct NewPassage {
     pub chunk_index: Option<usize>,
     pub span: CharSpan,
-    pub text: String,
+    pub text: Arc<str>,
     /// Made by [`crate::passages::lex_literal`].
     pub lex: String,
     pub lex_length: u32,
@@ -223,7 +225,7 @@ pub(crate) struct PassageColumns {
     pub(crate) chunk_index: Vec<Option<i32>>,
     pub(crate) start_char: Vec<i32>,
     pub(crate) end_char: Vec<i32>,
-    pub(crate) text: Vec<String>,
+    pub(crate) text: Vec<Arc<str>>,
     pub(crate) lex: Vec<String>,
     pub(crate) lex_length: Vec<i32>,
     pub(crate) embedded_ordinals: Vec<i32>,
@@ -308,7 +310,7 @@ pub async fn insert_revision(
         .bind(columns.chunk_index)
         .bind(columns.start_char)
         .bind(columns.end_char)
-        .bind(columns.text)
+        .bind(columns.text.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
         .bind(columns.lex)
         .bind(columns.lex_length)
         .bind(model_id)

@@ -234,7 +234,7 @@ pub async fn replace(
         .bind(columns.chunk_index)
         .bind(columns.start_char)
         .bind(columns.end_char)
-        .bind(columns.text)
+        .bind(columns.text.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
         .bind(columns.lex)
         .bind(columns.lex_length)
         .bind(model_id)

@@ -156,7 +156,7 @@ pub async fn lacking(
     after: &Position,
     limit: i64,
 ) -> Result<Vec<Lacking>, StoreError> {
-    let rows: Vec<(String, i64, Option<i64>, i32, String)> =
+    let rows: Vec<(String, i64, Option<i64>, String)> =
         sqlx::query_as(include_str!("sql/lacking_passages.sql"))
             .bind(model_id)
             .bind(&after.0)
@@ -168,9 +168,9 @@ pub async fn lacking(
     // A passage is read before what surrounds it: when that changes, the passage is replaced, and what was made of the
     // old one is not written.
     let around = surroundings(conn, &of).await?;
-    let rendered = rows.into_iter().map(|(namespace, passage_id, revision_id, ordinal, text)| {
+    let rendered = rows.into_iter().map(|(namespace, passage_id, revision_id, text)| {
         let text = match revision_id.and_then(|id| around.get(&id)) {
-            Some(around) => around.render(&text, ordinal == 0).embedded,
+            Some(around) => around.for_model(&text),
             None => text,
         };
         let namespace = Namespace::new(&namespace)

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use tiktoken_rs::cl100k_base_singleton;
 use unicode_segmentation::GraphemeCursor;
@@ -54,7 +54,7 @@ pub struct Passage {
     /// The first chunk which wholly contains the passage; `None` where the text has no chunks.
     pub chunk_index: Option<usize>,
     pub span: CharSpan,
-    pub text: String,
+    pub text: Arc<str>,
 }
 
 /// A text cut up. Chunks and passages are in reading order.
@@ -93,7 +93,7 @@ pub fn chunk_text(content: &str) -> Chunked {
             let chunk_index = (part.saturating_sub(1)..ranges.len())
                 .find(|chunk| ranges[*chunk].start <= bytes.start && bytes.end <= ranges[*chunk].end);
             let span = index.span(content, bytes);
-            passages.push(Passage { chunk_index, span, text: trimmed.to_owned() });
+            passages.push(Passage { chunk_index, span, text: trimmed.into() });
         }
         start = end;
     }

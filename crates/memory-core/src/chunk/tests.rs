@@ -47,7 +47,7 @@ fn checked(text: &str) -> Chunked {
     let blank = |start: usize, end: usize| text[chars[start].0..chars[end].0].trim().is_empty();
     for Passage { chunk_index, span, text: passage } in &cut.passages {
         assert!(blank(covered, span.start) && !blank(span.start, span.end));
-        assert_eq!(&text[chars[span.start].0..chars[span.end].0], passage);
+        assert_eq!(&text[chars[span.start].0..chars[span.end].0], &**passage);
         assert!(token_at(span.end) - token_at(span.start) <= PASSAGE_MAX_TOKENS);
         let first = cut.chunks.iter().position(|c| c.span.start <= span.start && span.end <= c.span.end);
         assert!(*chunk_index == first && first.is_some() != cut.chunks.is_empty());
@@ -120,7 +120,7 @@ fn text_is_chunked_from_900_tokens_on() {
     assert_eq!(checked(&text(901)).chunks.len(), 2);
     assert_eq!(checked("").passages, []);
     assert_eq!(checked(" \n\u{3000}").passages, []);
-    let short = Passage { chunk_index: None, span: CharSpan::new(1, 5), text: "né 漢".to_owned() };
+    let short = Passage { chunk_index: None, span: CharSpan::new(1, 5), text: "né 漢".into() };
     assert_eq!(checked(" né 漢\n").passages, [short]);
 }
 

@@ -94,5 +94,5 @@ fn rendered(hit: HydratedHit) -> String {
         date: Some(hit.date),
         previous: None,
     };
-    around.render(&hit.passage, false).words
+    around.words_of(&hit.passage, false)
 }

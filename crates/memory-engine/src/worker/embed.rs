@@ -3,7 +3,6 @@
 use memory_core::id::RevisionId;
 use memory_core::job::ErrorCode;
 use memory_core::ports::EmbeddingError;
-use memory_core::render::Rendered;
 use memory_store::StoreError;
 use memory_store::jobs::{self, LeasedJob};
 use memory_store::passages;
@@ -38,9 +37,8 @@ impl JobRunner {
             let batch =
                 passages::without_vector(&mut conn, ns, revision_id, active.model_id, from, BATCH).await?;
             drop(conn);
-            let rendered: Vec<Rendered> =
-                batch.iter().map(|p| surroundings.render(&p.text, p.ordinal == 0)).collect();
-            let embedded = embed(&*model, &rendered, job.lane).await.map_err(model_error)?;
+            let texts = batch.iter().map(|passage| surroundings.for_model(&passage.text)).collect();
+            let embedded = embed(&*model, texts, job.lane).await.map_err(model_error)?;
             let is_last = (batch.len() as i64) < BATCH;
             let is_over = is_last || slice.is_over();
             let mut tx = self.store.begin().await?;

@@ -18,11 +18,11 @@ pub(super) struct Place {
 /// than `cap` tokens, `marks` of which the model adds to each window. A window longer than the cap is a
 /// batch of its own.
 pub(super) fn group(places: &mut [Place], marks: usize, cap: usize) -> Vec<Range<usize>> {
-    places.sort_by_key(|place| place.window.tokens);
+    places.sort_by_key(|place| place.window.tokens());
     let mut batches = Vec::new();
     let mut start = 0;
     for (index, place) in places.iter().enumerate() {
-        let padded = (index + 1 - start) * (place.window.tokens + marks);
+        let padded = (index + 1 - start) * (place.window.tokens() + marks);
         if padded > cap && index > start {
             batches.push(start..index);
             start = index;
@@ -55,7 +55,7 @@ impl Sums {
                 sum.len()
             )));
         }
-        let weight = place.window.tokens.max(1) as f32;
+        let weight = place.window.tokens().max(1) as f32;
         for (sum, value) in sum.iter_mut().zip(&made.vector) {
             *sum += weight * value;
         }
@@ -88,9 +88,12 @@ pub(super) fn unit_length(mut vector: Vec<f32>) -> Result<Vec<f32>, EmbeddingErr
 mod tests {
     use super::*;
 
+    fn window(tokens: usize) -> Window {
+        Window { bytes: 0..0, begins: vec![0; tokens] }
+    }
+
     fn places(tokens: &[usize]) -> Vec<Place> {
-        let place =
-            |(text, tokens): (usize, &usize)| Place { text, window: Window { bytes: 0..0, tokens: *tokens } };
+        let place = |(text, tokens): (usize, &usize)| Place { text, window: window(*tokens) };
         tokens.iter().enumerate().map(place).collect()
     }
 
@@ -100,7 +103,7 @@ mod tests {
         let batches = group(&mut places, 2, 512);
         assert_eq!(batches, [0..5, 5..7, 7..8]);
         for batch in &batches {
-            let longest = places[batch.clone()].iter().map(|place| place.window.tokens + 2).max().unwrap();
+            let longest = places[batch.clone()].iter().map(|place| place.window.tokens() + 2).max().unwrap();
             assert!(longest * batch.len() <= 512);
         }
     }
@@ -114,7 +117,7 @@ mod tests {
     #[test]
     fn windows_weigh_as_many_tokens_as_they_have() {
         let mut sums = Sums::new(2, 2);
-        let place = |text, tokens| Place { text, window: Window { bytes: 0..0, tokens } };
+        let place = |text, tokens| Place { text, window: window(tokens) };
         let made = |vector: &[f32], begin| Embedded {
             vector: vector.to_vec(),
             tokens: vec![TokenState { begin, state: vector.to_vec() }],
@@ -132,7 +135,7 @@ mod tests {
     fn a_vector_that_is_no_vector_is_an_error() {
         let mut sums = Sums::new(1, 1);
         sums.add(
-            &Place { text: 0, window: Window { bytes: 0..0, tokens: 1 } },
+            &Place { text: 0, window: window(1) },
             Embedded { vector: vec![f32::NAN], tokens: Vec::new() },
         )
         .unwrap();

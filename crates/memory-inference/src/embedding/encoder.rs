@@ -114,6 +114,7 @@ impl Encode for Encoder {
             .map(|place| &texts[place.text][place.window.bytes.clone()])
             .map(|window| if prefix.is_empty() { window.into() } else { format!("{prefix}{window}").into() })
             .collect();
+        // It encodes them once more: fastembed takes texts only, and gives its session to nobody.
         let output = self.model.transform(&windows, Some(windows.len())).map_err(|error| failed(&error))?;
         let [batch] = &output.into_raw()[..] else { return Err(failed(&"it ran more than once")) };
         let states =
@@ -126,9 +127,7 @@ impl Encode for Encoder {
         }
         let mask = batch.attention_mask_array.as_slice().unwrap_or_default();
         let rows = values.chunks_exact(row_tokens * dimension).zip(mask.chunks_exact(row_tokens));
-        rows.zip(places)
-            .map(|((values, mask), place)| self.embedded(lane, texts, place, values, mask))
-            .collect()
+        rows.zip(places).map(|((values, mask), place)| self.embedded(lane, place, values, mask)).collect()
     }
 }
 
@@ -137,7 +136,6 @@ impl Encoder {
     fn embedded(
         &self,
         lane: Lane,
-        texts: &[String],
         place: &Place,
         values: &[f32],
         mask: &[i64],
@@ -158,14 +156,10 @@ impl Encoder {
         let before = self.marks.saturating_sub(1) + self.prefix(lane).tokens;
         let end = seen.len().saturating_sub(1);
         let own = seen.get(before..end).unwrap_or_default();
-        let window = &texts[place.text][place.window.bytes.clone()];
-        let begins = (self.tokenize)(window)?;
-        let tokens = own.iter().zip(begins).map(|(state, token)| {
-            Ok(TokenState {
-                begin: place.window.bytes.start + token.begin,
-                state: unit_length(state.to_vec())?,
-            })
-        });
+        let tokens = own
+            .iter()
+            .zip(&place.window.begins)
+            .map(|(state, begin)| Ok(TokenState { begin: *begin, state: unit_length(state.to_vec())? }));
         Ok(Embedded { vector: unit_length(mean)?, tokens: tokens.collect::<Result<_, EmbeddingError>>()? })
     }
 }

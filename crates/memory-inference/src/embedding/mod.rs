@@ -76,16 +76,18 @@ impl OnnxEmbedding {
     }
 
     async fn embed(&self, lane: Lane, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
-        let mut answers = Vec::with_capacity(texts.len().div_ceil(PIECE));
-        for piece in texts.chunks(PIECE) {
+        let count = texts.len();
+        let mut answers = Vec::with_capacity(count.div_ceil(PIECE));
+        let mut texts = texts.into_iter();
+        while !texts.as_slice().is_empty() {
             let (reply, answer) = oneshot::channel();
-            self.lanes.push(lane, Job { texts: piece.to_vec(), reply });
+            self.lanes.push(lane, Job { texts: texts.by_ref().take(PIECE).collect(), reply });
             answers.push(answer);
         }
         if self.lanes.wants_help() {
             self.call_help();
         }
-        let mut embedded = Vec::with_capacity(texts.len());
+        let mut embedded = Vec::with_capacity(count);
         for answer in answers {
             let ended = |_| EmbeddingError::Failed("the thread of the model has ended".to_owned());
             embedded.extend(answer.await.map_err(ended)??);

@@ -13,11 +13,18 @@ pub(super) struct Token {
     pub(super) starts_word: bool,
 }
 
-/// A stretch of a text and how many tokens it has.
+/// A stretch of a text and where its tokens begin in that text, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) bytes: Range<usize>,
-    pub(super) tokens: usize,
+    pub(super) begins: Vec<usize>,
+}
+
+impl Window {
+    /// How many tokens it has.
+    pub(super) fn tokens(&self) -> usize {
+        self.begins.len()
+    }
 }
 
 /// Windows of at most `limit` tokens that together hold every token of the text, cut where words begin.
@@ -38,13 +45,14 @@ pub(super) fn cut<E>(
             let end = window_end(&tokens, start, limit);
             let from = if start == 0 { 0 } else { char_start(piece, tokens[start].begin) };
             let to = tokens.get(end).map_or(piece.len(), |next| char_start(piece, next.begin));
-            windows.push(Window { bytes: offset + from..offset + to, tokens: end - start });
+            let begins = tokens[start..end].iter().map(|token| offset + token.begin).collect();
+            windows.push(Window { bytes: offset + from..offset + to, begins });
             start = end;
         }
         offset += piece.len();
     }
     if windows.is_empty() {
-        windows.push(Window { bytes: 0..0, tokens: 0 });
+        windows.push(Window { bytes: 0..0, begins: Vec::new() });
     }
     Ok(windows)
 }
@@ -104,7 +112,10 @@ mod tests {
     }
 
     fn cut_texts(text: &str, limit: usize) -> Vec<(&str, usize)> {
-        cut_windows(text, limit).into_iter().map(|window| (&text[window.bytes], window.tokens)).collect()
+        cut_windows(text, limit)
+            .into_iter()
+            .map(|window| (&text[window.bytes.clone()], window.tokens()))
+            .collect()
     }
 
     #[test]
@@ -123,6 +134,18 @@ mod tests {
     }
 
     #[test]
+    fn tokens_begin_where_they_do_in_the_whole_text() {
+        let text = "ab cdef ".repeat(2 * PIECE_BYTES / 8);
+        for window in cut_windows(&text, 5) {
+            let alone: Vec<usize> = tokenize(&text[window.bytes.clone()])
+                .iter()
+                .map(|token| window.bytes.start + token.begin)
+                .collect();
+            assert_eq!(window.begins, alone);
+        }
+    }
+
+    #[test]
     fn a_text_without_tokens_is_one_empty_window() {
         assert_eq!(cut_texts("", 4), [("", 0)]);
         assert_eq!(cut_texts(" \n", 4), [("", 0)]);
@@ -134,7 +157,7 @@ mod tests {
             let windows = cut_windows(&text, 254);
             let joined: String = windows.iter().map(|window| &text[window.bytes.clone()]).collect();
             assert_eq!(joined.trim(), text.trim());
-            assert!(windows.iter().all(|window| window.tokens <= 254 && window.tokens > 0));
+            assert!(windows.iter().all(|window| (1..=254).contains(&window.tokens())));
         }
     }
 }

@@ -250,7 +250,10 @@ mod tests {
         }
 
         fn places(&self, _: Lane, index: usize, text: &str) -> Result<Vec<Place>, EmbeddingError> {
-            Ok(vec![Place { text: index, window: Window { bytes: 0..text.len(), tokens: BATCH_TOKENS } }])
+            Ok(vec![Place {
+                text: index,
+                window: Window { bytes: 0..text.len(), begins: vec![0; BATCH_TOKENS] },
+            }])
         }
 
         fn added_tokens(&self, _: Lane) -> usize {

@@ -1,6 +1,6 @@
 -- reembedding::lacking: passages without a vector of the model. "offset 0" keeps the order of the joins: along the
 -- passages by their key, and by key to the vector of each, so that a page costs what lies between it and the last.
-select p.namespace, p.passage_id, p.revision_id, p.ordinal, p.text
+select p.namespace, p.passage_id, p.revision_id, p.text
 from passage p
 left join lateral (
     select true as is_there

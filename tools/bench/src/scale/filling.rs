@@ -93,13 +93,13 @@ pub(super) async fn fill(
 /// passage has.
 pub fn note(world: &World, ns: &Namespace, number: u64) -> anyhow::Result<Note> {
     let new = NewArtifact::new(world.note(number))?;
-    let lexemes = lexeme_counts(&Surroundings::new(&new.meta, None).render(&new.content, true).words);
+    let lexemes = lexeme_counts(&Surroundings::new(&new.meta, None).words_of(&new.content, true));
     Ok(Note {
         token_count: count_tokens(&new.content),
         passage: NewPassage {
             chunk_index: None,
             span: CharSpan::new(0, new.content.chars().count()),
-            text: new.content.clone(),
+            text: new.content.as_str().into(),
             lex: lex_literal(ns, &lexemes),
             lex_length: lexemes.length,
             embedding: Some(PassageVector {
@@ -120,7 +120,7 @@ mod tests {
         let world = World::new(1, 8);
         for number in 0..100 {
             let note = note(&world, &Namespace::default(), number).unwrap();
-            assert_eq!(note.passage.text, note.new.content);
+            assert_eq!(*note.passage.text, note.new.content);
             assert!(note.passage.lex_length > 30 && note.token_count < 250, "{}", note.token_count);
         }
     }
