@@ -1,10 +1,17 @@
 //! recall: what is found, by which arm, and how it is shown.
 
-use memory_engine::recall::{RecallDraft, RecallRequest};
-use memory_tests::Fixture;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use memory_core::graph::GraphScope;
+use memory_engine::Memory;
+use memory_engine::recall::{RecallDraft, RecallRequest};
+use memory_store::Store;
+use memory_tests::{Fixture, at_once, turn};
+
+use crate::graph_shorthand::entity;
 use crate::shorthand::{by_id, execute, forget, found_by_words, ids, light, long_text, ns, query};
-use crate::stand_ins::line_reader;
+use crate::stand_ins::{WordModel, line_reader};
 
 #[tokio::test]
 async fn a_long_text_is_one_hit() {
@@ -227,4 +234,54 @@ async fn an_empty_memory_answers_with_nothing() {
         1,
         "a question without words has a vector"
     );
+}
+
+#[tokio::test]
+async fn a_question_asked_again_is_not_embedded_again() {
+    let f = Fixture::without_model(line_reader()).await;
+    let model = WordModel::new("words", 32);
+    f.memory.adopt_model(Arc::<WordModel>::clone(&model)).await.expect("the model is adopted");
+    f.remember("The pump is new.").await;
+    let first = f.recall("pump").await;
+    let later = f.remember("The pump leaks.").await.id;
+    let again = f.recall("pump").await;
+    assert_eq!(model.questions.load(Ordering::SeqCst), 1);
+    assert!(
+        first.results.len() == 1 && ids(&again).contains(&later),
+        "what is found is looked for each time"
+    );
+    f.recall("Pump").await;
+    assert_eq!(model.questions.load(Ordering::SeqCst), 2, "another text is another question");
+
+    let other = WordModel::new("other words", 48);
+    execute(&f, "delete from passage_embedding; delete from embedding_model").await;
+    f.memory.adopt_model(Arc::<WordModel>::clone(&other)).await.expect("the other model is adopted");
+    f.recall("pump").await;
+    assert_eq!(other.questions.load(Ordering::SeqCst), 1, "each model is asked for itself");
+}
+
+#[tokio::test]
+async fn no_recall_holds_a_connection_while_it_waits_for_another() {
+    let f = light(line_reader()).await;
+    let id = f.remember("Decision by Ann on Apollo").await.id;
+    f.remember_as(turn("c", 1, "Ann", "Decision by Bob on Apollo")).await;
+    let entities = vec![entity("Apollo", "Project", &["Is decided by Ann"])];
+    f.memory
+        .graph()
+        .create_entities(&f.ns, &GraphScope::default(), entities)
+        .await
+        .expect("they are created");
+    f.drain().await;
+    // As many calls as there are connections would wait for each other.
+    let store = Store::open(&f.url, 2).await.expect("the database opens");
+    let memory = Memory::new(store, line_reader(), at_once());
+    memory.adopt_model(WordModel::new("words", 32)).await.expect("the model is adopted");
+    let asked = RecallDraft { neighbours: Some(1), ..query("Who decided about Apollo?") };
+    let requests = [asked, by_id(&id.0)].map(|draft| RecallRequest::new(draft).expect("a request"));
+    let calls = (0..24).map(|n| memory.recall(&f.ns, &requests[n % requests.len()]));
+    let answers = futures::future::join_all(calls).await;
+    for answer in answers {
+        let answer = answer.expect("it is recalled");
+        assert!(!answer.results.is_empty() && !answer.entities.is_empty(), "{answer:?}");
+    }
 }

@@ -125,6 +125,8 @@ pub(crate) struct WordModel {
     info: ModelInfo,
     /// How many passages it was given.
     pub(crate) passages: AtomicUsize,
+    /// How many questions.
+    pub(crate) questions: AtomicUsize,
     /// After so many calls it is not available.
     pub(crate) calls_left: AtomicUsize,
 }
@@ -132,7 +134,8 @@ pub(crate) struct WordModel {
 impl WordModel {
     pub(crate) fn new(id: &str, dimension: usize) -> Arc<Self> {
         let info = ModelInfo { id: id.to_owned(), dimension };
-        Arc::new(Self { info, passages: AtomicUsize::new(0), calls_left: AtomicUsize::new(usize::MAX) })
+        let calls_left = AtomicUsize::new(usize::MAX);
+        Arc::new(Self { info, passages: AtomicUsize::new(0), questions: AtomicUsize::new(0), calls_left })
     }
 
     fn embedded(&self, text: &str) -> Embedded {
@@ -170,6 +173,7 @@ impl EmbeddingModel for WordModel {
     }
 
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
+        self.questions.fetch_add(1, Ordering::SeqCst);
         Ok(self.embedded(text))
     }
 }

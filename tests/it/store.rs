@@ -91,37 +91,7 @@ async fn a_schema_of_a_newer_version_is_refused() {
 }
 
 #[tokio::test]
-async fn a_connection_that_is_kept_is_lent_again_and_one_who_waits_comes_first() {
-    let f = Fixture::without_model(line_reader()).await;
-    let store = Store::open(&f.url, 4).await.unwrap();
-    let mut all = Vec::new();
-    for _ in 0..4 {
-        all.push(store.acquire().await.unwrap());
-    }
-    let last = all.pop().unwrap();
-    let waiting = tokio::spawn({
-        let store = store.clone();
-        async move { store.acquire().await.map(memory_store::Pooled::keep) }
-    });
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    assert!(!waiting.is_finished(), "all four are in use");
-    last.keep();
-    waiting.await.unwrap().expect("the one that was given back is lent to who waits");
-    all.into_iter().for_each(memory_store::Pooled::keep);
-    for _ in 0..3 {
-        store.acquire().await.unwrap().keep();
-        // What is kept is never so much that none is left for a transaction.
-        let together = futures::future::join_all((0..3).map(|_| store.begin()));
-        let begun = tokio::time::timeout(Duration::from_secs(5), together).await.expect("there are enough");
-        assert!(begun.into_iter().all(|tx| tx.is_ok()));
-    }
-    let again = futures::future::join_all((0..4).map(|_| store.acquire())).await;
-    assert!(again.into_iter().all(|lent| lent.is_ok()));
-    tokio::time::timeout(Duration::from_secs(5), store.close()).await.expect("none is left behind");
-}
-
-#[tokio::test]
-async fn connections_that_end_while_they_are_kept_fail_no_call() {
+async fn connections_that_end_while_idle_fail_no_call() {
     let f = light(line_reader()).await;
     let id = f.remember("Some text.").await.id;
     f.drain().await;

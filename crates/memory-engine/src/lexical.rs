@@ -66,12 +66,11 @@ impl Memory {
         ns: &Namespace,
         query: &str,
     ) -> Result<Question, StoreError> {
-        let Corpus { stats, newest } = self.corpus(conn, ns).await?;
         let query = Query::new(query);
         let (terms, words) = (query.terms(), query.words());
         let of_words = words.iter().flat_map(|word| &word.lexemes);
         let lexemes: Vec<String> = terms.iter().flatten().chain(of_words).cloned().collect();
-        let frequencies = self.frequencies(conn, ns, lexemes).await?;
+        let (Corpus { stats, newest }, frequencies) = self.count(conn, ns, lexemes).await?;
         let mut terms: Vec<Term> = terms
             .iter()
             .map(|alternatives| {
@@ -93,16 +92,44 @@ impl Memory {
         Ok(Question { words, stats, terms, frequencies, weight, newest })
     }
 
-    /// The size of the namespace, counted again when it has grown since.
-    async fn corpus(&self, conn: &mut Conn, ns: &Namespace) -> Result<Corpus, StoreError> {
+    /// The size of the namespace, counted again when it has grown since; and in how many passages each lexeme stands, as
+    /// far as that was not counted lately.
+    async fn count(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        mut lexemes: Vec<String>,
+    ) -> Result<(Corpus, HashMap<String, f32>), StoreError> {
+        lexemes.sort_unstable();
+        lexemes.dedup();
+        let mut frequencies = HashMap::with_capacity(lexemes.len());
+        let mut uncounted = lexemes;
+        self.take_counted(ns, &mut uncounted, &mut frequencies);
         let known = self.statistics.corpus(ns);
         let allowed = known.map_or(0, |corpus| corpus.growth_allowed());
+        // Where the namespace has to be counted first, its common words may not have to be.
+        let asked: &[String] = if known.is_some() { &uncounted } else { &[] };
         let since = known.map_or(i64::MAX, |corpus| corpus.newest);
-        let grown = search::growth(conn, ns, since, allowed + 1).await?;
-        if let Some(known) = known.filter(|_| grown.newer <= allowed) {
-            return Ok(Corpus { stats: known.stats, newest: grown.newest });
+        let counts = search::count_words(conn, ns, since, allowed + 1, asked).await?;
+        let newest = counts.newest;
+        if let Some(Corpus { stats, .. }) = known {
+            self.note_counted(ns, uncounted, counts.frequencies, &mut frequencies);
+            if counts.newer <= allowed {
+                return Ok((Corpus { stats, newest }, frequencies));
+            }
+            return Ok((self.count_corpus(conn, ns, newest).await?, frequencies));
         }
-        let corpus = Corpus { stats: search::corpus_stats(conn, ns).await?, newest: grown.newest };
+        let corpus = self.count_corpus(conn, ns, newest).await?;
+        self.take_counted(ns, &mut uncounted, &mut frequencies);
+        if !uncounted.is_empty() {
+            let counts = search::count_words(conn, ns, newest, 0, &uncounted).await?;
+            self.note_counted(ns, uncounted, counts.frequencies, &mut frequencies);
+        }
+        Ok((corpus, frequencies))
+    }
+
+    async fn count_corpus(&self, conn: &mut Conn, ns: &Namespace, newest: i64) -> Result<Corpus, StoreError> {
+        let corpus = Corpus { stats: search::corpus_stats(conn, ns).await?, newest };
         self.statistics.set_corpus(ns, corpus);
         if corpus.stats.passages > COUNTED_EXACTLY_MAX {
             self.statistics.set_frequencies(ns, search::common_lexemes(conn, ns).await?);
@@ -110,28 +137,31 @@ impl Memory {
         Ok(corpus)
     }
 
-    /// In how many passages each lexeme stands, as far as that was not counted lately.
-    async fn frequencies(
+    /// Moves the lexemes that were counted lately to the frequencies.
+    fn take_counted(
         &self,
-        conn: &mut Conn,
         ns: &Namespace,
-        mut lexemes: Vec<String>,
-    ) -> Result<HashMap<String, f32>, StoreError> {
-        lexemes.sort_unstable();
-        lexemes.dedup();
-        let mut frequencies = HashMap::with_capacity(lexemes.len());
-        lexemes.retain(|lexeme| match self.statistics.frequency(ns, lexeme) {
-            Some(frequency) => frequencies.insert(lexeme.clone(), frequency).is_some_and(|_| false),
-            None => true,
+        lexemes: &mut Vec<String>,
+        frequencies: &mut HashMap<String, f32>,
+    ) {
+        lexemes.retain(|lexeme| {
+            let counted = self.statistics.frequency(ns, lexeme);
+            frequencies.extend(counted.map(|frequency| (lexeme.clone(), frequency)));
+            counted.is_none()
         });
-        if !lexemes.is_empty() {
-            let counted = search::document_frequencies(conn, ns, &lexemes).await?;
-            // A word that nobody has used yet may be used in the next moment: that is not kept.
-            let known = lexemes.iter().cloned().zip(counted.iter().copied()).filter(|(_, df)| *df > 0.0);
-            self.statistics.set_frequencies(ns, known);
-            frequencies.extend(lexemes.into_iter().zip(counted));
-        }
-        Ok(frequencies)
+    }
+
+    fn note_counted(
+        &self,
+        ns: &Namespace,
+        lexemes: Vec<String>,
+        counted: Vec<f32>,
+        frequencies: &mut HashMap<String, f32>,
+    ) {
+        // A word that nobody has used yet may be used in the next moment: that is not kept.
+        let known = lexemes.iter().cloned().zip(counted.iter().copied()).filter(|(_, df)| *df > 0.0);
+        self.statistics.set_frequencies(ns, known);
+        frequencies.extend(lexemes.into_iter().zip(counted));
     }
 }
 

@@ -1,14 +1,20 @@
 //! The embedding model of this process, and whether its vectors are still those of the database.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo};
+use hashlink::LruCache;
+use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, ModelInfo, TokenState};
 use memory_store::models::{self, ActiveModel};
 use memory_store::{Store, StoreError};
 use tokio::sync::watch;
 
+use crate::locking::locked;
 use crate::measures;
+
+/// How many questions are kept with what the model made of them, and how much memory that may take.
+const QUESTIONS_MAX: usize = 1_000;
+const QUESTIONS_BYTES_MAX: usize = 16 << 20;
 
 /// The embedding model as far as it has got.
 #[derive(Clone)]
@@ -27,11 +33,13 @@ pub enum ModelState {
 pub(crate) struct CurrentModel {
     store: Store,
     state: watch::Sender<ModelState>,
+    questions: Arc<Mutex<RecentQuestions>>,
 }
 
 impl CurrentModel {
     pub(crate) fn new(store: Store) -> Self {
-        Self { store, state: watch::Sender::new(ModelState::Loading) }
+        let questions = Arc::new(Mutex::new(RecentQuestions::new(QUESTIONS_MAX, QUESTIONS_BYTES_MAX)));
+        Self { store, state: watch::Sender::new(ModelState::Loading), questions }
     }
 
     /// Starts using a loaded model, if its vectors and the stored ones belong together.
@@ -43,6 +51,7 @@ impl CurrentModel {
 
     /// Gives the state before.
     pub(crate) fn replace(&self, model: Arc<dyn EmbeddingModel>, active: ActiveModel) -> ModelState {
+        locked(&self.questions).clear();
         self.state.send_replace(ModelState::Ready { model: Arc::new(ModelInUse(model)), active })
     }
 
@@ -59,6 +68,23 @@ impl CurrentModel {
             ModelState::Ready { model, active } => Some((Arc::clone(model), active.clone())),
             ModelState::Loading | ModelState::Failed(_) => None,
         }
+    }
+
+    /// What the model makes of a question, which it is not asked again while the question is among the recent ones.
+    pub(crate) async fn embed_question(
+        &self,
+        question: &str,
+    ) -> Result<(Arc<Embedded>, ActiveModel), EmbeddingError> {
+        let Some((model, active)) = self.ready() else {
+            return Err(EmbeddingError::Unavailable("not loaded".into()));
+        };
+        let key = (active.model_id, question.to_owned());
+        if let Some(embedded) = locked(&self.questions).get(&key) {
+            return Ok((embedded, active));
+        }
+        let embedded = Arc::new(model.embed_query(question).await?);
+        locked(&self.questions).put(key, Arc::clone(&embedded));
+        Ok((embedded, active))
     }
 
     /// Stops using a model whose vectors another process has removed: texts then wait for their vectors instead of
@@ -103,5 +129,87 @@ impl EmbeddingModel for ModelInUse {
 
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
         measures::embedding("query", 1, self.0.embed_query(text)).await
+    }
+}
+
+/// The number of a model, and the text.
+type QuestionKey = (i16, String);
+
+/// What models made of the questions asked last, within a number and a size.
+struct RecentQuestions {
+    kept: LruCache<QuestionKey, Arc<Embedded>>,
+    bytes: usize,
+    bytes_max: usize,
+}
+
+impl RecentQuestions {
+    fn new(questions_max: usize, bytes_max: usize) -> Self {
+        Self { kept: LruCache::new(questions_max), bytes: 0, bytes_max }
+    }
+
+    fn clear(&mut self) {
+        self.kept.clear();
+        self.bytes = 0;
+    }
+
+    fn get(&mut self, key: &QuestionKey) -> Option<Arc<Embedded>> {
+        self.kept.get(key).map(Arc::clone)
+    }
+
+    fn put(&mut self, key: QuestionKey, embedded: Arc<Embedded>) {
+        let added = bytes_of(&key, &embedded);
+        if added > self.bytes_max {
+            return;
+        }
+        if let Some(before) = self.kept.remove_entry(&key) {
+            self.bytes -= bytes_of(&before.0, &before.1);
+        }
+        while self.kept.len() >= self.kept.capacity() || self.bytes + added > self.bytes_max {
+            let Some((key, embedded)) = self.kept.remove_lru() else { break };
+            self.bytes -= bytes_of(&key, &embedded);
+        }
+        self.kept.insert(key, embedded);
+        self.bytes += added;
+    }
+}
+
+/// About how much memory a question takes.
+fn bytes_of((_, text): &QuestionKey, embedded: &Embedded) -> usize {
+    let states = embedded.tokens.iter().map(|token| size_of::<TokenState>() + size_of_val(&token.state[..]));
+    size_of::<QuestionKey>() + text.len() + size_of_val(&embedded.vector[..]) + states.sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> QuestionKey {
+        (1, text.to_owned())
+    }
+
+    fn embedded(tokens: usize) -> Arc<Embedded> {
+        let token = TokenState { begin: 0, state: vec![0.0; 100] };
+        Arc::new(Embedded { vector: vec![0.0; 100], tokens: vec![token; tokens] })
+    }
+
+    #[test]
+    fn questions_are_kept_up_to_a_number_and_a_size_the_latest_asked_first() {
+        let mut recent = RecentQuestions::new(3, 100_000);
+        for text in ["a", "b", "c"] {
+            recent.put(key(text), embedded(1));
+        }
+        assert!(recent.get(&key("a")).is_some(), "it is the latest now");
+        recent.put(key("d"), embedded(1));
+        assert!(recent.get(&key("b")).is_none() && recent.get(&key("a")).is_some());
+        assert!(recent.get(&(2, "a".into())).is_none(), "another model has not been asked");
+        recent.put(key("long"), embedded(200));
+        assert!(recent.get(&key("long")).is_some() && recent.bytes <= 100_000);
+        recent.put(key("longer"), embedded(150));
+        assert!(recent.get(&key("long")).is_none(), "both together are too large");
+        recent.put(key("huge"), embedded(1_000));
+        assert!(recent.get(&key("huge")).is_none() && recent.get(&key("longer")).is_some());
+        recent.put(key("longer"), embedded(1));
+        let sum: usize = recent.kept.iter().map(|(key, embedded)| bytes_of(key, embedded)).sum();
+        assert_eq!(recent.bytes, sum);
     }
 }

@@ -39,9 +39,7 @@ impl Store {
     pub async fn backlog(&self, patience: Duration) -> Result<Backlog, StoreError> {
         let reading = async {
             let mut conn = self.acquire().await?;
-            let backlog = read(&mut conn).await?;
-            conn.keep();
-            Ok(backlog)
+            read(&mut conn).await
         };
         tokio::time::timeout(patience, reading).await.unwrap_or_else(|_| {
             let seconds = patience.as_secs_f32();

@@ -37,7 +37,6 @@ mod connecting;
 mod error;
 mod pool;
 mod scram;
-mod warm;
 
 pub use error::StoreError;
 pub use pool::{Conn, Hints, PoolState, Pooled, Store, StoreSettings, Topic, Tx};

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Row};
 
-use crate::warm::{Lent, Warm};
 use crate::{StoreError, connecting, schema};
 
 /// The oldest PostgreSQL that has what the schema uses.
@@ -19,32 +19,8 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection, in or outside a transaction.
 pub type Conn = sqlx::PgConnection;
 
-/// A connection lent by the pool.
-pub struct Pooled {
-    lent: Lent,
-    warm: Warm,
-}
-
-impl Pooled {
-    /// Has it lent to the next caller as it is. For one whose statements have all come to their end: where one failed, or
-    /// was given up, the pool has to look at it.
-    pub fn keep(self) {
-        self.warm.keep(self.lent);
-    }
-}
-
-impl Deref for Pooled {
-    type Target = Conn;
-    fn deref(&self) -> &Conn {
-        &self.lent.connection
-    }
-}
-
-impl DerefMut for Pooled {
-    fn deref_mut(&mut self) -> &mut Conn {
-        &mut self.lent.connection
-    }
-}
+/// A connection lent by the pool; dropped it goes back.
+pub type Pooled = PoolConnection<Postgres>;
 
 /// A transaction; dropped without [`commit`](Tx::commit) it never happened.
 pub struct Tx(sqlx::Transaction<'static, Postgres>);
@@ -119,7 +95,7 @@ pub struct PoolState {
     pub most: usize,
 }
 
-/// How long somebody waited for a connection. What is lent again without the pool is not waited for.
+/// How long somebody waited for a connection.
 fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
     metrics::histogram!("remembrancer_database_wait_duration_seconds").record(asked.elapsed());
     if matches!(error, Some(sqlx::Error::PoolTimedOut)) {
@@ -131,7 +107,6 @@ fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) pool: PgPool,
-    warm: Warm,
     pub(crate) beside: Beside,
 }
 
@@ -206,7 +181,7 @@ impl Store {
             .test_before_acquire(false)
             .connect_with(options)
             .await?;
-        let store = Self { pool, warm: Warm::of(connections), beside: Beside::default() };
+        let store = Self { pool, beside: Beside::default() };
         store.check_fitness().await?;
         Ok(store)
     }
@@ -259,23 +234,17 @@ impl Store {
     }
 
     pub async fn acquire(&self) -> Result<Pooled, StoreError> {
-        let lent = match self.warm.take() {
-            Ok(lent) => lent,
-            Err(_waiting) => {
-                let asked = Instant::now();
-                let acquired = self.pool.acquire().await;
-                measure_wait(asked, acquired.as_ref().err());
-                Lent::now(acquired?)
-            }
-        };
-        Ok(Pooled { lent, warm: self.warm.clone() })
+        let asked = Instant::now();
+        let acquired = self.pool.acquire().await;
+        measure_wait(asked, acquired.as_ref().err());
+        Ok(acquired?)
     }
 
     /// The connections of this process.
     pub fn pool_state(&self) -> PoolState {
         let open = self.pool.size() as usize;
         let most = self.pool.options().get_max_connections() as usize;
-        let idle = self.pool.num_idle() + self.warm.len();
+        let idle = self.pool.num_idle();
         PoolState { used: open.saturating_sub(idle), idle: idle.min(open), most }
     }
 
@@ -298,7 +267,6 @@ impl Store {
     }
 
     pub async fn close(&self) {
-        self.warm.close();
         let beside = self.beside.lock().take();
         if let Some(conn) = beside {
             let _ = conn.close().await;

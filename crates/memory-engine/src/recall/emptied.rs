@@ -50,7 +50,6 @@ impl Memory {
             ));
         }
         answer.warnings.append(&mut unmet);
-        conn.keep();
         Ok(())
     }
 }

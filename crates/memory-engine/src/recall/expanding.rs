@@ -2,6 +2,7 @@
 
 use memory_core::entity::names_in_question;
 use memory_core::id::{Namespace, RevisionId};
+use memory_store::Conn;
 use memory_store::expansion::{self, FoundEntity, RelatedEvent, Seeds};
 
 use super::{Recall, RecallRequest};
@@ -16,6 +17,7 @@ impl Memory {
     /// bring in.
     pub(super) async fn named(
         &self,
+        conn: &mut Conn,
         ns: &Namespace,
         request: &RecallRequest,
         query: &str,
@@ -24,47 +26,35 @@ impl Memory {
         if !is_wanted || request.offset > 0 || request.filters.narrow() {
             return Ok(Vec::new());
         }
-        let names = names_in_question(query);
-        let mut conn = self.store.acquire().await?;
-        let named = expansion::entities_called(&mut conn, ns, &names, NAMED_MAX).await?;
-        conn.keep();
-        Ok(named)
+        Ok(expansion::entities_called(conn, ns, &names_in_question(query), NAMED_MAX).await?)
     }
 
     /// What hangs together with the results, and with the entities that the question names. Seeds are the events of
     /// all of them; the filters hold for what they bring in as well.
     pub(super) async fn expand(
         &self,
+        conn: &mut Conn,
         ns: &Namespace,
         request: &RecallRequest,
         revisions: &[RevisionId],
         named: &[i64],
     ) -> Result<Expansion, EngineError> {
-        let is_empty = revisions.is_empty() && named.is_empty();
+        let mut expansion = Expansion::default();
+        if revisions.is_empty() && named.is_empty() {
+            return Ok(expansion);
+        }
         let seeds = Seeds { revisions, named, filters: &request.filters };
-        let related = async {
-            if is_empty || !request.expand || request.graph_budget == 0 {
-                return Ok(Vec::new());
-            }
-            let mut conn = self.store.acquire().await?;
-            let related = expansion::related_events(&mut conn, ns, seeds, request.graph_budget).await?;
-            conn.keep();
-            Ok::<_, EngineError>(related)
-        };
-        let entities = async {
-            if is_empty || !request.include_entities {
-                return Ok(Vec::new());
-            }
-            let mut conn = self.store.acquire().await?;
-            let entities = expansion::entities_of(&mut conn, ns, seeds, ENTITIES_MAX).await?;
-            conn.keep();
-            Ok(entities)
-        };
-        let (related, entities) = futures::try_join!(related, entities)?;
-        Ok(Expansion { related, entities })
+        if request.expand && request.graph_budget > 0 {
+            expansion.related = expansion::related_events(conn, ns, seeds, request.graph_budget).await?;
+        }
+        if request.include_entities {
+            expansion.entities = expansion::entities_of(conn, ns, seeds, ENTITIES_MAX).await?;
+        }
+        Ok(expansion)
     }
 }
 
+#[derive(Default)]
 pub(super) struct Expansion {
     related: Vec<RelatedEvent>,
     entities: Vec<FoundEntity>,

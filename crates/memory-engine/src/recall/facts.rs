@@ -60,36 +60,27 @@ impl Memory {
         request: &RecallRequest,
         asked: &Asked,
     ) -> Result<Vec<(i64, f32)>, EngineError> {
-        let observations = self.passage_counts(ns).await?.of_observations;
-        if observations == 0 || request.filters.narrow() {
-            return Ok(Vec::new());
-        }
         let Some(reach) = self.graph.still_there(ns, &request.graph).await else { return Ok(Vec::new()) };
         let mut conn = self.store.acquire().await?;
-        let scope = search::scope_of_observations(&mut conn, ns, reach, observations).await?;
+        let scope = search::scope_of_observations(&mut conn, ns, reach, asked.observations).await?;
         if scope.is_empty() {
             return Ok(Vec::new());
         }
-        let words = async {
-            let by_words = if self.settings.weights.lexical > 0.0 {
-                asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
-            } else {
-                Vec::new()
-            };
-            Ok((by_words, conn))
+        let by_words = if self.settings.weights.lexical > 0.0 {
+            asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
+        } else {
+            Vec::new()
         };
-        let vectors = async {
-            match &asked.embedded {
-                // What it would warn of, the search of texts does.
-                Some(embedded) => self.nearest(ns, &scope, embedded, ARM_LIMIT, &mut Vec::new()).await,
-                None => Ok(Vec::new()),
-            }
+        drop(conn);
+        let nearest = match &asked.embedded {
+            // What it would warn of, the search of texts does.
+            Some(embedded) => self.nearest(ns, &scope, embedded, ARM_LIMIT, &mut Vec::new()).await?,
+            None => Vec::new(),
         };
-        let ((by_words, mut conn), nearest) = futures::try_join!(words, vectors)?;
         let met: HashSet<PassageId> = by_words.iter().map(|hit| hit.passage_id).collect();
         let found = Found { by_words, nearest };
+        let mut conn = self.store.acquire().await?;
         let scored = self.rank(&mut conn, ns, asked, found, &HashSet::new()).await?;
-        conn.keep();
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering
             .filter_map(|Scored { candidate, fused }| match candidate.owner {
@@ -110,9 +101,6 @@ impl Memory {
         entities: &[FoundEntity],
     ) -> Result<(Vec<Fact>, Vec<Vec<EntityLink>>), EngineError> {
         let mut links = vec![Vec::new(); entities.len()];
-        if self.passage_counts(ns).await?.of_observations == 0 || request.filters.narrow() {
-            return Ok((Vec::new(), links));
-        }
         let Some(reach) = self.graph.still_there(ns, &request.graph).await else {
             return Ok((Vec::new(), links));
         };
@@ -142,7 +130,6 @@ impl Memory {
             return Ok((Vec::new(), links));
         }
         let stored = facts::of_observations(&mut conn, ns, &handles, RELATIONS_MAX).await?;
-        conn.keep();
         let facts = stored.into_iter().map(|mut stored| {
             stored.thread = shown_thread(&stored.thread);
             shorten(&mut stored);

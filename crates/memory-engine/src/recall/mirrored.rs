@@ -2,6 +2,7 @@
 //! here, and with them those that it has yet to hear of. So its lag hides nothing and its leftovers show nothing.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -31,7 +32,7 @@ impl Memory {
         &self,
         ns: &Namespace,
         scope: &Scope,
-        (embedded, model): &(Embedded, ActiveModel),
+        (embedded, model): &(Arc<Embedded>, ActiveModel),
         limit: usize,
         warnings: &mut Vec<String>,
     ) -> Result<Option<Vec<i64>>, EngineError> {

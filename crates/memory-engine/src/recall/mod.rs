@@ -15,12 +15,14 @@ mod reranking;
 mod search;
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
 use memory_language::lexicon::Query;
+use memory_store::Pooled;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
 pub use memory_store::hydration::Place;
 use memory_store::hydration::{self, HydratedHit, Wanted};
@@ -36,6 +38,7 @@ pub use reranking::Reranking;
 
 use self::paging::Listing;
 use self::ranking::{DEPTH_MAX, Found, Ranked};
+use self::search::Asked;
 use crate::{EngineError, Memory, measures};
 
 /// The most events read with one hit of a search, the surest first; a full answer shows them all.
@@ -130,6 +133,14 @@ pub struct ConversationPage {
     pub total_turns: i64,
 }
 
+/// What is read of a page's results.
+struct PageRead {
+    hits: Vec<HydratedHit>,
+    around: HashMap<PassageId, Vec<Neighbour>>,
+    /// Handles and scores of the observations that the question meets.
+    of_question: Vec<(i64, f32)>,
+}
+
 impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn recall(&self, ns: &Namespace, request: &RecallRequest) -> Result<Recall, EngineError> {
@@ -163,9 +174,8 @@ impl Memory {
         listing: &mut Listing,
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
-        let searching = self.ranking(ns, request, query, listing.question, &mut answer.warnings);
-        let (found, named) = futures::try_join!(searching, self.named(ns, request, query))?;
-        let Found { ranking, asked, mut conn } = found;
+        let found = self.ranking(ns, request, query, listing.question, &mut answer.warnings).await?;
+        let Found { ranking, asked, conn } = found;
         listing.ranking = Some(Arc::clone(&ranking));
         let end = (request.offset + request.limit).min(DEPTH_MAX);
         // Scores never rise.
@@ -180,29 +190,21 @@ impl Memory {
         } else if low > 0 {
             answer.warnings.push(below_floor(low, request.min_score, ranking.goes_on()));
         }
-        let ids: Vec<PassageId> = page.iter().map(|(_, ranked)| ranked.passage_id).collect();
-        let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
-        let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
-        let hydrating = async move {
-            let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
-            let around = self.neighbours(&mut conn, ns, request, &hits).await?;
-            conn.keep();
-            Ok::<_, EngineError>((hits, around))
-        };
         // Facts stand on the first page.
-        let meeting_facts = async {
-            match &asked {
-                Some(asked) if request.offset == 0 => self.facts_of_question(ns, request, asked).await,
-                _ => Ok(Vec::new()),
-            }
+        let on_graph = asked
+            .as_ref()
+            .filter(|it| request.offset == 0 && it.observations > 0 && !request.filters.narrow());
+        let named = asked.as_ref().map_or(&[][..], |asked| &asked.named);
+        let expanding = async {
+            let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
+            let mut conn = self.store.acquire().await?;
+            self.expand(&mut conn, ns, request, &revisions, named).await
         };
-        let ((hits, mut around), expansion, of_question) = futures::try_join!(
-            measures::stage("hydrate", hydrating),
-            measures::stage("expand", self.expand(ns, request, &revisions, &named)),
-            meeting_facts
-        )?;
+        let reading = self.read_page(ns, request, conn, &page, on_graph);
+        let (PageRead { hits, mut around, of_question }, expansion) =
+            futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
-        if request.offset == 0 {
+        if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
         let question = Query::new(query);
@@ -234,6 +236,30 @@ impl Memory {
         let behind = answer.results.iter().map(|result| listing.cursor(result.place + 1));
         answer.paging = Paging::Behind(behind.collect());
         Ok(answer)
+    }
+
+    /// Reads back what stands on a page, and what of the graph the question meets.
+    async fn read_page(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        mut conn: Pooled,
+        page: &[(usize, &Ranked)],
+        on_graph: Option<&Asked>,
+    ) -> Result<PageRead, EngineError> {
+        let ids: Vec<PassageId> = page.iter().map(|(_, ranked)| ranked.passage_id).collect();
+        let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
+        let hydrating = async move {
+            let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
+            let around = self.neighbours(&mut conn, ns, request, &hits).await?;
+            Ok::<_, EngineError>((hits, around))
+        };
+        let (hits, around) = measures::stage("hydrate", hydrating).await?;
+        let of_question = match on_graph {
+            Some(asked) => self.facts_of_question(ns, request, asked).await?,
+            None => Vec::new(),
+        };
+        Ok(PageRead { hits, around, of_question })
     }
 
     async fn hydrate(

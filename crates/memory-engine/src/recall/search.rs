@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::max_similarities;
-use memory_core::ports::{Embedded, EmbeddingError};
+use memory_core::ports::Embedded;
 use memory_core::recall::{
     ArtifactScore, ArtifactSignals, Evidence, Fused, RankingWeights, fuse, score_artifacts,
 };
@@ -30,7 +31,22 @@ const MIRRORED_MAX: usize = 2_000;
 pub(super) struct Asked {
     pub(super) question: Question,
     /// With the model that it was embedded by.
-    pub(super) embedded: Option<(Embedded, ActiveModel)>,
+    pub(super) embedded: Option<(Arc<Embedded>, ActiveModel)>,
+    /// The entities that it names.
+    pub(super) named: Vec<i64>,
+    /// How many observations the graphs of the namespace have, counted a moment ago.
+    pub(super) observations: i64,
+}
+
+/// What is looked for, and how widely.
+#[derive(Clone, Copy)]
+struct Searching<'a> {
+    request: &'a RecallRequest,
+    query: &'a str,
+    breadth: Breadth,
+    /// Nothing was looked for before.
+    is_first: bool,
+    observations: i64,
 }
 
 /// What the arms have brought in.
@@ -57,38 +73,40 @@ pub(super) struct Tier {
 
 impl Memory {
     /// How many passages there are to search.
-    pub(super) async fn passage_counts(&self, ns: &Namespace) -> Result<PassageCounts, EngineError> {
+    pub(super) async fn passage_counts(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+    ) -> Result<PassageCounts, EngineError> {
         if let Some(counts) = self.statistics.passages(ns) {
             return Ok(counts);
         }
-        let mut conn = self.store.acquire().await?;
-        let counts = survey::passages_up_to(&mut conn, ns, search::EXACT_MAX + 1).await?;
+        let counts = survey::passages_up_to(conn, ns, search::EXACT_MAX + 1).await?;
         self.statistics.set_passages(ns, counts);
         Ok(counts)
     }
 
-    /// Reads the question and looks for its words; at the same time has it embedded, and looks for what is nearest to it.
+    /// Reads the question and looks for its words and names; at the same time has it embedded, and looks for what is
+    /// nearest to it. The connection is given back when the words are read: nothing is held while the model runs.
     async fn ask(
         &self,
         ns: &Namespace,
+        mut conn: Pooled,
         scope: &Scope,
-        request: &RecallRequest,
-        query: &str,
-        breadth: Breadth,
+        Searching { request, query, breadth, is_first, observations }: Searching<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
         let weights = &self.settings.weights;
-        let words = async {
-            let mut conn = self.store.acquire().await?;
+        let words = async move {
             let question = self.read_question(&mut conn, ns, query).await?;
             let by_words = if weights.lexical > 0.0 {
                 question.passages(&mut conn, ns, scope, breadth).await?
             } else {
                 Vec::new()
             };
+            let named = if is_first { self.named(&mut conn, ns, request, query).await? } else { Vec::new() };
             let waiting = self.waiting(&mut conn, ns, request, question.newest).await?;
-            conn.keep();
-            Ok::<_, EngineError>((question, by_words, waiting))
+            Ok::<_, EngineError>((question, by_words, named, waiting))
         };
         let vectors = async {
             let embedded = measures::stage("embed", self.embedded(query, warnings)).await;
@@ -102,13 +120,13 @@ impl Memory {
             Ok((embedded, nearest))
         };
         let words = measures::stage("words", words);
-        let ((question, by_words, waiting), (embedded, nearest)) = futures::try_join!(words, vectors)?;
+        let ((question, by_words, named, waiting), (embedded, nearest)) = futures::try_join!(words, vectors)?;
         measures::candidates("words", by_words.len());
         measures::candidates("vectors", nearest.len());
         if embedded.is_some() && waiting > 0 {
             warn(warnings, &waiting_warning(waiting));
         }
-        Ok((Asked { question, embedded }, Found { by_words, nearest }))
+        Ok((Asked { question, embedded, named, observations }, Found { by_words, nearest }))
     }
 
     /// How many passages the question could find by their vectors if these were computed.
@@ -138,20 +156,20 @@ impl Memory {
     }
 
     /// What the model makes of the question, where a stage needs that and it can.
-    async fn embedded(&self, query: &str, warnings: &mut Vec<String>) -> Option<(Embedded, ActiveModel)> {
+    async fn embedded(
+        &self,
+        query: &str,
+        warnings: &mut Vec<String>,
+    ) -> Option<(Arc<Embedded>, ActiveModel)> {
         let weights = &self.settings.weights;
         if weights.vector <= 0.0 && weights.late_interaction <= 0.0 {
             return None;
         }
-        let embedded = match self.model.ready() {
-            Some((model, active)) => model.embed_query(query).await.map(|embedded| (embedded, active)),
-            None => Err(EmbeddingError::Unavailable("not loaded".into())),
-        };
         let missed = |error| {
             measures::degraded("no_query_vector");
             warn(warnings, &vector_warning(&error));
         };
-        embedded.map_err(missed).ok()
+        self.model.embed_question(query).await.map_err(missed).ok()
     }
 
     /// The passages of the scope that are nearest to the question, in Postgres or among what the mirror names.
@@ -159,21 +177,21 @@ impl Memory {
         &self,
         ns: &Namespace,
         scope: &Scope,
-        embedded: &(Embedded, ActiveModel),
+        embedded: &(Arc<Embedded>, ActiveModel),
         breadth: Breadth,
         warnings: &mut Vec<String>,
     ) -> Result<Vec<PassageId>, EngineError> {
         if scope.is_empty() {
             return Ok(Vec::new());
         }
-        let (Embedded { vector, .. }, model) = embedded;
+        let (Embedded { vector, .. }, model) = (&*embedded.0, &embedded.1);
         let query = QueryVector { model, vector };
         let mut limit = breadth.passages;
         loop {
             let mirrored = self.mirrored(ns, scope, embedded, limit, warnings).await?;
             let mut conn = self.store.acquire().await?;
             let near = search::nearest(&mut conn, ns, scope, query, breadth, mirrored.as_deref()).await?;
-            conn.keep();
+            drop(conn);
             // Where a few texts take up what the mirror was asked for, it is asked for more.
             let is_short =
                 mirrored.is_some_and(|named| named.len() >= limit) && near.len() < breadth.passages;
@@ -204,7 +222,7 @@ impl Memory {
             return Ok(Vec::new());
         }
         let embedded = asked.embedded.as_ref();
-        let query = embedded.map(|(Embedded { vector, .. }, model)| QueryVector { model, vector });
+        let query = embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
         let with_states =
             weights.late_interaction > 0.0 && embedded.is_some_and(|(it, _)| !it.tokens.is_empty());
         let mut candidates = search::candidates(conn, ns, &given, query, with_states).await?;
@@ -248,12 +266,14 @@ impl Memory {
         before: &[Ranked],
         warnings: &mut Vec<String>,
     ) -> Result<Tier, EngineError> {
-        let passages = self.passage_counts(ns).await?.of_revisions;
-        let scope = self.scope(ns, request, passages).await?;
+        let mut conn = self.store.acquire().await?;
+        let counts = self.passage_counts(&mut conn, ns).await?;
+        let scope = search::scope(&mut conn, ns, request.filters.clone(), counts.of_revisions).await?;
         let weights = &self.settings.weights;
-        let (asked, mut found) = self.ask(ns, &scope, request, query, breadth, warnings).await?;
+        let is_first = before.is_empty();
+        let searching = Searching { request, query, breadth, is_first, observations: counts.of_observations };
+        let (asked, mut found) = self.ask(ns, conn, &scope, searching, warnings).await?;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
-        // While the question was embedded no connection was held.
         let mut conn = self.store.acquire().await?;
         if request.filters.include_superseded {
             let given: Vec<PassageId> = found
@@ -272,26 +292,13 @@ impl Memory {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
         });
         let mut ranked = choose(&scored, query, weights);
-        if before.is_empty() && self.reranks() && weights.reranker > 0.0 {
-            conn.keep();
+        if is_first && self.reranks() && weights.reranker > 0.0 {
+            drop(conn);
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
             conn = self.store.acquire().await?;
         }
         lead_their_places(&mut ranked);
         Ok(Tier { asked, ranked, goes_on, conn })
-    }
-
-    async fn scope(
-        &self,
-        ns: &Namespace,
-        request: &RecallRequest,
-        passages: i64,
-    ) -> Result<Scope, EngineError> {
-        if !request.filters.narrow() {
-            return Ok(Scope::of_namespace(request.filters.clone(), passages));
-        }
-        let mut conn = self.store.acquire().await?;
-        Ok(search::scope(&mut conn, ns, request.filters.clone(), passages).await?)
     }
 }
 

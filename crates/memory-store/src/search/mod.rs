@@ -18,9 +18,7 @@ pub use candidates::{Candidate, Owner, candidates, current_of};
 pub use emptied::{Ranges, distinct_values, is_met, ranges};
 pub use nearest::{QueryVector, nearest};
 pub use waiting::without_vector;
-pub use words::{
-    Growth, WordMatch, WordSearch, common_lexemes, corpus_stats, document_frequencies, growth, with_words,
-};
+pub use words::{WordCounts, WordMatch, WordSearch, common_lexemes, corpus_stats, count_words, with_words};
 
 use crate::{Conn, StoreError};
 

@@ -21,6 +21,9 @@ const WEIGHED_OF_TEXT_MAX: usize = 8;
 const CROWD: i64 = 64;
 /// Among how many passages some of every text are looked for.
 const MATCHES_MAX: usize = 20_000;
+/// Lexemes are filled up to a multiple of so many with one that no text has: so there are few statements to plan.
+const LEXEMES_STEP: usize = 8;
+const NO_LEXEME: &str = " ";
 
 /// A passage that has some of the lexemes: how often it has each, in their order.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,11 +59,12 @@ pub async fn with_words(
         Some(row) => row.try_get::<i64, _>("largest")? > CROWD,
         None => false,
     };
-    let mut matches = rows.iter().map(match_of).collect::<Result<Vec<_>, _>>()?;
+    let lexemes = search.lexemes.len();
+    let mut matches = rows.iter().map(|row| match_of(row, lexemes)).collect::<Result<Vec<_>, _>>()?;
     if is_crowded {
         let rows = statement(ns, scope, search, true).build().fetch_all(conn).await?;
         for row in &rows {
-            let found = match_of(row)?;
+            let found = match_of(row, lexemes)?;
             if !matches.iter().any(|known| known.passage_id == found.passage_id) {
                 matches.push(found);
             }
@@ -76,6 +80,9 @@ fn statement(
     WordSearch { lexemes, wanted, weighed }: WordSearch<'_>,
     by_text: bool,
 ) -> QueryBuilder<Postgres> {
+    let filled = lexemes.len().next_multiple_of(LEXEMES_STEP);
+    let filling = std::iter::repeat_n((NO_LEXEME, 0.0), filled - lexemes.len());
+    let lexemes: Vec<(&str, f32)> = lexemes.iter().copied().chain(filling).collect();
     // The text of a tsquery becomes one once, not once a row.
     let mut statement = QueryBuilder::new("with asked as materialized (select ");
     let all = lexemes.iter().take(wanted).map(|(lexeme, _)| *lexeme);
@@ -137,13 +144,13 @@ fn push_matching(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, scope: 
     statement.push(format!(" limit {limit}"));
 }
 
-fn match_of(row: &PgRow) -> Result<WordMatch, StoreError> {
+fn match_of(row: &PgRow, lexemes: usize) -> Result<WordMatch, StoreError> {
     let ranks: Vec<f32> = row.try_get("ranks")?;
     Ok(WordMatch {
         passage_id: PassageId(row.try_get("passage_id")?),
         revision_id: row.try_get::<Option<i64>, _>("revision_id")?.map(RevisionId),
         length: row.try_get::<i32, _>("lex_length")? as f32,
-        frequencies: ranks.into_iter().map(frequency_of_rank).collect(),
+        frequencies: ranks.into_iter().take(lexemes).map(frequency_of_rank).collect(),
     })
 }
 
@@ -160,27 +167,42 @@ fn frequency_of_rank(rank: f32) -> f32 {
     frequency as f32
 }
 
-/// How a namespace has grown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Growth {
+/// How a namespace has grown, and how common words are in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WordCounts {
     /// How many passages came after the one that was named, counted up to a limit.
     pub newer: i64,
     /// The newest of them all; 0 without any.
     pub newest: i64,
+    /// In how many passages each lexeme stands, counted up to 20,000.
+    pub frequencies: Vec<f32>,
 }
 
-/// What has come to a namespace since the passage `since`, counted up to `limit`. Both figures are read from the key.
-pub async fn growth(conn: &mut Conn, ns: &Namespace, since: i64, limit: i64) -> Result<Growth, StoreError> {
-    let (newer, newest) = sqlx::query_as(
+/// What has come to a namespace since the passage `since`, counted up to `limit`, and how common the lexemes are.
+pub async fn count_words(
+    conn: &mut Conn,
+    ns: &Namespace,
+    since: i64,
+    limit: i64,
+    lexemes: &[String],
+) -> Result<WordCounts, StoreError> {
+    let literals: Vec<String> = lexemes.iter().map(|lexeme| any_of_literal(ns, [lexeme.as_str()])).collect();
+    let (newer, newest, counts): (i64, i64, Vec<i64>) = sqlx::query_as(
         "select (select count(*) from (select from passage where namespace = $1 and passage_id > $2 limit $3) newer),
-                coalesce((select max(passage_id) from passage where namespace = $1), 0)",
+                coalesce((select max(passage_id) from passage where namespace = $1), 0),
+                array(select (select count(*) from (select from passage p where p.lex @@ u.lexeme::tsquery limit $5) counted)
+                      from unnest($4::text[]) with ordinality u (lexeme, n)
+                      order by u.n)",
     )
     .bind(ns.as_str())
     .bind(since)
     .bind(limit)
+    .bind(literals)
+    .bind(FREQUENCY_COUNTED_TO)
     .fetch_one(conn)
     .await?;
-    Ok(Growth { newer, newest })
+    let frequencies = counts.into_iter().map(|count| count as f32).collect();
+    Ok(WordCounts { newer, newest, frequencies })
 }
 
 /// The size of a namespace and the mean length of its passages, over a sample where it is large.
@@ -216,25 +238,6 @@ pub async fn common_lexemes(conn: &mut Conn, ns: &Namespace) -> Result<Vec<(Stri
     .bind(lexeme_key(ns))
     .fetch_all(conn)
     .await?)
-}
-
-/// In how many passages of the namespace each lexeme stands, counted up to 20,000.
-pub async fn document_frequencies(
-    conn: &mut Conn,
-    ns: &Namespace,
-    lexemes: &[String],
-) -> Result<Vec<f32>, StoreError> {
-    let literals: Vec<String> = lexemes.iter().map(|lexeme| any_of_literal(ns, [lexeme.as_str()])).collect();
-    let counts: Vec<i64> = sqlx::query_scalar(
-        "select (select count(*) from (select from passage p where p.lex @@ u.lexeme::tsquery limit $2) counted)
-         from unnest($1::text[]) with ordinality u (lexeme, n)
-         order by u.n",
-    )
-    .bind(literals)
-    .bind(FREQUENCY_COUNTED_TO)
-    .fetch_all(conn)
-    .await?;
-    Ok(counts.into_iter().map(|count| count as f32).collect())
 }
 
 #[cfg(test)]
