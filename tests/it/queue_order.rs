@@ -1,9 +1,10 @@
-//! The order of the queue: small before bulk, namespaces in turn, nobody starved, and what kills its worker alone.
+//! The order of the queue: lanes, namespaces and kinds by the time they have had, nobody starved, and what kills its worker
+//! alone.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use memory_core::job::{ErrorCode, MAX_ATTEMPTS};
+use memory_core::job::{ErrorCode, JobKind, Lane, MAX_ATTEMPTS};
 use memory_store::Store;
 use memory_store::jobs::{self, FairScheduler, LeasedJob};
 use memory_tests::Fixture;
@@ -42,33 +43,35 @@ async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
     (f, store)
 }
 
-/// A worker with one hand.
-struct OneHand<'a> {
+/// A worker that does one job at a time. What a job takes is said, not measured.
+struct OnePlace<'a> {
     store: &'a Store,
     turns: FairScheduler,
+    took: fn(&LeasedJob) -> Duration,
 }
 
-impl<'a> OneHand<'a> {
+impl<'a> OnePlace<'a> {
+    /// All jobs take a second.
     fn new(store: &'a Store) -> Self {
-        Self { store, turns: FairScheduler::default() }
+        Self { store, turns: FairScheduler::default(), took: |_| Duration::from_secs(1) }
     }
 
-    /// Claims and finishes so many jobs, one after the other; gives namespace and lane of each.
-    async fn work(&mut self, count: usize) -> Vec<(String, i16)> {
+    async fn claim(&mut self) -> Option<LeasedJob> {
+        let mut conn = self.store.acquire().await.expect("a connection");
+        let claimed = jobs::claim_in_turn(&mut conn, &mut self.turns, MINUTE, 1, true).await;
+        claimed.expect("it is claimed").pop()
+    }
+
+    /// Claims and finishes so many jobs, one after the other.
+    async fn work(&mut self, count: usize) -> Vec<LeasedJob> {
         let mut done = Vec::new();
         for _ in 0..count {
-            let mut conn = self.store.acquire().await.expect("a connection");
-            let claimed = jobs::claim_in_turn(&mut conn, &mut self.turns, MINUTE, 1, true).await;
-            let Some(job) = claimed.expect("it is claimed").pop() else { return done };
-            let lane: i16 = sqlx::query_scalar("select lane from event_jobs where job_id = $1")
-                .bind(job.job_id.0)
-                .fetch_one(&mut *conn)
-                .await
-                .expect("it has a lane");
+            let Some(job) = self.claim().await else { return done };
             let mut tx = self.store.begin().await.expect("a transaction");
             jobs::finish(&mut tx, &job).await.expect("it is finished");
             tx.commit().await.expect("it is committed");
-            done.push((job.namespace.to_string(), lane));
+            self.turns.ended(&job, (self.took)(&job));
+            done.push(job);
         }
         done
     }
@@ -80,37 +83,88 @@ fn tally<T: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>) -> HashMap<T
     tally
 }
 
+fn lanes(done: &[LeasedJob]) -> [usize; 3] {
+    [Lane::Small, Lane::Large, Lane::Bulk].map(|lane| done.iter().filter(|job| job.lane == lane).count())
+}
+
 async fn lanes_of_the_next(store: &Store, count: usize) -> [usize; 3] {
-    let done = OneHand::new(store).work(count).await;
-    let lanes = tally(done.into_iter().map(|(_, lane)| lane));
-    [0, 1, 2].map(|lane| lanes.get(&lane).copied().unwrap_or(0))
+    lanes(&OnePlace::new(store).work(count).await)
 }
 
 #[tokio::test]
 async fn small_goes_before_bulk_and_bulk_has_its_share_however_much_small_comes() {
     let (_f, store) =
         with_jobs(&[(60, "default", 2, 600), (60, "default", 0, 0), (60, "default", 1, 60)]).await;
-    assert_eq!(lanes_of_the_next(&store, 40).await, [25, 10, 5]);
+    assert_eq!(lanes_of_the_next(&store, 48).await, [30, 12, 6]);
 }
 
 #[tokio::test]
-async fn bulk_that_has_waited_for_an_hour_has_half_of_the_turns() {
+async fn bulk_that_has_waited_for_an_hour_has_half_of_the_time() {
     let (_f, store) = with_jobs(&[(60, "default", 2, 3700), (60, "default", 0, 0)]).await;
     let [small, _, bulk] = lanes_of_the_next(&store, 40).await;
     assert_eq!((small, bulk), (20, 20));
 }
 
 #[tokio::test]
-async fn a_lane_with_nothing_due_gives_its_turns_to_the_others() {
+async fn a_lane_with_nothing_due_gives_its_time_to_the_others() {
     let (_f, store) = with_jobs(&[(30, "default", 2, 0)]).await;
     assert_eq!(lanes_of_the_next(&store, 40).await, [0, 0, 30]);
+}
+
+/// A slice of long work takes five seconds, short work a tenth of one.
+fn by_lane(job: &LeasedJob) -> Duration {
+    if job.lane.is_long() { Duration::from_secs(5) } else { Duration::from_millis(100) }
+}
+
+#[tokio::test]
+async fn thirty_short_jobs_wait_for_at_most_two_slices_of_long_ones_which_have_their_share_all_the_same() {
+    let (_f, store) = with_jobs(&[(20, "default", 1, 60), (400, "default", 0, 0)]).await;
+    let mut worker = OnePlace { took: by_lane, ..OnePlace::new(&store) };
+    let [small, large, _] = lanes(&worker.work(32).await);
+    assert!(small >= 30, "{small} short jobs and {large} slices of long ones");
+    // 40 s of short work have gone by in the end, and in the shares of 10 to 4 16 s of long work.
+    let more = worker.work(370).await;
+    let large = large + lanes(&more)[1];
+    assert!((3..=5).contains(&large), "{large} slices of long work beside 400 short jobs");
+}
+
+#[tokio::test]
+async fn a_namespace_whose_jobs_take_long_waits_until_the_others_have_had_as_much_time() {
+    let (_f, store) = with_jobs(&[(10, "books", 1, 600), (200, "notes", 1, 0)]).await;
+    let took = |job: &LeasedJob| match job.namespace.as_str() {
+        "books" => Duration::from_secs(5),
+        _ => Duration::from_millis(100),
+    };
+    let done = OnePlace { took, ..OnePlace::new(&store) }.work(104).await;
+    let shares = tally(done.iter().map(|job| job.namespace.to_string()));
+    assert!((2..=3).contains(&shares["books"]), "{shares:?}");
+}
+
+#[tokio::test]
+async fn the_extraction_of_long_texts_does_not_wait_for_the_vectors_of_others() {
+    let (f, store) = with_jobs(&[(100, "default", 1, 60)]).await;
+    // A job for the vectors of each text, queued with the one that extracts.
+    execute(
+        &f,
+        "insert into event_jobs (namespace, kind, revision_id, lane, run_at)
+         select namespace, 'embed', revision_id, lane, run_at from event_jobs",
+    )
+    .await;
+    let took = |job: &LeasedJob| match job.target.kind() {
+        JobKind::Embed => Duration::from_secs(2),
+        _ => Duration::from_millis(50),
+    };
+    let done = OnePlace { took, ..OnePlace::new(&store) }.work(104).await;
+    let kinds = tally(done.iter().map(|job| job.target.kind()));
+    assert_eq!(kinds.get(&JobKind::Extract), Some(&100), "{kinds:?}");
+    assert_eq!(kinds.get(&JobKind::Embed), Some(&4), "{kinds:?}");
 }
 
 #[tokio::test]
 async fn namespaces_follow_one_another_even_where_one_job_is_taken_at_a_time() {
     let (_f, store) = with_jobs(&[(300, "big", 0, 600), (3, "alone", 0, 0), (20, "zoo", 0, 60)]).await;
-    let done = OneHand::new(&store).work(29).await;
-    let namespaces: Vec<&str> = done.iter().map(|(namespace, _)| namespace.as_str()).collect();
+    let done = OnePlace::new(&store).work(29).await;
+    let namespaces: Vec<&str> = done.iter().map(|job| job.namespace.as_str()).collect();
     assert_eq!(&namespaces[..6], ["alone", "big", "zoo", "alone", "big", "zoo"]);
     assert_eq!(tally(namespaces), HashMap::from([("alone", 3), ("big", 13), ("zoo", 13)]));
 }
@@ -129,11 +183,11 @@ async fn a_large_claim_is_shared_out_among_the_namespaces() {
 #[tokio::test]
 async fn jobs_that_are_not_due_hold_up_nobody() {
     let (f, store) = with_jobs(&[(50, "first", 0, -600), (5, "second", 2, 0)]).await;
-    assert_eq!(OneHand::new(&store).work(10).await.len(), 5);
+    assert_eq!(OnePlace::new(&store).work(10).await.len(), 5);
     assert_eq!(f.count("select count(*) from event_jobs where status = 'PENDING'").await, 50);
 }
 
-/// Claims one time with these hands.
+/// Claims one time, as a worker that is free or not.
 async fn claim(store: &Store, lease: Duration, limit: usize, is_free: bool) -> Vec<LeasedJob> {
     let mut conn = store.acquire().await.expect("a connection");
     jobs::claim_in_turn(&mut conn, &mut FairScheduler::default(), lease, limit, is_free)

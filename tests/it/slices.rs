@@ -210,6 +210,77 @@ async fn two_long_texts_do_not_keep_a_note_waiting() {
     working.stop().await;
 }
 
+/// A model to which a call takes this long, except in its queue of short texts, and an extractor to which a long text does.
+struct Slow {
+    words: Arc<WordModel>,
+    takes: Duration,
+    calls: AtomicUsize,
+}
+
+#[async_trait]
+impl EmbeddingModel for Slow {
+    fn info(&self) -> &ModelInfo {
+        self.words.info()
+    }
+
+    async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        self.words.embed_passages(texts).await
+    }
+
+    async fn embed_in_background(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        tokio::time::sleep(self.takes).await;
+        self.words.embed_passages(texts).await
+    }
+
+    async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
+        self.words.embed_query(text).await
+    }
+}
+
+#[tokio::test]
+async fn ten_long_texts_do_not_keep_thirty_notes_waiting_where_there_is_one_place() {
+    const TAKES: Duration = Duration::from_millis(800);
+    let f = light(line_reader()).await;
+    for n in 0..10 {
+        f.remember(&format!("{}\nText {n}", long_text(900))).await;
+    }
+    for n in 0..30 {
+        f.remember(&format!("Note {n}.\nDecision by Ann")).await;
+    }
+    let read = Arc::new(AtomicUsize::new(0));
+    let extractor = scripted({
+        let read = Arc::clone(&read);
+        move |source| {
+            if source.segments[0].text.starts_with("Section") {
+                read.fetch_add(1, Ordering::SeqCst);
+                std::thread::sleep(TAKES);
+            }
+            Ok(read_lines(source))
+        }
+    });
+    let model =
+        Arc::new(Slow { words: WordModel::new("words", 32), takes: TAKES, calls: AtomicUsize::new(0) });
+    let settings = EngineSettings { concurrency: 1, slice: Duration::ZERO, ..at_once() };
+    let memory = memory(&f, extractor, Arc::<Slow>::clone(&model), settings).await;
+    let working = Working::start(memory);
+    let notes = "select count(*) from event_jobs where status = 'DONE' and lane = 0";
+    becomes(&f, "the notes are read", notes, 30).await;
+    let parts = read.load(Ordering::SeqCst) + model.calls.load(Ordering::SeqCst);
+    assert!(parts <= 6, "{parts} parts of long texts went before 30 notes");
+    let long = "select count(*) from event_jobs where status = 'PENDING' and lane = 1";
+    assert!(f.count(long).await > 10, "the long texts were done as well");
+    // They go on, and short ones that keep coming do not stop them.
+    for n in 30..60 {
+        f.remember(&format!("Note {n}.\nDecision by Ann")).await;
+    }
+    eventually("long texts get on", Duration::from_secs(30), async || {
+        read.load(Ordering::SeqCst) + model.calls.load(Ordering::SeqCst) >= parts + 3
+    })
+    .await;
+    working.stop().await;
+}
+
 #[tokio::test]
 async fn an_extractor_in_this_process_has_longer_than_a_lease_and_an_end() {
     let (release, extractor) = endless();
@@ -393,6 +464,46 @@ async fn a_note_beside_an_import_of_long_texts() {
         status["jobs"]
     );
     import.abort();
+}
+
+/// How many texts a minute are extracted while many long ones wait for their vectors. For a quiet machine:
+/// `cargo test --release -p memory-tests --test it -- --ignored --nocapture extractions_beside_embedding`
+#[tokio::test]
+#[ignore = "a measurement of minutes"]
+async fn extractions_beside_embedding() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    let began = Instant::now();
+    for n in 0..90 {
+        let content = handbook(&format!("{n}"), 49 * 900);
+        server.ask("remember", json!({"content": content, "context": "document"})).await;
+        for m in 0..5 {
+            let content = format!(
+                "Call {n}-{m}. Anna Weber will send the report on hall {n} to Ben Fischer by Friday. We decided to close hall {m}."
+            );
+            server.ask("remember", json!({"content": content, "context": "meeting"})).await;
+        }
+    }
+    println!("{:>4} s  540 texts are remembered", began.elapsed().as_secs());
+    let mut last = i64::MAX;
+    while last > 0 {
+        let waiting = |kind: &str| {
+            let mut command = data_dir.command("remembrancer");
+            command.args(["jobs", "list", "--json", "--state", "pending", "--kind", kind, "-n", "1000"]);
+            async move {
+                let listed = command.output().await.expect("it runs").stdout;
+                let listed: serde_json::Value = serde_json::from_slice(&listed).expect("it lists");
+                listed["jobs"].as_array().map_or(0, Vec::len) as i64
+            }
+        };
+        let (extract, embed) = (waiting("extract").await, waiting("embed").await);
+        println!(
+            "{:>4} s  {extract} extractions and {embed} long texts' vectors wait",
+            began.elapsed().as_secs()
+        );
+        last = extract + embed;
+        tokio::time::sleep(Duration::from_secs(5)).await;
+    }
 }
 
 /// A text of so many characters in which no two sentences are alike.

@@ -104,7 +104,7 @@ impl ErrorCode {
 }
 
 closed_set! {
-    /// Who waits for a job, and how long it takes. Each lane has a share of a worker's turns; long work never takes the
+    /// Who waits for a job, and how long it takes. Each lane has a share of a worker's time; long work never takes the
     /// last of a worker's places.
     Lane {
         /// Something short that someone has just written.
@@ -141,41 +141,22 @@ impl Lane {
         }
     }
 
-    /// Who takes a turn of this lane when it has nothing.
-    fn stand_in(self) -> Option<Self> {
-        match self {
-            Self::Bulk => Some(Self::BulkLarge),
-            Self::BulkLarge => Some(Self::Bulk),
-            Self::Small | Self::Large => None,
+    /// Its share of a worker's time where all lanes have work. The share of a lane in which nothing is due goes to the
+    /// others in proportion; bulk counts for more after it has waited for an hour.
+    pub fn weight(self, has_bulk_aged: bool) -> f64 {
+        match (self, has_bulk_aged) {
+            (Self::Small, false) => 10.0,
+            (Self::Large, false) => 4.0,
+            (Self::Bulk | Self::BulkLarge, false) => 2.0,
+            (Self::Small | Self::Bulk | Self::BulkLarge, true) => 8.0,
+            (Self::Large, true) => 3.0,
         }
     }
-}
 
-/// Whose turn it is, over and over. A lane in which nothing is due gives its turn to the first that has something; the
-/// two lanes of bulk to one another.
-const TURNS: [Lane; 16] = {
-    use Lane::{Bulk, BulkLarge, Large, Small};
-    [
-        Small, Small, Large, Small, Small, Bulk, Small, Large, Small, Small, Large, Small, Small, BulkLarge,
-        Small, Large,
-    ]
-};
-/// The same after bulk has waited for an hour.
-const TURNS_AGED: [Lane; 16] = {
-    use Lane::{Bulk, BulkLarge, Large, Small};
-    [
-        Small, Bulk, Small, BulkLarge, Large, Bulk, Small, BulkLarge, Small, Bulk, Small, BulkLarge, Large,
-        Bulk, Small, BulkLarge,
-    ]
-};
-
-/// The lanes of `count` turns of a worker that has had `taken` of them, and after these those that stand in.
-pub fn lanes_of_turns(taken: usize, count: usize, has_bulk_aged: bool) -> Vec<Lane> {
-    let turns = if has_bulk_aged { TURNS_AGED } else { TURNS };
-    let mut lanes: Vec<Lane> = turns.into_iter().cycle().skip(taken % turns.len()).take(count).collect();
-    let stand_ins: Vec<Lane> = lanes.iter().filter_map(|lane| lane.stand_in()).collect();
-    lanes.extend(stand_ins);
-    lanes
+    /// How long one of its jobs takes, in seconds, as long as none was measured.
+    pub fn expected_seconds(self) -> f64 {
+        if self.is_long() { 1.0 } else { 0.05 }
+    }
 }
 
 /// The longest wait before the next attempt: 2 s doubling with each attempt, at most 5 minutes. The
@@ -188,28 +169,6 @@ pub fn backoff_ceiling(attempts: i32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_lane_has_its_share_of_turns_whenever_one_begins_to_count() {
-        let shares = |taken, has_bulk_aged| {
-            let turns = lanes_of_turns(taken, 16, has_bulk_aged);
-            Lane::ALL
-                .iter()
-                .map(|lane| turns[..16].iter().filter(|turn| *turn == lane).count())
-                .collect::<Vec<_>>()
-        };
-        for taken in 0..20 {
-            assert_eq!(shares(taken, false), [10, 4, 1, 1]);
-            assert_eq!(shares(taken, true), [6, 2, 4, 4]);
-        }
-    }
-
-    #[test]
-    fn a_turn_of_one_kind_of_bulk_goes_to_the_other_before_any_lane_else() {
-        assert_eq!(lanes_of_turns(5, 1, false), [Lane::Bulk, Lane::BulkLarge]);
-        assert_eq!(lanes_of_turns(13, 1, false), [Lane::BulkLarge, Lane::Bulk]);
-        assert_eq!(lanes_of_turns(0, 1, false), [Lane::Small]);
-    }
 
     #[test]
     fn backoff_doubles_up_to_five_minutes() {

@@ -14,6 +14,7 @@ pub mod date;
 pub mod entity;
 pub mod entity_resolution;
 pub mod event;
+pub mod fair_shares;
 pub mod graph;
 pub mod graph_jsonl;
 pub mod id;

@@ -5,7 +5,6 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use memory_core::job::{ErrorCode, JobKind};
-use memory_store::jobs::JobTarget;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
 /// Gauges without labels that only the database can tell.
@@ -163,15 +162,6 @@ pub(crate) async fn embedding<T, E>(
         Err(_) => counter!("remembrancer_embedding_failures_total", "for" => purpose).increment(1),
     }
     made
-}
-
-pub(crate) fn kind_of(target: &JobTarget) -> JobKind {
-    match target {
-        JobTarget::Extract(_) => JobKind::Extract,
-        JobTarget::ExtractConversation(_) => JobKind::ExtractConversation,
-        JobTarget::Embed(_) => JobKind::Embed,
-        JobTarget::IndexGraph(_) => JobKind::IndexGraph,
-    }
 }
 
 pub(crate) fn attempted(kind: JobKind, outcome: &'static str, took: Duration) {

@@ -90,9 +90,9 @@ impl Slice {
 }
 
 impl JobRunner {
-    #[tracing::instrument(skip_all, fields(job.id = %job.job_id, job.kind = %measures::kind_of(&job.target), namespace = %job.namespace))]
+    #[tracing::instrument(skip_all, fields(job.id = %job.job_id, job.kind = %job.target.kind(), namespace = %job.namespace))]
     pub(super) async fn run(&self, job: &LeasedJob) {
-        let (begun, kind) = (Instant::now(), measures::kind_of(&job.target));
+        let (begun, kind) = (Instant::now(), job.target.kind());
         let slice = Slice::of(self.settings.slice.min(self.within_lease() / 2));
         let work = async {
             match &job.target {

@@ -107,7 +107,10 @@ impl Worker {
             for job in claimed {
                 running.start(&self.runner, job);
             }
-            self.wait_for_work(&mut running, &mut hints, &mut due, has_more, &stop).await;
+            let ended = self.wait_for_work(&mut running, &mut hints, &mut due, has_more, &stop).await;
+            if let Some((job, took)) = ended {
+                scheduler.ended(&job, took);
+            }
         }
         self.drain(running).await;
         let _ = mirroring.await;
@@ -212,7 +215,7 @@ impl Worker {
         *is_failing = error.is_some();
     }
 
-    /// Waits for a job to end, a hint, the poll interval or `stop`.
+    /// Waits for a job to end, a hint, the poll interval or `stop`; gives the job that ended and how long it took.
     async fn wait_for_work(
         &self,
         running: &mut RunningJobs,
@@ -220,9 +223,9 @@ impl Worker {
         due: &mut Due,
         has_more: bool,
         stop: &CancellationToken,
-    ) {
+    ) -> Option<(LeasedJob, Duration)> {
         if has_more && running.room(self.settings.concurrency).all > 0 {
-            return;
+            return None;
         }
         let hint = async {
             match hints {
@@ -232,7 +235,7 @@ impl Worker {
         };
         tokio::select! {
             () = stop.cancelled() => {}
-            Some(()) = running.next_ended() => {}
+            Some(ended) = running.next_ended() => return Some(ended),
             () = self.signals.jobs_queued().notified() => due.leases = Instant::now(),
             heard = hint => {
                 due.leases = Instant::now();
@@ -242,6 +245,7 @@ impl Worker {
             }
             () = tokio::time::sleep(self.settings.poll_interval) => {}
         }
+        None
     }
 
     async fn drain(&self, mut running: RunningJobs) {

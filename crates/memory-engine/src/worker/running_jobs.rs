@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use memory_core::id::JobId;
 use memory_store::jobs::LeasedJob;
@@ -12,7 +13,13 @@ use super::JobRunner;
 #[derive(Default)]
 pub(super) struct RunningJobs {
     running: JoinSet<()>,
-    held: HashMap<task::Id, (LeasedJob, AbortHandle)>,
+    held: HashMap<task::Id, Held>,
+}
+
+struct Held {
+    job: LeasedJob,
+    task: AbortHandle,
+    since: Instant,
 }
 
 /// How many more jobs a worker may claim.
@@ -35,16 +42,16 @@ impl Room {
 impl RunningJobs {
     pub(super) fn start(&mut self, runner: &Arc<JobRunner>, job: LeasedJob) {
         let (runner, mine) = (Arc::clone(runner), job.clone());
-        let handle = self.running.spawn(async move { runner.run(&mine).await });
-        self.held.insert(handle.id(), (job, handle));
+        let task = self.running.spawn(async move { runner.run(&mine).await });
+        self.held.insert(task.id(), Held { job, task, since: Instant::now() });
     }
 
     /// None beside a job that is to be done alone.
     pub(super) fn room(&self, concurrency: usize) -> Room {
-        if self.held.values().any(|(job, _)| job.is_suspect) {
+        if self.held.values().any(|held| held.job.is_suspect) {
             return Room { all: 0, long: 0 };
         }
-        let long = self.held.values().filter(|(job, _)| job.lane.is_long()).count();
+        let long = self.held.values().filter(|held| held.job.lane.is_long()).count();
         Room::of(concurrency, self.held.len(), long)
     }
 
@@ -52,23 +59,22 @@ impl RunningJobs {
         self.held.is_empty()
     }
 
-    /// Waits for a job to end; `None` when there is none.
-    pub(super) async fn next_ended(&mut self) -> Option<()> {
+    /// Waits for a job to end, and says how long it took; `None` when there is none.
+    pub(super) async fn next_ended(&mut self) -> Option<(LeasedJob, Duration)> {
         let ended = self.running.join_next_with_id().await?;
         let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
-        self.held.remove(&id);
-        Some(())
+        self.held.remove(&id).map(|held| (held.job, held.since.elapsed()))
     }
 
     pub(super) fn jobs(&self) -> Vec<LeasedJob> {
-        self.held.values().map(|(job, _)| job.clone()).collect()
+        self.held.values().map(|held| held.job.clone()).collect()
     }
 
     /// Stops waiting for these jobs; what they write is rolled back.
     pub(super) fn drop_jobs(&self, lost: &[JobId]) {
-        for (job, handle) in self.held.values().filter(|(job, _)| lost.contains(&job.job_id)) {
+        for Held { job, task, .. } in self.held.values().filter(|held| lost.contains(&held.job.job_id)) {
             tracing::info!(job = %job.job_id, ns = %job.namespace, "the job was taken away; nothing is written");
-            handle.abort();
+            task.abort();
         }
     }
 

@@ -1,9 +1,11 @@
-//! Which jobs a worker gets: by lane, namespace and age, each for the length of a lease.
+//! Which jobs a worker gets: by lane, namespace, kind and age, each for the length of a lease.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use memory_core::fair_shares::{FairShares, Use};
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS, lanes_of_turns};
+use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -13,18 +15,81 @@ use crate::{Conn, StoreError};
 /// How many jobs are claimed at once at most.
 const CLAIM_MAX: usize = 64;
 
-/// Which lane, and in each lane which namespace, one claimer serves next.
-#[derive(Debug, Clone, Default)]
+/// No job costs less than this, in seconds: what costs nothing would never end its turn.
+const COST_MIN: f64 = 0.001;
+/// How much of a lane's expected cost the last job makes up.
+const LAST_JOB_COUNTS: f64 = 0.2;
+
+/// Which lane, and in each lane which namespace and kind of job, one claimer serves next: whoever has had least of its
+/// time, as [`FairScheduler::ended`] reports it.
+#[derive(Debug)]
 pub struct FairScheduler {
     worker_id: Option<Uuid>,
-    taken: usize,
-    last_served: [String; Lane::ALL.len()],
+    lanes: FairShares<Lane>,
+    by_lane: [OfLane; Lane::ALL.len()],
+    running: HashMap<JobId, Running>,
+}
+
+/// The namespaces and kinds of a lane.
+#[derive(Debug)]
+struct OfLane {
+    shares: FairShares<(Namespace, JobKind)>,
+    /// The namespace last served; of those that have had the same the one after it is next.
+    last_served: String,
+    /// How long a job takes, in seconds.
+    expected: f64,
+}
+
+/// What a job that was claimed is counted with.
+#[derive(Debug)]
+struct Running {
+    lane: Lane,
+    weight: f64,
+    of_lane: Use<Lane>,
+    of_kind: Use<(Namespace, JobKind)>,
+}
+
+impl Default for FairScheduler {
+    fn default() -> Self {
+        let by_lane = std::array::from_fn(|n| OfLane {
+            shares: FairShares::default(),
+            last_served: String::new(),
+            expected: Lane::ALL[n].expected_seconds(),
+        });
+        Self { worker_id: None, lanes: FairShares::default(), by_lane, running: HashMap::new() }
+    }
 }
 
 impl FairScheduler {
     /// Of a worker whose name stands in the jobs that it claims: see [`release_unheld`].
     pub fn of(worker_id: Uuid) -> Self {
         Self { worker_id: Some(worker_id), ..Self::default() }
+    }
+
+    /// Counts a job that was claimed in its turn as long as it is expected to take.
+    fn began(&mut self, job: &LeasedJob, lane: Lane, has_bulk_aged: bool) {
+        let (weight, own) = (lane.weight(has_bulk_aged), &mut self.by_lane[lane as usize]);
+        job.namespace.as_str().clone_into(&mut own.last_served);
+        let of_lane = self.lanes.begin(lane, own.expected / weight);
+        let of_kind = own.shares.begin((job.namespace.clone(), job.target.kind()), own.expected);
+        self.running.insert(job.job_id, Running { lane, weight, of_lane, of_kind });
+    }
+
+    /// Counts how long a job really took. To be called once for each job that was claimed, however it ended.
+    pub fn ended(&mut self, job: &LeasedJob, took: Duration) {
+        let Some(Running { lane, weight, of_lane, of_kind }) = self.running.remove(&job.job_id) else {
+            return;
+        };
+        let cost = took.as_secs_f64().max(COST_MIN);
+        let own = &mut self.by_lane[lane as usize];
+        self.lanes.finish(of_lane, cost / weight);
+        own.shares.finish(of_kind, cost);
+        own.expected += (cost - own.expected) * LAST_JOB_COUNTS;
+    }
+
+    /// By lane.
+    fn each<T>(&self, value: impl Fn(Lane, &OfLane) -> T) -> Vec<T> {
+        Lane::ALL.iter().zip(&self.by_lane).map(|(lane, own)| value(*lane, own)).collect()
     }
 }
 
@@ -66,30 +131,39 @@ async fn claim_of(
     of: &[Lane],
 ) -> Result<Vec<LeasedJob>, StoreError> {
     let limit = limit.min(CLAIM_MAX);
-    let lanes = |has_bulk_aged| -> Vec<i16> {
-        lanes_of_turns(scheduler.taken, limit, has_bulk_aged).into_iter().map(Lane::number).collect()
-    };
+    let mut ahead: (Vec<i16>, Vec<&str>, Vec<&str>, Vec<f64>) = Default::default();
+    for (lane, own) in Lane::ALL.iter().zip(&scheduler.by_lane) {
+        for ((namespace, kind), seconds) in own.shares.all_ahead() {
+            ahead.0.push(lane.number());
+            ahead.1.push(namespace.as_str());
+            ahead.2.push(kind.as_str());
+            ahead.3.push(seconds);
+        }
+    }
     let rows = sqlx::query(include_str!("../sql/claim_jobs.sql"))
         .bind(limit as i64)
         .bind(lease.as_secs_f64())
         .bind(MAX_ATTEMPTS)
         .bind(is_free)
-        .bind(lanes(false))
-        .bind(lanes(true))
-        .bind(&scheduler.last_served[..])
+        .bind(scheduler.each(|lane, _| scheduler.lanes.ahead(&lane)))
+        .bind(scheduler.each(|lane, own| own.expected / lane.weight(false)))
+        .bind(scheduler.each(|lane, own| own.expected / lane.weight(true)))
+        .bind(scheduler.each(|_, own| own.expected))
+        .bind(scheduler.each(|_, own| own.last_served.clone()))
         .bind(of.iter().map(|lane| lane.number()).collect::<Vec<i16>>())
         .bind(scheduler.worker_id)
+        .bind(ahead.0)
+        .bind(ahead.1)
+        .bind(ahead.2)
+        .bind(ahead.3)
         .fetch_all(conn)
         .await?;
     let mut jobs = Vec::with_capacity(rows.len());
     for row in rows {
         let job = leased(&row)?;
         // In the order of the turns: the last one of a lane is where it goes on.
-        if let Some(lane) = row.try_get::<Option<i16>, _>("lane")? {
-            scheduler.taken += 1;
-            if let Some(last_served) = scheduler.last_served.get_mut(lane as usize) {
-                job.namespace.as_str().clone_into(last_served);
-            }
+        if let Some(lane) = row.try_get::<Option<i16>, _>("lane")?.and_then(Lane::of_number) {
+            scheduler.began(&job, lane, row.try_get("has_bulk_aged")?);
         }
         jobs.push(job);
     }

@@ -74,6 +74,17 @@ pub enum JobTarget {
     IndexGraph(i64),
 }
 
+impl JobTarget {
+    pub fn kind(&self) -> JobKind {
+        match self {
+            Self::Extract(_) => JobKind::Extract,
+            Self::ExtractConversation(_) => JobKind::ExtractConversation,
+            Self::Embed(_) => JobKind::Embed,
+            Self::IndexGraph(_) => JobKind::IndexGraph,
+        }
+    }
+}
+
 /// Queues a job for a revision unless one of its kind is open; gives the new job's id.
 pub async fn queue(
     tx: &mut Tx,
