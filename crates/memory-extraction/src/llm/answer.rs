@@ -60,6 +60,38 @@ pub(super) fn parse(text: &str) -> Result<Answer, &'static str> {
     // What a model thinks aloud before it answers may hold drafts.
     let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer);
     let (events, entities) = object_in(text)?;
+    let mut answer = of_events(&events);
+    answer.entities = entities.iter().take(ENTITIES_MAX).filter_map(read_entity).collect();
+    Ok(answer)
+}
+
+/// The complete events of an answer that breaks off.
+pub(super) fn parse_cut(text: &str) -> Answer {
+    let text = match text.rsplit_once("</think>") {
+        Some((_, answer)) => answer,
+        None if text.trim_start().starts_with("<think>") => return Answer::default(),
+        None => text,
+    };
+    let mut at = text.find("\"events\"").map_or(text.len(), |key| key + "\"events\"".len());
+    let skip = |at: usize, marks: &[char]| {
+        let rest = &text[at..];
+        at + rest.len() - rest.trim_start_matches(|c: char| c.is_whitespace() || marks.contains(&c)).len()
+    };
+    at = skip(at, &[':']);
+    if !text[at..].starts_with('[') {
+        return Answer::default();
+    }
+    let mut events = Vec::new();
+    at = skip(at + 1, &[]);
+    loop {
+        let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+        let Some(Ok(event)) = values.next() else { return of_events(&events) };
+        events.push(event);
+        at = skip(at + values.byte_offset(), &[',']);
+    }
+}
+
+fn of_events(events: &[Value]) -> Answer {
     let mut answer = Answer { dropped: events.len().saturating_sub(EVENTS_MAX), ..Answer::default() };
     for event in events.iter().take(EVENTS_MAX) {
         match read_event(event, &mut answer.repaired) {
@@ -67,8 +99,7 @@ pub(super) fn parse(text: &str) -> Result<Answer, &'static str> {
             None => answer.dropped += 1,
         }
     }
-    answer.entities = entities.iter().take(ENTITIES_MAX).filter_map(read_entity).collect();
-    Ok(answer)
+    answer
 }
 
 /// The events and entities of the first object in the text that has them.
@@ -235,6 +266,28 @@ mod tests {
         let deep = format!("{}1{}", "{\"events\":[".repeat(5_000), "]}".repeat(5_000));
         assert!(parse(&deep).is_err());
         assert!(parse(&"[".repeat(1_000_000)).is_err());
+    }
+
+    #[test]
+    fn of_an_answer_that_breaks_off_the_complete_events_are_left() {
+        let one = r#"{"category": "Decision", "sentences": [2], "quote": "q {[\"]}"}"#;
+        let two = format!("{{\"events\": [{one}, {one}");
+        for (text, count) in [
+            (two.clone(), 2),
+            (format!("{two},"), 2),
+            (format!("```json\n{two}, {{\"category\": \"Change\", \"quote\": \"bro"), 2),
+            (format!("{two}], \"entities\": [{{\"name\": \"An"), 2),
+            (format!("{two}, {{\"category\": 3}}"), 2),
+            (format!("<think>{{\"events\": []}}</think>{two}"), 2),
+            (format!("<think>a draft: {two}"), 0),
+            ("{\"events\": [".to_owned(), 0),
+            ("{\"events\"".to_owned(), 0),
+            ("{\"events\": {".to_owned(), 0),
+            ("prose".to_owned(), 0),
+            (String::new(), 0),
+        ] {
+            assert_eq!(parse_cut(&text).events.len(), count, "{text}");
+        }
     }
 
     #[test]

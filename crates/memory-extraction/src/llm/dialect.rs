@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::prompt;
+use super::prompt::{self, ordered, quoted};
 
 /// After this long the best way is tried again: a lower one may have been a bad day's.
 const REMEMBERED_FOR: Duration = Duration::from_secs(3600);
@@ -44,26 +44,34 @@ impl Default for Dialect {
 }
 
 impl Dialect {
-    /// The body of a request.
+    /// The body of a request. Its schema says in which order the model is to write.
     pub(super) fn request(self, model: &str, messages: &[Value]) -> Vec<u8> {
-        let mut body = json!({"model": model, "messages": messages, "stream": false});
+        let messages = Value::from(messages).to_string();
+        let mut body = vec![("model", quoted(model)), ("messages", messages), ("stream", "false".to_owned())];
         match self.rung {
             Rung::Schema => {
-                body["response_format"] = json!({"type": "json_schema", "json_schema":
-                    {"name": "extraction", "strict": true, "schema": prompt::schema()}});
+                let form = [
+                    ("name", quoted("extraction")),
+                    ("strict", "true".to_owned()),
+                    ("schema", prompt::schema()),
+                ];
+                let format = [("type", quoted("json_schema")), ("json_schema", ordered(&form))];
+                body.push(("response_format", ordered(&format)));
             }
-            Rung::Object => body["response_format"] = json!({"type": "json_object"}),
+            Rung::Object => body.push(("response_format", json!({"type": "json_object"}).to_string())),
             Rung::Prompt => {}
         }
         match self.limit {
-            Limit::MaxTokens => body["max_tokens"] = json!(ANSWER_MAX_TOKENS),
-            Limit::MaxCompletionTokens => body["max_completion_tokens"] = json!(ANSWER_MAX_TOKENS),
+            Limit::MaxTokens => body.push(("max_tokens", ANSWER_MAX_TOKENS.to_string())),
+            Limit::MaxCompletionTokens => {
+                body.push(("max_completion_tokens", ANSWER_MAX_TOKENS.to_string()));
+            }
             Limit::Unsaid => {}
         }
         if self.has_temperature {
-            body["temperature"] = json!(0);
+            body.push(("temperature", "0".to_owned()));
         }
-        body.to_string().into_bytes()
+        ordered(&body).into_bytes()
     }
 
     /// The way below, for an answer that has not its form.

@@ -26,7 +26,8 @@ pub(super) fn borne_out(source: &SourceText, window: &Window, answer: &Answer) -
     answer.events.iter().filter(stands).count()
 }
 
-fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<Found> {
+/// Where the quotes of an event stand.
+pub(super) fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for quote in &event.quotes {
         if let Some(place) = quotes::find(source, window, &event.sentences, quote)

@@ -43,7 +43,7 @@ use windows::Window;
 pub use http::Key;
 
 /// Raised with every change to what is asked or believed.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 /// The rules' version counts below it.
 const RULES_VERSIONS: i32 = 1_000;
 /// The longest that one source may take.
@@ -111,6 +111,11 @@ impl LlmExtractor {
                 Read::Answer(answer) => {
                     findings.add(&window, &answer);
                     self.tally.repaired.fetch_add(answer.repaired as u64, Ordering::Relaxed);
+                }
+                Read::Begun(answer, rest) => {
+                    findings.add(&window, &answer);
+                    self.tally.repaired.fetch_add(answer.repaired as u64, Ordering::Relaxed);
+                    left.push_front(rest);
                 }
                 Read::Halves(first, second) => {
                     left.push_front(second);

@@ -33,10 +33,11 @@ Report an event for each of these that the text states:
 - Stakeholder: who is who: joins, leaves, owns, is responsible for, reports to. Not a signature.
 Report nothing for hypotheticals, questions, jokes, sarcasm, fiction, agendas, background, older mail that is quoted, boilerplate, code, logs, instructions to readers and general statements. One clause with two acts is two events.
 
-For each event:
-- narrative: one or two sentences that can be understood without the text, with names instead of pronouns.
+For each event, in this order:
 - sentences: the numbers of the sentences that state it.
 - quote: the smallest clause that proves it, copied from those sentences character by character. Never translate, shorten or correct it.
+- category: which of the above the quote is. If it is none of them, report no event.
+- narrative: one or two sentences that can be understood without the text, with names instead of pronouns.
 - actors: who takes part, each with a role: owner (who does it, will do it or decides it), contributor, reviewer, stakeholder or other. Use names from the text; "I" is whoever speaks.
 - subject: the name of what it is about, or null.
 - event_time: when it happened, due_time: when it is due, as YYYY-MM-DD or YYYY-MM-DDTHH:MM:SSZ, counted from the date that is given; null when the text does not say.
@@ -47,11 +48,13 @@ Entities: every person, org, project, object or place that the text names, with 
 
 Answer {"events": [], "entities": []} when there are none."#;
 
-const EXAMPLE: &str = r#"The answer has this form and nothing around it:
-{"events": [{"category": "Commitment", "narrative": "Ann Lee will send the report to Bob.", "sentences": [3], "quote": "I'll send Bob the report by Friday", "actors": [{"name": "Ann Lee", "role": "owner"}], "subject": "report", "event_time": null, "due_time": "2026-03-06", "confidence": 0.9}], "entities": [{"name": "Ann Lee", "type": "person", "aliases": ["Ann"]}]}"#;
+const EXAMPLES: &str = r#"The answer has this form and nothing around it. For "[3] I'll send Bob the report by Friday." by Ann Lee:
+{"events": [{"sentences": [3], "quote": "I'll send Bob the report by Friday", "category": "Commitment", "narrative": "Ann Lee will send the report to Bob.", "actors": [{"name": "Ann Lee", "role": "owner"}], "subject": "report", "event_time": null, "due_time": "2026-03-06", "confidence": 0.9}], "entities": [{"name": "Ann Lee", "type": "person", "aliases": ["Ann"]}]}
+For "[1] The board discussed whether to move to Oslo. [2] Ann: maybe someone could ask Bob. [3] Postgres has a large community.", in which nothing was settled, promised or done:
+{"events": [], "entities": [{"name": "Ann", "type": "person", "aliases": []}, {"name": "Bob", "type": "person", "aliases": []}, {"name": "Oslo", "type": "place", "aliases": []}]}"#;
 
 pub(super) fn instructions() -> String {
-    format!("{INSTRUCTIONS}\n\n{EXAMPLE}")
+    format!("{INSTRUCTIONS}\n\n{EXAMPLES}")
 }
 
 /// The part of the text that a window shows, with what is known about it.
@@ -127,28 +130,50 @@ pub(super) fn repair(bad: &str, why: &str) -> [Value; 2] {
     ]
 }
 
-/// The answer's form, within what strict schemas allow everywhere: every property required, nothing besides.
-pub(super) fn schema() -> Value {
-    let names = |names: Vec<&str>| json!({"type": "string", "enum": names});
-    let text = json!({"type": "string"});
-    let text_or_null = json!({"type": ["string", "null"]});
-    let object = |properties: Value| {
-        let required: Vec<String> =
-            properties.as_object().map(|all| all.keys().cloned().collect()).unwrap_or_default();
-        json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
+/// The answer's form as JSON, within what strict schemas allow everywhere: every property required, nothing besides. Models
+/// write properties in the order of the schema: the quote comes before what is made of it, and the events before the
+/// names, so that an answer that is cut has lost names first.
+pub(super) fn schema() -> String {
+    let text = r#"{"type":"string"}"#.to_owned();
+    let text_or_null = r#"{"type":["string","null"]}"#.to_owned();
+    let names = |names: Vec<&str>| ordered(&[("type", quoted("string")), ("enum", json!(names).to_string())]);
+    let list = |items: String| ordered(&[("type", quoted("array")), ("items", items)]);
+    let object = |properties: &[(&str, String)]| {
+        let required: Vec<&str> = properties.iter().map(|(name, _)| *name).collect();
+        ordered(&[
+            ("type", quoted("object")),
+            ("properties", ordered(properties)),
+            ("required", json!(required).to_string()),
+            ("additionalProperties", "false".to_owned()),
+        ])
     };
-    let list = |items: Value| json!({"type": "array", "items": items});
     let categories = names(Category::ALL.iter().map(|category| category.as_str()).collect());
     let roles = names(ActorRole::ALL.iter().map(|role| role.as_str()).collect());
     let kinds = names(vec!["person", "org", "project", "object", "place", "other"]);
-    let actor = object(json!({"name": text, "role": roles}));
-    let event = object(json!({
-        "category": categories, "narrative": text, "sentences": list(json!({"type": "integer"})), "quote": text,
-        "actors": list(actor), "subject": text_or_null, "event_time": text_or_null, "due_time": text_or_null,
-        "confidence": {"type": "number"},
-    }));
-    let entity = object(json!({"name": text, "type": kinds, "aliases": list(text.clone())}));
-    object(json!({"events": list(event), "entities": list(entity)}))
+    let event = object(&[
+        ("sentences", list(r#"{"type":"integer"}"#.to_owned())),
+        ("quote", text.clone()),
+        ("category", categories),
+        ("narrative", text.clone()),
+        ("actors", list(object(&[("name", text.clone()), ("role", roles)]))),
+        ("subject", text_or_null.clone()),
+        ("event_time", text_or_null.clone()),
+        ("due_time", text_or_null),
+        ("confidence", r#"{"type":"number"}"#.to_owned()),
+    ]);
+    let entity = object(&[("name", text.clone()), ("type", kinds), ("aliases", list(text))]);
+    object(&[("events", list(event)), ("entities", list(entity))])
+}
+
+/// An object of these properties, which are JSON, in this order; `serde_json`'s own are in that of the alphabet.
+pub(super) fn ordered(properties: &[(&str, String)]) -> String {
+    let all: Vec<String> =
+        properties.iter().map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+    format!("{{{}}}", all.join(","))
+}
+
+pub(super) fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
 }
 
 #[cfg(test)]
@@ -196,13 +221,26 @@ mod tests {
                 check(&schema["items"]);
             }
         }
-        check(&schema());
+        check(&serde_json::from_str(&schema()).expect("it is JSON"));
     }
 
     #[test]
-    fn the_example_is_an_answer_that_is_understood() {
-        let example = EXAMPLE.lines().nth(1).unwrap();
-        let answer = super::super::answer::parse(example).expect("it is valid");
-        assert_eq!((answer.events.len(), answer.entities.len(), answer.dropped), (1, 1, 0));
+    fn the_schema_and_the_example_have_the_quote_before_what_is_made_of_it_and_the_names_last() {
+        let example = EXAMPLES.lines().nth(1).unwrap();
+        for text in [schema(), example.replace(": ", ":")] {
+            let keys = ["events", "sentences", "quote", "category", "narrative", "confidence", "entities"];
+            let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();
+            assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {text}");
+        }
+    }
+
+    #[test]
+    fn the_examples_are_answers_that_are_understood_one_of_them_without_events() {
+        let counts = |line: usize| {
+            let answer =
+                super::super::answer::parse(EXAMPLES.lines().nth(line).unwrap()).expect("it is valid");
+            (answer.events.len(), answer.entities.len(), answer.dropped)
+        };
+        assert_eq!((counts(1), counts(3)), ((1, 1, 0), (0, 3, 0)));
     }
 }

@@ -18,6 +18,13 @@ pub(super) struct Found {
     pub(super) bytes: Range<usize>,
 }
 
+impl Found {
+    /// Where it begins: a segment and a byte of it.
+    pub(super) fn place(&self) -> (usize, usize) {
+        (self.segment, self.bytes.start)
+    }
+}
+
 /// A text reduced to what is compared, with where each character of it came from.
 struct Folded {
     text: String,

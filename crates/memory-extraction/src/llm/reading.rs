@@ -8,13 +8,14 @@ use memory_core::ports::{ExtractError, SourceText};
 use serde_json::{Value, json};
 
 use super::LlmExtractor;
-use super::answer::{self, Answer};
+use super::answer::{self, Answer, RawEvent};
 use super::breaker::Trouble;
 use super::completion::{Heard, heard};
 use super::dialect::Dialect;
-use super::findings::borne_out;
+use super::findings::{borne_out, proofs};
 use super::http::CallError;
 use super::prompt;
+use super::quotes::Found;
 use super::windows::{WINDOWS_MAX, Window};
 
 /// For one source the server is asked no more often.
@@ -27,6 +28,8 @@ pub(super) enum Read {
     Answer(Arc<Answer>),
     /// It was too much at once.
     Halves(Window, Window),
+    /// The same; of the first lines there are events, and the others are left to be read.
+    Begun(Answer, Window),
 }
 
 /// How often the server may still be asked for a source.
@@ -69,8 +72,12 @@ impl LlmExtractor {
         loop {
             budget.spend()?;
             let bad = match self.ask(dialect, question, repair.as_ref()).await? {
-                Heard::Content { was_cut: true, .. } | Heard::TooLong if window.halves().is_some() => {
-                    return halved(window);
+                Heard::TooLong if window.halves().is_some() => return halved(window),
+                Heard::Content { text, was_cut: true } if answer::parse(&text).is_err() => {
+                    match begun(source, window, answer::parse_cut(&text)) {
+                        Some(read) => return Ok(read),
+                        None => Repair { bad: text, why: "it is longer than an answer may be" },
+                    }
                 }
                 Heard::Content { text, .. } => match answer::parse(&text) {
                     Ok(answer) => {
@@ -201,6 +208,19 @@ impl LlmExtractor {
 
     fn about(&self, what: &str) -> String {
         format!("the language model's server at {}: {what}", self.client.endpoint.shown())
+    }
+}
+
+/// What an answer is worth that its limit has cut: its complete events, if they are true. Reading goes on at the sentence of
+/// the last of them, of which there may be more to say.
+fn begun(source: &SourceText, window: &Window, mut answer: Answer) -> Option<Read> {
+    let place = |event: &RawEvent| proofs(source, window, event).iter().map(Found::place).max();
+    answer.events.retain(|event| place(event).is_some());
+    let Some(last) = answer.events.iter().filter_map(place).max() else { return halved(window).ok() };
+    match window.rest_from(last) {
+        Some(rest) => Some(Read::Begun(answer, rest)),
+        None if window.lines.len() == 1 => Some(Read::Answer(Arc::new(answer))),
+        None => None,
     }
 }
 

@@ -18,7 +18,7 @@ const CONTEXT_BYTES: usize = 600;
 const TURNS_BEFORE_BYTES: usize = 2_000;
 /// A sentence longer than this is cut.
 const LINE_BYTES: usize = 1_000;
-/// So often a window is halved when its answer is too long.
+/// So often a window is parted when its answer is too long.
 const HALVINGS_MAX: u32 = 5;
 
 /// A sentence of a segment, in bytes.
@@ -105,6 +105,16 @@ impl Window {
             Self { context: self.context.clone(), lines: first.to_vec(), halvings },
             Self { context: last_lines(first), lines: second.to_vec(), halvings },
         ))
+    }
+
+    /// The lines from that of a place on; those behind the first, if it is the first.
+    pub(super) fn rest_from(&self, place: (usize, usize)) -> Option<Self> {
+        let at = self.lines.iter().rposition(|line| (line.segment, line.bytes.start) <= place).unwrap_or(0);
+        let (read, rest) = self.lines.split_at(at.max(1).min(self.lines.len()));
+        if rest.is_empty() || self.halvings == HALVINGS_MAX {
+            return None;
+        }
+        Some(Self { context: last_lines(read), lines: rest.to_vec(), halvings: self.halvings + 1 })
     }
 }
 

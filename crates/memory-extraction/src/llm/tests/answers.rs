@@ -1,9 +1,9 @@
 //! Answers of every kind: good, decorated, cut, invented, hostile.
 
 use memory_core::entity::EntityType;
-use memory_core::event::{ActorRole, Category};
+use memory_core::event::{ActorRole, Category, Extraction};
 use memory_core::ports::{ExtractError, Extractor, Segment};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::server::{Act, ChatServer};
 use super::{TEXT, answer, document, event, extractor, good, read};
@@ -129,6 +129,69 @@ async fn an_answer_that_is_cut_over_one_sentence_is_an_error() {
     let server = ChatServer::acts(vec![Act::SayUntil("{\"events\": [".to_owned(), "length")]).await;
     let error = read(&server, "Ann shipped one crate.").await.unwrap_err();
     assert!(matches!(error, ExtractError::BadOutput(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn an_answer_that_its_limit_has_cut_keeps_its_complete_events_and_reading_goes_on_behind_them() {
+    let text =
+        "Ann shipped one crate. Ann shipped two crates. Ann shipped three crates. Ann shipped four crates.";
+    let told = |number, quote: &str| event("Execution", number, quote).to_string();
+    let cut = format!(
+        "{{\"events\": [{}, {}, {{\"sentences\": [3], \"quote\": \"Ann shipped thr",
+        told(1, "Ann shipped one crate"),
+        told(2, "Ann shipped two crates")
+    );
+    let server = ChatServer::start(move |n, asked| {
+        let line = |of: &str| {
+            let line = asked.question().lines().find(|line| line.ends_with(of)).expect("it is shown");
+            line[1..].split_once("] ").expect("it is numbered").0.parse().expect("a number")
+        };
+        match n {
+            0 => Act::SayUntil(cut.clone(), "length"),
+            _ => Act::say(&answer(&[
+                event("Execution", line("three crates."), "Ann shipped three crates"),
+                event("Execution", line("four crates."), "Ann shipped four crates"),
+            ])),
+        }
+    })
+    .await;
+    let found = read(&server, text).await.unwrap();
+    assert_eq!(found.events.iter().filter(|event| event.narrative.starts_with("Told")).count(), 4);
+    let asked = server.asked();
+    assert_eq!(asked.len(), 2, "nothing complete was asked for again");
+    let shown = asked[1].question();
+    assert!(shown.contains("(context) Ann shipped one crate."), "{shown}");
+    assert!(!shown.contains("(context) Ann shipped two"), "of the last sentence there may be more: {shown}");
+}
+
+#[tokio::test]
+async fn what_is_complete_of_the_answer_to_one_sentence_is_kept() {
+    let one = event("Execution", 1, "Ann shipped one crate").to_string();
+    let cut = format!("{{\"events\": [{}", format!("{one}, ").repeat(9));
+    let server = ChatServer::acts(vec![Act::SayUntil(cut, "length")]).await;
+    let found = read(&server, "Ann shipped one crate.").await.unwrap();
+    assert_eq!(found.events.iter().filter(|event| event.narrative.starts_with("Told")).count(), 1);
+    assert_eq!(server.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_that_sees_nothing_or_something_else_does_not_overrule_what_rules_are_sure_of() {
+    let rules = crate::RulesExtractor::new().extract(&document(TEXT)).await.unwrap();
+    let sure = |found: &Extraction| -> Vec<(Category, String)> {
+        let sure = found.events.iter().filter(|event| event.confidence >= 0.75);
+        sure.map(|event| (event.category, event.evidence[0].quote.clone())).collect()
+    };
+    let wanted = sure(&rules);
+    assert!(!wanted.is_empty(), "{:?}", rules.events);
+    let other = |quote| event("Feedback", 1, quote);
+    let against: Vec<Value> = wanted.iter().map(|(_, quote)| other(quote)).collect();
+    for said in [json!({"events": [], "entities": []}), answer(&against)] {
+        let server = ChatServer::acts(vec![Act::say(&said)]).await;
+        let found = sure(&read(&server, TEXT).await.unwrap());
+        for event in &wanted {
+            assert!(found.contains(event), "{event:?} is lost beside {said}");
+        }
+    }
 }
 
 #[tokio::test]
