@@ -6,6 +6,7 @@ use memory_core::artifact::{CONTENT_MAX_CHARS, Draft};
 use memory_core::id::ContentHash;
 use memory_core::job::{JobKind, Lane};
 use memory_engine::EngineError;
+use memory_engine::recall::{Recall, RecallDraft};
 use memory_store::{artifacts, jobs};
 use memory_tests::{Fixture, turn};
 use tokio::task::JoinSet;
@@ -46,6 +47,56 @@ async fn the_same_text_at_two_places_is_one_artifact_with_two_revisions() {
     assert_eq!(first.id, second.id);
     assert_eq!(f.count("select count(*) from artifact").await, 1);
     assert_eq!(f.count("select count(*) from artifact_revision where is_latest").await, 2);
+}
+
+#[tokio::test]
+async fn one_text_by_two_authors_is_two_results_of_one_id_and_stored_once() {
+    let f = light(line_reader()).await;
+    let by = |author: &str| Draft { author: Some(author.into()), ..note("I'll water the plants.") };
+    let first = f.remember_as(by("Anna")).await;
+    let second = f.remember_as(by("Tom")).await;
+    assert!(second.is_created && second.supersedes.is_none() && first.id == second.id);
+    for again in [by("anna "), by("Tom"), note("I'll water the plants.")] {
+        assert!(!f.remember_as(again).await.is_created);
+    }
+    assert_eq!(f.count("select count(*) from artifact").await, 1);
+    assert_eq!(f.count("select count(*) from artifact_revision").await, 2);
+    let authors = |answer: &Recall| {
+        let mut authors: Vec<_> = answer.results.iter().map(|found| found.hit.author.clone()).collect();
+        authors.sort();
+        authors
+    };
+    let answer = f.recall_as(query("who waters the plants")).await;
+    assert_eq!(ids(&answer), [first.id.clone(), first.id.clone()]);
+    assert_eq!(authors(&answer), [Some("Tom".to_owned()), Some("anna".to_owned())]);
+    let hers = RecallDraft { author: Some("Anna".into()), ..query("who waters the plants") };
+    assert_eq!(authors(&f.recall_as(hers).await), [Some("anna".to_owned())]);
+    let places = f.recall_as(by_id(&first.id.0)).await.places;
+    assert_eq!(
+        places.iter().filter_map(|place| place.author.as_deref()).collect::<Vec<_>>(),
+        ["Tom", "anna"]
+    );
+    // Also in another memory.
+    let archive = crate::archive::exported_as(&f.memory, &f.ns, false).await;
+    let other = light(line_reader()).await;
+    for count in [2, 0] {
+        assert_eq!(crate::archive::import(&other, &archive).await.revisions.created, count);
+    }
+    assert_eq!(authors(&other.recall_as(query("who waters the plants")).await).len(), 2);
+    forget(&f, &first.id).await;
+    assert!(f.recall_as(query("who waters the plants")).await.results.is_empty());
+}
+
+#[tokio::test]
+async fn one_text_in_two_turns_is_two_results() {
+    let f = light(line_reader()).await;
+    for (index, author) in [(3, "Anna"), (7, "Tom")] {
+        f.remember_as(turn("home", index, author, "I'll water the plants.")).await;
+    }
+    let answer = f.recall_as(query("who waters the plants")).await;
+    let mut turns: Vec<_> = answer.results.iter().map(|found| found.hit.turn_index).collect();
+    turns.sort_unstable();
+    assert_eq!(turns, [Some(3), Some(7)]);
 }
 
 #[tokio::test]

@@ -91,7 +91,7 @@ pub struct Metadata {
     pub turn_index: Option<i32>,
 }
 
-/// Where a content stands: a conversation turn, a document of a source, or the content itself.
+/// Where a content stands: a conversation turn, a document of a source, or the content itself, once for each author.
 /// Two contents at one place are two revisions of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ArtifactUid(pub String);
@@ -107,6 +107,19 @@ impl Metadata {
             }
             None => ArtifactUid(format!("content:{}", hex::encode(hash.0))),
         }
+    }
+
+    /// The place that a bare content has with its author, where that of the content itself has another author's.
+    pub fn uid_of_author(&self, hash: &ContentHash) -> Option<ArtifactUid> {
+        let is_bare = self.turn().is_none() && self.source_id.is_none();
+        let author = self.author.as_deref().filter(|_| is_bare)?;
+        Some(ArtifactUid(format!("{}\u{1f}{}", self.uid(hash).0, author.trim().to_lowercase())))
+    }
+
+    /// Whether both are said to be by somebody, and not by the same.
+    pub fn has_another_author(&self, other: &Self) -> bool {
+        let lower = |meta: &Self| meta.author.as_deref().map(|author| author.trim().to_lowercase());
+        lower(self).zip(lower(other)).is_some_and(|(one, other)| one != other)
     }
 
     /// The conversation and the index of the turn, where the revision is one.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory_core::artifact::{Context, Draft, Metadata, NewArtifact};
+use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
 use memory_core::job::{JobKind, Lane};
@@ -89,8 +89,7 @@ impl Memory {
         self.recovery
             .retry_transient(|| async {
                 let mut conn = self.store.acquire().await?;
-                let uid = new.meta.uid(&new.hash);
-                let current = artifacts::find_current(&mut conn, ns, &uid).await?;
+                let (uid, current) = artifacts::find_place(&mut conn, ns, &new).await?;
                 let previous = match new.meta.turn() {
                     Some((conversation, turn)) => {
                         artifacts::previous_turn(&mut conn, ns, conversation, turn).await?
@@ -105,7 +104,7 @@ impl Memory {
                         keep_what_was_not_given(&mut meta, &current.meta, given_context, given_importance);
                         self.keep_current(ns, incoming, meta, current).await
                     }
-                    current => self.put_in_place(ns, incoming, current).await,
+                    current => self.put_in_place(ns, incoming, uid, current).await,
                 }
             })
             .await
@@ -116,6 +115,7 @@ impl Memory {
         &self,
         ns: &Namespace,
         Incoming { new, chunked, previous, lane }: Incoming<'_>,
+        uid: ArtifactUid,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
         let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await?;
@@ -134,6 +134,7 @@ impl Memory {
         }
         let is_embedding_pending = prepared.lacks_vectors();
         let entry = Entry {
+            uid: &uid,
             is_latest: true,
             created_at: None,
             queue_extract: queues_extraction,

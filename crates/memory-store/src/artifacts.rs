@@ -106,6 +106,24 @@ pub async fn find_current(
     }))
 }
 
+/// The place of a text, and what stands there now. The same bare text by another author has a place of its own.
+pub async fn find_place(
+    conn: &mut Conn,
+    ns: &Namespace,
+    new: &NewArtifact,
+) -> Result<(ArtifactUid, Option<CurrentRevision>), StoreError> {
+    let uid = new.meta.uid(&new.hash);
+    let current = find_current(conn, ns, &uid).await?;
+    let is_others = current.as_ref().is_some_and(|current| new.meta.has_another_author(&current.meta));
+    match new.meta.uid_of_author(&new.hash).filter(|_| is_others) {
+        Some(own) => {
+            let current = find_current(conn, ns, &own).await?;
+            Ok((own, current))
+        }
+        None => Ok((uid, current)),
+    }
+}
+
 /// One writer at a time in a conversation, until the transaction ends: a turn's rendering depends on the
 /// turn before it.
 pub async fn lock_conversation(tx: &mut Tx, ns: &Namespace, conversation_id: &str) -> Result<(), StoreError> {
@@ -262,7 +280,8 @@ impl PassageColumns {
 
 /// How a new revision comes to its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct Entry<'a> {
+    pub uid: &'a ArtifactUid,
     /// Otherwise another one stood there after it.
     pub is_latest: bool,
     /// `None` is now.
@@ -282,7 +301,7 @@ pub async fn insert_revision(
     new: &NewArtifact,
     passages: Vec<NewPassage>,
     model_id: Option<i16>,
-    entry: Entry,
+    entry: Entry<'_>,
 ) -> Result<(RevisionId, Option<JobId>), StoreError> {
     let meta = &new.meta;
     let are_many = passages::are_many(passages.len());
@@ -293,7 +312,7 @@ pub async fn insert_revision(
     let row = sqlx::query(include_str!("sql/insert_revision.sql"))
         .bind(ns.as_str())
         .bind(&artifact_id.0)
-        .bind(&meta.uid(&new.hash).0)
+        .bind(&entry.uid.0)
         .bind(meta.context.as_str())
         .bind(&meta.source)
         .bind(&meta.source_id)

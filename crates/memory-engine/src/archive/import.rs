@@ -8,7 +8,7 @@ use memory_core::archive::{
     ARCHIVE_VERSION, ArchiveLine, ArchivedArtifact, ArchivedDoubt, ArchivedExtraction, ArchivedRevision,
     ArchivedTerms, ArchivedThread, parse_line,
 };
-use memory_core::artifact::NewArtifact;
+use memory_core::artifact::{ArtifactUid, NewArtifact};
 use memory_core::chunk::chunk_text;
 use memory_core::id::{ContentHash, Namespace, RevisionId};
 use memory_core::job::Lane;
@@ -218,10 +218,16 @@ impl<'a> Import<'a> {
 
     /// Puts a revision where it belongs among those that are there; one that is there already stays.
     async fn place(&mut self, tx: &mut Tx, new: NewArtifact, came: Came) -> Result<RevisionId, EngineError> {
-        let uid = new.meta.uid(&new.hash);
-        if let Some(id) = archive::find_revision(tx, self.ns, &new.hash, &uid, came.created_at).await? {
-            self.done.revisions.count(false);
-            return Ok(id);
+        let own = new.meta.uid_of_author(&new.hash);
+        let mut uid = new.meta.uid(&new.hash);
+        for uid in std::iter::once(&uid).chain(&own) {
+            if let Some(id) = archive::find_revision(tx, self.ns, &new.hash, uid, came.created_at).await? {
+                self.done.revisions.count(false);
+                return Ok(id);
+            }
+        }
+        if own.is_some() {
+            (uid, _) = artifacts::find_place(tx, self.ns, &new).await?;
         }
         let standing = if came.is_latest { archive::latest_at(tx, self.ns, &uid).await? } else { None };
         let (mut is_latest, mut successor) = (came.is_latest, came.successor);
@@ -237,7 +243,7 @@ impl<'a> Import<'a> {
                 (is_latest, successor) = (false, Some(id));
             }
         }
-        let id = self.insert(tx, new, came.created_at, is_latest).await?;
+        let id = self.insert(tx, new, &uid, came.created_at, is_latest).await?;
         self.done.revisions.count(true);
         if let Some(successor) = successor {
             artifacts::name_successor(tx, self.ns, id, successor).await?;
@@ -253,6 +259,7 @@ impl<'a> Import<'a> {
         &mut self,
         tx: &mut Tx,
         new: NewArtifact,
+        uid: &ArtifactUid,
         created_at: Timestamp,
         is_latest: bool,
     ) -> Result<RevisionId, EngineError> {
@@ -281,6 +288,7 @@ impl<'a> Import<'a> {
         }
         artifacts::insert_chunks(tx, self.ns, &artifact_id, &chunked.chunks).await?;
         let entry = Entry {
+            uid,
             is_latest,
             created_at: Some(created_at),
             queue_extract: turn.is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
