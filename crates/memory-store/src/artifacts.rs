@@ -28,7 +28,6 @@ pub struct CurrentRevision {
     pub lacks_vectors: bool,
 }
 
-#[derive(FromRow)]
 pub(crate) struct MetadataRow {
     pub(crate) context: String,
     pub(crate) source: Option<String>,
@@ -43,6 +42,21 @@ pub(crate) struct MetadataRow {
     pub(crate) conversation_id: Option<String>,
     pub(crate) turn_index: Option<i32>,
 }
+
+row!(MetadataRow {
+    context,
+    source,
+    source_id,
+    author,
+    role,
+    participants,
+    date,
+    title,
+    tags,
+    importance,
+    conversation_id,
+    turn_index
+});
 
 impl From<MetadataRow> for Metadata {
     fn from(row: MetadataRow) -> Self {

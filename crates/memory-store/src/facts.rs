@@ -87,13 +87,15 @@ pub async fn of_entities(
 }
 
 /// An entity of the graph.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedEntity {
     pub folded_name: String,
     pub thread: String,
     pub name: String,
     pub entity_type: String,
 }
+
+row!(NamedEntity { folded_name, thread, name, entity_type });
 
 /// The entities of the graph that have one of these folded names.
 pub async fn entities_named(

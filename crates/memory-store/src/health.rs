@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use sqlx::{ConnectOptions, Row};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::schema::MIGRATOR;
+use crate::migrations::MIGRATOR;
 use crate::{Store, StoreError, connecting};
 
 /// How long until a database that was away is tried again.

@@ -207,7 +207,7 @@ pub async fn passages_of_events(
 }
 
 /// Where a text stands, or stood.
-#[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub source: Option<String>,
     pub source_id: Option<String>,
@@ -218,6 +218,8 @@ pub struct Place {
     /// A newer text stands there.
     pub is_superseded: bool,
 }
+
+row!(Place { source, source_id, conversation_id, turn_index, author, title, is_superseded });
 
 /// The places of an artifact, those where it stands before those where it stood; and how many there are.
 pub async fn places(

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use sqlx::{AssertSqlSafe, ConnectOptions, Row};
 
 use crate::connecting;
+use crate::migrations::MIGRATOR;
 use crate::models;
-use crate::schema::MIGRATOR;
 use crate::{Conn, StoreError};
 
 /// How much of a text is asked for to see whether it is found.

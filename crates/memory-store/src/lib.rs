@@ -3,6 +3,19 @@
 //! Functions take a connection ([`Conn`]) or a transaction ([`Tx`]); the caller decides when it commits.
 //! No other crate names the database driver.
 
+/// Reads a struct from the columns of the same names. (The driver's own derive brings the whole driver a second time,
+/// compiled for the macro.)
+macro_rules! row {
+    ($name:ident { $($field:ident),+ $(,)? }) => {
+        impl<'r> sqlx::FromRow<'r, sqlx::postgres::PgRow> for $name {
+            fn from_row(row: &'r sqlx::postgres::PgRow) -> Result<Self, sqlx::Error> {
+                use sqlx::Row as _;
+                Ok(Self { $($field: row.try_get(stringify!($field))?),+ })
+            }
+        }
+    };
+}
+
 pub mod archive;
 pub mod artifacts;
 pub mod backlog;
@@ -35,6 +48,7 @@ pub mod written;
 
 mod connecting;
 mod error;
+mod migrations;
 mod pool;
 mod scram;
 

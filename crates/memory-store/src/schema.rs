@@ -3,12 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use sqlx::migrate::Migrator;
 use sqlx::{AssertSqlSafe, PgPool, Row};
 
+use crate::migrations::MIGRATOR;
 use crate::{Conn, Store, StoreError};
 
-pub(crate) static MIGRATOR: Migrator = sqlx::migrate!("../../migrations");
 /// How long one migration waits for another, and how often it looks.
 const TURN_TIMEOUT: Duration = Duration::from_secs(3600);
 const TURN_INTERVAL: Duration = Duration::from_millis(100);

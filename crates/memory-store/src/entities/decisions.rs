@@ -6,9 +6,9 @@ use memory_core::event::ExtractedEntity;
 use memory_core::graph::TextKey;
 use memory_core::id::Namespace;
 use serde::{Deserialize, Serialize};
+use sqlx::Row;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
-use sqlx::{FromRow, Row};
 
 use super::review::{mark_merged, merge};
 use crate::graph::uuid;
@@ -285,7 +285,6 @@ async fn find(tx: &mut Tx, ns: &Namespace, terms: &Terms) -> Result<Option<i64>,
 }
 
 /// Two entities before they are joined, and what was said of them.
-#[derive(FromRow)]
 struct Pair {
     first_root: i64,
     second_root: i64,
@@ -294,6 +293,8 @@ struct Pair {
     state: Option<String>,
     roots_are_rejected: bool,
 }
+
+row!(Pair { first_root, second_root, has_parent, are_of_one_type, state, roots_are_rejected });
 
 async fn pair(tx: &mut Tx, ns: &Namespace, first: i64, second: i64) -> Result<Pair, StoreError> {
     Ok(sqlx::query_as(

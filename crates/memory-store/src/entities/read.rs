@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::entity::EntityType;
 use memory_core::id::Namespace;
-use sqlx::{FromRow, Row};
+use sqlx::Row;
 
 use crate::{StoreError, Tx};
 
 /// A person that goes by an address or a handle.
-#[derive(Debug, Clone, FromRow)]
+#[derive(Debug, Clone)]
 pub(super) struct Holder {
     pub(super) name: String,
     pub(super) entity_id: i64,
@@ -19,6 +19,8 @@ pub(super) struct Holder {
     pub(super) root: i64,
     pub(super) has_address: bool,
 }
+
+row!(Holder { name, entity_id, root, has_address });
 
 pub(super) async fn holders(
     tx: &mut Tx,
@@ -36,7 +38,7 @@ pub(super) async fn holders(
 }
 
 /// An entity that bears a name.
-#[derive(Debug, Clone, FromRow)]
+#[derive(Debug, Clone)]
 pub(super) struct Twin {
     pub(super) entity_id: i64,
     pub(super) root: i64,
@@ -45,6 +47,8 @@ pub(super) struct Twin {
     pub(super) distinguisher: String,
     pub(super) has_address: bool,
 }
+
+row!(Twin { entity_id, root, entity_type, normalised, distinguisher, has_address });
 
 /// The entities of these types and names, and those of these ids. Whether they have an address is `false` where that was
 /// not asked.
@@ -76,7 +80,7 @@ pub(super) struct Weighed<'a> {
 }
 
 /// Entities, counting as one, that may be meant by the n-th name.
-#[derive(Debug, Clone, FromRow)]
+#[derive(Debug, Clone)]
 pub(super) struct Candidate {
     pub(super) n: i32,
     pub(super) root: i64,
@@ -88,6 +92,8 @@ pub(super) struct Candidate {
     /// Somebody has said that they are not the same.
     pub(super) is_rejected: bool,
 }
+
+row!(Candidate { n, root, names, is_known_name, has_address, said_score, is_rejected });
 
 pub(super) async fn candidates(
     tx: &mut Tx,

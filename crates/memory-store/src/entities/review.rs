@@ -91,7 +91,7 @@ pub async fn list(
 }
 
 /// Two entities that may be one.
-#[derive(Debug, Clone, PartialEq, FromRow)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DoubtfulPair {
     pub score: f32,
     pub reasons: Vec<String>,
@@ -103,6 +103,8 @@ pub struct DoubtfulPair {
     pub b_name: String,
     pub b_mentions: i64,
 }
+
+row!(DoubtfulPair { score, reasons, entity_type, a_id, a_name, a_mentions, b_id, b_name, b_mentions });
 
 /// Pairs that nobody has decided on, likeliest first, with their number without the limit.
 pub async fn pairs(
@@ -122,7 +124,7 @@ pub async fn pairs(
 }
 
 /// An entity as a decision about it needs it.
-#[derive(Debug, Clone, PartialEq, Eq, FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntityRow {
     pub entity_id: i64,
     pub name: String,
@@ -134,6 +136,8 @@ pub struct EntityRow {
     /// What was merged into it.
     pub absorbed: Vec<i64>,
 }
+
+row!(EntityRow { entity_id, name, entity_type, merged_into, canonical_id, addresses, absorbed });
 
 pub async fn entity(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<Option<EntityRow>, StoreError> {
     Ok(sqlx::query_as(

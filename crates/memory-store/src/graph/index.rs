@@ -7,12 +7,14 @@ use crate::passages::lex_literal;
 use crate::{Conn, StoreError, Tx};
 
 /// A current observation that has no passage.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unindexed {
     pub handle: i64,
     pub entity: String,
     pub content: String,
 }
+
+row!(Unindexed { handle, entity, content });
 
 pub async fn unindexed(
     conn: &mut Conn,
