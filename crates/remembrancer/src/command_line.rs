@@ -188,10 +188,12 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
         "backup" => is_place || heading == "Backups",
         "stop" => matches!(id, "data_dir" | "database_url"),
         "migrate" => id == "database_url",
-        "bench" => (is_place || matches!(heading, "Models" | "Language model")) && id != "namespace",
+        "bench" => {
+            (is_place || matches!(heading, "Models" | "Extraction" | "Language model")) && id != "namespace"
+        }
         "reembed" => (is_place || heading == "Qdrant" || id == "model_dir") && id != "namespace",
         "reconcile" | "reindex" => (is_place || heading == "Qdrant") && id != "namespace",
-        "reextract" => is_place || heading == "Language model",
+        "reextract" => is_place || matches!(heading, "Extraction" | "Language model"),
         _ => is_place,
     }
 }

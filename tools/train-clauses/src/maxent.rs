@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use memory_core::event::Category;
-use memory_extraction::{CLASSES, FEATURES_VERSION, SCALE, in_their_text};
+use memory_extraction::{CLASSES, FEATURES_VERSION, SCALE, in_their_text, is_short};
 
 const ROUNDS: i32 = 150;
 const STEP: f32 = 0.1;
@@ -13,9 +13,11 @@ const L2: f32 = 1.5;
 /// A feature of fewer clauses is not learned.
 const SEEN_AT_LEAST: usize = 2;
 /// No threshold is lower, in hundredths: documents that others wrote are harder than those that weights are trained on.
-const THRESHOLD_MIN: u8 = 40;
+const THRESHOLD_MIN: u8 = 48;
+/// The same of short texts.
+const SHORT_THRESHOLD_MIN: u8 = 20;
 /// Features that weigh less than this for every class are left out of the file.
-const WEIGHT_MIN: f32 = 0.12;
+const WEIGHT_MIN: f32 = 0.18;
 
 /// A clause with what it tells.
 pub(crate) struct Example {
@@ -94,50 +96,79 @@ fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
     odds(example.features.iter().filter_map(|name| weights.get(name)))
 }
 
+/// A clause that was read with weights of other documents.
+pub(crate) struct LeftOut {
+    odds: [f32; CLASSES],
+    targets: [f32; CLASSES],
+    is_short: bool,
+}
+
+/// What makes an event of a clause.
+pub(crate) struct Thresholds {
+    categories: Vec<f32>,
+    short: f32,
+}
+
 /// How likely each example's classes are by the weights of the folds without its document, and what it tells. Examples
 /// of a document stand together.
-pub(crate) fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<([f32; CLASSES], [f32; CLASSES])> {
+pub(crate) fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<LeftOut> {
     let mut judged = Vec::new();
     for text in examples.chunk_by(|a, b| a.document == b.document) {
         let mut odds: Vec<_> =
             text.iter().map(|one| odds_of(one, &folds[one.document % folds.len()])).collect();
         in_their_text(&mut odds);
-        judged.extend(odds.into_iter().zip(text).filter_map(|(odds, one)| Some((odds, one.targets?))));
+        let is_short = is_short(text.len());
+        let clauses = odds.into_iter().zip(text);
+        judged.extend(
+            clauses.filter_map(|(odds, one)| Some(LeftOut { odds, targets: one.targets?, is_short })),
+        );
     }
     judged
 }
 
-/// For each category the threshold with the best F1 whose precision is not below `precision`.
-pub(crate) fn thresholds(judged: &[([f32; CLASSES], [f32; CLASSES])], precision: f32) -> Vec<f32> {
-    (1..CLASSES)
+/// The thresholds with the best F1 whose precision is not below `precision`: by category, and for all of short texts.
+pub(crate) fn thresholds(judged: &[LeftOut], precision: f32) -> Thresholds {
+    let categories = (1..CLASSES)
         .map(|class| {
-            let wanted = judged.iter().filter(|(_, targets)| targets[class] > 0.0).count() as f32;
-            let mut best = (0.0, 0.6);
-            for percent in THRESHOLD_MIN..90 {
-                let threshold = f32::from(percent) / 100.0;
-                let found = judged.iter().filter(|(odds, _)| odds[class] >= threshold);
-                let (mut taken, mut right) = (0.0, 0.0);
-                for (_, targets) in found {
-                    taken += 1.0;
-                    right += f32::from(u8::from(targets[class] > 0.0));
-                }
-                let f1 = 2.0 * right / (taken + wanted);
-                if right >= precision * taken && f1 > best.0 {
-                    best = (f1, threshold);
-                }
-            }
-            best.1
+            let all = judged.iter().map(|one| (one.odds[class], one.targets[class] > 0.0));
+            threshold(&all.collect::<Vec<_>>(), precision, THRESHOLD_MIN)
         })
-        .collect()
+        .collect();
+    let short: Vec<(f32, bool)> = judged
+        .iter()
+        .filter(|one| one.is_short)
+        .flat_map(|one| (1..CLASSES).map(|class| (one.odds[class], one.targets[class] > 0.0)))
+        .collect();
+    Thresholds { categories, short: threshold(&short, precision, SHORT_THRESHOLD_MIN) }
+}
+
+/// Of probabilities and whether they are right.
+fn threshold(judged: &[(f32, bool)], precision: f32, least: u8) -> f32 {
+    let wanted = judged.iter().filter(|(_, is_right)| *is_right).count() as f32;
+    let mut best = (0.0, 0.6);
+    for percent in least..90 {
+        let threshold = f32::from(percent) / 100.0;
+        let found = judged.iter().filter(|(odd, _)| *odd >= threshold);
+        let (mut taken, mut right) = (0.0, 0.0);
+        for (_, is_right) in found {
+            taken += 1.0;
+            right += f32::from(u8::from(*is_right));
+        }
+        let f1 = 2.0 * right / (taken + wanted);
+        if right >= precision * taken && f1 > best.0 {
+            best = (f1, threshold);
+        }
+    }
+    best.1
 }
 
 /// The file of a model.
-pub(crate) fn written(weights: &Weights, thresholds: &[f32]) -> String {
+pub(crate) fn written(weights: &Weights, thresholds: &Thresholds) -> String {
     let mut out = format!("features {FEATURES_VERSION}\nthresholds");
-    for threshold in thresholds {
+    for threshold in &thresholds.categories {
         let _ = write!(out, " {threshold:.2}");
     }
-    out.push('\n');
+    let _ = writeln!(out, "\nshort {:.2}", thresholds.short);
     for (name, row) in weights {
         // Only differences between the classes count: "none" is the one that the others are measured by.
         let row = row.map(|weight| (weight * SCALE).round().clamp(-127.0, 127.0) as i32);

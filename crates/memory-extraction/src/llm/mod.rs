@@ -74,6 +74,8 @@ pub struct LlmExtractor {
     client: Client,
     model: String,
     rules: RulesExtractor,
+    /// Events below it are left out.
+    confidence: Option<f32>,
     breaker: Breaker,
     remembered: Remembered,
     memo: Memo,
@@ -87,11 +89,18 @@ impl LlmExtractor {
         Ok(Self::with_client(Client::new(endpoint, options.key, options.timeout)?, options.model))
     }
 
+    /// Leaves out events that are less sure, 0 to 1, also those of the rules.
+    #[must_use]
+    pub fn with_confidence(self, confidence: Option<f32>) -> Self {
+        Self { rules: self.rules.with_confidence(confidence), confidence, ..self }
+    }
+
     fn with_client(client: Client, model: String) -> Self {
         Self {
             client,
             model,
             rules: RulesExtractor::new(),
+            confidence: None,
             breaker: Breaker::default(),
             remembered: Remembered::default(),
             memo: Memo::default(),
@@ -161,12 +170,15 @@ impl Extractor for LlmExtractor {
         let rules = self.rules.extract(source).await?;
         let starts: Vec<_> =
             source.segments.iter().map(|s| memory_language::text::CharIndex::new(&s.text)).collect();
-        Ok(merge::with_rules(found, rules, |evidence| {
+        let mut merged = merge::with_rules(found, rules, |evidence| {
             let segment = evidence.segment;
             let text = source.segments.get(segment).map(|s| s.text.as_str()).unwrap_or_default();
             let byte = starts.get(segment).and_then(|index| index.byte_at(text, evidence.span.start));
             byte.is_some_and(|byte| plan.reads(segment, byte))
-        }))
+        });
+        let least = self.confidence.unwrap_or(0.0);
+        merged.events.retain(|event| event.confidence >= least);
+        Ok(merged)
     }
 
     fn patience(&self) -> Option<Duration> {

@@ -41,13 +41,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use memory_core::event::Extraction;
-use memory_core::ports::{ExtractError, Extractor, SourceText};
+use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText};
 use memory_language::time::{Lean, readings};
 
 use draft::Draft;
 use event_context::EventContext;
 use events::EventReader;
-pub use model::{CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text};
+pub use model::{
+    CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text, is_short,
+};
 use parsed_segment::ParsedSegment;
 use people::{Roster, Sightings, is_role_name};
 use words::Text;
@@ -78,6 +80,7 @@ pub(crate) fn check_data() -> Result<(), String> {
 #[derive(Debug, Clone)]
 pub struct RulesExtractor {
     model: Option<Arc<ClauseModel>>,
+    confidence: Option<f32>,
 }
 
 impl Default for RulesExtractor {
@@ -88,12 +91,18 @@ impl Default for RulesExtractor {
 
 impl RulesExtractor {
     pub fn new() -> Self {
-        Self { model: Some(ClauseModel::own()) }
+        Self { model: Some(ClauseModel::own()), confidence: None }
     }
 
     /// Judges clauses by another model; by none, with the hand-written rules alone.
     pub fn with_model(model: Option<ClauseModel>) -> Self {
-        Self { model: model.map(Arc::new) }
+        Self { model: model.map(Arc::new), confidence: None }
+    }
+
+    /// Tells what is at least so likely, 0 to 1, instead of what is above the thresholds that came with the model.
+    #[must_use]
+    pub fn with_confidence(self, confidence: Option<f32>) -> Self {
+        Self { confidence, ..self }
     }
 }
 
@@ -104,18 +113,23 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        3
+        4
+    }
+
+    fn health(&self) -> ExtractorHealth {
+        let detail = format!("{} version {}, reads English only", self.name(), self.version());
+        ExtractorHealth { is_healthy: true, detail }
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        Ok(extract(source, self.model.as_deref()))
+        Ok(extract(source, self.model.as_deref(), self.confidence))
     }
 }
 
-fn extract(source: &SourceText, model: Option<&ClauseModel>) -> Extraction {
+fn extract(source: &SourceText, model: Option<&ClauseModel>, confidence: Option<f32>) -> Extraction {
     let Found { parsed_segments, roster, drafts } = found(source);
     let drafts = match model {
-        Some(model) => model::judged(model, source, &parsed_segments, &roster, drafts),
+        Some(model) => model::judged(model, confidence, source, &parsed_segments, &roster, drafts),
         None => trusted(source, &parsed_segments, drafts),
     };
     assemble::extraction(&parsed_segments, &roster, drafts)

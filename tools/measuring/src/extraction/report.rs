@@ -1,5 +1,6 @@
 //! What a run found: figures with intervals, as JSON and as tables.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use memory_core::entity::EntityType;
@@ -15,6 +16,14 @@ use crate::machine::Machine;
 use crate::percentiles::Spread;
 use crate::table::{head, table};
 
+/// Up to how many words a document is of a length; the last is of any.
+const LENGTHS: [(usize, &str); 5] = [
+    (20, "up to 20 words"),
+    (60, "up to 60 words"),
+    (200, "up to 200 words"),
+    (600, "up to 600 words"),
+    (usize::MAX, "longer"),
+];
 /// Where a band of confidence begins.
 const BANDS: [f32; 6] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9];
 
@@ -46,6 +55,10 @@ pub struct Figures {
     /// Same place.
     pub lenient: Scored,
     pub categories: Vec<OfCategory>,
+    /// Strict, by the kind of document: its name up to the first hyphen.
+    pub kinds: Vec<OfDocuments>,
+    /// Strict, by the length of the document.
+    pub lengths: Vec<OfDocuments>,
     pub confidence: Vec<Band>,
     /// How long the quotes are that events are found at, in words: a long one meets much.
     pub found_words: Lengths,
@@ -75,6 +88,14 @@ pub struct OfCategory {
     pub category: &'static str,
     pub strict: Scored,
     pub lenient: Scored,
+}
+
+/// The events of some of the documents.
+#[derive(Debug, Clone, Serialize)]
+pub struct OfDocuments {
+    pub which: String,
+    pub documents: usize,
+    pub strict: Scored,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -157,6 +178,8 @@ impl Figures {
             strict: scored(&Judged::strict),
             lenient: scored(&Judged::lenient),
             categories: Category::ALL.iter().map(category).collect(),
+            kinds: of_kinds(judged),
+            lengths: of_lengths(judged),
             confidence: bands(judged),
             found_words: Lengths::of(judged.iter().flat_map(Judged::found_quotes)),
             labelled_words: Lengths::of(judged.iter().flat_map(Judged::labelled_quotes)),
@@ -185,6 +208,9 @@ impl Figures {
         rows.extend(self.categories.iter().map(|one| row(&format!("  {}", one.category), &one.strict)));
         rows.push(row("events, lenient", &self.lenient));
         rows.extend(self.categories.iter().map(|one| row(&format!("  {}", one.category), &one.lenient)));
+        for group in self.kinds.iter().chain(&self.lengths) {
+            rows.push(row(&format!("{}, {} documents", group.which, group.documents), &group.strict));
+        }
         rows.push(row("names", &self.names));
         rows.extend(self.types.iter().map(|one| row(&format!("  {}", one.entity_type), &one.scored)));
         let columns = ["", "labels", "found", "right", "P", "95 %", "R", "95 %", "F1", "95 %"];
@@ -230,6 +256,29 @@ impl Figures {
         );
         out
     }
+}
+
+fn of_kinds(judged: &[Judged<'_>]) -> Vec<OfDocuments> {
+    let kind = |one: &Judged<'_>| one.document.name.split('-').next().unwrap_or_default().to_owned();
+    let kinds: BTreeSet<String> = judged.iter().map(kind).collect();
+    kinds.into_iter().map(|which| of_documents(judged, &which, |one| kind(one) == which)).collect()
+}
+
+fn of_lengths(judged: &[Judged<'_>]) -> Vec<OfDocuments> {
+    let length = |one: &Judged<'_>| {
+        let words = one.document.text().split_whitespace().count();
+        LENGTHS.iter().position(|(most, _)| words <= *most)
+    };
+    let groups = LENGTHS.iter().enumerate();
+    groups
+        .map(|(at, (_, which))| of_documents(judged, which, |one| length(one) == Some(at)))
+        .filter(|group| group.documents > 0)
+        .collect()
+}
+
+fn of_documents(judged: &[Judged<'_>], which: &str, is_one: impl Fn(&Judged<'_>) -> bool) -> OfDocuments {
+    let counts: Vec<Counts> = judged.iter().filter(|one| is_one(one)).map(Judged::strict).collect();
+    OfDocuments { which: which.to_owned(), documents: counts.len(), strict: Scored::of(&counts) }
 }
 
 fn each<'a, T>(judged: &[Judged<'a>], of: &dyn Fn(&Judged<'a>) -> T) -> Vec<T> {

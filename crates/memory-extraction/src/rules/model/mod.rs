@@ -26,7 +26,7 @@ use super::draft::Draft;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 pub(super) use lexicon::read as read_word_classes;
-pub use weights::{CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, in_their_text};
+pub use weights::{CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, in_their_text, is_short};
 
 /// A clause as the model sees it, for training.
 #[derive(Debug, Clone)]
@@ -58,6 +58,7 @@ pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
 /// The events of a source: what the model finds likely enough, told with the rules' drafts where they have one.
 pub(super) fn judged(
     model: &ClauseModel,
+    confidence: Option<f32>,
     source: &SourceText,
     parsed_segments: &[ParsedSegment<'_>],
     roster: &Roster,
@@ -78,6 +79,8 @@ pub(super) fn judged(
         read.push((parsed, candidates));
     }
     in_their_text(&mut odds);
+    let thresholds = confidence
+        .map_or_else(|| model.thresholds(odds.len()), |confidence| [confidence; Category::ALL.len()]);
 
     let mut odds = odds.into_iter();
     let mut used = vec![false; drafts.len()];
@@ -87,8 +90,8 @@ pub(super) fn judged(
             .by_ref()
             .take(candidates.len())
             .enumerate()
-            .flat_map(|(at, odds)| {
-                model.told(&odds).into_iter().map(move |(category, odd)| (at, category, odd))
+            .filter_map(|(at, odds)| {
+                ClauseModel::category(&odds, &thresholds).map(|(category, odd)| (at, category, odd))
             })
             .filter(|(at, category, _)| {
                 *category != Category::Commitment || !refuses(parsed, &candidates[*at])

@@ -1,6 +1,6 @@
 //! The trained weights: which feature speaks how strongly for which category, and how sure each category must be.
 //!
-//! A text: the version of the features, the thresholds, then a line for each feature with its name and a whole number
+//! A text: the version of the features, the thresholds, the threshold of short texts, then a line for each feature with its name and a whole number
 //! for each class, none first. They were found by `cargo run -p train-clauses`.
 
 use std::sync::{Arc, LazyLock};
@@ -12,17 +12,25 @@ use super::super::wordset::HashedMap;
 use super::clause_features::hash;
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
-pub const FEATURES_VERSION: u32 = 2;
+pub const FEATURES_VERSION: u32 = 3;
 /// The eight categories, and none.
 pub const CLASSES: usize = Category::ALL.len() + 1;
 /// A weight of one is this much in the file.
 pub const SCALE: f32 = 50.0;
 
+/// A text of no more clauses is short: what stands alone is said more plainly than what is one of many.
+const SHORT_CLAUSES: usize = 3;
+
 /// How likely each class is; the first is none.
 pub type Odds = [f32; CLASSES];
 
 /// The share of clauses that tell something in texts that people write of their work.
-const TELLING: f32 = 0.34;
+const TELLING: f32 = 0.2;
+
+/// Whether a text of so many clauses has the threshold of short ones.
+pub fn is_short(clauses: usize) -> bool {
+    clauses <= SHORT_CLAUSES
+}
 
 /// Doubts the clauses of a text in which hardly any tells something: a newsletter or a story has a few that look like it.
 pub fn in_their_text(odds: &mut [Odds]) {
@@ -44,6 +52,8 @@ pub fn in_their_text(odds: &mut [Odds]) {
 pub struct ClauseModel {
     /// How likely an event of each category must be to be told.
     thresholds: [f32; Category::ALL.len()],
+    /// The same of every category in a short text.
+    short: f32,
     weights: HashedMap<[i8; CLASSES]>,
 }
 
@@ -73,6 +83,8 @@ impl ClauseModel {
         let thresholds = thresholds
             .try_into()
             .map_err(|_| "the second line has to be 'thresholds' and 8 numbers".to_owned())?;
+        let short = lines.next().and_then(|line| line.strip_prefix("short ")).unwrap_or_default();
+        let short = short.parse().map_err(|_| "the third line has to be 'short' and a number".to_owned())?;
         let mut weights = HashedMap::default();
         for line in lines {
             let row = line.split_once('\t').and_then(|(name, numbers)| {
@@ -82,7 +94,7 @@ impl ClauseModel {
             let (name, row) = row.ok_or_else(|| format!("'{line}' is no feature with {CLASSES} numbers"))?;
             weights.insert(name, row);
         }
-        Ok(Self { thresholds, weights })
+        Ok(Self { thresholds, short, weights })
     }
 
     pub(super) fn odds(&self, features: &[u64]) -> Odds {
@@ -98,14 +110,19 @@ impl ClauseModel {
         odds.map(|odd| odd / all)
     }
 
-    /// The categories that are likely enough, the likeliest first.
-    pub(super) fn told(&self, odds: &Odds) -> Vec<(Category, f32)> {
-        let all = Category::ALL.iter().zip(self.thresholds).zip(&odds[1..]);
-        let mut told: Vec<(Category, f32)> = all
-            .filter(|((_, threshold), odd)| **odd >= *threshold)
-            .map(|((category, _), odd)| (*category, *odd))
-            .collect();
-        told.sort_by(|a, b| b.1.total_cmp(&a.1));
-        told
+    /// How likely each category must be in a text of so many clauses.
+    pub(super) fn thresholds(&self, clauses: usize) -> [f32; Category::ALL.len()] {
+        if is_short(clauses) {
+            self.thresholds.map(|threshold| threshold.min(self.short))
+        } else {
+            self.thresholds
+        }
+    }
+
+    /// The likeliest category, where it is likely enough.
+    pub(super) fn category(odds: &Odds, thresholds: &[f32; Category::ALL.len()]) -> Option<(Category, f32)> {
+        let all = Category::ALL.iter().zip(thresholds).zip(&odds[1..]);
+        let ((category, threshold), odd) = all.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+        (odd >= threshold).then_some((*category, *odd))
     }
 }

@@ -40,7 +40,7 @@ fn read(text: &str) -> Extraction {
 
 /// Extracts and checks what must hold for every result.
 fn checked(source: &SourceText) -> Extraction {
-    let extraction = extract(source, None);
+    let extraction = extract(source, None, None);
     let texts: Vec<&str> = source.segments.iter().map(|segment| segment.text.as_str()).collect();
     let (kept, rejected) = extraction.clone().verified(&texts);
     assert_eq!((rejected.events, rejected.mentions), (0, 0));

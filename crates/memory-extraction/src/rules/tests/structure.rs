@@ -109,7 +109,7 @@ fn handles_and_names_without_accents_are_the_people_they_belong_to() {
     )]);
     chat.participants = vec!["Teresa Ferreira".into(), "João Batista".into()];
     chat.context = Context::Chat;
-    let extraction = extract(&chat, None);
+    let extraction = extract(&chat, None, None);
     let names: Vec<&str> = extraction.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert_eq!(names[..2], ["Teresa Ferreira", "João Batista"]);
     assert!(
