@@ -1,6 +1,6 @@
 //! Assembly: duplicates merged, the surest kept, and everything put into exact spans.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use memory_core::event::{EVENTS_MAX, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention};
@@ -75,15 +75,14 @@ fn overlaps(a: &(usize, Range<usize>), b: &(usize, Range<usize>)) -> bool {
 }
 
 fn event(parsed_segments: &[ParsedSegment<'_>], draft: Draft) -> Option<ExtractedEvent> {
-    let by_segment = |segment: usize| parsed_segments.iter().find(|parsed| parsed.segment == segment);
-    if by_segment(draft.evidence.first()?.0)?.context_only {
+    if parsed_segments.get(draft.evidence.first()?.0)?.context_only {
         return None;
     }
     let evidence: Vec<Evidence> = draft
         .evidence
         .iter()
         .filter_map(|(segment, bytes)| {
-            let text = &by_segment(*segment)?.text;
+            let text = &parsed_segments.get(*segment)?.text;
             let quote = text.raw.get(bytes.clone()).filter(|quote| !quote.is_empty())?.to_owned();
             Some(Evidence { segment: *segment, span: text.span(bytes), quote })
         })
@@ -120,10 +119,10 @@ fn entities(parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> Vec<Extra
         .map(|(at, known)| {
             let mentions = mentions.remove(&at).unwrap_or_default();
             let mut aliases = known.aliases.clone();
+            let mut forms: HashSet<String> = aliases.iter().map(|alias| alias.to_ascii_lowercase()).collect();
             for mention in &mentions {
                 let surface = mention.surface.split_whitespace().collect::<Vec<_>>().join(" ");
-                if surface != known.name && !aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&surface))
-                {
+                if surface != known.name && forms.insert(surface.to_ascii_lowercase()) {
                     aliases.push(surface);
                 }
             }

@@ -176,14 +176,11 @@ fn found(source: &SourceText) -> Found<'_> {
 
 /// The drafts that are sure enough for the kind of text they stand in.
 fn trusted(source: &SourceText, parsed_segments: &[ParsedSegment<'_>], drafts: Vec<Draft>) -> Vec<Draft> {
+    let by_genre: Vec<f32> =
+        parsed_segments.iter().map(|parsed| genre::confidence_wanted(source, parsed)).collect();
     let wanted = |draft: &Draft| {
-        let segment = draft.evidence.first()?.0;
-        let parsed = parsed_segments.iter().find(|parsed| parsed.segment == segment)?;
-        Some(if draft.evidence.len() > 1 {
-            0.0
-        } else {
-            genre::confidence_wanted(source, parsed).max(events::CONFIDENCE_MIN)
-        })
+        let by_genre = by_genre.get(draft.evidence.first()?.0)?;
+        Some(if draft.evidence.len() > 1 { 0.0 } else { by_genre.max(events::CONFIDENCE_MIN) })
     };
     drafts
         .into_iter()

@@ -21,6 +21,7 @@ pub(super) struct Mention {
 }
 
 pub(super) struct ParsedSegment<'a> {
+    /// Its number among the segments of the source and among those that are parsed.
     pub(super) segment: usize,
     pub(super) text: Text<'a>,
     pub(super) layout: Layout,

@@ -1,5 +1,6 @@
 //! Acts over two turns: a request or a proposal, and another's agreement.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
@@ -23,7 +24,8 @@ struct Turn<'s, 'a> {
 /// The events of agreement in a conversation.
 pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> Vec<Draft> {
     let turns = turns(parsed_segments, roster);
-    let mut drafts = Vec::new();
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut agreed = HashSet::new();
     for (at, turn) in turns.iter().enumerate() {
         if turn.parsed.context_only {
             continue;
@@ -47,7 +49,7 @@ pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster)
                 .or_else(|| taken_up(turn, answer, earlier, roster));
             if let Some(draft) = found {
                 // The first who agrees settles it.
-                if !drafts.iter().any(|known: &Draft| known.evidence[1] == draft.evidence[1]) {
+                if agreed.insert(draft.evidence[1].clone()) {
                     drafts.push(draft);
                 }
                 break;

@@ -83,7 +83,7 @@ struct Reader<'a> {
     speaker: Option<String>,
     known_speakers: HashSet<String>,
     /// Full and first names of those known to have a part, lower case.
-    known_people: HashSet<String>,
+    known_people: &'a HashSet<String>,
     /// The block that following lines continue.
     open: bool,
     heads: Vec<String>,
@@ -103,7 +103,7 @@ enum Quiet {
 }
 
 /// Reads the layout; `known` are names that are surely people.
-pub(super) fn read(text: &str, known: &HashSet<String>) -> Layout {
+pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
     let mut lines = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -121,7 +121,7 @@ pub(super) fn read(text: &str, known: &HashSet<String>) -> Layout {
         lines,
         layout,
         known_speakers,
-        known_people: known.clone(),
+        known_people: known,
         stack: Vec::new(),
         speaker: None,
         open: false,

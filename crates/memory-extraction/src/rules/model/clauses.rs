@@ -22,6 +22,9 @@ pub(in super::super) struct Candidate {
     pub(in super::super) focus: Option<usize>,
 }
 
+/// Of a row of a table no more is read: it has no sentences that could be too long.
+const ROW_MAX_TOKENS: usize = 240;
+
 /// All candidates of a segment.
 pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate> {
     let text = &parsed.text;
@@ -39,6 +42,7 @@ pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate>
             let row = text.tokens_in(&block.bytes);
             let start = row.start + usize::from(text.word(row.start) == "|");
             let end = row.end - usize::from(!row.is_empty() && text.word(row.end - 1) == "|");
+            let end = end.min(start + ROW_MAX_TOKENS);
             if start < end {
                 take(start..end, &(start..end), 0, 0, None);
             }

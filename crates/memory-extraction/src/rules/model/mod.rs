@@ -5,6 +5,7 @@
 mod clause_features;
 mod clauses;
 mod compose_event;
+mod draft_index;
 mod lexicon;
 mod page;
 #[cfg(test)]
@@ -12,14 +13,13 @@ mod tests;
 mod token_features;
 mod weights;
 
-use std::ops::Range;
-
 use memory_core::event::Category;
 use memory_core::ports::SourceText;
 use memory_language::text::CharSpan;
 
 use self::clause_features::{Seen, Sink, Verdict};
 use self::clauses::{Candidate, candidates};
+use self::draft_index::DraftIndex;
 use self::page::Page;
 use super::Found;
 use super::draft::Draft;
@@ -40,6 +40,7 @@ pub struct ClauseSeen {
 /// All clauses of a source with their features.
 pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
     let Found { parsed_segments, drafts, .. } = super::found(source);
+    let index = DraftIndex::of(&drafts);
     let mut all = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
         let candidates = candidates(parsed);
@@ -47,7 +48,7 @@ pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
         let seen = Seen { parsed, page: &page, candidates: &candidates };
         for (at, candidate) in candidates.iter().enumerate() {
             let mut sink = Sink::named();
-            seen.features(at, &verdicts(parsed, candidate, &drafts), &mut sink);
+            seen.features(at, &verdicts(parsed, candidate, &drafts, &index), &mut sink);
             let span = parsed.text.span(&parsed.text.bytes(&candidate.tokens));
             all.push(ClauseSeen { segment: parsed.segment, span, features: sink.into_names() });
         }
@@ -64,6 +65,7 @@ pub(super) fn judged(
     roster: &Roster,
     drafts: Vec<Draft>,
 ) -> Vec<Draft> {
+    let index = DraftIndex::of(&drafts);
     let mut read = Vec::new();
     let mut odds = Vec::new();
     let mut sink = Sink::default();
@@ -73,7 +75,7 @@ pub(super) fn judged(
         let seen = Seen { parsed, page: &page, candidates: &candidates };
         for (at, candidate) in candidates.iter().enumerate() {
             sink.clear();
-            seen.features(at, &verdicts(parsed, candidate, &drafts), &mut sink);
+            seen.features(at, &verdicts(parsed, candidate, &drafts, &index), &mut sink);
             odds.push(model.odds(sink.hashes()));
         }
         read.push((parsed, candidates));
@@ -97,7 +99,7 @@ pub(super) fn judged(
                 *category != Category::Commitment || !refuses(parsed, &candidates[*at])
             })
             .collect();
-        told.extend(told_in(parsed, roster, candidates, &likely, &drafts, &mut used));
+        told.extend(told_in(parsed, roster, candidates, &likely, (&drafts, &index), &mut used));
     }
     // What took two turns to agree on is more than its clauses.
     let acts = drafts.into_iter().zip(used).filter(|(draft, used)| !used && draft.evidence.len() > 1);
@@ -111,19 +113,17 @@ fn told_in(
     roster: &Roster,
     candidates: &[Candidate],
     likely: &[(usize, Category, f32)],
-    drafts: &[Draft],
+    (drafts, index): (&[Draft], &DraftIndex),
     used: &mut [bool],
 ) -> Vec<Draft> {
     let mut told = Vec::with_capacity(likely.len());
     for (number, (at, category, odd)) in likely.iter().enumerate() {
         let candidate = &candidates[*at];
         let bytes = parsed.text.bytes(&candidate.tokens);
-        let known = drafts.iter().enumerate().find(|(number, draft)| {
-            !used[*number] && draft.category == *category && meets(draft, parsed.segment, &bytes)
-        });
-        if let Some((known, draft)) = known {
+        let mut meeting = index.meeting(parsed.segment, &bytes).into_iter();
+        if let Some(known) = meeting.find(|known| !used[*known] && drafts[*known].category == *category) {
             used[known] = true;
-            told.push(Draft { confidence: *odd, ..draft.clone() });
+            told.push(Draft { confidence: *odd, ..drafts[known].clone() });
             continue;
         }
         let same = |other: &usize| candidates[*other].sentence == candidate.sentence;
@@ -147,21 +147,15 @@ fn refuses(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     })
 }
 
-fn verdicts(parsed: &ParsedSegment<'_>, candidate: &Candidate, drafts: &[Draft]) -> Vec<Verdict> {
+fn verdicts(
+    parsed: &ParsedSegment<'_>,
+    candidate: &Candidate,
+    drafts: &[Draft],
+    index: &DraftIndex,
+) -> Vec<Verdict> {
     let bytes = parsed.text.bytes(&candidate.tokens);
-    let mut verdicts: Vec<(Category, f32)> = drafts
-        .iter()
-        .filter(|draft| meets(draft, parsed.segment, &bytes))
-        .map(|draft| (draft.category, draft.confidence))
-        .collect();
+    let meeting = index.meeting(parsed.segment, &bytes).into_iter().map(|draft| &drafts[draft]);
+    let mut verdicts: Vec<Verdict> = meeting.map(|draft| (draft.category, draft.confidence)).collect();
     verdicts.sort_by(|a, b| b.1.total_cmp(&a.1));
     verdicts
-}
-
-/// Whether a draft's evidence and a clause share at least half of the shorter.
-fn meets(draft: &Draft, segment: usize, bytes: &Range<usize>) -> bool {
-    draft.evidence.iter().any(|(at, evidence)| {
-        let shared = evidence.end.min(bytes.end).saturating_sub(evidence.start.max(bytes.start));
-        *at == segment && shared > 0 && shared * 2 >= evidence.len().min(bytes.len())
-    })
 }

@@ -1,5 +1,6 @@
 //! What the extractor finds in whole documents.
 
+mod linear;
 mod samples;
 mod structure;
 mod things;
