@@ -44,6 +44,10 @@ lists! {
     EXECUTIVES: PEOPLE_FILE["executives"];
     /// Local parts of addresses that many people read.
     SHARED_MAILBOXES: PEOPLE_FILE["shared-mailboxes"];
+    /// Who gives addresses to anybody, by the name in the domain.
+    MAIL_PROVIDERS: PEOPLE_FILE["mail-providers"];
+    /// Labels that stand before names and nothing else.
+    NAME_LABELS: PEOPLE_FILE["name-labels"];
     /// Words that judge.
     JUDGING: FEEDBACK_FILE["judging"];
     /// Verbs that lead an opinion.

@@ -147,6 +147,7 @@ fn found(source: &SourceText) -> Found<'_> {
     let plain: Vec<things::Things> =
         parsed_segments.iter().map(|parsed| things::plain(&parsed.text, &parsed.layout.hidden)).collect();
     let mut roster = Roster::of_people(&sightings(source, &parsed_segments, &plain));
+    roster.learn_short_forms(&parsed_segments.iter().map(|parsed| &parsed.text).collect::<Vec<_>>());
     let speakers = parsed_segments
         .iter()
         .flat_map(|parsed| parsed.layout.speakers.iter().map(String::as_str))
@@ -249,7 +250,9 @@ fn sightings(
         let mut hidden = layout.hidden.clone();
         hidden.extend(things::taken(&parsed.text, plain));
         hidden.sort_by_key(|range| range.start);
+        discover::see_listed(parsed.text.read(), &layout.hidden, &mut seen);
         discover::see_people(&parsed.text, &hidden, &mut seen);
+        discover::see_recurring(&parsed.text, &hidden, &mut seen);
         for block in &layout.blocks {
             discover::see_owners(&parsed.text, block, &mut seen);
         }
@@ -283,7 +286,11 @@ fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> 
         source.author.as_deref(),
         layout.signed.as_deref(),
     ];
-    names.into_iter().flatten().find_map(|name| roster.named(name))
+    names
+        .into_iter()
+        .flatten()
+        .find_map(|name| roster.named(name))
+        
 }
 
 /// The one person a mail is addressed to.

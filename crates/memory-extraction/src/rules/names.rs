@@ -1,6 +1,8 @@
 //! Word lists about names: common first names, and capitalised words that are no names.
 
 use super::lists;
+use super::sections;
+use super::verbs;
 
 /// Whether a lower-case word is a first name and hardly anything else.
 pub(super) fn is_first_name(word: &str) -> bool {
@@ -15,6 +17,31 @@ pub(super) fn is_wordy_name(word: &str) -> bool {
 /// Whether a lower-case word is known not to be a name.
 pub(super) fn is_no_name(word: &str) -> bool {
     lists::NOT_NAMES.contains(word) && !lists::WORDY_NAMES.contains(word)
+}
+
+/// Whether a lower-case word is an ordinary one: "concerns", "merge", "attendees". Names that are words too are not asked for.
+pub(super) fn is_common_word(word: &str) -> bool {
+    let known = |word: &str| {
+        is_no_name(word)
+            || verbs::of(word).is_some()
+            || sections::of_label(word).is_some()
+            || [
+                &lists::TROUBLES,
+                &lists::PUBLIC,
+                &lists::ROLES,
+                &lists::TEAMS,
+                &lists::DEPARTMENTS,
+                &lists::OTHER_PEOPLE,
+            ]
+            .iter()
+            .any(|list| list.contains(word))
+    };
+    known(word) || word.strip_suffix('s').is_some_and(|one| one.len() > 2 && known(one))
+}
+
+/// "Signed-off-by", "Acked-by": what names follow in a commit's message.
+pub(super) fn is_trailer(label: &str) -> bool {
+    label.to_lowercase().ends_with("-by")
 }
 
 /// Whether a lower-case word stands before the names of people.
@@ -44,6 +71,14 @@ fn ends_like_a_word(word: &str) -> bool {
     word.len() > 5 && ENDINGS.iter().any(|ending| word.ends_with(ending))
 }
 
+/// A capital inside of a word stands behind a mark or what such names begin with.
+fn has_capital_of_a_name(word: &str) -> bool {
+    const HEADS: [&str; 11] = ["Mc", "Mac", "De", "Del", "Di", "Du", "Fitz", "La", "Le", "Van", "Von"];
+    let Some((at, _)) = word.char_indices().skip(1).find(|(_, c)| c.is_uppercase()) else { return true };
+    let head = &word[..at];
+    HEADS.contains(&head) || !head.ends_with(char::is_alphabetic)
+}
+
 /// Whether a word can be a part of a name: a capital, letters, not a known word.
 pub(super) fn could_be_part(word: &str) -> bool {
     let lower = word.to_lowercase();
@@ -51,9 +86,9 @@ pub(super) fn could_be_part(word: &str) -> bool {
     let inner = word.chars().skip(1).filter(|c| c.is_uppercase()).count();
     word.starts_with(char::is_uppercase)
         && (2..=20).contains(&letters)
-        // `API`, `GraphQL`; but `McDonald`, `O'Brien`, `Jean-Luc`.
+        // `API`, `GraphQL`, `PyCon`; but `McDonald`, `O'Brien`, `Jean-Luc`.
         && inner <= 1
-        && !(inner == 1 && letters == 2)
+        && (inner == 0 || (letters > 2 && has_capital_of_a_name(word)))
         && word.chars().all(|c| c.is_alphabetic() || matches!(c, '\'' | '’' | '-'))
         && (is_first_name(&lower) || (!is_no_name(&lower) && !ends_like_a_word(&lower)))
 }

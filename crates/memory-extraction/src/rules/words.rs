@@ -39,6 +39,11 @@ impl<'a> Text<'a> {
         Self { raw, lower: raw.to_ascii_lowercase(), tokens, chars: CharIndex::new(raw) }
     }
 
+    /// The part that has tokens.
+    pub(super) fn read(&self) -> &'a str {
+        &self.raw[..self.tokens.last().map_or(0, |last| last.end)]
+    }
+
     pub(super) fn span(&self, bytes: &Range<usize>) -> CharSpan {
         self.chars.span(self.raw, bytes.clone())
     }
@@ -106,6 +111,16 @@ pub(super) fn spaced(text: &Text<'_>, at: usize) -> bool {
         (Some(left), Some(right)) => matches!(&text.raw[left.end..right.start], " " | "\u{a0}"),
         _ => false,
     }
+}
+
+/// Whether a token is the first of its line, a bullet aside.
+pub(super) fn begins_line(text: &Text<'_>, at: usize) -> bool {
+    let opens = |at: usize| match at.checked_sub(1) {
+        Some(before) => text.raw[text.tokens[before].end..text.tokens[at].start].contains('\n'),
+        None => true,
+    };
+    let bullet = |at: usize| matches!(text.word(at), "-" | "*" | "•" | "+" | "–");
+    at < text.tokens.len() && (opens(at) || (at > 0 && bullet(at - 1) && opens(at - 1)))
 }
 
 /// The greatest character boundary not after `at`.

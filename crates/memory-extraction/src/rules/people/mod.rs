@@ -1,6 +1,8 @@
 //! People: who is known in a source, and which of the names in it are the same person.
 
 mod fits;
+mod short_forms;
+mod sightings;
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,6 +15,7 @@ use super::words::{Kind, Text};
 use fits::Fits;
 pub(super) use fits::folded;
 use fits::{capitalised, phrase};
+pub(super) use sightings::Sightings;
 
 /// An entity as it is being put together.
 #[derive(Debug, Clone)]
@@ -21,19 +24,6 @@ pub(super) struct Known {
     pub(super) entity_type: EntityType,
     pub(super) aliases: Vec<String>,
 }
-
-/// Names as they are met, before they are told apart.
-#[derive(Debug, Default)]
-pub(super) struct Sightings {
-    names: Vec<String>,
-    seen: HashSet<String>,
-    /// Address and, where it stands beside it, the name.
-    emails: Vec<(String, Option<String>)>,
-    handles: Vec<String>,
-}
-
-/// More people than any real source names; the rest of a hostile text is not looked at.
-const PEOPLE_MAX: usize = 2_000;
 
 /// Names of parts in a conversation, not of people.
 pub(super) fn is_role_name(name: &str) -> bool {
@@ -60,123 +50,6 @@ pub(super) fn is_own_name(name: &str) -> bool {
     matches!(name.trim().to_lowercase().as_str(), "user" | "human" | "me")
 }
 
-/// `t.ferreira`, `yusuf_a`, `dkowalczyk7`: a name as programs show it.
-fn is_handle(name: &str) -> bool {
-    name.len() > 2
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
-}
-
-/// Parts a list where a sentence ends; "Dr." and initials end none.
-fn sentences_of(list: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut start = 0;
-    for (at, _) in list.match_indices(". ") {
-        let word = list[start..at].rsplit(' ').next().unwrap_or_default();
-        if word.chars().count() > 3 && !names::is_title(&word.to_lowercase()) {
-            parts.push(&list[start..at]);
-            start = at + 2;
-        }
-    }
-    parts.push(&list[start..]);
-    parts
-}
-
-impl Sightings {
-    /// One person as people write them: `Alice Chen <a@x.org>`, `Bob (PM)`, `Dana Ortiz - design`, `@kim`.
-    pub(super) fn see(&mut self, written: &str, loose: bool) {
-        let written = written.trim().trim_matches(['*', '_', '"', '\'', '[', ']', '-', ' ', '.']);
-        if written.len() > 120 || self.names.len() + self.emails.len() > PEOPLE_MAX {
-            return;
-        }
-        let email = written
-            .split(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '(' | ')' | '[' | ']' | ':' | '"'))
-            .find(|word| word.contains('@') && !word.starts_with('@') && word.len() > 3)
-            .map(str::to_lowercase);
-        let head = written.split(['<', '(', '[', '/', '|', '@']).next().unwrap_or_default();
-        let title_at = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| head.find(mark)).min();
-        let name =
-            head[..title_at.unwrap_or(head.len())].trim().trim_matches(['"', '\'', ',', '*', ':']).trim();
-        let name = names::without_title(name);
-        let bot = name.to_lowercase().ends_with("bot");
-        if bot {
-            return;
-        }
-        if loose && email.is_none() && is_handle(name) {
-            self.see_handle(name);
-        } else if written.starts_with('@') {
-            self.see_handle(written.split_whitespace().next().unwrap_or_default());
-        } else if !name.is_empty()
-            && Some(name.to_lowercase()) != email
-            && !is_role_name(name)
-            && names::could_be_name(name, loose)
-        {
-            self.see_name(name);
-            if let Some(email) = email {
-                self.emails.push((email, Some(name.to_owned())));
-            }
-            return;
-        }
-        if let Some(email) = email {
-            self.see_email(&email);
-        }
-    }
-
-    /// A list of people: `Alice Chen (PM), Bob and Carol`.
-    pub(super) fn see_list(&mut self, written: &str, loose: bool) {
-        let mut depth = 0_usize;
-        let mut start = 0;
-        let mut parts = Vec::new();
-        for (at, c) in written.char_indices() {
-            match c {
-                '(' | '<' => depth += 1,
-                ')' | '>' => depth = depth.saturating_sub(1),
-                ',' | ';' | '\n' | '·' | '•' if depth == 0 => {
-                    parts.push(&written[start..at]);
-                    start = at + c.len_utf8();
-                }
-                _ => {}
-            }
-        }
-        parts.push(&written[start..]);
-        for part in parts.into_iter().take(200).flat_map(sentences_of) {
-            // "Present: Dhillon" after "In the chair: Ffoulkes-Price."
-            let part = part.split_once(": ").map_or(part, |(_, names)| names);
-            for name in part.split(" and ").flat_map(|part| part.split(" & ")) {
-                self.see(name.trim_start_matches("and "), loose);
-            }
-        }
-    }
-
-    /// A name that stood behind a title; one word of it is a last name.
-    pub(super) fn see_titled(&mut self, name: &str) {
-        if name.chars().filter(|c| c.is_alphabetic()).count() > 1 {
-            self.see_name(name);
-        }
-    }
-
-    pub(super) fn see_name(&mut self, name: &str) {
-        if self.names.len() < PEOPLE_MAX && self.seen.insert(normalised_name(name)) {
-            self.names.push(name.split_whitespace().collect::<Vec<_>>().join(" "));
-        }
-    }
-
-    pub(super) fn see_email(&mut self, email: &str) {
-        let email = email.to_lowercase();
-        if self.emails.len() < PEOPLE_MAX && self.seen.insert(email.clone()) {
-            self.emails.push((email, None));
-        }
-    }
-
-    pub(super) fn see_handle(&mut self, handle: &str) {
-        let handle = handle.trim_start_matches('@').to_lowercase();
-        if self.handles.len() < PEOPLE_MAX && !is_role_name(&handle) && self.seen.insert(format!("@{handle}"))
-        {
-            self.handles.push(handle);
-        }
-    }
-}
-
 /// All entities of a source and the words they go by.
 #[derive(Debug, Default)]
 pub(super) struct Roster {
@@ -188,6 +61,12 @@ pub(super) struct Roster {
     by_name: HashMap<String, usize>,
     /// Those who are surely people with a part: a name of theirs in lower case is still a name.
     sure: HashSet<usize>,
+    /// Handles that are no words: they are names in lower case and without a mark too.
+    handles: HashSet<String>,
+    /// Initials that stand for a person, only in capitals.
+    initials: HashSet<String>,
+    /// The domains of people's addresses.
+    domains: HashMap<usize, HashSet<String>>,
 }
 
 impl Roster {
@@ -196,9 +75,19 @@ impl Roster {
         let mut roster = Self::default();
         let (full, single): (Vec<&String>, Vec<&String>) =
             sightings.names.iter().partition(|name| name.contains(' '));
+        let (initialled, full): (Vec<&String>, Vec<&String>) =
+            full.into_iter().partition(|name| begins_with_initial(name));
         for name in full {
             roster.add(name, EntityType::Person);
         }
+        // "M. Sorley" is Maria Sorley, if there is one.
+        roster.key_initialled_names();
+        for name in initialled {
+            if roster.named(name).is_none() {
+                roster.add(name, EntityType::Person);
+            }
+        }
+        roster.add_names_of_handles(sightings);
         let fits = Fits::of(&roster.entities);
         for name in single {
             match fits.one(&name.to_lowercase()) {
@@ -209,19 +98,32 @@ impl Roster {
             }
         }
         let fits = Fits::of(&roster.entities);
-        for (email, name) in &sightings.emails {
+        // Addresses that stand beside a name or have one in them say which domain is whose.
+        let (named, bare): (Vec<_>, Vec<_>) = sightings
+            .emails
+            .iter()
+            .partition(|(email, name)| name.is_some() || local_part(email).contains(['.', '_']));
+        for (email, name) in named.into_iter().chain(bare) {
             let person = match name {
                 Some(name) => roster.named(name),
                 None => roster.owner_of_address(email, &fits),
             };
             if let Some(person) = person {
                 roster.call(person, email);
+                roster.domains.entry(person).or_default().extend(own_domain(email).map(str::to_owned));
             }
         }
-        for handle in &sightings.handles {
-            let person = fits.address(handle).unwrap_or_else(|| roster.add(handle, EntityType::Person));
+        for (handle, name) in &sightings.handles {
+            let person = name
+                .as_deref()
+                .and_then(|name| roster.named(name))
+                .or_else(|| fits.address(handle))
+                .unwrap_or_else(|| roster.add(handle, EntityType::Person));
             roster.call(person, &format!("@{handle}"));
             roster.key(handle, person);
+            if handle.len() > 3 && !names::is_common_word(handle) && !names::is_wordy_name(handle) {
+                roster.handles.insert(handle.clone());
+            }
         }
         roster.index_name_parts();
         roster
@@ -294,13 +196,37 @@ impl Roster {
         }
     }
 
+    /// "bob.smith" as a handle tells a full name where Bob is one, so that Bob is found to be the same.
+    fn add_names_of_handles(&mut self, sightings: &Sightings) {
+        let fits = Fits::of(&self.entities);
+        let addresses =
+            sightings.emails.iter().filter(|(_, name)| name.is_none()).map(|(email, _)| local_part(email));
+        let handles =
+            sightings.handles.iter().filter(|(_, name)| name.is_none()).map(|(handle, _)| handle.as_str());
+        for handle in addresses.chain(handles) {
+            let parts: Vec<&str> = handle.split(['.', '_']).collect();
+            let ([first, last], None) = (parts.as_slice(), fits.address(handle)) else { continue };
+            let letters = last.len() >= 3 && last.chars().all(char::is_alphabetic);
+            if letters && names::is_first_name(first) && !names::is_no_name(last) {
+                self.add(&format!("{} {}", capitalised(first), capitalised(last)), EntityType::Person);
+            }
+        }
+    }
+
+    /// An address of a given name alone, of another domain than the person's own.
+    fn is_of_another_house(&self, person: usize, email: &str) -> bool {
+        let given = names::is_first_name(local_part(email));
+        let theirs = self.domains.get(&person).filter(|theirs| !theirs.is_empty());
+        given && theirs.zip(own_domain(email)).is_some_and(|(theirs, domain)| !theirs.contains(domain))
+    }
+
     fn owner_of_address(&mut self, email: &str, fits: &Fits) -> Option<usize> {
         let is_shared = |part: &str| lists::SHARED_MAILBOXES.contains(part);
         let local = email.split('@').next()?;
         if is_shared(local) {
             return None;
         }
-        if let Some(person) = fits.address(local) {
+        if let Some(person) = fits.address(local).filter(|person| !self.is_of_another_house(*person, email)) {
             return Some(person);
         }
         let parts: Vec<&str> = local.split(['.', '_']).collect();
@@ -331,7 +257,11 @@ impl Roster {
             .iter()
             .filter(|length| at + **length <= text.tokens.len())
             .find_map(|length| Some((*length, *self.phrases.get(&phrase(text, at, *length))?)))?;
-        let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email));
+        if length == 1 && self.initials.contains(first) && text.raw_word(at).contains(char::is_lowercase) {
+            return None;
+        }
+        let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email))
+            || (length == 1 && self.handles.contains(first));
         // A name in lower case is only one where the person writes it so.
         let sure = || {
             self.sure.contains(&entity)
@@ -349,6 +279,21 @@ impl Roster {
     }
 }
 
+fn begins_with_initial(name: &str) -> bool {
+    name.split(' ').next().is_some_and(|first| first.trim_end_matches('.').chars().count() == 1)
+}
+
+fn local_part(email: &str) -> &str {
+    email.split('@').next().unwrap_or(email)
+}
+
+/// The domain of an address, `None` for those of which anybody has an address.
+fn own_domain(email: &str) -> Option<&str> {
+    let domain = email.rsplit_once('@')?.1;
+    let name = domain.split('.').rev().nth(1)?;
+    (!lists::MAIL_PROVIDERS.contains(name)).then_some(domain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -362,7 +307,7 @@ mod tests {
         }
         let roster = Roster::of_people(&seen);
         let names: Vec<&str> = roster.entities.iter().map(|known| known.name.as_str()).collect();
-        assert_eq!(names, ["Alice Chen", "Bob Martinez", "Dana Ortiz", "Kim", "Lena Holm"]);
+        assert_eq!(names, ["Alice Chen", "Bob Martinez", "Dana Ortiz", "Lena Holm", "Kim"]);
         assert_eq!(roster.entities[0].aliases, ["Alice", "achen@x.org"]);
         assert_eq!(roster.named("Martinez"), Some(1));
         assert_eq!(roster.named("@bmartinez"), Some(1));
@@ -376,5 +321,42 @@ mod tests {
         let roster = Roster::of_people(&seen);
         assert_eq!(roster.entities.len(), 3);
         assert_eq!(roster.named("Alice"), Some(2));
+    }
+
+    fn people(names: &[&str], more: &[&str]) -> Vec<(String, Vec<String>)> {
+        let mut seen = Sightings::default();
+        for name in names {
+            seen.see(name, false);
+        }
+        for email in more {
+            seen.see_email(email);
+        }
+        Roster::of_people(&seen).entities.into_iter().map(|known| (known.name, known.aliases)).collect()
+    }
+
+    #[test]
+    fn an_address_a_given_name_and_a_full_name_of_one_domain_are_one_person() {
+        let one = people(&["Bob"], &["bob.smith@acme.example", "bob@acme.example"]);
+        assert_eq!(one.len(), 1, "{one:?}");
+        assert_eq!(one[0].0, "Bob Smith");
+        assert_eq!(one[0].1, ["Bob", "bob.smith@acme.example", "bob@acme.example"]);
+        // Another house, another Bob.
+        assert_eq!(people(&["Bob Smith"], &["bob.smith@acme.example", "bob@other.example"]).len(), 2);
+        // A provider of addresses is no house.
+        assert_eq!(people(&["Bob Smith"], &["bob.smith@acme.example", "bob@gmail.com"]).len(), 1);
+        // Two who may be meant.
+        assert_eq!(people(&["Bob"], &["bob.smith@acme.example", "bob.jones@acme.example"]).len(), 3);
+    }
+
+    #[test]
+    fn a_handle_that_is_a_full_name_is_that_person() {
+        let mut seen = Sightings::default();
+        seen.see("Bob", false);
+        seen.see_handle("bob.smith");
+        seen.see("Michael Dawson @mhdawson (chair)", false);
+        let roster = Roster::of_people(&seen);
+        let names: Vec<&str> = roster.entities.iter().map(|known| known.name.as_str()).collect();
+        assert_eq!(names, ["Michael Dawson", "Bob Smith"]);
+        assert_eq!(roster.named("@mhdawson"), Some(0));
     }
 }

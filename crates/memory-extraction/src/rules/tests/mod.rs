@@ -1,6 +1,7 @@
 //! What the extractor finds in whole documents.
 
 mod linear;
+mod people;
 mod samples;
 mod structure;
 mod things;

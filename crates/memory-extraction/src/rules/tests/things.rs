@@ -68,21 +68,26 @@ fn places_are_known_or_stand_where_places_stand() {
 }
 
 #[test]
-fn projects_have_versions_and_work_and_programs_are_objects() {
+fn projects_are_products_code_names_and_what_is_worked_on() {
     claim(
         EntityType::Project,
         &[
             ("Offline mode was dropped from Orchid 2.0 at last.", &["Orchid"]),
             ("He took over the Larkspur migration.", &["Larkspur"]),
             ("Project: Clean Taps for Mbarika\nBy: the trust", &["Clean Taps for Mbarika"]),
+            ("The Salt Road project is late. Salt Road needs a roof.", &["Salt Road"]),
+            ("It is codenamed Larkspur, and Larkspur is late.", &["Larkspur"]),
+            ("Project Saltmarsh is late, since Saltmarsh has no lead.", &["Saltmarsh"]),
+            ("We will be at DjangoCon with MacDonald, PRs and APIs.", &["DjangoCon"]),
             ("Rated 4.8 by users, from 3.2 before.", &[]),
         ],
     );
     claim(
-        EntityType::Object,
+        EntityType::Project,
         &[
             ("We stay on Postgres until January and drop RabbitMQ.", &["Postgres", "RabbitMQ"]),
             ("You excel at this, and there is some slack.", &[]),
         ],
     );
+    claim(EntityType::Object, &[("PAY-77 is fixed in v2.3.1.", &["PAY-77", "v2.3.1"])]);
 }

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
+use super::lists;
 use super::names;
 use super::people::Roster;
 use super::verbs;
@@ -87,11 +88,44 @@ pub(super) fn things(
             continue;
         };
         let name = text.raw[text.bytes(&tokens)].split_whitespace().collect::<Vec<_>>().join(" ");
-        let entity = roster.add(&name, entity_type);
+        let name = if entity_type == EntityType::Project { bare_project(&name) } else { name.as_str() };
+        let entity = roster.add(name, entity_type);
         at = tokens.end;
         found.push((tokens, entity));
     }
     found
+}
+
+/// "Apollo" of "Project Apollo" and of "Apollo project": the name by which it is called alone, where it may be one.
+fn bare_project(name: &str) -> &str {
+    let bare = name
+        .strip_prefix("Project ")
+        .or_else(|| name.rsplit_once(' ').and_then(|(bare, last)| is_project_word(last).then_some(bare)));
+    let is_own = |bare: &&str| {
+        let lower = bare.to_lowercase();
+        bare.chars().count() > 2
+            && !names::is_first_name(&lower)
+            && !names::is_common_word(&lower)
+            && !lists::PLACES.contains(lower.as_str())
+    };
+    bare.filter(is_own).unwrap_or(name)
+}
+
+fn is_project_word(word: &str) -> bool {
+    matches!(word, "project" | "initiative" | "programme")
+}
+
+/// The token of "project" after the one to four words of its name that begin at `at`: "the Salt Road project".
+fn project_word(text: &Text<'_>, at: usize) -> Option<usize> {
+    let part = |at: usize| {
+        text.is_capitalised(at) && !(names::is_no_name(text.word(at)) && is_function_word(text.word(at)))
+    };
+    let begins = part(at) && !is_verb_like(text.word(at));
+    let end = (at + 1..at + 5).find(|end| !(part(*end) && spaced(text, end - 1)))?;
+    let named = begins && is_project_word(text.raw_word(end)) && spaced(text, end - 1);
+    // "Close Apollo project": what is to be done is no part of the name.
+    let bids = unknown::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base);
+    (named && !bids).then_some(end)
 }
 
 fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
@@ -117,7 +151,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     };
     if raw == "Project"
         && proper(at + 1)
-        && !matches!(next, "Manager" | "Lead" | "Plan" | "Status" | "Update" | "Management" | "Overview")
+        && (!names::is_common_word(text.word(at + 1)) || names::is_wordy_name(text.word(at + 1)))
     {
         return Some((at..at + 2, EntityType::Project));
     }
@@ -130,8 +164,8 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     {
         return Some((at..at + 2, EntityType::Org));
     }
-    if next == "project" && proper(at) && !is_verb_like(text.word(at)) {
-        return Some((at..at + 2, EntityType::Project));
+    if let Some(end) = project_word(text, at) {
+        return Some((at..end + 1, EntityType::Project));
     }
     if raw == "Team" && proper(at + 1) && !names::is_first_name(text.word(at + 1)) {
         return Some((at..at + 2, EntityType::Org));

@@ -20,12 +20,16 @@ pub(super) fn named(
     domains: &HashSet<String>,
 ) -> Option<(Range<usize>, EntityType)> {
     if is_software(text, at) {
-        return Some((at..at + 1, EntityType::Object));
+        return Some((at..at + 1, EntityType::Project));
     }
     if let Some(name) = of_domain(text, at, domains).or_else(|| department(text, at)) {
         return Some((name, EntityType::Org));
     }
-    if let Some(name) = labelled(text, at) {
+    if let Some(name) = labelled(text, at)
+        .or_else(|| code_name(text, at))
+        .or_else(|| product(text, at))
+        .or_else(|| repository(text, at))
+    {
         return Some((name, EntityType::Project));
     }
     if !is_unknown(text, at) {
@@ -81,22 +85,11 @@ pub(super) fn domains(text: &Text<'_>) -> HashSet<String> {
             let labels: Vec<&str> = domain.split('.').collect();
             let own = labels.iter().rev().nth(1)?;
             let own = if own.len() <= 3 && labels.len() > 2 { labels[labels.len() - 3] } else { own };
-            let shared = matches!(
-                own,
-                "gmail"
-                    | "googlemail"
-                    | "outlook"
-                    | "hotmail"
-                    | "yahoo"
-                    | "icloud"
-                    | "proton"
-                    | "protonmail"
-                    | "gmx"
-                    | "web"
-                    | "mail"
-            );
-            (own.len() >= 4 && !shared && !names::is_no_name(own) && !names::is_first_name(own))
-                .then(|| own.to_owned())
+            (own.len() >= 4
+                && !lists::MAIL_PROVIDERS.contains(own)
+                && !names::is_no_name(own)
+                && !names::is_first_name(own))
+            .then(|| own.to_owned())
         })
         .collect()
 }
@@ -157,13 +150,77 @@ fn labelled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     Some(at..end)
 }
 
+/// "codenamed Larkspur", "code name: Orchid", "project Heron".
+fn code_name(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    if !text.is_capitalised(at) || names::is_no_name(text.word(at)) {
+        return None;
+    }
+    let mark = usize::from(at > 1 && text.is_any(at - 1, &[":", "\"", "“", "*"]));
+    let before = at.checked_sub(1 + mark)?;
+    let code = text.is_any(before, &["codename", "codenamed", "code-name", "code-named"])
+        || (text.is_any(before, &["name", "named"]) && before > 0 && text.word(before - 1) == "code");
+    let project =
+        mark == 0 && text.raw_word(before) == "project" && spaced(text, before) && is_unknown(text, at);
+    (code || project).then(|| at..sequence(text, at))
+}
+
+/// "GitLab", "DjangoCon": a capital inside of a word makes the name of a product, if it is none of a person or of code.
+fn product(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let raw = text.raw_word(at);
+    let person = ["Mc", "Mac", "De", "Di", "Du", "Fitz", "La", "Le", "Van", "Von"];
+    let capitals = raw.chars().filter(|c| c.is_uppercase()).count();
+    let small = raw.chars().filter(|c| c.is_lowercase()).count();
+    let camel = text.is_capitalised(at)
+        && raw.chars().count() >= 5
+        && raw.chars().all(char::is_alphanumeric)
+        && capitals > 1
+        && small > capitals
+        && !raw.ends_with("Error")
+        && !raw.ends_with("Exception")
+        && !person
+            .iter()
+            .any(|head| raw.strip_prefix(head).is_some_and(|rest| rest.starts_with(char::is_uppercase)));
+    let code = at
+        .checked_sub(1)
+        .is_some_and(|before| matches!(text.word(before), "`" | "." | "/" | "_" | "<" | "#"))
+        || text.touches_next(at)
+            && matches!(text.word(at + 1), "`" | "(" | "_" | "<" | "=" | "[" | "::" | "/");
+    (camel && !code).then_some(at..at + 1)
+}
+
+/// "[rust-lang/rust]", "`primer/react`": an owner and what is theirs.
+fn repository(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let part = |at: usize| {
+        let word = text.raw_word(at);
+        text.is_word(at)
+            && word.len() > 2
+            && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+    };
+    let open = at.checked_sub(1).map_or("", |open| text.word(open));
+    let close = text.word(at + 3);
+    let folder = text.is_any(
+        at,
+        &[
+            "src", "test", "tests", "lib", "docs", "bin", "usr", "etc", "tmp", "feature", "fix", "chore",
+            "origin",
+        ],
+    );
+    let marked = matches!((open, close), ("`", "`") | ("[", "]"));
+    let whole = marked
+        && part(at)
+        && text.word(at + 1) == "/"
+        && part(at + 2)
+        && (at..at + 3).all(|at| text.touches_next(at));
+    (whole && !folder).then_some(at..at + 3)
+}
+
 /// "Almanac 3.2", "Billing v3".
 fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let next = text.raw_word(end);
     let number = text.kind(end) == Some(Kind::Number)
-        && next.split('.').count() == 2
-        && next.len() <= 5
+        && (2..=3).contains(&next.split('.').count())
+        && next.len() <= 8
         && !next.contains('-');
     let version = next
         .strip_prefix('v')

@@ -1,5 +1,9 @@
 //! Discovery: names of people in running text and at the head of items.
 
+mod forms;
+mod listed;
+mod recurring;
+
 use std::ops::Range;
 
 use super::layout::{Block, Form};
@@ -7,11 +11,13 @@ use super::names;
 use super::people::Sightings;
 use super::sections::Section;
 use super::things::is_company_ending;
-use super::verbs;
-use super::words::{Kind, Text, spaced};
+use super::words::{Kind, Text};
+use forms::{full_name, initialled, is_handle_name, titled};
+pub(super) use listed::see_listed;
+pub(super) use recurring::see_recurring;
 
 /// Words after a name that only people have there.
-const PERSON_NEXT: [&str; 44] = [
+const PERSON_NEXT: [&str; 62] = [
     "'ll",
     "agreed",
     "promised",
@@ -56,9 +62,27 @@ const PERSON_NEXT: [&str; 44] = [
     "led",
     "volunteers",
     "owns",
+    "agrees",
+    "argues",
+    "argued",
+    "asks",
+    "clarified",
+    "emphasised",
+    "emphasized",
+    "explains",
+    "expressed",
+    "highlighted",
+    "mentions",
+    "outlined",
+    "reiterated",
+    "reminded",
+    "suggests",
+    "summarised",
+    "summarized",
+    "wondered",
 ];
 /// What people will do and systems will not.
-const HUMAN_VERBS: [&str; 46] = [
+const HUMAN_VERBS: [&str; 56] = [
     "send",
     "write",
     "draft",
@@ -105,6 +129,16 @@ const HUMAN_VERBS: [&str; 46] = [
     "set",
     "research",
     "drive",
+    "arrange",
+    "bring",
+    "buy",
+    "chair",
+    "chase",
+    "order",
+    "publish",
+    "suspend",
+    "tell",
+    "visit",
 ];
 
 /// Whether the words after token `at` say that it is a person.
@@ -112,6 +146,7 @@ pub(super) fn acts_like_a_person(text: &Text<'_>, at: usize) -> bool {
     match text.word(at + 1) {
         "will" => text.is_any(at + 2, &HUMAN_VERBS),
         "is" => matches!(text.word(at + 2), "going" | "working" | "waiting" | "blocked" | "responsible"),
+        "points" | "speaks" => text.is_any(at + 2, &["out", "up"]),
         next => PERSON_NEXT.contains(&next),
     }
 }
@@ -140,10 +175,20 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
                 continue;
             }
             Some(Kind::Word) if text.is_capitalised(at) => {
+                if let Some(name) = initialled(text, at) {
+                    seen.see_name(&text.raw[text.bytes(&name)]);
+                    at = name.end;
+                    continue;
+                }
                 if let Some(length) = full_name(text, at) {
-                    let bytes = text.bytes(&(at..at + length));
-                    seen.see_name(&text.raw[bytes]);
+                    let name = &text.raw[text.bytes(&(at..at + length))];
+                    seen.see_name(name);
                     at += length;
+                    // "Ann Lee (@ann)".
+                    let handle = at + usize::from(text.word(at) == "(");
+                    if text.kind(handle) == Some(Kind::Handle) {
+                        seen.see_handle_of(text.raw_word(handle), Some(name));
+                    }
                     continue;
                 }
                 if is_single_name(text, at) {
@@ -154,136 +199,6 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
         }
         at += 1;
     }
-}
-
-/// The name after "Mr", "Dr.", "Cllr": up to three words with a capital, particles between them.
-fn titled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    if !names::is_title(text.word(at)) || !text.is_capitalised(at) {
-        return None;
-    }
-    let mut start = at + 1;
-    if text.word(start) == "." {
-        start += 1;
-    } else if !spaced(text, at) {
-        return None;
-    }
-    // "Dear Prof. Dr. Weiss".
-    if names::is_title(text.word(start)) {
-        return None;
-    }
-    let mut end = start;
-    while end < start + 5 {
-        let initial = text.is_capitalised(end) && text.raw_word(end).chars().count() == 1;
-        let part = text.is_capitalised(end)
-            && (initial || names::could_be_part(text.raw_word(end)))
-            && (end == start
-                || names::is_first_name(&text.raw_word(start).to_lowercase())
-                || !names::is_no_name(text.word(end)));
-        let particle = is_particle(text.word(end)) && text.is_capitalised(end + 1)
-            || (is_particle(text.word(end)) && is_particle(text.word(end + 1)));
-        let dot = text.word(end) == "." && end > start && text.raw_word(end - 1).chars().count() == 1;
-        if !(part || particle || dot) || (end > start && !dot && !spaced(text, end - 1)) {
-            break;
-        }
-        end += 1;
-    }
-    (end > start).then_some(start..end)
-}
-
-/// "mo.haddad benchmarks …", "s.raghunathan: …": a person as programs show one.
-fn is_handle_name(text: &Text<'_>, at: usize) -> bool {
-    let word = text.raw_word(at);
-    let Some((first, last)) = word.split_once(['.', '_']) else { return false };
-    let plain =
-        |part: &str, least: usize| part.len() >= least && part.chars().all(|c| c.is_ascii_lowercase());
-    let file = matches!(
-        last,
-        "com"
-            | "org"
-            | "net"
-            | "example"
-            | "html"
-            | "json"
-            | "yaml"
-            | "toml"
-            | "txt"
-            | "log"
-            | "csv"
-            | "pdf"
-            | "docx"
-            | "xlsx"
-    );
-    let next = text.word(at + 1);
-    plain(first, 1)
-        && plain(last, 4)
-        && !file
-        && (next == ":" || verbs::is_finite(next) || verbs::of(next).is_some() || names::is_first_name(first))
-}
-
-fn is_particle(word: &str) -> bool {
-    matches!(
-        word,
-        "de" | "van"
-            | "von"
-            | "da"
-            | "di"
-            | "del"
-            | "bin"
-            | "al"
-            | "der"
-            | "den"
-            | "la"
-            | "ten"
-            | "dos"
-            | "el"
-            | "ó"
-            | "ní"
-            | "mac"
-            | "zu"
-            | "af"
-            | "y"
-            | "le"
-            | "du"
-    )
-}
-
-/// Tokens of a full name at `at`: first name, perhaps an initial or a particle, last name.
-fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
-    let first = text.raw_word(at).to_lowercase();
-    if !names::could_be_part(text.raw_word(at)) || !spaced(text, at) {
-        return None;
-    }
-    let initial =
-        text.raw_word(at + 1).chars().count() == 1 && text.is_capitalised(at + 1) && text.word(at + 2) == ".";
-    let raw_particle = |at: usize| {
-        is_particle(&text.raw_word(at).to_lowercase())
-            && (text.is_capitalised(at + 1) || is_particle(text.word(at + 1)))
-    };
-    let particles = (1..3).take_while(|offset| raw_particle(at + offset)).count();
-    let last = at + if initial { 3 } else { 1 + particles };
-    let known = names::is_first_name(&first) || names::is_wordy_name(&first);
-    let last_word = text.raw_word(last);
-    if !text.is_capitalised(last) || !names::could_be_part(last_word) || !(spaced(text, last - 1)) {
-        return None;
-    }
-    if names::is_wordy_name(&first) && names::is_no_name(&last_word.to_lowercase()) {
-        return None;
-    }
-    // "Project Apollo team", "Acme Widgets Inc": more capitals or an organisation's ending make it something else.
-    let after = text.raw_word(last + 1);
-    if is_org_ending(after) || (spaced(text, last) && after.starts_with(char::is_uppercase) && !known) {
-        return None;
-    }
-    if !(known || acts_like_a_person(text, last)) {
-        return None;
-    }
-    // "Carmen García López".
-    let third = known
-        && spaced(text, last)
-        && names::could_be_part(after)
-        && !names::is_no_name(&after.to_lowercase())
-        && text.word(last + 1) != "and";
-    Some(last + 1 + usize::from(third) - at)
 }
 
 fn is_single_name(text: &Text<'_>, at: usize) -> bool {
@@ -298,7 +213,10 @@ fn is_single_name(text: &Text<'_>, at: usize) -> bool {
         return !is_org_ending(text.raw_word(at + 1));
     }
     let wordy = names::is_wordy_name(&lower);
-    (wordy || names::could_be_part(word))
+    if !wordy && at > 0 && text.is_any(at - 1, &["the", "a", "an", "this"]) {
+        return false;
+    }
+    (wordy || (names::could_be_part(word) && !names::is_common_word(&lower)))
         && acts_like_a_person(text, at)
         && !starts_sentence_as_word(text, at, wordy)
 }
@@ -335,7 +253,21 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
         for (cell, head) in cells.iter().zip(heads) {
             if matches!(
                 head.as_str(),
-                "owner" | "who" | "assignee" | "responsible" | "person" | "assigned to" | "lead" | "dri"
+                "owner"
+                    | "who"
+                    | "assignee"
+                    | "responsible"
+                    | "person"
+                    | "assigned to"
+                    | "lead"
+                    | "dri"
+                    | "attendee"
+                    | "attendees"
+                    | "member"
+                    | "participant"
+                    | "reviewer"
+                    | "author"
+                    | "speaker"
             ) {
                 seen.see_list(&text.raw[cell.clone()], false);
             }
@@ -370,7 +302,10 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
 
 fn see_name_at(text: &Text<'_>, at: usize, end: usize, seen: &mut Sightings) {
     let length = (0..3).take_while(|i| at + i < end && names::could_be_part(text.raw_word(at + i))).count();
-    if length > 0 {
+    // "Backup: …" is what it is about.
+    let word = text.raw_word(at).to_lowercase();
+    let ordinary = length == 1 && !names::is_wordy_name(&word) && names::is_common_word(&word);
+    if length > 0 && !ordinary {
         seen.see(&text.raw[text.bytes(&(at..at + length))], false);
     }
 }

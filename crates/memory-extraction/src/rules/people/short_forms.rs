@@ -1,0 +1,125 @@
+//! Short forms that a text uses for its people: "eholk" for Eric Holk, "DS:" for Derek Schuff.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::super::names;
+use super::super::sections;
+use super::super::words::{Text, begins_line};
+use super::{Known, Roster, folded};
+
+/// The shortest handle that is made of a name and told from a word.
+const HANDLE_MIN_LETTERS: usize = 4;
+/// Initials are a convention of a text when they lead so many of its lines.
+const INITIALS_MIN_LINES: usize = 2;
+
+type Forms = HashMap<String, Option<usize>>;
+
+impl Roster {
+    /// Learns which handles without a mark and which initials the texts use, each for the one person whom it fits.
+    pub(in super::super) fn learn_short_forms(&mut self, texts: &[&Text<'_>]) {
+        let (handles, initials) = forms(&self.entities);
+        if handles.is_empty() {
+            return;
+        }
+        let mut used: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut led: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for text in texts {
+            for at in 0..text.tokens.len() {
+                if !text.is_word(at) {
+                    continue;
+                }
+                let word = text.word(at);
+                if let Some(Some(person)) = handles.get(word).filter(|_| stands_as_handle(text, at)) {
+                    used.insert(word, *person);
+                } else if is_initials(text.raw_word(at))
+                    && let Some(Some(person)) = initials.get(word)
+                    && leads_line(text, at)
+                {
+                    led.entry(word).or_insert((*person, 0)).1 += 1;
+                }
+            }
+        }
+        for (word, person) in used {
+            self.key(word, person);
+            self.handles.insert(word.to_owned());
+        }
+        if led.values().map(|(_, lines)| lines).sum::<usize>() >= INITIALS_MIN_LINES {
+            for (word, (person, _)) in led {
+                if !self.phrases.contains_key(word) {
+                    self.key(word, person);
+                    self.initials.insert(word.to_owned());
+                }
+            }
+        }
+    }
+
+    /// "J. Smith" is Jane Smith where no other Smith has that initial.
+    pub(super) fn key_initialled_names(&mut self) {
+        let mut forms = Forms::new();
+        for (entity, known) in self.entities.iter().enumerate() {
+            if let [first, .., last] = known.name.split(' ').collect::<Vec<_>>().as_slice()
+                && let Some(initial) = first.chars().next()
+            {
+                put(&mut forms, format!("{initial}. {last}"), entity);
+            }
+        }
+        let mut forms: Vec<(String, usize)> =
+            forms.into_iter().filter_map(|(form, entity)| Some((form, entity?))).collect();
+        forms.sort();
+        for (form, entity) in forms {
+            self.key(&form, entity);
+        }
+    }
+}
+
+/// The handles and the initials that may be made of full names, in lower case.
+fn forms(people: &[Known]) -> (Forms, Forms) {
+    let (mut handles, mut initials) = (Forms::new(), Forms::new());
+    for (entity, known) in people.iter().enumerate() {
+        let words: Vec<String> = known.name.split([' ', '-']).map(folded).collect();
+        let ([first, .., last], true) = (words.as_slice(), known.name.contains(' ')) else { continue };
+        let letter = |word: &str| word.chars().next().unwrap_or_default();
+        for form in
+            [format!("{}{last}", letter(first)), format!("{first}{}", letter(last)), format!("{first}{last}")]
+        {
+            let plain = form.len() >= HANDLE_MIN_LETTERS && form.chars().all(char::is_alphanumeric);
+            if plain && !names::is_common_word(&form) && !names::is_first_name(&form) {
+                put(&mut handles, form, entity);
+            }
+        }
+        let all: String = words.iter().map(|word| letter(word)).collect();
+        let ends: String = [letter(first), letter(last)].iter().collect();
+        for form in [&all, &ends] {
+            if !names::is_no_name(form) && sections::of_label(form).is_none() {
+                put(&mut initials, form.clone(), entity);
+            }
+        }
+    }
+    (handles, initials)
+}
+
+fn put(forms: &mut Forms, form: String, entity: usize) {
+    forms
+        .entry(form)
+        .and_modify(|known| *known = known.filter(|known| *known == entity))
+        .or_insert(Some(entity));
+}
+
+fn is_initials(raw: &str) -> bool {
+    (2..=3).contains(&raw.len()) && raw.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// "(ehuss, 5 minutes)", "eholk: …", "ehuss will …".
+fn stands_as_handle(text: &Text<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| text.word(before));
+    matches!(before, "(" | "[" | ":" | "/")
+        || begins_line(text, at)
+        || matches!(text.word(at + 1), ":" | ")" | "]" | "will" | "'ll" | "→")
+}
+
+/// "DS: …", "* LI -> …" at the head of a line or an item.
+fn leads_line(text: &Text<'_>, at: usize) -> bool {
+    let marked = matches!(text.word(at + 1), ":" | "→" | "(" | "to")
+        || (text.word(at + 1) == "-" && text.word(at + 2) == ">");
+    marked && begins_line(text, at)
+}
