@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
 use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
@@ -11,6 +11,7 @@ use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
 use super::clause::Subject;
 use super::features::Hit;
 use super::parsed_segment::ParsedSegment;
+use super::verbs;
 
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
@@ -25,18 +26,42 @@ pub(super) struct Draft {
     pub(super) evidence: Vec<(usize, Range<usize>)>,
 }
 
-/// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come.
+impl Draft {
+    /// Takes the owners among these actors for its own.
+    pub(super) fn own(&mut self, actors: &[Actor]) {
+        for owner in actors.iter().filter(|actor| actor.role == ActorRole::Owner) {
+            self.actors.retain(|actor| actor.entity != owner.entity);
+            self.actors.push(*owner);
+        }
+    }
+}
+
+/// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come,
+/// else a deadline that had passed when it was written.
 pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
     let readings: Vec<Reading> = readings(words, reference, Lean::Future)
         .into_iter()
-        .filter(|reading| !reading.is_ambiguous && reference.is_none_or(|now| reading.deadline() >= now))
+        .filter(|reading| !reading.is_ambiguous)
         // What starts then is not done by then.
         .filter(|reading| !matches!(reading.relation, Relation::After | Relation::Since | Relation::From))
         .collect();
-    let day = readings.iter().find(|reading| reading.is_deadline()).or(readings.last());
-    day.map(Reading::deadline)
+    let ahead: Vec<&Reading> =
+        readings.iter().filter(|reading| reference.is_none_or(|now| reading.deadline() >= now)).collect();
+    let day = ahead.iter().find(|reading| reading.is_deadline()).or(ahead.last());
+    day.map(|day| day.deadline())
         .or_else(|| at_the_hour(words, reference?))
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
+        .or_else(|| readings.iter().find(|reading| is_overdue(reading)).map(Reading::deadline))
+}
+
+/// "by 20 March 2026", written after that day: a limit with its year. "Before 2019" tells what is meant, not until when.
+fn is_overdue(reading: &Reading) -> bool {
+    let limit = match reading.relation {
+        Relation::By | Relation::Until => Granularity::Quarter,
+        Relation::Before => Granularity::Day,
+        _ => return false,
+    };
+    reading.granularity <= limit && !reading.is_year_open && !reading.is_relative
 }
 
 /// "by 3pm", "before noon", "at 17:30": that time on the day it was said, or on the next where it had passed.
@@ -98,6 +123,48 @@ pub(super) fn happened(words: &str, reference: Option<Timestamp>) -> Option<Time
         .or(reference)
 }
 
+/// When an event of a category happened that is told in `words`, else when it was said.
+pub(super) fn time_of(category: Category, words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+    match category {
+        Category::Commitment => reference,
+        Category::Execution => happened(words, reference),
+        _ => told_day(category, words, reference).or(reference),
+    }
+}
+
+/// "We voted on Tuesday", "since 1 July": the day of what is told as past; a new role may begin on a day to come.
+fn told_day(category: Category, words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+    let now = reference?;
+    let is_past = words.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        let lower = word.to_lowercase();
+        matches!(lower.as_str(), "was" | "were" | "had" | "did")
+            || verbs::of(&lower).is_some_and(|verb| verb.past)
+    });
+    let is_day = |reading: &Reading| {
+        let before = words[..reading.range.start].trim_end();
+        let led = [" on", "On", " since", "Since", " from", "From"].iter().any(|lead| before.ends_with(lead));
+        let plain = !reading.is_ambiguous && reading.granularity <= Granularity::Day;
+        plain && (led || !words[reading.range.clone()].contains(|c: char| c.is_ascii_digit()))
+    };
+    let near = |reading: &Reading| {
+        !reading.is_year_open
+            || now.duration_since(reading.start).abs() < SignedDuration::from_hours(24 * 150)
+    };
+    let past = readings(words, reference, Lean::Past).into_iter().find(|reading| {
+        let since = reading.relation == Relation::Since;
+        let said = since || (is_past && reading.relation == Relation::At);
+        is_day(reading) && said && reading.start <= now && near(reading)
+    });
+    let ahead = || {
+        let begins = |relation| matches!(relation, Relation::At | Relation::From | Relation::Since);
+        readings(words, reference, Lean::Future)
+            .into_iter()
+            .find(|reading| is_day(reading) && begins(reading.relation) && near(reading))
+            .filter(|_| category == Category::Stakeholder)
+    };
+    past.or_else(ahead).map(|day| if day.start <= now && now < day.end { now } else { day.start })
+}
+
 /// What the event is about: a named project, object or organisation in the passage, else a person without a part in it.
 pub(super) fn about(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, actors: &[Actor]) -> Option<usize> {
     let rank = |entity_type: EntityType| match entity_type {
@@ -123,9 +190,16 @@ pub(super) fn actors(
     speaker: Option<usize>,
 ) -> Vec<Actor> {
     let mut cast = Cast::default();
+    // "Nkechi and I will".
+    let beside = hit.lead.from.checked_sub(1).filter(|and| {
+        hit.lead.subject == Subject::Me
+            && *and > tokens.start
+            && matches!(parsed.text.word(*and), "and" | "&")
+    });
+    let beside = beside.and_then(|and| parsed.person(and - 1)).map(|mention| mention.entity);
     let subject = match &hit.lead.subject {
         Subject::People(people) => people.clone(),
-        Subject::Me => speaker.into_iter().collect(),
+        Subject::Me => speaker.into_iter().chain(beside).collect(),
         Subject::Group(group) => group.iter().copied().collect(),
         // Who says "we" has a part in it, but may not be the one to do it.
         Subject::We if matches!(hit.category, Category::Commitment | Category::QualityRisk) => {
@@ -217,6 +291,19 @@ mod tests {
             assert_eq!(due(today).as_deref(), Some("2024-03-15T23:59:59Z"), "{today}");
         }
         assert_eq!(due("send the 20 copies by 400 people"), None);
+    }
+
+    #[test]
+    fn a_deadline_that_has_passed_is_kept() {
+        let now = "2026-11-23T10:00:00Z".parse().ok();
+        let due = |words| due(words, now).map(|time| time.to_string());
+        assert_eq!(due("send the list by 20 March 2026").as_deref(), Some("2026-03-20T23:59:59Z"));
+        assert_eq!(due("send the list (due 2026-03-20)").as_deref(), Some("2026-03-20T23:59:59Z"));
+        // What is still to come goes before it, and a date that marks no limit is none.
+        assert_eq!(due("by 20 March 2026, now by 4 December").as_deref(), Some("2026-12-04T23:59:59Z"));
+        for none in ["send the list of 20 March 2026", "copy what was made before 2019", "by yesterday"] {
+            assert_eq!(due(none), None, "{none}");
+        }
     }
 
     #[test]

@@ -47,8 +47,12 @@ pub(super) static ANGLE: Pattern = Pattern::new("turn in angle brackets", || {
 
 pub(super) static ABOVE: Pattern = Pattern::new("turn above its words", || {
     let after = format!(r"[\[(]?{TIME}[\])]?\s+(?P<late>{NAME})");
-    let before = format!(r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?,?\s+[\[(]?{TIME}[\])]?");
-    format!(r"^\s*(?:{after}|{before})\s*:?\s*$")
+    let before = format!(
+        r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?,?\s+(?:[—–•·|-]\s+)?(?:(?:Today|Yesterday) at )?[\[(]?{TIME}[\])]?"
+    );
+    // "**kwame-a** commented" above a comment.
+    let comment = format!(r"\*\*(?P<writer>{NAME})\*\* (?:commented|replied|wrote)(?: on .{{1,40}})?");
+    format!(r"^\s*(?:{after}|{before}|{comment})\s*:?\s*$")
 });
 
 pub(super) static ENTRY: Pattern = Pattern::new("dated entry", || {

@@ -83,7 +83,7 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
         });
     }
     let found = ABOVE.get().captures(line)?;
-    let name = found.name("name").or(found.name("late"))?.as_str();
+    let name = found.name("name").or(found.name("late")).or(found.name("writer"))?.as_str();
     Some(Turn { name, timed: true, text_at: line.len() })
 }
 

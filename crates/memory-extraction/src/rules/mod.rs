@@ -51,7 +51,7 @@ pub use model::{
     CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text, is_short,
 };
 use parsed_segment::ParsedSegment;
-use people::{Roster, Sightings, is_role_name};
+use people::{Roster, Sightings, is_own_name, is_role_name};
 use words::Text;
 
 /// Of a source no more than this is read; what lies behind it yields nothing.
@@ -161,7 +161,9 @@ fn found(source: &SourceText) -> Found<'_> {
     for parsed in &mut parsed_segments {
         let own = source.segments.get(parsed.segment).and_then(|segment| segment.date);
         parsed.reference = own.or_else(|| said_date(source, parsed)).or(fallback);
+        parsed.read_days();
         parsed.speaker = speaker(source, parsed, &roster);
+        parsed.give_items_their_speakers(&roster);
     }
     let mut drafts = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
@@ -290,7 +292,17 @@ fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> 
         .into_iter()
         .flatten()
         .find_map(|name| roster.named(name))
-        
+        .or_else(|| only_human(source, parsed, roster))
+}
+
+/// "User:" talks to a machine: the one person with a part in the conversation.
+fn only_human(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
+    let talks = parsed.layout.speakers.iter().any(|name| is_own_name(name));
+    let mut people = source.participants.iter().filter(|name| !is_role_name(name));
+    match (people.next(), people.next()) {
+        (Some(only), None) if talks => roster.named(only),
+        _ => None,
+    }
 }
 
 /// The one person a mail is addressed to.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::lists;
 use super::parsed_segment::ParsedSegment;
 use super::verbs;
 use super::words::Kind;
@@ -30,13 +31,83 @@ fn own(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>
         .then(|| Owned { people: speaker.into_iter().collect(), task: (at + 2).min(tokens.end)..tokens.end })
 }
 
+/// "All board members: review it", "Everyone to vote": whoever speaks, it is not theirs alone.
+pub(super) fn is_for_many(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    let text = &parsed.text;
+    let Some(at) = tokens.clone().find(|at| !is_open(text.word(*at))) else { return false };
+    if text.is_any(at, &["everyone", "everybody"]) {
+        return true;
+    }
+    let Some(mark) = (at + 1..tokens.end.min(at + 6)).find(|mark| text.is_any(*mark, &[":", "to"])) else {
+        return false;
+    };
+    let last = text.word(mark - 1);
+    let many = lists::PUBLIC.contains(last)
+        || lists::TEAMS.contains(last)
+        || lists::DEPARTMENTS.contains(last)
+        || matches!(
+            last,
+            "board" | "committee" | "council" | "team" | "all" | "leads" | "maintainers" | "chairs"
+        );
+    text.word(at) == "all" || (many && text.word(mark) == ":")
+}
+
+/// "ill ask Wim", "mine", "you'll have it by Monday": whoever speaks will do it.
+pub(super) fn is_spoken_for_oneself(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    let text = &parsed.text;
+    let gives = |at: usize| {
+        let will = at + 1 + usize::from(text.is_any(at + 1, &["will", "'ll"]));
+        will > at + 1 && text.is_any(will, &["have", "get", "hear", "receive", "find"])
+    };
+    let head = tokens
+        .clone()
+        .take(6)
+        .any(|at| text.is_any(at, &["ill", "im", "ive", "mine"]) || (text.word(at) == "you" && gives(at)));
+    head || text.word(tokens.end.saturating_sub(2)) == "mine"
+}
+
+/// "Next session: Henrike will rerun it", "… | Imran to commission it", "it falls to Rafael": the one person whose task it is.
+pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
+    let text = &parsed.text;
+    let mut told = parsed.mentions_in(tokens).iter().filter(|mention| {
+        let (before, next) = (mention.tokens.start.checked_sub(1), mention.tokens.end);
+        let does = text.is_any(next, &["will", "'ll", "shall", "would", "to", "→"])
+            || verbs::of(text.word(next)).is_some_and(|verb| verb.third && !verb.past);
+        let falls = before.is_some_and(|before| {
+            text.word(before) == "to"
+                && text.is_any(
+                    before.saturating_sub(1),
+                    &["falls", "goes", "passes", "fall", "go", "assigned", "given"],
+                )
+        });
+        parsed.person(mention.tokens.start).is_some() && (does || falls)
+    });
+    told.next().map(|mention| mention.entity)
+}
+
 fn is_open(word: &str) -> bool {
     matches!(word, "*" | "_" | "[" | "(" | "\"" | "`")
 }
 
+/// Where the owner may stand: behind "AI", "Action", "[TODO]", if one follows at once.
+fn after_mark(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
+    let text = &parsed.text;
+    // "2.3 Winston to get a quote".
+    let number =
+        |at: usize| text.kind(at) == Some(Kind::Number) || (at > tokens.start && text.word(at) == "|");
+    let at = tokens.clone().find(|at| !is_open(text.word(*at)) && !number(*at))?;
+    if !text.is_any(at, &["ai", "action", "ap", "todo", "task"]) {
+        return Some(at);
+    }
+    let rest = at + 1 + usize::from(text.is_any(at + 1, &["item", "point"]));
+    let owner = (rest..tokens.end.min(rest + 3))
+        .find(|at| !is_open(text.word(*at)) && !text.is_any(*at, &["]", ":", "-", "–", "for"]));
+    Some(owner.filter(|owner| parsed.person(*owner).is_some()).unwrap_or(at))
+}
+
 fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
     let text = &parsed.text;
-    let mut at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
+    let mut at = after_mark(parsed, tokens)?;
     let mut people = Vec::new();
     while let Some(mention) = parsed.person(at).filter(|_| at < tokens.end) {
         people.push(mention.entity);
@@ -50,6 +121,14 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
     }
     if people.is_empty() {
         return None;
+    }
+    // "Martin and EKR to write a draft": who the second is, nothing tells.
+    if text.is_any(at, &["and", "&", "/", "+"])
+        && let Some(end) = (at + 2..at + 4).find(|end| !text.is_capitalised(*end))
+        && text.is_capitalised(at + 1)
+        && text.is_any(end, &["to", "will", ":"])
+    {
+        at = end;
     }
     // "Bob (QA): …"
     if text.word(at) == "(" {
@@ -99,7 +178,13 @@ fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> 
         };
         let named = label(word) || (matches!(word, ":" | "to" | "by") && label(earlier));
         let spaced = !text.touches_next(before);
-        let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">") || (word == "-" && spaced);
+        let ends = mention.tokens.end >= tokens.end
+            || (mention.tokens.end + 1 == tokens.end && matches!(after, "." | "*"));
+        let dated = matches!(after, "," | "–" | "—" | "by" | "due");
+        let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">")
+            || (word == "-" && spaced)
+            || (word == ":" && (ends || dated))
+            || (word == "," && ends);
         let handle =
             text.kind(mention.tokens.start) == Some(Kind::Handle) && mention.tokens.end >= tokens.end;
         if !(named || handle || (marked && closes)) {

@@ -1,16 +1,22 @@
 //! One segment, parsed: its words, its layout and who is named where.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
+use memory_language::time::{Granularity, Lean, Relation, readings};
 
 use super::discover::acts_like_a_person;
-use super::layout::Layout;
+use super::layout::{Form, Layout};
 use super::names;
 use super::people::Roster;
+use super::sections::Section;
 use super::verbs;
 use super::words::{Kind, Text};
+
+/// "12 March" in a heading is taken for a day of the past only so long after it.
+const YEAR_OPEN_MAX: SignedDuration = SignedDuration::from_hours(24 * 150);
 
 /// One occurrence of an entity.
 #[derive(Debug, Clone)]
@@ -32,6 +38,8 @@ pub(super) struct ParsedSegment<'a> {
     pub(super) speaker: Option<usize>,
     /// What "tomorrow" counts from.
     pub(super) reference: Option<Timestamp>,
+    /// From which byte on another day is told of, in order.
+    days: Vec<(usize, Option<Timestamp>)>,
     pub(super) context_only: bool,
 }
 
@@ -46,8 +54,64 @@ impl<'a> ParsedSegment<'a> {
             tags,
             speaker: None,
             reference: None,
+            days: Vec::new(),
             context_only: false,
         }
+    }
+
+    /// Reads the days that headings give to what stands below them; the reference must be known.
+    pub(super) fn read_days(&mut self) {
+        let reference = self.reference;
+        let mut read: HashMap<&str, Option<Timestamp>> = HashMap::new();
+        let mut days = Vec::with_capacity(self.layout.days.len());
+        for (byte, lines) in &self.layout.days {
+            let mut day = None;
+            for line in lines {
+                day = *read.entry(line).or_insert_with(|| day_of(line, reference));
+                if day.is_some() {
+                    break;
+                }
+            }
+            days.push((*byte, day));
+        }
+        self.days = days;
+    }
+
+    /// When what stands at a byte was said or happened, and what "tomorrow" counts from there.
+    pub(super) fn reference_at(&self, byte: usize) -> Option<Timestamp> {
+        let begun = self.days.partition_point(|(from, _)| *from <= byte);
+        let day = begun.checked_sub(1).and_then(|last| self.days[last].1);
+        day.or(self.reference)
+    }
+
+    /// In a list, who is named at the head of an item says its "I": "- Niko: I'll put up a draft".
+    pub(super) fn give_items_their_speakers(&mut self, roster: &Roster) {
+        for number in 0..self.layout.blocks.len() {
+            let block = &self.layout.blocks[number];
+            if !matches!(block.form, Form::Item { .. }) || block.labelled || block.section != Section::Open {
+                continue;
+            }
+            let tokens = self.text.tokens_in(&block.bytes);
+            if let Some(entity) = self.leader_of(&tokens) {
+                self.layout.blocks[number].speaker = Some(roster.entities[entity].name.clone());
+            }
+        }
+    }
+
+    /// The person before a colon at the head of an item in which "I" is said.
+    fn leader_of(&self, tokens: &Range<usize>) -> Option<usize> {
+        let text = &self.text;
+        let mark = |at: &usize| !text.is_any(*at, &["*", "_", "[", "]", "`"]);
+        let at = tokens.clone().take(4).find(mark)?;
+        let mention = self.person(at)?;
+        let mut after = mention.tokens.end;
+        if text.word(after) == "(" {
+            after = (after..tokens.end.min(after + 8)).find(|end| text.word(*end) == ")")? + 1;
+        }
+        let after = (after..after + 3).find(mark)?;
+        let says = text.word(after) == ":"
+            && (after + 1..tokens.end).any(|near| text.is_any(near, &["i", "my", "me"]));
+        says.then_some(mention.entity)
     }
 
     /// Finds every name of the roster in the text; `things` are the entities found already.
@@ -181,6 +245,31 @@ impl<'a> ParsedSegment<'a> {
         self.text.kind(at) == Some(Kind::Punctuation)
             && matches!(self.text.word(at), "\"" | "“" | "”" | "«" | "»")
     }
+}
+
+/// The one day that a line names, of those that had come when the text was written. A day without its year is a near one.
+fn day_of(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+    if is_day_or_month_first(words) {
+        return None;
+    }
+    let mut days = readings(words, reference, Lean::Past).into_iter();
+    let (Some(day), None) = (days.next(), days.next()) else { return None };
+    let plain = day.granularity <= Granularity::Day && day.relation == Relation::At && !day.is_ambiguous;
+    let Some(now) = reference else { return plain.then_some(day.start) };
+    let near = !day.is_year_open || now.duration_since(day.start) < YEAR_OPEN_MAX;
+    if !plain || day.start > now || !near {
+        return None;
+    }
+    // On the day of the text its own time is the more exact.
+    Some(if now < day.end { now } else { day.start })
+}
+
+/// "06/10/2025": June or October.
+fn is_day_or_month_first(words: &str) -> bool {
+    words.split(|c: char| !(c.is_ascii_digit() || c == '/')).any(|date| {
+        let parts: Vec<u32> = date.split('/').filter_map(|part| part.parse().ok()).collect();
+        matches!(parts.as_slice(), [a, b, _] | [a, b] if *a <= 12 && *b <= 12 && a != b)
+    })
 }
 
 /// A word after which no subject is complete.

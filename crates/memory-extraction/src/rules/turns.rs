@@ -114,8 +114,10 @@ fn promised(
     let request_text = &earlier.parsed.text;
     let request_bytes = request_text.bytes(request);
     let answer_bytes = turn.parsed.text.bytes(answer);
-    let due_time = draft::due(&turn.parsed.text.raw[answer_bytes.clone()], turn.parsed.reference)
-        .or_else(|| draft::due(&request_text.raw[request_bytes.clone()], earlier.parsed.reference));
+    let said = turn.parsed.reference_at(answer_bytes.start);
+    let asked = earlier.parsed.reference_at(request_bytes.start);
+    let due_time = draft::due(&turn.parsed.text.raw[answer_bytes.clone()], said)
+        .or_else(|| draft::due(&request_text.raw[request_bytes.clone()], asked));
     let pronouns = Pronouns { speaker: Some(name(earlier.speaker)), third: None };
     let task = narrative::told(earlier.parsed, &(verb..request.end), &roster.entities, pronouns);
     let actors = vec![
@@ -132,7 +134,7 @@ fn promised(
         category: Category::Commitment,
         confidence: 0.78 + if due_time.is_some() { 0.06 } else { 0.0 },
         narrative: narrative::sentence(&telling),
-        event_time: turn.parsed.reference,
+        event_time: said,
         due_time,
         subject: draft::about(earlier.parsed, request, &actors),
         actors,
@@ -170,8 +172,11 @@ fn taken_up(
         category: Category::Commitment,
         confidence: 0.66,
         narrative: narrative::sentence(&telling),
-        event_time: turn.parsed.reference,
-        due_time: draft::due(&earlier.parsed.text.raw[bytes.clone()], earlier.parsed.reference),
+        event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
+        due_time: draft::due(
+            &earlier.parsed.text.raw[bytes.clone()],
+            earlier.parsed.reference_at(bytes.start),
+        ),
         subject: draft::about(earlier.parsed, offer, &actors),
         actors,
         evidence: vec![
@@ -211,7 +216,7 @@ fn settled(
         category: Category::Decision,
         confidence: 0.64,
         narrative: narrative::sentence(&telling),
-        event_time: turn.parsed.reference,
+        event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
         due_time: None,
         subject: draft::about(earlier.parsed, proposal, &actors),
         actors,

@@ -128,7 +128,9 @@ pub(in super::super) fn see_recurring(text: &Text<'_>, hidden: &[Range<usize>], 
     let acts = |name: &str| signs.get(name).is_some_and(|signs| signs.kinds > 0 && !signs.thing);
     for name in order {
         // "Dilys Merriman stands in … Dilys briefs them": who is called by the first name.
-        let called = name.split_once(' ').is_some_and(|(first, _)| acts(first) || (acts(name) && signs.contains_key(first)));
+        let called = name
+            .split_once(' ')
+            .is_some_and(|(first, _)| acts(first) || (acts(name) && signs.contains_key(first)));
         let signs = &signs[name];
         // Two words that are no others are half a sign already.
         let often = signs.kinds > 0 && signs.count >= if name.contains(' ') { 2 } else { OFTEN };

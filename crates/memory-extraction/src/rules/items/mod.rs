@@ -272,15 +272,13 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
     if !actors.iter().any(|actor| actor.role == ActorRole::Owner)
         && matches!(category, Category::Execution | Category::Commitment)
         && (unsaid && (block.speaker.is_some() || hit.is_some()))
+        && !owners::is_for_many(parsed, &tokens)
     {
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
-    let due_time = (category == Category::Commitment).then(|| draft::due(&words, parsed.reference)).flatten();
-    let event_time = if category == Category::Execution {
-        draft::happened(&words, parsed.reference)
-    } else {
-        parsed.reference
-    };
+    let reference = parsed.reference_at(bytes.start);
+    let due_time = (category == Category::Commitment).then(|| draft::due(&words, reference)).flatten();
+    let event_time = draft::time_of(category, &words, reference);
     let confidence = confidence(block, category, &owned, due_time.is_some(), hit.as_ref());
     Draft {
         category,

@@ -25,17 +25,21 @@ impl Reader<'_> {
     pub(super) fn date_line(&mut self, at: usize) {
         let line = self.text_of(at);
         if let Some(words_at) = dated_entry(line) {
-            let start = self.lines[at].start;
             let prefix = &line[..words_at];
             if may_say_a_day(prefix) {
-                let mut days = vec![prefix.to_owned()];
-                days.extend(self.open_days());
-                self.layout.days.push((start, days));
-                self.date_from(self.lines[at].end);
+                self.date_from_to(at, prefix);
             }
         } else if may_say_a_day(line) && is_only_a_date(line) {
             self.note_day(at, DATE_LINE);
         }
+    }
+
+    /// One line is of its own day.
+    pub(super) fn date_from_to(&mut self, at: usize, day: &str) {
+        let mut days = vec![day.to_owned()];
+        days.extend(self.open_days());
+        self.layout.days.push((self.lines[at].start, days));
+        self.date_from(self.lines[at].end);
     }
 
     fn open_days(&self) -> Vec<String> {
@@ -56,7 +60,18 @@ fn may_say_a_day(line: &str) -> bool {
     let ahead = |word: &str| {
         matches!(
             word,
-            "next" | "upcoming" | "future" | "due" | "until" | "till" | "by" | "before" | "deadline" | "plan" | "plans" | "agenda"
+            "next"
+                | "upcoming"
+                | "future"
+                | "due"
+                | "until"
+                | "till"
+                | "by"
+                | "before"
+                | "deadline"
+                | "plan"
+                | "plans"
+                | "agenda"
         )
     };
     if line.len() > HEADING_MAX_BYTES {
@@ -70,7 +85,9 @@ fn may_say_a_day(line: &str) -> bool {
         }
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
         told |= calendar_word(&lower).is_some()
-            || (digits >= 3 && word.len() <= 10 && word.split(['-', '.', '/']).filter(|part| !part.is_empty()).count() == 3);
+            || (digits >= 3
+                && word.len() <= 10
+                && word.split(['-', '.', '/']).filter(|part| !part.is_empty()).count() == 3);
     }
     told
 }
@@ -79,7 +96,8 @@ fn may_say_a_day(line: &str) -> bool {
 fn is_only_a_date(line: &str) -> bool {
     line.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).all(|word| {
         let lower = word.to_lowercase();
-        let number = lower.trim_end_matches(|c: char| matches!(c, 's' | 't' | 'n' | 'd' | 'r' | 'h'));
-        calendar_word(&lower).is_some() || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+        let number = lower.trim_end_matches(['s', 't', 'n', 'd', 'r', 'h']);
+        calendar_word(&lower).is_some()
+            || (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
     })
 }

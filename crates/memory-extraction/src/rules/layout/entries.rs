@@ -35,6 +35,9 @@ impl Reader<'_> {
             return false;
         }
         let start = self.lines[at].start + after + rest.len() - rest.trim_start().len();
+        if matches!(name.trim().to_lowercase().as_str(), "y" | "yesterday") {
+            self.date_from_to(at, "yesterday");
+        }
         self.push(start..self.lines[at].end, Form::Prose, section, true);
         self.open = true;
         true

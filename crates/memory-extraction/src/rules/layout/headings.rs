@@ -9,7 +9,8 @@ use super::{LEADER, Reader};
 const TITLE_LINES: usize = 10;
 
 impl Reader<'_> {
-    fn push_heading(&mut self, level: usize, section: Option<Section>) {
+    fn push_heading(&mut self, at: usize, level: usize, section: Option<Section>) {
+        self.note_day(at, level);
         self.stack.retain(|(open, _)| *open < level);
         // An unknown heading below a known one is a part of it.
         let section = section.unwrap_or_else(|| self.section());
@@ -29,7 +30,7 @@ impl Reader<'_> {
                 self.layout.date = Some(line.to_owned());
             }
             let words = &line[words];
-            self.push_heading(level, sections::of_heading(words));
+            self.push_heading(at, level, sections::of_heading(words));
             self.speaker = self.person_of_heading(words);
             return true;
         }
@@ -39,7 +40,7 @@ impl Reader<'_> {
             && trimmed.len() < 80
             && (under.bytes().all(|b| b == b'=') || under.bytes().all(|b| b == b'-'))
         {
-            self.push_heading(if under.starts_with('=') { 1 } else { 2 }, sections::of_heading(trimmed));
+            self.push_heading(at, if under.starts_with('=') { 1 } else { 2 }, sections::of_heading(trimmed));
             return true;
         }
         let words = trimmed.split_whitespace().count();
@@ -54,16 +55,16 @@ impl Reader<'_> {
                 bullet(self.text_of(at + 1)).is_some() || self.text_of(at + 1).trim().is_empty();
             if known.is_none()
                 && bullet(line).is_none()
-                && bullet(self.text_of(at + 1)).is_some()
+                && (bullet(self.text_of(at + 1)).is_some() || is_stand_up(self.text_of(at + 1)))
                 && let Some(person) = self.person_of_heading(trimmed)
             {
-                self.push_heading(LEADER, None);
+                self.push_heading(at, LEADER, None);
                 self.speaker = Some(person);
                 return true;
             }
             let apart = at == 0 || self.text_of(at - 1).trim().is_empty();
             if known.is_some() && (ends || closed || next_is_item || (apart && words <= 3)) {
-                self.push_heading(LEADER, known);
+                self.push_heading(at, LEADER, known);
                 return true;
             }
             let shouting = words >= 1
@@ -85,7 +86,7 @@ impl Reader<'_> {
                 && (shouting || (ends && next_is_item) || leads_list || alone || self.is_title(at))
                 && !self.names_person(trimmed)
             {
-                self.push_heading(LEADER, known);
+                self.push_heading(at, LEADER, known);
                 return true;
             }
         }
@@ -127,4 +128,10 @@ impl Reader<'_> {
         self.known_speakers.contains(name)
             || names::is_first_name(&name.split(' ').next().unwrap_or_default().to_lowercase())
     }
+}
+
+/// "y: merged the patch".
+fn is_stand_up(line: &str) -> bool {
+    let key = line.split_once(':').map_or("", |(key, _)| key.trim());
+    matches!(key, "y" | "t" | "b" | "yesterday" | "today" | "blockers" | "did" | "doing")
 }

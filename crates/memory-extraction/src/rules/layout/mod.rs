@@ -1,9 +1,11 @@
 //! The layout: which parts of a text are headers, headings, items, turns and prose, and which are code, logs, quoted
 //! replies and signatures that say nothing new.
 
+mod days;
 mod entries;
 mod headings;
 mod quiet;
+mod turns;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -57,6 +59,8 @@ pub(super) struct Layout {
     pub(super) speakers: Vec<String>,
     /// The name below the closing.
     pub(super) signed: Option<String>,
+    /// From which byte on which lines give the day, the nearest heading first: "2025-03-04", "Board meeting of 4 March".
+    pub(super) days: Vec<(usize, Vec<String>)>,
 }
 
 /// More speakers than any real conversation has.
@@ -80,6 +84,8 @@ struct Reader<'a> {
     layout: Layout,
     /// Open headings: level and section.
     stack: Vec<(usize, Section)>,
+    /// Those of them that may have a date: level and words.
+    dated: Vec<(usize, String)>,
     speaker: Option<String>,
     known_speakers: HashSet<String>,
     /// Full and first names of those known to have a part, lower case.
@@ -123,6 +129,7 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
         known_speakers,
         known_people: known,
         stack: Vec::new(),
+        dated: Vec::new(),
         speaker: None,
         open: false,
         heads: Vec::new(),
@@ -165,7 +172,15 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
             continue;
         }
         let first_known = known.contains(&name.to_lowercase());
-        if is_role(name) || !(first_known || names::could_be_name(name, turn.timed)) {
+        let lower = name.to_lowercase();
+        let ordinary = names::is_trailer(name)
+            || (names::is_common_word(&lower)
+                && !names::is_first_name(&lower)
+                && !names::is_wordy_name(&lower));
+        if is_role(name)
+            || !(first_known || names::could_be_name(name, turn.timed))
+            || (ordinary && !first_known && !turn.timed)
+        {
             continue;
         }
         *counts.entry(name).or_default() += 1;
@@ -203,6 +218,7 @@ impl<'a> Reader<'a> {
             self.open = false;
             return at + 1;
         }
+        self.date_line(at);
         if self.opens_section(at)
             || self.row(at)
             || self.take_turn(at)
@@ -240,31 +256,6 @@ impl<'a> Reader<'a> {
         true
     }
 
-    fn take_turn(&mut self, at: usize) -> bool {
-        let line = self.text_of(at);
-        let Some(turn) = turn(line) else { return false };
-        let name = turn.name.trim_start_matches('@');
-        if !self.known_speakers.contains(name)
-            || is_call(&turn)
-            || matches!(self.section(), Section::Prior(_) | Section::People)
-        {
-            return false;
-        }
-        self.speaker = Some(name.to_owned());
-        if self.layout.speakers.len() < SPEAKERS_MAX
-            && !self.layout.speakers.iter().any(|known| known == name)
-        {
-            self.layout.speakers.push(name.to_owned());
-        }
-        self.open = false;
-        if turn.text_at < line.len() {
-            let range = self.lines[at].start + turn.text_at..self.lines[at].end;
-            self.push(range, Form::Prose, self.section(), false);
-            self.open = true;
-        }
-        true
-    }
-
     fn item(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
         let Some(bullet) = bullet(line) else { return false };
@@ -279,6 +270,7 @@ impl<'a> Reader<'a> {
         match own {
             Some((section, after)) if after < rest.len() => {
                 self.push(start + after..self.lines[at].end, form, section, true);
+                self.give_to_named(&rest[..after]);
             }
             _ => self.push(start..self.lines[at].end, form, self.section(), false),
         }
@@ -317,6 +309,7 @@ impl<'a> Reader<'a> {
             Some(section) if !rest.is_empty() => {
                 let range = self.lines[at].start + after..self.lines[at].end;
                 self.push(range, Form::Prose, section, true);
+                self.give_to_named(&line[..after]);
                 self.open = true;
                 true
             }

@@ -31,7 +31,13 @@ pub(super) fn draft(
     let tokens = if whole { trimmed(parsed, &candidate.sentence) } else { candidate.tokens.clone() };
     let hit = hit(&clause, category);
     let listed = matches!(block.form, Form::Item { .. } | Form::Row { .. }) || block.labelled;
-    let owned = if listed { owners::owned(parsed, &tokens, speaker).people } else { Vec::new() };
+    // "Battery tests: Hyun-woo", "Two new bids (Tomasz)": without a verb of its own it is read as an item is.
+    let unsaid = matches!(hit.lead.subject, Subject::Nobody | Subject::Thing);
+    let owned = if listed || (category == Category::Commitment && unsaid) {
+        owners::owned(parsed, &tokens, speaker).people
+    } else {
+        Vec::new()
+    };
     let mut actors: Vec<Actor> = match category {
         Category::Commitment | Category::Execution | Category::Decision => {
             owned.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect()
@@ -54,11 +60,9 @@ pub(super) fn draft(
     }
     let bytes = text.bytes(&tokens);
     let words = &text.raw[bytes.clone()];
-    let due_time = (category == Category::Commitment).then(|| draft::due(words, parsed.reference)).flatten();
-    let event_time = match category {
-        Category::Execution => draft::happened(words, parsed.reference),
-        _ => parsed.reference,
-    };
+    let reference = parsed.reference_at(bytes.start);
+    let due_time = (category == Category::Commitment).then(|| draft::due(words, reference)).flatten();
+    let event_time = draft::time_of(category, words, reference);
     Draft {
         category,
         confidence,
@@ -80,18 +84,30 @@ fn doer(
     speaker: Option<usize>,
 ) -> Option<usize> {
     let parsed = clause.parsed;
-    let opens = parsed.person(clause.tokens.start).map(|mention| mention.entity);
+    // "Camille, you let the hotels know": the clause begins behind the name.
+    let called = clause.word(clause.tokens.start) == "you"
+        && clause.word(clause.tokens.start.saturating_sub(1)) == ",";
+    let opening = if called && clause.tokens.start > clause.sentence.start {
+        clause.sentence.start
+    } else {
+        clause.tokens.start
+    };
+    let opens = parsed.person(opening).map(|mention| mention.entity);
     let by = clause.tokens.clone().find(|at| clause.word(*at) == "by").and_then(|by| parsed.person(by + 1));
     let asked =
         clause.is_question() || clause.tokens.clone().any(|at| matches!(clause.word(at), "please" | "pls"));
+    let commits = hit.category == Category::Commitment;
     let unsaid = match hit.lead.subject {
+        _ if owners::is_for_many(parsed, &clause.tokens) => None,
+        _ if commits && owners::is_spoken_for_oneself(parsed, &clause.tokens) => speaker,
         Subject::Nobody if asked => context.addressee,
         Subject::Nobody | Subject::Me => speaker,
         Subject::We if clause.spoken && hit.category == Category::Decision => speaker,
         Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,
         _ => None,
     };
-    opens.or(by.map(|mention| mention.entity)).or(unsaid)
+    let named = || if commits { owners::told_to_do(parsed, &clause.tokens) } else { None };
+    opens.or(by.map(|mention| mention.entity)).or_else(named).or(unsaid)
 }
 
 /// The verb that carries the clause, with what stands before it.

@@ -20,9 +20,11 @@ struct Placed {
 impl DraftIndex {
     pub(super) fn of(drafts: &[Draft]) -> Self {
         let mut index = Self::default();
-        for (draft, evidence) in drafts.iter().enumerate().flat_map(|(draft, of)| {
-            of.evidence.iter().map(move |evidence| (draft, evidence))
-        }) {
+        for (draft, evidence) in drafts
+            .iter()
+            .enumerate()
+            .flat_map(|(draft, of)| of.evidence.iter().map(move |evidence| (draft, evidence)))
+        {
             let (segment, bytes) = evidence;
             let placed = Placed { bytes: bytes.clone(), reach: bytes.end, draft };
             index.0.entry(*segment).or_default().push(placed);

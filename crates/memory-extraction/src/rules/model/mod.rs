@@ -13,7 +13,7 @@ mod tests;
 mod token_features;
 mod weights;
 
-use memory_core::event::Category;
+use memory_core::event::{ActorRole, Category};
 use memory_core::ports::SourceText;
 use memory_language::text::CharSpan;
 
@@ -95,8 +95,10 @@ pub(super) fn judged(
             .filter_map(|(at, odds)| {
                 ClauseModel::category(&odds, &thresholds).map(|(category, odd)| (at, category, odd))
             })
-            .filter(|(at, category, _)| {
-                *category != Category::Commitment || !refuses(parsed, &candidates[*at])
+            .filter(|(at, category, _)| match category {
+                Category::Commitment => !refuses(parsed, &candidates[*at]),
+                Category::Execution => !denies(parsed, &candidates[*at]),
+                _ => true,
             })
             .collect();
         told.extend(told_in(parsed, roster, candidates, &likely, (&drafts, &index), &mut used));
@@ -123,7 +125,12 @@ fn told_in(
         let mut meeting = index.meeting(parsed.segment, &bytes).into_iter();
         if let Some(known) = meeting.find(|known| !used[*known] && drafts[*known].category == *category) {
             used[known] = true;
-            told.push(Draft { confidence: *odd, ..drafts[known].clone() });
+            let mut draft = Draft { confidence: *odd, ..drafts[known].clone() };
+            if is_without_owner(&draft) {
+                let composed = compose_event::draft(parsed, roster, candidate, *category, *odd, false);
+                draft.own(&composed.actors);
+            }
+            told.push(draft);
             continue;
         }
         let same = |other: &usize| candidates[*other].sentence == candidate.sentence;
@@ -132,6 +139,11 @@ fn told_in(
         told.push(compose_event::draft(parsed, roster, candidate, *category, *odd, !before && !after));
     }
     told
+}
+
+/// A promise whose one who is to keep it the rules did not find.
+fn is_without_owner(draft: &Draft) -> bool {
+    draft.category == Category::Commitment && !draft.actors.iter().any(|actor| actor.role == ActorRole::Owner)
 }
 
 /// "I won't be able to", "unable to": whatever else the words look like, it is no promise.
@@ -145,6 +157,11 @@ fn refuses(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
         }
         _ => false,
     })
+}
+
+/// "No connection pooling configured", "nothing was merged": what was not done.
+fn denies(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    parsed.text.is_any(candidate.tokens.start, &["no", "none", "nothing", "nobody", "neither", "never"])
 }
 
 fn verdicts(

@@ -1,6 +1,7 @@
 //! What the extractor finds in whole documents.
 
 mod linear;
+mod owners;
 mod people;
 mod samples;
 mod structure;
@@ -38,6 +39,13 @@ fn source(segments: Vec<Segment>) -> SourceText {
 
 fn read(text: &str) -> Extraction {
     checked(&source(vec![segment(text, None)]))
+}
+
+fn read_as(author: Option<&str>, participants: &[&str], text: &str) -> Extraction {
+    let mut source = source(vec![segment(text, None)]);
+    source.author = author.map(str::to_owned);
+    source.participants = participants.iter().map(|name| (*name).to_owned()).collect();
+    checked(&source)
 }
 
 /// Extracts and checks what must hold for every result.

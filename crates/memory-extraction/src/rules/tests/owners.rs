@@ -2,7 +2,8 @@
 
 use memory_core::event::Category;
 
-use super::{read, read_as, shown};
+use super::super::RulesExtractor;
+use super::{extract, read, read_as, segment, shown, source};
 
 fn lines(text: &str) -> Vec<String> {
     shown(&read(text))
@@ -22,7 +23,7 @@ fn action_marks_leave_the_owner_to_be_read() {
         ("ACTION: Martin and EKR to write a draft", "Commitment [Martin owner] Martin and EKR to"),
         ("Action item (Erik): find a venue for the summit", "Commitment [Erik owner] find a venue for"),
         ("## Actions\n\n- AI Alice: order the paint", "Commitment [Alice owner] AI Alice: order the"),
-        ("## Actions\n\n- [AI] Alice to order the paint", "Commitment [Alice owner] AI] Alice to order"),
+        ("## Actions\n\n- [AI] Alice to order the paint", "Commitment [Alice owner] [AI] Alice to order"),
         ("## Actions\n\n- Alice -> order the paint", "Commitment [Alice owner] Alice -> order the"),
     ] {
         assert_eq!(lines(text), [wanted], "{text}");
@@ -31,9 +32,10 @@ fn action_marks_leave_the_owner_to_be_read() {
 
 #[test]
 fn what_all_are_to_do_is_not_the_writers() {
-    for text in
-        ["## Actions\n\n- All board members: review the new code of conduct", "## Actions\n\n- Everyone to vote on the budget"]
-    {
+    for text in [
+        "## Actions\n\n- All board members: review the new code of conduct",
+        "## Actions\n\n- Everyone to vote on the budget",
+    ] {
         let found = shown(&read_as(Some("Alice Chen"), &[], text));
         assert!(found.iter().all(|line| !line.contains("Alice")), "{found:?}");
     }
@@ -68,7 +70,10 @@ fn a_date_before_the_words_is_their_day_and_days_are_counted_from_it() {
     let shown = shown(&extraction);
     assert_eq!(
         shown,
-        ["Execution [Alice Chen owner] Alice Chen fixed the", "Commitment due 03-08 [Bob Reyes owner] Bob Reyes will send"]
+        [
+            "Execution [Alice Chen owner] Alice Chen fixed the",
+            "Commitment due 03-08 [Bob Reyes owner] Bob Reyes will send"
+        ]
     );
     let time = extraction.events[0].event_time.map(|time| time.strftime("%m-%d").to_string());
     assert_eq!(time.as_deref(), Some("03-04"));
@@ -76,6 +81,85 @@ fn a_date_before_the_words_is_their_day_and_days_are_counted_from_it() {
 
 #[test]
 fn who_raised_it_is_named_and_not_the_writer() {
-    let found = shown(&read_as(Some("Bob Reyes"), &[], "Emma flagged that the export fails for large tenants."));
+    let found =
+        shown(&read_as(Some("Bob Reyes"), &[], "Emma flagged that the export fails for large tenants."));
     assert!(found.len() == 1 && found[0].contains("[Emma"), "{found:?}");
+}
+
+/// What is found with the model, which tells events that the rules have no draft of.
+fn with_model(author: Option<&str>, participants: &[&str], text: &str) -> Vec<String> {
+    let mut source = source(vec![segment(text, None)]);
+    source.author = author.map(str::to_owned);
+    source.participants = participants.iter().map(|name| (*name).to_owned()).collect();
+    shown(&extract(&source, RulesExtractor::new().model.as_deref()))
+}
+
+#[test]
+fn a_task_is_given_to_the_one_it_names_and_not_to_who_wrote_it() {
+    let text = "## Action items\n\n- 2.3 Winston Clarke to get a quote from a plumber by Friday\n\
+                - Battery tests: Alice Chen, 22 March\n- Write the report for the board – Bob Reyes\n\
+                - Next session: Kim Larsen will run the load test on Thursday\n";
+    let found =
+        with_model(Some("Dana Ortiz"), &["Winston Clarke", "Alice Chen", "Bob Reyes", "Kim Larsen"], text);
+    let owners: Vec<&str> = found
+        .iter()
+        .filter(|line| line.starts_with("Commitment"))
+        .filter_map(|line| line.split_once('[')?.1.split_once(" owner]").map(|(owner, _)| owner))
+        .collect();
+    assert!(!owners.contains(&"Dana Ortiz"), "{found:?}");
+    for owner in ["Winston Clarke", "Bob Reyes", "Kim Larsen"] {
+        assert!(owners.contains(&owner), "{owner}: {found:?}");
+    }
+}
+
+#[test]
+fn what_two_promise_is_of_both() {
+    let found = shown(&read_as(
+        Some("Tom Reyes"),
+        &["Nkechi Obi"],
+        "Nkechi and I will hold an open hour on Thursday.",
+    ));
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("Tom Reyes owner") && found[0].contains("Nkechi Obi owner"), "{found:?}");
+}
+
+#[test]
+fn a_conversation_with_a_machine_is_of_its_one_person() {
+    let found = shown(&read_as(
+        None,
+        &["Rowan Hill", "Assistant"],
+        "User: I will email the office before Friday.\n\nAssistant: Would you like a template?\n\nUser: No.",
+    ));
+    assert!(found.iter().any(|line| line.contains("[Rowan Hill owner]")), "{found:?}");
+}
+
+#[test]
+fn who_writes_above_their_words_says_them() {
+    for chat in [
+        "nyx — Today at 21:14\nnew build is up\nh4nnah — Today at 21:17\nI'll post the patch notes tomorrow",
+        "**nyx** commented\nclean split\n\n**h4nnah** commented\nI'll post the patch notes tomorrow",
+    ] {
+        let found = shown(&read_as(None, &["nyx", "h4nnah"], chat));
+        assert!(found.iter().any(|line| line.contains("[h4nnah owner]")), "{chat}: {found:?}");
+    }
+}
+
+#[test]
+fn what_was_told_as_past_has_its_day() {
+    let time = |text: &str| {
+        let event = read(text).events.into_iter().next();
+        event.and_then(|event| event.event_time).map(|time| time.strftime("%m-%d").to_string())
+    };
+    assert_eq!(time("The board approved the budget on Tuesday.").as_deref(), Some("03-12"));
+    assert_eq!(time("We decided on 4 March to release anyway.").as_deref(), Some("03-04"));
+    assert_eq!(time("The deadline moved from 1 April to 15 April.").as_deref(), Some("03-15"));
+    // A morning's round of "yesterday" and "today".
+    let round = "standup\n\n**Oyelaran**\ny: repaired the label printer\nt: will count the pallets\n";
+    let events = read_as(None, &["Oyelaran Bisi"], round).events;
+    let days: Vec<String> = events
+        .iter()
+        .filter_map(|event| event.event_time)
+        .map(|time| time.strftime("%m-%d").to_string())
+        .collect();
+    assert_eq!(days, ["03-14", "03-15"]);
 }

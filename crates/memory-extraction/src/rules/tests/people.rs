@@ -65,7 +65,7 @@ fn an_unknown_given_name_is_a_person_where_it_is_treated_as_one() {
             "The risk goes from M. Sorvik to Dilvys Merrimo, who stands in. Dilvys Merrimo knows it.",
             &["M. Sorvik", "Dilvys Merrimo"],
         ),
-        ("We walked with Alice and Zvorka. Later Zvorka repaired the gate.", &["Alice", "Zvorka"]),
+        ("We walked with Alice and Zvorka. After that Zvorka repaired the gate.", &["Alice", "Zvorka"]),
     ]);
 }
 

@@ -1,0 +1,74 @@
+//! Whose words a line is: turns of a conversation, and those who are named in a label.
+
+use super::super::lines::turn;
+use super::super::names;
+use super::super::people::is_role_name;
+use super::super::sections::Section;
+use super::{Form, Reader, SPEAKERS_MAX, is_call, is_role};
+
+/// Labels in lower case with which a speaker goes on.
+const NOTE_LABELS: [&str; 44] = [
+    "also", "answer", "btw", "context", "edit", "eta", "example", "expected", "fix", "http", "https", "idea",
+    "input", "link", "links", "nb", "nit", "imo", "minor", "optional", "next", "note", "output", "reminder",
+    "plan", "problem", "ps", "question", "reason", "result", "solution", "status", "steps", "summary",
+    "thought", "tip", "tldr", "todo", "update", "url", "version", "warning", "why", "yes",
+];
+
+impl Reader<'_> {
+    pub(super) fn take_turn(&mut self, at: usize) -> bool {
+        let line = self.text_of(at);
+        let Some(turn) = turn(line) else { return false };
+        let name = turn.name.trim_start_matches('@');
+        if !(self.known_speakers.contains(name) || self.is_unlisted_turn(at, name))
+            || is_call(&turn)
+            || matches!(self.section(), Section::Prior(_) | Section::People)
+        {
+            return false;
+        }
+        self.speaker = Some(name.to_owned());
+        if self.layout.speakers.len() < SPEAKERS_MAX
+            && !self.layout.speakers.iter().any(|known| known == name)
+        {
+            self.layout.speakers.push(name.to_owned());
+        }
+        self.open = false;
+        if turn.text_at < line.len() {
+            let range = self.lines[at].start + turn.text_at..self.lines[at].end;
+            self.push(range, Form::Prose, self.section(), false);
+            self.open = true;
+        }
+        true
+    }
+
+    /// "xq_7: on it" after the turn of another: a handle that nothing else tells of speaks for itself.
+    fn is_unlisted_turn(&self, at: usize, name: &str) -> bool {
+        let lower = name.to_lowercase();
+        let handle =
+            name.starts_with(char::is_lowercase) || name.contains(|c: char| c.is_ascii_digit() || c == '_');
+        let before = at.checked_sub(1).map_or("", |before| self.text_of(before));
+        let among_turns = before.trim().is_empty()
+            || turn(before)
+                .is_some_and(|turn| self.known_speakers.contains(turn.name.trim_start_matches('@')));
+        self.speaker.is_some()
+            && self.known_speakers.len() > 1
+            && among_turns
+            && !name.contains(' ')
+            && name.len() > 2
+            && (is_role_name(name) || (handle && !names::is_common_word(&lower) && !is_role(name)))
+            && !NOTE_LABELS.contains(&lower.as_str())
+    }
+
+    /// "Action item (Eric): …", "ACTION (@kim): …": who is named in the label is who is to do it.
+    pub(super) fn give_to_named(&mut self, label: &str) {
+        let named =
+            label.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name.trim());
+        let Some(name) = named.filter(|name| !name.is_empty()) else { return };
+        let first = name.trim_start_matches('@').split_whitespace().next().unwrap_or_default().to_lowercase();
+        let known =
+            name.starts_with('@') || self.known_people.contains(&first) || names::is_first_name(&first);
+        if let (true, Some(last)) = (known, self.layout.blocks.last_mut()) {
+            last.speaker = Some(name.trim_start_matches('@').to_owned());
+            self.layout.people.push(name.to_owned());
+        }
+    }
+}
