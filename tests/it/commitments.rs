@@ -1,4 +1,4 @@
-//! What becomes of promises: what is told later ends them, and nothing is deleted for it.
+//! What becomes of promises: later texts end them, and nothing is deleted for it.
 
 use std::sync::Arc;
 

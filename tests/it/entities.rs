@@ -1,4 +1,4 @@
-//! Who is who: names are taken for entities where the texts bear it out, and nothing is merged in silence.
+//! Resolution of names: they are taken for one entity where the texts confirm it, and nothing is merged in silence.
 
 use memory_core::artifact::Draft;
 use memory_core::entity::EntityType;

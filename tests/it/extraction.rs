@@ -177,7 +177,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing() {
 async fn a_lease_that_runs_out_during_the_work_leaves_the_job_to_another() {
     let f = light(line_reader()).await;
     let url = f.url.clone();
-    // While the extractor reads, the lease passes to somebody else.
+    // While the extractor reads, the lease passes to another worker.
     let thief = scripted(move |source| {
         let url = url.clone();
         let steal = async move {

@@ -1,4 +1,4 @@
-//! The authoring tools over the wire: what an assistant sends, and what it is told.
+//! The authoring tools over the wire: what an assistant sends, and what it gets back.
 
 use memory_tests::process::{DataDir, Server, StdioHost};
 use serde_json::{Value, json};

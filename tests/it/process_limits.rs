@@ -1,4 +1,4 @@
-//! What a request may cost before it is answered: connections, heads, bodies, lines, and who may send them.
+//! What a request may cost before it is answered: connections, heads, bodies, lines, and access.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

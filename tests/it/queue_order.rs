@@ -1,4 +1,4 @@
-//! The order of the queue: small before bulk, namespaces in turn, nobody starved, and what kills its worker alone.
+//! The order of the queue: small before bulk, namespaces in turn, none starved, and a job that kills its worker alone.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::stand_ins::line_reader;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Notes with a due job each: how many, of which namespace, in which lane, and for how many seconds they have waited.
+/// Notes with a due job each: how many, of which namespace, in which priority, and for how many seconds they have waited.
 async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
     let f = Fixture::without_model(line_reader()).await;
     let mut sql = f.sql().await;
@@ -53,7 +53,7 @@ impl<'a> OneHand<'a> {
         Self { store, turns: FairScheduler::default() }
     }
 
-    /// Claims and finishes so many jobs, one after the other; gives namespace and lane of each.
+    /// Claims and finishes so many jobs, one after the other; gives namespace and priority of each.
     async fn work(&mut self, count: usize) -> Vec<(String, i16)> {
         let mut done = Vec::new();
         for _ in 0..count {

@@ -1,4 +1,4 @@
-//! What every vector index must do, held against pgvector, the stand-in for Qdrant and, where there is one, a real Qdrant
+//! What every vector index must do, checked with pgvector, the stand-in for Qdrant and, where there is one, a real Qdrant
 //! (`QDRANT_TEST_URL=http://localhost:6334 cargo test --workspace --test it -- --ignored real_qdrant`).
 
 use memory_core::artifact::{Context, Draft};

@@ -44,7 +44,7 @@ struct Settings {
     /// How long a job belongs to this worker, unless it renews that; a killed worker's jobs wait as long
     #[arg(long, env = "REMEMBRANCER_WORKER_LEASE_SECONDS", default_value_t = LEASE_SECONDS, value_parser = clap::value_parser!(u64).range(2..=3600))]
     lease_seconds: u64,
-    /// Address that metrics and health are told at, e.g. `127.0.0.1:9464`; none unless it is given
+    /// Address to serve metrics and health at, e.g. `127.0.0.1:9464`; none unless it is given
     #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS")]
     metrics_bind: Option<String>,
 }
@@ -139,7 +139,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits for a database that is away or only starting; `None` when told to stop meanwhile.
+/// Waits for a database that is away or only starting; `None` once `stop` is cancelled.
 async fn open(
     url: &str,
     connections: u32,

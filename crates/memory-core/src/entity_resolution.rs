@@ -1,8 +1,8 @@
-//! Who is meant by a name: within one text, and among the entities that are known.
+//! Which entity a name refers to: within one text, and among the entities that are known.
 //!
 //! Certain signs come first and are looked up, not weighed: an e-mail address or handle, the same name, a name that only
-//! one entity goes by. This module weighs the rest. A name alone never suffices: what speaks for an entity must be
-//! in what surrounds both, and clearly more than speaks for the next one. What is doubtful stays apart and is said.
+//! one entity goes by. This module weighs the rest. A name alone never suffices: there must be evidence in the context
+//! of both, and clearly more than for the next entity. What is doubtful stays apart and is reported.
 
 use memory_language::similarity;
 
@@ -13,7 +13,7 @@ use crate::event::ExtractedEntity;
 const SURE: f32 = 0.74;
 /// By so much the best must lead the next.
 const MARGIN: f32 = 0.15;
-/// Below this nobody need look at a pair.
+/// A pair with a lower score is not queued for review.
 const DOUBTFUL: f32 = 0.4;
 /// The most doubts that are said about one name.
 const DOUBTS_MAX: usize = 4;
@@ -26,7 +26,7 @@ const INITIALS: f32 = 0.4;
 
 const CONVERSATION: f32 = 0.3;
 const TAKES_PART: f32 = 0.3;
-/// What one shared entity that nobody else mentions would add, and the most that all of them add.
+/// What one shared entity without other mentions would add, and the most that all of them add.
 const SHARED_EACH: f32 = 0.5;
 const SHARED_MAX: f32 = 0.35;
 const SAME_SOURCE: f32 = 0.05;
@@ -40,7 +40,7 @@ pub struct Surroundings {
     pub is_known_name: bool,
     /// It is mentioned in the same conversation.
     pub same_conversation: bool,
-    /// It is named among who wrote, spoke or took part.
+    /// It is among the authors, speakers or participants.
     pub takes_part: bool,
     /// Of each other entity that both are mentioned with, how many mentions that has.
     pub shared: Shared,
@@ -63,14 +63,14 @@ impl Shared {
     }
 }
 
-/// How well an entity fits a name where it stands.
+/// How well an entity fits a name in its context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// 0 to 1.
     pub score: f32,
     /// For a reader.
     pub reasons: Vec<String>,
-    /// More than the name speaks for it, and it bears a name that this one may stand for.
+    /// There is more evidence than the name, and it has a name that this one may abbreviate.
     may_be_sure: bool,
 }
 
@@ -124,7 +124,7 @@ pub fn coreference(entities: &[ExtractedEntity]) -> Vec<usize> {
     leader
 }
 
-/// A name as a text tells it.
+/// An entity as a text names it.
 struct InText {
     entity_type: EntityType,
     is_person: bool,
@@ -150,7 +150,7 @@ impl InText {
         }
     }
 
-    /// Neither type nor addresses tell them apart.
+    /// Neither type nor addresses distinguish them.
     fn may_be(&self, other: &Self) -> bool {
         let common = || self.addresses.iter().any(|address| other.addresses.contains(address));
         self.entity_type == other.entity_type
@@ -162,7 +162,7 @@ impl InText {
 pub fn fit(entity_type: EntityType, name: &str, names: &[String], around: &Surroundings) -> Option<Fit> {
     let alike = names.iter().filter_map(|known| Some((like_name(entity_type, name, known)?, known)));
     let alike: Vec<((f32, &'static str, bool), &String)> = alike.collect();
-    // A first name or a handle stands for many until it is known whose it is: nobody else is taken for them.
+    // A first name or a handle is ambiguous until its owner is known: no entity known by one alone is a target.
     let is_target = |known: &str| entity_type != EntityType::Person || normalised_name(known).contains(' ');
     let is_plain = around.is_known_name && names.iter().any(|known| is_target(known))
         || alike.iter().any(|((.., is_slip), known)| !is_slip && is_target(known));

@@ -33,7 +33,7 @@ pub struct Evidence {
     pub quote: String,
 }
 
-/// Someone or something the text names. Events refer to it by its index in [`Extraction::entities`].
+/// An entity that the text names. Events refer to it by its index in [`Extraction::entities`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtractedEntity {
     /// The fullest name seen, such as `Alice Chen`.
@@ -93,8 +93,8 @@ pub struct Rejected {
 }
 
 impl Extraction {
-    /// Keeps what the source bears out: every quote stands where its span says, every index points at
-    /// something, every event has evidence. The rest is removed and counted, never repaired by guessing.
+    /// Keeps what the source confirms: every quote is at its span, every index points at something, every event has
+    /// evidence. The rest is removed and counted, never repaired by guessing.
     #[must_use]
     pub fn verified(mut self, segments: &[&str]) -> (Self, Rejected) {
         let mut rejected = self.rejected;
@@ -146,7 +146,7 @@ pub struct StoredEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedBy {
     pub event_id: String,
-    /// The name of an [`Ending`](crate::commitment::Ending).
+    /// The name of an [`Ending`].
     pub kind: String,
 }
 

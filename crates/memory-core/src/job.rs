@@ -1,4 +1,4 @@
-//! Background work: kinds, states, lanes and the closed list of ways in which it fails.
+//! Background work: kinds, states, priorities and the closed list of ways in which it fails.
 
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ closed_set! {
         Small = "small",
         /// A long text, or what has turned out to take long.
         Large = "large",
-        /// One of many, such as of an import, that nobody waits for.
+        /// One of many, such as of an import.
         Bulk = "bulk",
         /// The same of long texts.
         BulkLarge = "bulk_large",
@@ -127,12 +127,12 @@ impl Lane {
         Self::ALL.iter().copied().find(|lane| lane.number() == number)
     }
 
-    /// Whether its jobs may take longer than somebody would wait.
+    /// Whether its jobs are too long for a client to wait for.
     pub fn is_long(self) -> bool {
         matches!(self, Self::Large | Self::BulkLarge)
     }
 
-    /// The lane of the same urgency for a long text.
+    /// The priority of the same urgency for a long text.
     #[must_use]
     pub fn of_long_work(self) -> Self {
         match self {

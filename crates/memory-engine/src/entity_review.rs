@@ -33,7 +33,7 @@ impl EntityReview {
         Self { store, recovery }
     }
 
-    /// Entities that stand by themselves, those mentioned most first, and how many there are without the limit.
+    /// Entities that are not merged into another, those mentioned most first, and how many there are without the limit.
     pub async fn list(
         &self,
         ns: &Namespace,
@@ -113,7 +113,7 @@ impl EntityReview {
         once(answer, unanswered)
     }
 
-    /// The entity stands by itself again, as before it was merged. Gives it and what it counted as.
+    /// Undoes the merge of an entity. Gives it and the one that it was merged into.
     #[tracing::instrument(skip_all, fields(%ns, id))]
     pub async fn split(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
         let unanswered = Mutex::new(None);

@@ -8,7 +8,7 @@ use memory_core::job::{ErrorCode, JobKind};
 use memory_store::jobs::JobTarget;
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
-/// Gauges without labels that only the database can tell.
+/// Gauges without labels that are read from the database.
 pub(crate) const OF_THE_DATABASE: [&str; 4] = [
     "remembrancer_workers",
     "remembrancer_database_size_bytes",

@@ -1,4 +1,4 @@
-//! Gauges that are read when somebody scrapes: what waits, the pool, the disk, the models.
+//! Gauges that are read on a scrape: pending work, the pool, the disk, the models.
 
 use std::time::{Duration, Instant};
 
@@ -86,7 +86,7 @@ fn show(backlog: &Backlog) {
     gauge!("remembrancer_mirror_lag_seconds").set(seconds);
 }
 
-/// Nobody is to take what was true before for what is true now.
+/// Sets the gauges of the database to NaN, since their last values are outdated.
 fn forget() {
     for name in OF_THE_DATABASE {
         gauge!(name).set(f64::NAN);

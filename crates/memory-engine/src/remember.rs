@@ -30,7 +30,7 @@ pub struct Remembered {
     pub summary: String,
     pub context: Context,
     pub is_created: bool,
-    /// The artifact that stood at this place until now.
+    /// The artifact that was at this place until now.
     pub supersedes: Option<ArtifactId>,
     /// The text's own extraction job, queued by this call or open already.
     pub job_id: Option<JobId>,
@@ -64,7 +64,7 @@ impl Memory {
         self.remember_for(ns, draft, Lane::Small).await
     }
 
-    /// The same for one of many texts that nobody waits for: their jobs let others go before.
+    /// The same for one of many texts, as of an import: their jobs get bulk priority.
     pub async fn remember_in_bulk(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
         self.remember_for(ns, draft, Lane::Bulk).await
     }
@@ -352,7 +352,7 @@ fn keep_what_was_not_given(
     }
 }
 
-/// Counts the words of the turn after a place again, now that another text (or none) stands before it.
+/// Counts the words of the turn after a place again, now that another text (or none) is before it.
 pub(crate) async fn render_following_turn(
     tx: &mut Tx,
     ns: &Namespace,

@@ -75,7 +75,7 @@ impl ModelFiles {
         OnnxEmbedding::load(&self.model_dir, &self.onnxruntime_library, (cores() / 2).clamp(1, 4))
     }
 
-    /// Loads the reranker of another folder. Somebody waits for it, and it has much to read: it may use every core.
+    /// Loads the reranker of another folder. A caller is blocked on it and it has much to read, so it may use every core.
     pub fn load_reranker(&self, dir: &Path) -> Result<CrossEncoder, RerankError> {
         CrossEncoder::load(dir, &self.onnxruntime_library, cores())
     }

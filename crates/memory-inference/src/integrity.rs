@@ -1,5 +1,5 @@
-//! Whether the files of a model and of its runtime are what was put there: a file that was cut short or altered is named
-//! when it is loaded, and not met later as a crash or as vectors that mean nothing.
+//! Integrity of the files of a model and of its runtime: a file that was cut short or altered is reported by name when it is
+//! loaded, instead of causing a crash or meaningless vectors later.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -33,7 +33,7 @@ pub fn write_sums(folder: &Path) -> std::io::Result<()> {
     std::fs::write(folder.join(SUMS_FILE), sums)
 }
 
-/// The sums that were noted in a folder; none where nothing was.
+/// The sums that a folder's [`SUMS_FILE`] lists; none without that file.
 pub(crate) struct Sums(BTreeMap<String, String>);
 
 impl Sums {
@@ -102,7 +102,7 @@ pub fn check_library(path: &Path) -> Result<(), String> {
     }
 }
 
-/// How long an ELF file of 64 bits is at least; none for another format, which the loader itself refuses or knows.
+/// How long an ELF file of 64 bits is at least; none for another format, which the loader itself checks.
 fn needed_bytes(head: &[u8]) -> Option<u64> {
     const PROGRAM_OFFSET: usize = 8;
     const PROGRAM_BYTES: usize = 32;

@@ -1,7 +1,7 @@
 //! A cross-encoder that reads a question and a passage together, under ONNX Runtime: slower and better than comparing
 //! what was made of each alone. Only where a folder of one is named.
 //!
-//! One thread owns the model and reads a few passages at a time; a question that nobody waits for any more is dropped.
+//! One thread owns the model and reads a few passages at a time; a question whose caller was cancelled is dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::runtime;
 const ONNX_FILES: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
 /// Tokens of question and passage together; more of a passage is not read.
 const WINDOW_TOKENS: usize = 512;
-/// Passages of one run: between two of them it is looked whether anybody still waits.
+/// Passages of one run; between two runs a cancelled question is dropped.
 const BATCH: usize = 4;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -57,7 +57,7 @@ pub struct CrossEncoder {
 struct Question {
     text: String,
     passages: Vec<String>,
-    /// Whoever no longer waits has dropped the other end.
+    /// Closed once the caller has been cancelled.
     reply: oneshot::Sender<Result<Vec<f32>, RerankError>>,
 }
 
@@ -145,7 +145,7 @@ fn answer_all(mut model: TextRerank, waiting: &mpsc::Receiver<Question>) {
                 }
             }
         }
-        // Whoever asked may have gone meanwhile.
+        // The caller may have been cancelled meanwhile.
         let _ = reply.send(failed.map_or(Ok(scores), Err));
     }
 }

@@ -263,7 +263,7 @@ impl PassageColumns {
 /// How a new revision comes to its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Otherwise another one stood there after it.
+    /// Otherwise another one superseded it.
     pub is_latest: bool,
     /// `None` is now.
     pub created_at: Option<Timestamp>,
@@ -330,7 +330,7 @@ pub async fn insert_revision(
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))
 }
 
-/// Takes the latest revision out of its place, so that a successor can stand there.
+/// Takes the latest revision out of its place, so that a successor can be put there.
 pub async fn retire(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<(), StoreError> {
     let retired = sqlx::query(
         "update artifact_revision set is_latest = false where namespace = $1 and revision_id = $2 and is_latest",
@@ -356,7 +356,7 @@ pub async fn retire(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Res
     Ok(())
 }
 
-/// Notes on a retired revision which one took its place.
+/// Records on a retired revision which one superseded it.
 pub async fn name_successor(
     tx: &mut Tx,
     ns: &Namespace,

@@ -10,7 +10,7 @@ use crate::{Conn, Store, StoreError, models};
 /// Nothing is counted further.
 const COUNTED_MAX: i64 = 100_000;
 
-/// Jobs that wait in a lane.
+/// Pending jobs of a priority and kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiting {
     pub lane: i16,

@@ -1,4 +1,4 @@
-//! The first connection to a database: whether there is one, and if not, the reason as a sentence for whoever set it up.
+//! The first connection to a database: whether there is one, and if not, the reason as a sentence for operators.
 //! The address is never shown, since it has a password in it; host, port, user and database are.
 
 use std::io::ErrorKind;
@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions, Connection};
 
 use crate::StoreError;
 
-/// How long one try may take: whoever waits is told the reason within three seconds.
+/// How long one try may take: callers get the reason within three seconds.
 const TIMEOUT: Duration = Duration::from_millis(2_500);
 const FORM: &str = "postgres://USER:PASSWORD@HOST:5432/DATABASE";
 

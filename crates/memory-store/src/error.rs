@@ -1,7 +1,7 @@
 /// Why the store could not do what it was asked, by what the caller does next.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Someone else holds the job now, or it is gone: drop the work.
+    /// Another worker holds the job now, or it is gone: drop the work.
     #[error("the lease on the job was lost")]
     LeaseLost,
     /// Another writer was first at the same place: read again and try again.

@@ -81,7 +81,7 @@ pub async fn unread_window(
     rows.iter().map(source_of).collect()
 }
 
-/// Who found it.
+/// The extractor that found it.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtractorId<'a> {
     pub name: &'a str,
@@ -120,7 +120,7 @@ pub async fn replace_extraction(
         .collect();
     insert_names(tx, ns, &told).await?;
     let event_counts = insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
-    // What was rejected is not told apart by source: it is counted once, on the first.
+    // What was rejected is not attributed to sources: it is counted once, on the first.
     let mut rejections = vec![0_i32; targets.len()];
     if let Some(first) = rejections.first_mut() {
         *first = (rejected.events + rejected.mentions) as i32;
@@ -146,8 +146,8 @@ pub async fn replace_extraction(
     Ok(prepared.events.len())
 }
 
-/// Deletes what was found in the revisions before, and gives the names that they, and the other sources, told and of
-/// whom: the same names there mean the same again.
+/// Deletes what was found in the revisions before, and gives the names that they, and the other sources, had, with their
+/// entities: the same names there mean the same again.
 async fn take_back(
     tx: &mut Tx,
     ns: &Namespace,
@@ -256,7 +256,7 @@ pub async fn restore_extraction(
     Ok(())
 }
 
-/// Which of the sources still stand; they cannot be forgotten before the transaction ends.
+/// Which of the sources are still there; they cannot be forgotten before the transaction ends.
 async fn lock_sources(tx: &mut Tx, ns: &Namespace, sources: &[Source]) -> Result<Vec<i64>, StoreError> {
     let ids: Vec<i64> = sources.iter().map(|s| s.revision_id.0).collect();
     Ok(sqlx::query_scalar(

@@ -116,7 +116,7 @@ pub async fn related_events(
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }
 
-/// Someone or something that the hits are about.
+/// An entity that the hits are about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundEntity {
     pub name: String,
@@ -136,7 +136,7 @@ pub struct MaybeSame {
     pub score: f32,
 }
 
-/// The entities named, then those that the revisions mention or whose events they tell, those of most hits first.
+/// The entities named, then those that the revisions mention or whose events they have, those of most hits first.
 /// Under filters, what is said of them is what texts in scope say.
 pub async fn entities_of(
     conn: &mut Conn,
@@ -169,7 +169,7 @@ pub async fn entities_of(
         .collect()
 }
 
-/// The entities that go by one of these normalised names, those that stand for what counts as them; at most `limit`.
+/// The entities that have one of these normalised names, merged ones as what they are merged into; at most `limit`.
 pub async fn entities_called(
     conn: &mut Conn,
     ns: &Namespace,

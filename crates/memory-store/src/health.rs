@@ -52,7 +52,7 @@ impl Store {
     }
 }
 
-/// What a database is, told without changing anything in it.
+/// The facts of a database, read without changing anything in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
     /// As in `18.6`.

@@ -30,7 +30,7 @@ pub struct HydratedHit {
     pub conversation_id: Option<String>,
     pub turn_index: Option<i32>,
     pub is_latest: bool,
-    /// The artifact that stands at the place now, when it is another.
+    /// The artifact that is at the place now, when it is another.
     pub superseded_by: Option<String>,
     pub passage: String,
     pub span: CharSpan,
@@ -159,7 +159,7 @@ pub async fn events(conn: &mut Conn, ns: &Namespace, ids: &[String]) -> Result<V
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }
 
-/// The ids of a revision's events of these categories (of all where there is none), as they stand in the text, from the
+/// The ids of a revision's events of these categories (of all where there is none), in the order of the text, from the
 /// `offset`th.
 pub async fn events_of_revision(
     conn: &mut Conn,
@@ -206,7 +206,7 @@ pub async fn passages_of_events(
     Ok(rows.into_iter().map(|(event, passage)| (event, PassageId(passage))).collect())
 }
 
-/// Where a text stands, or stood.
+/// A place where a text is, or was.
 #[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
 pub struct Place {
     pub source: Option<String>,
@@ -215,11 +215,11 @@ pub struct Place {
     pub turn_index: Option<i32>,
     pub author: Option<String>,
     pub title: Option<String>,
-    /// A newer text stands there.
+    /// A newer text is there.
     pub is_superseded: bool,
 }
 
-/// The places of an artifact, those where it stands before those where it stood; and how many there are.
+/// The places of an artifact, those where it is the latest first; and how many there are.
 pub async fn places(
     conn: &mut Conn,
     ns: &Namespace,

@@ -40,7 +40,7 @@ pub(crate) fn lexeme_key(ns: &Namespace) -> String {
     (0..5).map(|i| char::from(DIGITS[((hash >> (5 * i)) & 31) as usize])).collect()
 }
 
-/// The text form of a `tsvector` in which a lexeme stands as often as it occurs.
+/// The text form of a `tsvector` that has a lexeme as often as it occurs.
 pub fn lex_literal(ns: &Namespace, lexemes: &LexemeCounts) -> String {
     let key = lexeme_key(ns);
     let mut literal = String::with_capacity(lexemes.counts.len() * 16);

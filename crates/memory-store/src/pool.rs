@@ -36,7 +36,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Lets the transaction wait between its statements for whoever reads what it gives.
+    /// Lets the transaction pause between its statements while a client reads its results.
     pub async fn allow_pauses(&mut self) -> Result<(), StoreError> {
         sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *self.0).await?;
         Ok(())
@@ -87,7 +87,7 @@ impl StoreSettings {
     }
 }
 
-/// The connections of a process: those that somebody works with, those that are open besides, and how many there may be.
+/// The connections of a process: those in use, those that are open and idle, and how many there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolState {
     pub used: usize,
@@ -95,7 +95,7 @@ pub struct PoolState {
     pub most: usize,
 }
 
-/// How long somebody waited for a connection.
+/// How long a caller waited for a connection.
 fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
     metrics::histogram!("remembrancer_database_wait_duration_seconds").record(asked.elapsed());
     if matches!(error, Some(sqlx::Error::PoolTimedOut)) {
@@ -110,7 +110,7 @@ pub struct Store {
     pub(crate) beside: Beside,
 }
 
-/// One connection beside the pool, for whoever asks after the database while all of the pool are at work. It is opened when it
+/// One connection beside the pool, for health checks while all of the pool are in use. It is opened when it
 /// is first wanted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside(Arc<Mutex<Option<Conn>>>);
@@ -136,7 +136,7 @@ impl Beside {
 
 impl Store {
     /// Connects, checks that the database is fit for use and migrates it; a role that may not do that finds it migrated, or
-    /// is told to try again.
+    /// gets an error that says to try again.
     pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
         let store = Self::connect(url, connections).await?;
         schema::ensure(&store.pool).await?;
@@ -275,7 +275,7 @@ impl Store {
     }
 }
 
-/// What the processes of one database tell each other of.
+/// What the processes of one database notify each other of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     /// Jobs may be due.

@@ -1,4 +1,4 @@
-//! The schema: whether it is the one that this program was made for, who may bring it there, and what a role that owns
+//! The schema: whether it is the one that this program was made for, which role may migrate it, and what a role that owns
 //! nothing of it needs to work with it.
 
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub struct Migrated {
     pub granted_to: Option<String>,
 }
 
-/// The schema as it stands, held against the one that this program knows.
+/// The schema of the database, compared with the one that this program knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Standing {
     Current,
@@ -106,7 +106,7 @@ async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
     let is_applied = |version: i64, checksum: &[u8]| {
         applied.iter().any(|(at, sum, success)| *at == version && *success && sum == checksum)
     };
-    // What was applied and is not known any more, or is another, is for the migrator to tell of.
+    // What was applied and is not known any more, or differs, is reported by the migrator.
     let is_current = applied.len() == MIGRATOR.iter().count()
         && MIGRATOR.iter().all(|migration| is_applied(migration.version, &migration.checksum));
     Ok(if is_current { Standing::Current } else { Standing::Behind { at } })
@@ -174,7 +174,7 @@ impl Store {
         if !is_owner(&mut turn).await? {
             return Err(StoreError::Unprepared(unprepared(&mut turn, from).await?));
         }
-        // Who does not own the tables cannot make it when the first mirror needs it.
+        // A role that does not own the tables could not make it when the first mirror needs it.
         crate::vector::mirrors::ensure_order(&mut turn).await?;
         if let Some(role) = role {
             let mut tx = store.begin().await?;
@@ -187,7 +187,7 @@ impl Store {
     }
 }
 
-/// Waits until nobody else migrates. Not within a statement: an index that another makes meanwhile would wait for it.
+/// Waits until no other process migrates. Not within a statement: an index that another makes meanwhile would wait for it.
 async fn take_turn(store: &Store) -> Result<Conn, StoreError> {
     let mut conn = store.dedicated().await?;
     let deadline = Instant::now() + TURN_TIMEOUT;
@@ -235,7 +235,7 @@ async fn admit(conn: &mut Conn, role: &RuntimeRole) -> Result<(), StoreError> {
         None => {}
         Some(password) => {
             let verb = if is_there { "alter" } else { "create" };
-            // In place of the password, which would stand in the log of a server that logs its statements.
+            // In place of the password, which would be in the log of a server that logs its statements.
             let verifier = crate::scram::verifier(password);
             let statement: String =
                 sqlx::query_scalar("select format($1 || ' role %I login password %L', $2, $3)")

@@ -26,7 +26,7 @@ pub fn init(filter: &str) -> Result<(), String> {
 /// Whether lines are objects.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Tells whoever started this: as a plain line, or as one of the log where that is for machines.
+/// A line for the user at the terminal; with the format `json` a log line.
 pub fn say(text: &str) {
     if IS_JSON.load(Ordering::Relaxed) {
         tracing::info!("{text}");
@@ -35,7 +35,7 @@ pub fn say(text: &str) {
     }
 }
 
-/// The same of why a program ends.
+/// The same for the reason why a program ends.
 pub fn fail(program: &str, reason: &str) {
     if IS_JSON.load(Ordering::Relaxed) {
         tracing::error!("{program}: {reason}");

@@ -97,7 +97,7 @@ pub struct CallSpan {
     memory: Option<Context>,
 }
 
-/// Begins the spans of a call; none where nobody wants any.
+/// Begins the spans of a call; none where no collector is configured.
 pub fn begin(call: &Incoming<'_>) -> Option<CallSpan> {
     let tracer = TRACED.get()?.tracer("remembrancer");
     let mut carried = HashMap::new();
@@ -186,7 +186,7 @@ impl HttpClient for Client {
             Ok(sent) => sent,
             Err(_) => Err("the collector did not answer in time".into()),
         };
-        // Said when it begins, not with every batch.
+        // Logged when it begins, not with every batch.
         match &sent {
             Ok(_) => self.has_failed.store(false, Ordering::Relaxed),
             Err(error) if !self.has_failed.swap(true, Ordering::Relaxed) => {

@@ -1,4 +1,4 @@
-//! Putting a memory together: its database, its model, its worker.
+//! Starting a memory: its database, its model, its worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::settings::Settings;
 use crate::setup::{Component, Components};
 use memory_engine::readiness::{Announce, Readiness};
 
-/// How often the embedded database is looked after.
+/// How often it is checked that the embedded database runs.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
-/// How often files of graphs are looked for.
+/// How often it is checked which files of graphs are gone.
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// How long until another try when the database cannot be reached at the start.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3);
@@ -34,7 +34,7 @@ pub(crate) enum Mismatch {
     GoWithout,
 }
 
-/// A model that is loaded while the database starts, which alone knows whether it is the right one.
+/// A model that is loaded while the database starts; only the database has which one is the right one.
 struct Guess {
     files: ModelFiles,
     loading: JoinHandle<Result<OnnxEmbedding, EmbeddingError>>,
@@ -80,8 +80,8 @@ impl Booted {
     }
 }
 
-/// Boots and announces; while the database cannot be reached it tries again. A fault that waiting cannot
-/// mend is announced and returned.
+/// Boots and announces; while the database cannot be reached it tries again. An error that a retry cannot solve is
+/// announced and returned. None once `stop` is cancelled.
 pub(crate) async fn boot(
     settings: &Settings,
     announce: &Announce,
@@ -228,7 +228,7 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
     match Store::open(&postgres.url(), connections).await {
         Ok(store) => Ok((store, Some(postgres))),
         Err(error) => {
-            // Nobody else would end it.
+            // Without a store there is no later point at which it is stopped.
             let _ = postgres.stop().await;
             Err(error.into())
         }
@@ -271,8 +271,8 @@ async fn follow_major(
     Ok(())
 }
 
-/// What this version knows of the schema may be what makes it possible to dump it. Before that is changed it is copied, and
-/// before anything is begun there has to be room for all of it.
+/// Brings the schema of the older database up to date, since a dump may depend on it. Before that a copy is made, and first
+/// of all the free space is checked.
 async fn prepare_for_dump(
     postgres: &EmbeddedPostgres,
     older: &EmbeddedPostgres,
@@ -284,7 +284,7 @@ async fn prepare_for_dump(
     Ok(())
 }
 
-/// Sees to the graphs whose files are gone. With a database of the user's own the files may be on another machine.
+/// Tidies the graphs whose files are gone. With a shared database the files may be on another machine.
 async fn tidy(memory: Arc<Memory>, stop: CancellationToken) {
     loop {
         if let Err(error) = memory.graph().tidy_files().await {

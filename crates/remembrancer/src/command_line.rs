@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Ask the server whether it is ready; for health checks
     Health(HealthArgs),
-    /// Show who and what the texts name, and say which are the same
+    /// Show the entities that texts name, and decide which are the same
     #[command(subcommand)]
     Entities(EntitiesCommand),
     /// Write everything of a namespace that cannot be derived, or one of its graphs, as lines of JSON

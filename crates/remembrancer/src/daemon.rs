@@ -1,5 +1,5 @@
 //! One process a data folder holds the database, the model and the worker. Others reach it over a private
-//! socket: the first line says what they want, what follows is MCP, or lines of JSON.
+//! socket: the first line is a [`ClientRequest`], what follows is MCP, or lines of JSON.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -28,17 +28,17 @@ use memory_engine::readiness;
 
 /// How long a stopping process lets its clients' calls finish.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What the lock's file says of a process that someone started by hand, or others in the background.
+/// What the lock file says of a process that a user started, and of one that clients started in the background.
 pub(crate) const OWN: &str = "serve";
 const IN_BACKGROUND: &str = "background";
 /// How long until a process in the background, whose memory could not be started, tries again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What a client of the socket wants.
+/// What a client of the socket requests.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "want", rename_all = "snake_case")]
 pub(crate) enum ClientRequest {
-    /// MCP on this connection, with the tools of the client's own settings; a client of old says nothing of them.
+    /// MCP on this connection, with the tools of the client's own settings; older clients do not send them.
     Mcp {
         namespace: String,
         #[serde(default)]
@@ -87,7 +87,7 @@ pub(crate) struct Daemon {
     clients: Arc<Clients>,
 }
 
-/// Who uses the process, and since when nobody does.
+/// How many clients are connected, and since when there is none.
 struct Clients {
     connected: AtomicUsize,
     last_seen: std::sync::Mutex<Instant>,
@@ -135,7 +135,7 @@ impl Daemon {
         }
     }
 
-    /// Serves until a signal, or, when started for others, until nobody has come for the seconds that are set.
+    /// Serves until a signal, or, in the background, until no client was connected for the seconds that are set.
     pub(crate) async fn run(
         self,
         mut signals: Signals,
@@ -328,7 +328,7 @@ async fn handle_connection(
                 Ok(listening) => {
                     let reply = ListenReply::Listening(shown(&listening));
                     send_line(&mut write, &reply).await?;
-                    // The listener lives as long as the process that asked for it.
+                    // The listener stays open as long as the process that requested it is connected.
                     let _ = stop.run_until_cancelled(read.read_line(&mut line)).await;
                     stop.cancel();
                     listening.closed(PATIENCE).await;

@@ -1,4 +1,4 @@
-//! The protocol in lines, as the local socket and `stdio` speak it: a line that is too long, broken or no message is
+//! The protocol in lines, as on the local socket and `stdio`: a line that is too long, broken or no message is
 //! answered, since its sender waits.
 
 use std::io;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::message::{self, Fault, INVALID_REQUEST, MESSAGE_MAX_BYTES, PARSE_ERROR, SMALL_MAX_BYTES};
 
-/// What is kept of the end of a line that is too long: the id may stand there.
+/// What is kept of the end of a line that is too long: the id may be there.
 const TAIL_BYTES: usize = 512;
 /// What is kept of its beginning.
 const HEAD_BYTES: usize = 4 * 1024;
@@ -150,7 +150,7 @@ fn hear(line: &[u8]) -> Heard {
     }
 }
 
-/// Notifications are never answered, also those that nobody knows.
+/// Notifications are never answered, also unknown ones.
 fn is_notification(line: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Envelope {

@@ -57,14 +57,14 @@ pub struct Settings {
     /// About how many characters of the knowledge graph one answer has unless a limit is asked for
     #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true, help_heading = "Knowledge graph")]
     pub(crate) graph_page_chars: u32,
-    /// Seconds that a process which a host or a command started in the background stays when nobody uses it
+    /// Seconds that a process which a host or a command started in the background stays when no client uses it
     #[arg(long, env = "REMEMBRANCER_IDLE_SECONDS", default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=604_800), global = true, help_heading = "Where the data is")]
     pub(crate) idle_seconds: u32,
     #[arg(skip)]
     pub(crate) given: Given,
 }
 
-/// The settings that whoever started this has given, by a flag or by the environment: variable → flag.
+/// The settings that were given by a flag or by the environment: variable → flag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given(BTreeMap<String, String>);
 
@@ -119,7 +119,7 @@ pub(crate) struct ListenSettings {
     /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
     #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000), global = true)]
     pub(crate) max_connections: u32,
-    /// Address that metrics and health are told at, e.g. `127.0.0.1:9464`; none unless it is given
+    /// Address to serve metrics and health at, e.g. `127.0.0.1:9464`; none unless it is given
     #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS", global = true)]
     pub(crate) metrics_bind: Option<String>,
 }
@@ -234,10 +234,10 @@ pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
 
 const SECRET_FILES: [&str; 4] =
     ["DATABASE_PASSWORD_FILE", "REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY_FILE", "QDRANT_API_KEY_FILE"];
-/// Where containers have theirs: whoever runs them decides who may read them there, not the mode.
+/// Where containers have theirs: access to them is decided by the runtime, not by the mode.
 const MOUNTED_SECRETS: &str = "/run/secrets";
 
-/// Secrets in files that others can read: said once, by the process that keeps using them.
+/// Logs secrets in files that other users can read: once, by the process that keeps using them.
 pub(crate) fn warn_of_open_secrets() {
     for open in open_secrets() {
         tracing::warn!("{open}");

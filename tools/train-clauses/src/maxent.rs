@@ -17,7 +17,7 @@ const THRESHOLD_MIN: u8 = 40;
 /// Features that weigh less than this for every class are left out of the file.
 const WEIGHT_MIN: f32 = 0.12;
 
-/// A clause with what it tells.
+/// A clause with its labels.
 pub(crate) struct Example {
     pub(crate) document: usize,
     pub(crate) features: Vec<String>,
@@ -94,8 +94,8 @@ fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
     odds(example.features.iter().filter_map(|name| weights.get(name)))
 }
 
-/// How likely each example's classes are by the weights of the folds without its document, and what it tells. Examples
-/// of a document stand together.
+/// How likely each example's classes are by the weights of the folds without its document, and its labels. Examples of a
+/// document are adjacent.
 pub(crate) fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<([f32; CLASSES], [f32; CLASSES])> {
     let mut judged = Vec::new();
     for text in examples.chunk_by(|a, b| a.document == b.document) {
@@ -156,7 +156,7 @@ pub(crate) struct Label {
     pub(crate) is_optional: bool,
 }
 
-/// What each clause tells: the clause that agrees best with a label is its event; others that meet it are neither right
+/// The labels of each clause: the clause that agrees best with a label is its event; others that meet it are neither right
 /// nor wrong. Of an act of several turns it is the last.
 pub(crate) fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Option<[f32; CLASSES]>> {
     let mut told: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];

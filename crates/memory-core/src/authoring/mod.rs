@@ -26,7 +26,7 @@ pub const DEFAULT_RELATION_IMPORTANCE: f64 = 0.7;
 pub const VALIDATION_HINT: &str =
     "Fix all validation errors and retry. All entities must be valid to maintain memory integrity.";
 
-/// The most errors, and the most warnings, told of one entity; a last line counts the rest.
+/// The most errors, and the most warnings, reported for one entity; a last line counts the rest.
 pub const MAX_MESSAGES_PER_ENTITY: usize = 50;
 /// The most names of the thread that a close match is looked for among.
 pub const MAX_SUGGESTED_FROM: usize = 5_000;
@@ -96,7 +96,7 @@ pub struct KnownEntity {
     pub entity_type: String,
     /// To or from another.
     pub has_relation: bool,
-    /// It was said to stand without relations.
+    /// It was declared to have no relations.
     pub is_root: bool,
 }
 

@@ -63,7 +63,7 @@ impl<'a> Request<'a> {
             let name = draft.name.trim();
             let next = request.groups.len();
             let kind = draft.entity_type.trim().to_lowercase();
-            // A draft whose type was forgotten is not also told that its type is another one.
+            // A draft without a type gets no second error that its type is another one.
             let at = match request.first_of.get(name) {
                 _ if name.is_empty() => next,
                 Some(first) if kind.is_empty() => request.group_of[*first],

@@ -33,7 +33,7 @@ impl KnowledgeGraph {
         graph::versions(&mut *self.store.acquire().await?, graphs).await
     }
 
-    /// Commits a change of a graph and lets watchers know. Every change ends here.
+    /// Commits a change of a graph and notifies watchers. Every change ends here.
     pub(crate) async fn commit_change<T>(
         &self,
         mut tx: Tx,

@@ -37,7 +37,7 @@ impl WatchedGraphs {
         Ok(receiver)
     }
 
-    /// Lets watchers, here and in other processes, know that a change was committed.
+    /// Notifies watchers, here and in other processes, of a committed change.
     pub(crate) fn announce_change(&self) {
         self.look.notify_one();
         self.changed_here.notify_one();

@@ -47,13 +47,13 @@ impl Status {
         self.problems.is_empty()
     }
 
-    /// Adds a service that not everybody is told of, with what is wrong with it.
+    /// Adds a service that not every caller is shown, with what is wrong with it.
     pub fn add(&mut self, service: Service) {
         self.problems.extend(problems::of_services(std::slice::from_ref(&service)));
         self.services.push(service);
     }
 
-    /// Texts and graphs whose vectors are missing, as far as jobs tell: those that wait, run, or have failed.
+    /// Texts and graphs whose vectors are missing, as far as jobs show: those that wait, run, or have failed.
     pub fn pending_embeddings(&self) -> i64 {
         let failed = self.vectors.map_or(0, |vectors| vectors.failed_texts);
         match (self.vectors, &self.queue) {

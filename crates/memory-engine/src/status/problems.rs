@@ -11,7 +11,7 @@ use memory_store::survey::{StuckJobs, Vectors};
 
 use super::{Service, Status};
 
-/// Failed jobs of these codes are no problem: nobody has to do anything about them.
+/// Failed jobs of these codes are no problem: no action is needed.
 pub(super) const CODES_SEEN_TO: &[ErrorCode] = &CODES_LEFT_ALONE;
 /// Jobs that wait for these wait for a person.
 pub(super) const CODES_WAITED_FOR: &[ErrorCode] =
@@ -21,7 +21,7 @@ pub(super) const CODES_WAITED_FOR: &[ErrorCode] =
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 /// For how long a disk counts as full after the database has said so.
 const FULL_DISK_REMEMBERED: Duration = Duration::from_mins(2);
-/// A job that is there for longer has a reason that somebody should know.
+/// A job that waits for longer is reported.
 const OLD_JOB_SECONDS: f64 = 4.0 * 3600.0;
 /// By how much clocks of two machines may differ, in seconds.
 const CLOCK_TOLERANCE_SECONDS: f64 = 60.0;
@@ -105,7 +105,7 @@ pub(super) fn of_queue(status: &Status, is_worked_on: bool) -> Option<Problem> {
     })
 }
 
-/// Vectors that nothing will make: no job is open for any, and none has failed, which is told already.
+/// Vectors that nothing will make: no job is open for any, and none has failed, which is reported by itself.
 pub(super) fn of_vectors(status: &Status) -> Option<Problem> {
     let (Vectors { missing, failed_texts, .. }, queue) = status.vectors.zip(status.queue.as_ref())?;
     (missing > 0 && failed_texts == 0 && queue.open_embeddings == 0).then(|| Problem {

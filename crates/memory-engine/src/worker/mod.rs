@@ -24,7 +24,7 @@ use crate::recovery::Recovery;
 use crate::settings::EngineSettings;
 use crate::signals::Signals;
 
-/// How often a worker says that it is alive.
+/// How often a worker writes its heartbeat.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// How often the leases of running jobs are checked.
 const LEASES_INTERVAL: Duration = Duration::from_secs(1);
@@ -258,7 +258,7 @@ impl Worker {
         let _ = jobs::deregister(&mut conn, self.worker_id).await;
     }
 
-    /// Writes that the worker is alive; gives the database's time in seconds.
+    /// Writes the worker's heartbeat; gives the database's time in seconds.
     pub async fn heartbeat(&self) -> Option<f64> {
         let reported = async {
             let mut conn = self.store.acquire().await?;

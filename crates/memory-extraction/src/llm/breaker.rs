@@ -1,26 +1,26 @@
-//! What keeps a server from being asked: which failures open the circuit breaker, and the error that callers get while it is open.
+//! The circuit breaker of a server: which failures open it, and the error that callers get while it is open.
 
 use std::time::{Duration, Instant};
 
 use memory_core::circuit_breaker::{BreakerPolicy, BreakerStatus, CircuitBreaker};
 use memory_core::ports::ExtractError;
 
-/// So many failures in a row and the server is left alone.
+/// After so many failures in a row the breaker opens.
 const FAILURES_MAX: u32 = 3;
-/// For how long at first; each time that the one call after it fails doubles it.
+/// For how long at first; each failed probe doubles it.
 const PAUSE_MIN: Duration = Duration::from_secs(15);
 const PAUSE_MAX: Duration = Duration::from_secs(600);
 
-/// Why the server is left alone.
+/// Why the breaker opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It did not answer, or broke off, or answered that it failed: that may have been the request's fault.
     Failing(String),
-    /// It cannot be asked by anyone now: waiting for it spends nothing.
+    /// It cannot be reached now: waiting for it spends no attempt.
     Away { reason: String, retry_after: Option<Duration> },
-    /// It does not let us in.
+    /// It refuses the key.
     Unauthorized(String),
-    /// It asked to be left alone.
+    /// It asked for a pause.
     RateLimited { retry_after: Option<Duration> },
 }
 
@@ -58,7 +58,7 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Whether the server may be asked now; of those who wait for a probe none waits longer than a short pause.
+    /// Whether a request may be sent now. While a probe is under way, callers are asked to wait for a short pause at most.
     pub(super) fn admit(&self, now: Instant, probe: Duration) -> Result<(), ExtractError> {
         self.0.admit(now, probe).map_err(|refused| {
             let wait = refused.retry_after;
@@ -70,7 +70,7 @@ impl Breaker {
         self.0.succeeded(now);
     }
 
-    /// Notes a failure; gives how long to wait before the next try.
+    /// Counts a failure; gives how long to wait before the next try.
     pub(super) fn failed(&self, now: Instant, trouble: Trouble) -> Duration {
         let reason = trouble.reason();
         let pause = match trouble {

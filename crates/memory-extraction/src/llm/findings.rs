@@ -1,4 +1,4 @@
-//! What of the model's answers the source bears out: quotes in exact spans, names that stand in it, dates that are dates.
+//! What of the model's answers the source confirms: quotes in exact spans, names that occur in it, valid dates.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const QUOTE_SHOWN_CHARS: usize = 300;
 /// Dates before and after these years are none.
 const YEARS: Range<i16> = 1900..2200;
 
-/// How many events of an answer have a quote that stands in the text.
+/// How many events of an answer have a quote that is in the text.
 pub(super) fn borne_out(source: &SourceText, window: &Window, answer: &Answer) -> usize {
     let stands = |event: &&RawEvent| !proofs(source, window, event).is_empty();
     answer.events.iter().filter(stands).count()
@@ -45,7 +45,7 @@ pub(super) struct Findings<'a> {
     cast: Cast,
     events: Vec<ExtractedEvent>,
     rejected: Rejected,
-    /// Events that answers claimed, and those with a quote that stands in the text.
+    /// Events that answers claimed, and those with a quote that is in the text.
     claimed: usize,
     proven: usize,
 }
@@ -76,7 +76,7 @@ impl<'a> Findings<'a> {
                 continue;
             }
             self.proven += 1;
-            // The first evidence says whose event it is. What stands in the context alone was told before.
+            // The first evidence decides which window an event belongs to: one of the context alone was added before.
             proofs.sort_by_key(|found| is_context(window, found));
             if !is_context(window, &proofs[0]) {
                 self.tell(event, &proofs);
@@ -129,7 +129,7 @@ impl<'a> Findings<'a> {
         self.claimed
     }
 
-    /// Everything that stands, with the names that the source has.
+    /// Everything that is proven, with the names that the source has.
     pub(super) fn finish(self) -> Extraction {
         let Self { source, indexes, cast, mut events, mut rejected, .. } = self;
         let (entities, new_index) = cast.seen_in(source, &indexes);

@@ -32,7 +32,7 @@ pub(super) struct Reply {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallError {
     Timeout,
-    /// Nobody was there, or nobody who may be spoken to.
+    /// There was no connection, or none is allowed to that address.
     Unreachable(String),
     /// It began to answer and did not end.
     Broken(String),

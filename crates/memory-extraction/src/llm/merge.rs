@@ -10,7 +10,7 @@ const ALONE_MIN: f32 = 0.75;
 /// … and where the model sees something else in the same words, from this.
 const AGAINST_MIN: f32 = 0.85;
 
-/// Joins events of the same words and category, as two windows may tell them.
+/// Joins events of the same words and category, as two windows may report them.
 pub(super) fn joined(found: Extraction) -> Extraction {
     let mut events = Vec::with_capacity(found.events.len());
     found.events.into_iter().for_each(|event| put(&mut events, event));
@@ -50,7 +50,7 @@ pub(super) fn with_rules(
     Extraction { entities, events, rejected }
 }
 
-/// Adds an event, or joins it to the one that tells the same.
+/// Adds an event, or joins it to an equal one.
 fn put(events: &mut Vec<ExtractedEvent>, event: ExtractedEvent) {
     let same = events
         .iter_mut()

@@ -1,4 +1,4 @@
-//! What the model is told and shown, and the form it is to answer in.
+//! The prompt, and the schema of the answer.
 
 use std::fmt::Write as _;
 
@@ -116,7 +116,7 @@ pub(super) fn is_unseen(c: char) -> bool {
         | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// The request to mend an answer.
+/// The request to correct an answer.
 pub(super) fn repair(bad: &str, why: &str) -> [Value; 2] {
     [
         json!({"role": "assistant", "content": cut(bad, BAD_ANSWER_CHARS)}),

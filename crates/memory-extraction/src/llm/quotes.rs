@@ -1,4 +1,4 @@
-//! Where a quote stands in the source. Spaces, typography and case may differ; what is stored is the source's own text.
+//! Finding a quote in the source. Spaces, typography and case may differ; what is stored is the source's own text.
 
 use std::ops::Range;
 

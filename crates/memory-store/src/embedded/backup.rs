@@ -60,11 +60,11 @@ impl EmbeddedPostgres {
         version.ok_or_else(|| failed(format!("its version is not known: {told}")))
     }
 
-    /// Copies the data of the running server into a folder that is not there yet. Whoever drops this ends it, and has to
-    /// remove what it has written.
+    /// Copies the data of the running server into a folder that is not there yet. Dropping the future ends the copy;
+    /// the caller has to remove what was written.
     pub async fn base_backup(&self, to: &Path) -> Result<(), BackupFailure> {
         self.need("pg_basebackup")?;
-        // Where nobody reads how far it is any more, since we were killed, it ends too.
+        // When we are killed nothing reads its progress any more, and it ends too.
         let arguments =
             ["--username=postgres", "--no-password", "--format=plain", "--wal-method=stream", "--progress"];
         let mut command = self.own_command("pg_basebackup");
@@ -97,7 +97,7 @@ impl EmbeddedPostgres {
         Err(BackupFailure::NoProgram { program, folder: self.bin.clone() })
     }
 
-    /// Of whoever runs this: what it writes is nobody else's, the server's user included.
+    /// Runs as the user of this process: what it writes belongs to that user alone, not to the server's.
     pub(super) fn own_command(&self, program: &str) -> tokio::process::Command {
         let us = Account { uid: 0, gid: 0, is_left_to: false };
         let mut command = self.command(program, &us);
@@ -136,7 +136,7 @@ impl EmbeddedPostgres {
     }
 }
 
-/// Waits for a program; gives what it said when it failed.
+/// Waits for a program; a failure has what it wrote to standard error.
 pub(super) async fn run(
     program: &'static str,
     mut command: tokio::process::Command,

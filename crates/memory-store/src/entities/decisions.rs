@@ -15,14 +15,14 @@ use crate::graph::uuid;
 use crate::lifecycle::link_merged;
 use crate::{Conn, StoreError, Tx};
 
-/// What tells an entity.
+/// What identifies an entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Terms {
     pub entity_type: String,
     pub name: String,
     pub distinguisher: String,
     pub addresses: Vec<String>,
-    /// Revisions that name it, as far as they are told.
+    /// Revisions that name it, as far as they are listed.
     #[serde(skip)]
     pub revisions: Vec<i64>,
 }
@@ -36,7 +36,7 @@ pub enum Kind {
     },
 }
 
-/// What somebody said of two entities.
+/// A decision about two entities.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Decision {
     pub kind: Kind,
@@ -81,7 +81,7 @@ fn pair_key(first: &Terms, second: &Terms) -> TextKey {
     TextKey::of(&both.join("\n"))
 }
 
-/// All decisions of the namespace that stand, those that wait included, in an order that is the same in each database.
+/// All decisions of the namespace that hold, those that wait included, in an order that is the same in each database.
 pub async fn all(conn: &mut Conn, ns: &Namespace, signs_max: usize) -> Result<Vec<Decision>, StoreError> {
     let rows = sqlx::query(include_str!("../sql/archived_decisions.sql"))
         .bind(ns.as_str())
@@ -239,7 +239,7 @@ pub(crate) async fn forget_untold(tx: &mut Tx, ns: &Namespace) -> Result<(), Sto
     Ok(())
 }
 
-/// Of those who carry out decisions each waits for the one before: a tree of merges is read before it is changed. Extractions
+/// Lets one transaction at a time apply decisions: a tree of merges is read before it is changed. Extractions
 /// hold the other locks already, and wait for nothing else while they hold this one.
 async fn lock(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 8))")

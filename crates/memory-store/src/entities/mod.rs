@@ -1,4 +1,4 @@
-//! Entities: who is who, the names they are told by, and where they are mentioned.
+//! Entities: which are the same, their names, and where they are mentioned.
 
 pub mod decisions;
 mod merging;
@@ -18,7 +18,7 @@ use crate::{StoreError, Tx};
 
 pub(crate) use resolve::{ToldBefore, resolve_entities};
 
-/// What tells an entity from all others of its namespace, and the name that it gets if it is new.
+/// What identifies an entity in its namespace, and the name that it gets if it is new.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NewEntity<'a> {
     pub(crate) entity_type: &'a str,
@@ -106,7 +106,7 @@ pub(crate) struct Doubt {
     pub(crate) reasons: Vec<String>,
 }
 
-/// Writes down what is doubtful. What somebody has said about a pair stays.
+/// Stores what is doubtful. Decisions about a pair stay.
 async fn insert_doubts(tx: &mut Tx, ns: &Namespace, mut doubts: Vec<Doubt>) -> Result<(), StoreError> {
     if doubts.is_empty() {
         return Ok(());

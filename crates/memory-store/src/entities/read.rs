@@ -1,4 +1,4 @@
-//! What is known of names and entities, read for telling who is meant.
+//! What is known of names and entities, read to resolve names.
 
 use std::collections::HashMap;
 
@@ -71,7 +71,7 @@ pub(super) struct Weighed<'a> {
     pub(super) normalised: &'a str,
     pub(super) own_id: Option<i64>,
     pub(super) keys: Vec<String>,
-    /// Whether it matters who has an address.
+    /// Whether addresses of entities matter.
     pub(super) asks_address: bool,
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Candidate {
     pub(super) has_address: bool,
     /// The score of the pair, where it is known as doubtful.
     pub(super) said_score: Option<f32>,
-    /// Somebody has said that they are not the same.
+    /// It was decided that they are not the same.
     pub(super) is_rejected: bool,
 }
 

@@ -1,6 +1,6 @@
-//! Who is meant by the names of a text: the entities that are known already, or new ones.
+//! Which entities the names of a text refer to: existing ones, or new ones.
 //!
-//! Certain signs are looked up, the rest is weighed by `memory_core::entity_resolution`. Whoever would make an entity,
+//! Certain signs are looked up, the rest is weighed by `memory_core::entity_resolution`. A transaction that would make an entity,
 //! or give one an address, first takes locks on the name and the addresses and reads again: so two writers never make
 //! one entity twice, nor give one entity the addresses of two people. A name that is known takes no lock.
 
@@ -23,7 +23,7 @@ const UNDECIDED: &str = "?";
 /// Locks are taken on so many slots a namespace: a text may name thousands, and the table of locks is finite.
 const LOCK_SLOTS: u64 = 256;
 
-/// What a revision has told before: the name, and whom it was taken for.
+/// A name that a revision had before, and the entity that it was resolved to.
 #[derive(Debug, Clone)]
 pub(crate) struct ToldBefore {
     pub(crate) normalised: String,
@@ -64,7 +64,7 @@ pub(crate) async fn resolve_entities(
     Ok(leaders.iter().map(|leader| ids[group_of[leader]]).collect())
 }
 
-/// An entity as one text tells it, under all of its names there.
+/// An entity as one text names it, under all of its names there.
 pub(super) struct Group<'a> {
     leader: usize,
     pub(super) entity_type: EntityType,
@@ -146,7 +146,7 @@ pub(super) enum Plan {
     Known {
         entity_id: i64,
         root: i64,
-        /// It gets an address that nobody has.
+        /// It gets an address that no entity has.
         claims: bool,
     },
     /// Nothing certain: an entity of its own, unless another one is meant.
@@ -219,7 +219,7 @@ impl Known {
         let part_takers =
             addresses.iter().filter_map(|address| holders.get(address)).flatten().map(|holder| holder.root);
         let part_takers = part_takers.collect();
-        // Who has an address only matters to those who have one that nobody is known by.
+        // Addresses of others only matter to an entity with an address that none is known by.
         let asks_addresses = groups.iter().any(|g| g.addresses.iter().any(|a| !holders.contains_key(a)));
         let names: BTreeSet<(EntityType, String)> =
             groups.iter().map(|group| (group.entity_type, group.normalised.clone())).collect();
@@ -249,7 +249,7 @@ impl Known {
             return Plan::Known { entity_id: first.entity_id, root: first.root, claims: has_new_address };
         }
         let claims = has_new_address || group.handles.iter().any(|handle| !self.holders.contains_key(handle));
-        // From here on the addresses, if there are any, are new: nobody who has another one can be meant.
+        // From here on the addresses, if there are any, are new: an entity with another one cannot be meant.
         let is_free = |has_address: bool| group.addresses.is_empty() || !has_address;
         let by_handle = holders(&group.handles);
         if let Some(first) = by_handle.first().filter(|first| {

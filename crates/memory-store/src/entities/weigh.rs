@@ -29,7 +29,7 @@ pub(super) struct Outcome {
     pub(super) doubts: Vec<(i64, Fit)>,
 }
 
-/// What the sources say about who takes part, and where they are from.
+/// What the metadata of the sources says: participants, conversations, places and date.
 pub(super) struct Around<'a> {
     names: HashSet<String>,
     pub(super) addresses: Vec<String>,
@@ -89,8 +89,8 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Weighs what is open. What is certain in the same text speaks for those who were mentioned with it, and cannot be
-/// meant by another name.
+/// Scores what is open. Entities that are certain in the same text are evidence for those mentioned with them, and cannot
+/// be meant by another name.
 pub(super) async fn weigh(
     tx: &mut Tx,
     ns: &Namespace,
@@ -127,7 +127,7 @@ pub(super) async fn weigh(
     }
     let own = |at: usize| plans[at].own_root();
     let companions: BTreeSet<i64> = certain.into_iter().chain((0..plans.len()).filter_map(own)).collect();
-    // Where nothing else is mentioned and nobody talks, nothing can speak for anybody.
+    // Without other entities and conversations there is no evidence to read.
     let is_alone = companions.iter().all(|companion| open.iter().all(|at| own(*at) == Some(*companion)));
     let seen = if is_alone && around.conversations.is_empty() {
         HashMap::new()
@@ -142,7 +142,7 @@ pub(super) async fn weigh(
     Ok(outcomes)
 }
 
-/// Who may be meant by the names that are open, as far as neither an address nor a decision tells them apart, be it one that
+/// Entities that the open names may refer to, as far as neither an address nor a decision excludes them, be it one that
 /// waits for its entities.
 async fn ask(
     tx: &mut Tx,

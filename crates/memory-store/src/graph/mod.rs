@@ -1,4 +1,4 @@
-//! The knowledge graph: threads and the lock on them; writing, reading and searching stand below.
+//! The knowledge graph: threads and the lock on them; writing, reading and searching are in the modules below.
 
 mod files;
 pub mod index;

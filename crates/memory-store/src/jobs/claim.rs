@@ -1,4 +1,4 @@
-//! Which jobs a worker gets: by lane, namespace and age, each for the length of a lease.
+//! Which jobs a worker gets: by priority, namespace and age, each for the length of a lease.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{Conn, StoreError};
 /// How many jobs are claimed at once at most.
 const CLAIM_MAX: usize = 64;
 
-/// Which lane, and in each lane which namespace, one claimer serves next.
+/// Which priority, and of each priority which namespace, one claimer serves next.
 #[derive(Debug, Clone, Default)]
 pub struct FairScheduler {
     worker_id: Option<Uuid>,
@@ -22,7 +22,7 @@ pub struct FairScheduler {
 }
 
 impl FairScheduler {
-    /// Of a worker whose name stands in the jobs that it claims: see [`release_unheld`].
+    /// Of a worker, which is recorded in the jobs that it claims: see [`release_unheld`].
     pub fn of(worker_id: Uuid) -> Self {
         Self { worker_id: Some(worker_id), ..Self::default() }
     }

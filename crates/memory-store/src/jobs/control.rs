@@ -8,7 +8,7 @@ use sqlx::Row;
 
 use crate::{Conn, StoreError, Tx};
 
-/// A job as it stands.
+/// A job as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
     pub namespace: String,
@@ -198,14 +198,14 @@ pub async fn retry_all_failed(
     Ok(rows.into_iter().map(|(namespace, id)| (namespace, JobId(id))).collect())
 }
 
-/// What became of the wish to cancel a job.
+/// The outcome of cancelling a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cancelled {
     /// It was waiting.
     Waiting,
-    /// It was being done: who does it has lost its lease and will write nothing.
+    /// It was running: its worker has lost the lease and will write nothing.
     Running,
-    /// It had failed. Now it is noted as seen to: it stays undone, and status no longer tells of it.
+    /// It had failed: it stays undone, and `status` no longer lists it as a problem.
     Failed,
     /// It had ended before, in this state.
     Ended(String),

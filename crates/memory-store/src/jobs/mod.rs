@@ -8,7 +8,7 @@
 //!                            └── lease expired: claimable again
 //! ```
 //!
-//! Who goes first is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs stands
+//! The order is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs is
 //! in `jobs/control.rs`.
 
 mod claim;
@@ -129,7 +129,7 @@ pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreErr
     queue_indexing_of(tx, &thread.ns, thread.id, Lane::Small).await
 }
 
-/// The same by the thread's row. Nobody claims the job before the transaction is committed, so nothing is
+/// The same by the thread's row. No worker claims the job before the transaction is committed, so nothing is
 /// missed; one that waits for a model does not keep the new words waiting.
 pub async fn queue_indexing_of(
     tx: &mut Tx,
@@ -297,7 +297,7 @@ fn held(result: &sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
     if result.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
 }
 
-/// Ends every lease, for who knows that no other worker lives: its jobs can be claimed at once.
+/// Ends every lease, for a caller that knows that no other worker runs: its jobs can be claimed at once.
 pub async fn expire_leases(conn: &mut Conn) -> Result<(), StoreError> {
     sqlx::query("update event_jobs set leased_until = now() where status = 'PROCESSING'")
         .execute(conn)
@@ -334,7 +334,7 @@ pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
     .rows_affected())
 }
 
-/// Notes that a worker is alive, and forgets those not seen for a day, or seen at a time that is yet to come. Gives the
+/// Writes a worker's heartbeat, and deletes workers not seen for a day, or seen at a time that is yet to come. Gives the
 /// database's time in seconds, by which a worker notices that the clock was set back.
 pub async fn heartbeat(conn: &mut Conn, worker_id: Uuid) -> Result<f64, StoreError> {
     Ok(sqlx::query_scalar(

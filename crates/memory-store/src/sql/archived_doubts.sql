@@ -1,4 +1,4 @@
--- decisions::doubts: pairs that weighing found, whatever was said of them since. A pair that nobody found doubtful before it was
+-- decisions::doubts: pairs that scoring found, whatever was decided since. A pair that was not found doubtful before it was
 -- rejected has no score; one that was merged so has no former state.
 with doubtful as materialized (
     select low_id, high_id, score, reasons

@@ -1,5 +1,5 @@
--- expansion::entities_of: who and what the revisions are about, after those that the question names ($4). Entities that
--- count as one are one. Under filters only what texts in scope say counts, and nobody is compared with others ($5).
+-- expansion::entities_of: the entities of the revisions, after those that the question names ($4). Entities that
+-- count as one are one. Under filters only texts in scope count, and no entity is compared with others ($5).
 -- "offset 0": see hydrate.sql.
 with told as materialized (
     select s.revision_id, e.event_id

@@ -1,4 +1,4 @@
--- review::list: entities that stand by themselves, those that are mentioned most first, with what counts as them.
+-- review::list: entities that are not merged into another, those that are mentioned most first, with what is merged into them.
 -- $2 a type, $3 a part of a name in lower case; each null for all.
 with matching as materialized (
     select coalesce(t.canonical_id, t.entity_id) as root

@@ -1,4 +1,5 @@
--- passages::replace: new passages for a revision, as its metadata now renders them.
+-- passages::replace: new passages for a revision, as its metadata now renders them; $3 to $11 are
+-- their columns (PassageColumns).
 with revision as (
     update artifact_revision set rendering = rendering + 1, passages = cardinality($6::text[])
     where namespace = $1 and revision_id = $2

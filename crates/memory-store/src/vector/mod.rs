@@ -1,6 +1,6 @@
-//! Nearest vectors: pgvector, which is always there, and Qdrant, which may mirror it.
+//! The mirror of the vectors in Qdrant. Postgres searches its own by `search::nearest`.
 //!
-//! Postgres stays the truth. [`mirrors`] and [`outbox`] are what it knows of the mirror, [`points`] what a point has to be
+//! Postgres stays the truth. [`mirrors`] and [`outbox`] are its state of the mirror, [`points`] what a point has to be
 //! like, [`qdrant`] the other side.
 
 pub mod mirrors;
@@ -50,7 +50,7 @@ pub trait VectorIndex: Send + Sync {
 /// Why an index did not do what it was asked, by what its caller does next.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum IndexError {
-    /// Try again later. Of a write nobody knows whether it was, or still will be, carried out.
+    /// Try again later. A write may have been carried out, or still be.
     #[error("{0}")]
     Unavailable(String),
     /// Try again after this long; nothing was carried out.

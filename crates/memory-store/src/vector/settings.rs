@@ -78,7 +78,7 @@ impl Default for MirrorSettings {
     }
 }
 
-/// How long things take at most; a test may want them shorter.
+/// How long things take at most; tests have shorter ones.
 #[derive(Debug, Clone)]
 pub struct Times {
     /// A search.
@@ -185,7 +185,7 @@ impl MirrorSettings {
     }
 }
 
-/// The address as it may be shown: what stands before an @ or after a question mark may be a password or a key.
+/// The address as it may be shown: what is before an @ or after a question mark may be a password or a key.
 fn without_secrets(url: &str) -> String {
     let url = url.split_once(['?', '#']).map_or_else(|| url.to_owned(), |(before, _)| format!("{before}?…"));
     match url.rsplit_once('@') {

@@ -73,7 +73,7 @@ impl BackupSettings {
     }
 }
 
-/// Whether a backup of the schedule is being made, for whoever would end the process for want of other work.
+/// Whether a backup of the schedule is being made; a process that is idle otherwise does not end before.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnderWay(Arc<AtomicBool>);
 
@@ -105,7 +105,7 @@ pub(crate) struct Source {
     pub(crate) under_way: UnderWay,
 }
 
-/// Makes a backup whenever one is due, until it is told to stop. What is wrong is told by `status`.
+/// Makes a backup whenever one is due, until `stop` is cancelled. `status` reports failures.
 pub(crate) async fn keep_to_schedule(
     source: Source,
     settings: BackupSettings,
@@ -116,7 +116,7 @@ pub(crate) async fn keep_to_schedule(
     loop {
         let pause = match stop.run_until_cancelled(when_due(&source, &settings, &folder)).await {
             None => return,
-            // Somebody may have made one meanwhile.
+            // Another process may have made one meanwhile.
             Some(Ok(None)) => {
                 memory.report_backups(None);
                 LOOK_INTERVAL
@@ -126,7 +126,7 @@ pub(crate) async fn keep_to_schedule(
                 memory.report_backups(None);
                 LOOK_INTERVAL
             }
-            // Whoever makes it may be asked by another process.
+            // Another process may be making one.
             Some(Err(error)) if error.is::<Occupied>() => LOOK_INTERVAL,
             Some(Err(error)) => {
                 let reason = format!("{error:#}");

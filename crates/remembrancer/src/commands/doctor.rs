@@ -299,7 +299,7 @@ fn of_examined(examined: &Examined) -> Vec<Finding> {
     found
 }
 
-/// Whoever listens there must be us.
+/// The process that listens there must be ours.
 async fn of_port(bind: &str) -> Finding {
     const CHECK: &str = "port";
     match tokio::net::TcpListener::bind(bind).await {

@@ -1,4 +1,4 @@
-//! `entities`: who and what the texts name, which of these may be the same, and what an operator says about it.
+//! `entities`: the entities that texts name, which of these may be the same, and the operator's decisions.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ pub(crate) enum EntitiesCommand {
     List(ListArgs),
     /// From now on the second counts as the first
     Merge(MergeArgs),
-    /// Take a merge back: the entity stands by itself again
+    /// Take a merge back: the entity is one of its own again
     Split(SplitArgs),
     /// Say that two are not the same
     Reject(RejectArgs),

@@ -82,7 +82,7 @@ pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result
     let namespace = settings.namespace()?;
     let target = Target::open(args.file)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, target.writer()?);
-    // A bar would stand amid the lines where these are shown themselves.
+    // A progress bar would be mixed with the lines where these go to the terminal.
     let is_shown = matches!(target, Target::Stdout) && std::io::stdout().is_terminal();
     let bar = transfer_bar("lines", is_shown);
     let report = |at: Progress| {

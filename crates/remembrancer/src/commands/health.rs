@@ -30,7 +30,7 @@ pub(crate) struct HealthArgs {
 }
 
 pub(crate) async fn run(listen: &ListenSettings, args: HealthArgs) -> anyhow::Result<ExitCode> {
-    // The token is for the server of these settings and for nobody else.
+    // The token is sent only to the server of these settings.
     let (url, token) = match args.url {
         Some(url) => (url, None),
         None => (format!("http://{}/readyz", reachable(&listen.bind)), token().ok().flatten()),

@@ -45,7 +45,7 @@ pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<E
 async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i32>> {
     let deadline = Instant::now() + PATIENCE;
     let holder = loop {
-        // Asked first: to take the lock of a folder that nobody used would make one.
+        // Checked first: taking the lock of an unused folder would make one.
         if !paths.lock_file().exists() || paths.try_lock()?.is_some() {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
         }
         tokio::time::sleep(PAUSE).await;
     }
-    // It has let go of the folder and is about to be gone; one that nobody waits for stays in the table of processes.
+    // It has let go of the folder and is about to be gone; one that its parent does not wait for stays in the table of processes.
     let deadline = Instant::now() + LAST_MOMENTS;
     while rustix::process::test_kill_process(process).is_ok() && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;
@@ -92,8 +92,8 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
     Ok(Some(pid))
 }
 
-/// Who listens at the socket, and whether that is a process that was started by hand. None while it is starting or
-/// ending: what stands in the lock's file may then be of the one before.
+/// The process that listens on the socket, and whether it was started by hand. None while it is starting or ending: the
+/// lock file may then be of the one before.
 async fn holder(paths: &InstancePaths) -> Option<(i32, bool)> {
     let pid = paths.connect().await.ok()??.peer_cred().ok()?.pid()?;
     let told = std::fs::read_to_string(paths.lock_file()).ok()?;

@@ -1,4 +1,4 @@
-//! What balancers, orchestrators and `remembrancer health` ask: whether the process lives, and whether it is ready.
+//! Liveness and readiness of the process, for balancers, orchestrators and `remembrancer health`.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct Asked {
     stop: CancellationToken,
 }
 
-/// `/livez`, which says that the process answers and asks nobody, and `/readyz`. Neither needs a token.
+/// `/livez`, which says that the process answers and checks nothing, and `/readyz`. Neither needs a token.
 pub(super) fn router(readiness: Watch, guard: Arc<Guard>, stop: CancellationToken) -> Router {
     let asked = Arc::new(Asked { readiness, guard, stop });
     Router::new().route("/livez", get(|| async { "ok\n" })).route("/readyz", get(readyz)).with_state(asked)

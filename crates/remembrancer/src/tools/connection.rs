@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Whether nobody waits for what is made of the texts that come this way.
+    /// Whether jobs queued through this connection get bulk priority.
     pub(crate) fn in_bulk(mut self, in_bulk: bool) -> Self {
         self.in_bulk = in_bulk;
         self
@@ -139,7 +139,7 @@ impl ServerHandler for Connection {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
-            // Nothing that is offered has anything to complete; who asks is answered so.
+            // Nothing that is offered has anything to complete: the answer is empty.
             .enable_completions()
             .build();
         if self.has_graph() {
@@ -160,7 +160,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let mut greeting = self.negotiate_initialize(&request)?;
-        // Clients that shake hands over HTTP keep no connection on which they could be told of a change.
+        // Clients with a handshake over HTTP keep no connection on which they could be notified.
         if let Some(resources) =
             greeting.capabilities.resources.as_mut().filter(|_| http_parts(&context).is_some())
         {

@@ -1,7 +1,7 @@
-//! What agents are told about the use of the memory, fitted to the tools that they are offered.
+//! The instructions and the guide for agents, fitted to the tools that are offered.
 //!
-//! Both texts are Markdown in blocks: paragraphs, list items, headings. Backticks stand around names of tools
-//! and nothing else; a block is told when every tool that it names is offered, a heading when a block below it
+//! Both texts are Markdown in blocks: paragraphs, list items, headings. Backticks are around names of tools
+//! and nothing else; a block is included when every tool that it names is offered, a heading when a block below it
 //! is.
 
 use super::tool_filter::ToolFilter;

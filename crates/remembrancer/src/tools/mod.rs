@@ -81,7 +81,7 @@ pub(crate) struct Call {
     pub(crate) memory: Arc<Memory>,
     pub(crate) namespace: Namespace,
     pub(crate) graph: GraphHome,
-    /// Nobody waits for what is made of what this call brings.
+    /// Jobs queued by this call get bulk priority.
     pub(crate) in_bulk: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What callers are told whose request is none that the protocol knows.
+//! The answers to requests that are not of the protocol.
 
 use memory_language::text::cut;
 use rmcp::ErrorData;
@@ -10,7 +10,7 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The most of a name that is said back to who sent it.
+/// The most of a name that an answer repeats.
 pub(super) const NAME_MAX_CHARS: usize = 100;
 
 /// The protocol library hands over as unknown also a known method whose parameters have another shape.

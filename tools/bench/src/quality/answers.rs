@@ -14,7 +14,7 @@ use crate::metrics::score_at;
 /// A default answer shows this many results.
 const SHOWN_K: usize = 10;
 
-/// What the default answers of all questions cost, and how much of the evidence stands in them.
+/// What the default answers of all questions cost, and how much of the evidence is in them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AnswerCosts {
     pub tokens_mean: f64,

@@ -154,7 +154,7 @@ impl Known<'_> {
         entities
     }
 
-    /// Whether a name stands in the text or in what is known about it.
+    /// Whether a name is in the text or in what is known about it.
     fn is_seen(&self, name: &str) -> bool {
         let labels = self.labels;
         let beside = labels.title.iter().chain(&labels.author).chain(&labels.participants);

@@ -1,4 +1,4 @@
-//! Many short documents in one file, with their events marked where they stand:
+//! Many short documents in one file, with their events marked in the text:
 //!
 //! ```text
 //! === notes-database-001 | context=note | date=2025-03-04 | author=Ines Duarte
@@ -7,7 +7,7 @@
 //!
 //! A document begins with `=== `, its name and what is known of it (context, date, author, title, participants divided by `;`). An
 //! event is `{{Category| quote}}`, `{{One/Other| quote}}` where either is right, `{{?Category| quote}}` where it counts neither
-//! way. Who takes part, and when, is not labelled in this form.
+//! way. Participants and times are not labelled in this form.
 
 use serde_json::{Value, json};
 

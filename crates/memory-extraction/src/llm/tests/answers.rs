@@ -104,7 +104,7 @@ async fn no_events_is_an_answer() {
 
 #[tokio::test]
 async fn an_answer_that_was_cut_is_asked_for_in_halves() {
-    // The model can only tell of one sentence at a time.
+    // The model can only report one sentence at a time.
     let server = ChatServer::start(|_, asked| {
         let wanted = |line: &&str| line.starts_with('[') && !line.contains("(context)");
         let lines: Vec<&str> = asked.question().lines().filter(wanted).collect();

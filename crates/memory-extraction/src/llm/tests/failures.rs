@@ -1,4 +1,4 @@
-//! Servers that fail: each kind of failure is told by its type.
+//! Servers that fail: each kind of failure has its type.
 
 use std::time::{Duration, SystemTime};
 

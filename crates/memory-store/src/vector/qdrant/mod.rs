@@ -52,7 +52,7 @@ impl std::fmt::Debug for Qdrant {
 }
 
 impl Qdrant {
-    /// What the settings name, `None` when they name nothing. Nobody is called yet: a server that is down now may be up
+    /// What the settings name, `None` when they name nothing. There is no connection yet: a server that is down now may be up
     /// later.
     pub fn of(
         settings: &MirrorSettings,
@@ -238,7 +238,7 @@ fn within<'a, T>(
     .boxed()
 }
 
-/// What to do about an error. An address that nobody listens at is reported as an internal error; a call that was cut off
+/// What to do about an error. The client reports a refused connection as an internal error; a call that was cut off
 /// may have been carried out.
 fn error_of(error: QdrantError, collection: &str) -> IndexError {
     let status = match error {

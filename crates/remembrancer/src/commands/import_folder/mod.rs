@@ -182,8 +182,7 @@ async fn import(client: &Client, args: &ImportFolderArgs, root: &Path, file: &Pa
     }
 }
 
-/// The file as arguments of remember, with a note on how it was read; the inner error says why it is no text to
-/// remember.
+/// The file as arguments of remember, with a note on how it was read.
 async fn read(
     args: &ImportFolderArgs,
     root: &Path,

@@ -53,7 +53,7 @@ pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Res
         pause: PAUSE,
         not_before: Instant::now(),
     };
-    // What keeps the very first process from starting is told to whoever started this.
+    // A failure to start the very first process is reported to the host at once.
     host.greet().await?;
     tokio::select! {
         ended = host.serve() => ended.map(|()| ExitCode::SUCCESS),
@@ -271,7 +271,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-/// What a call is told whose line is no JSON that can be taken in: the server would drop it unanswered, and
+/// The answer to a call whose line is no JSON that can be read: the server would drop it unanswered, and
 /// the host would wait. Skipping values tolerates what reading them does not, so the id is found.
 fn fault(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]

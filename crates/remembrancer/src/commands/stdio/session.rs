@@ -1,4 +1,4 @@
-//! What the host has said that another process must be told again, and what it still waits for.
+//! What of the host's messages must be repeated to another process, and which requests it still waits for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -205,7 +205,7 @@ impl Session {
         lines
     }
 
-    /// What the host is told after that: what it watches may have changed meanwhile.
+    /// The notifications to the host after that: what it watches may have changed meanwhile.
     pub(super) fn news(&self) -> Vec<Value> {
         let updated = |params: Value| json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params });
         let mut news: Vec<Value> =

@@ -1,4 +1,4 @@
-//! The nine knowledge graph tools on the wire. They stand in for the reference memory server: their texts are
+//! The nine knowledge graph tools on the wire. They replace those of the reference memory server: their texts are
 //! the bare results, and what goes beyond it is optional.
 
 mod wire;
