@@ -133,7 +133,7 @@ impl EntityReview {
                         }
                     };
                     return Err(
-                        Invalid::new(format!("Entity {} stands by itself. {hint}", told(&row))).into()
+                        Invalid::new(format!("Entity {} cannot be split. {hint}", shown(&row))).into()
                     );
                 };
                 let into = one(&mut tx, ns, parent).await?;

@@ -49,6 +49,7 @@ impl From<StoreError> for EngineError {
             StoreError::DiskFull(_) => Self::DiskFull(error),
             StoreError::LeaseLost
             | StoreError::ModelMismatch(_)
+            | StoreError::Misconfigured(_)
             | StoreError::Unsuitable(_)
             | StoreError::Database(_) => Self::Internal(error),
         }

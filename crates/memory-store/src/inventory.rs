@@ -54,7 +54,7 @@ pub enum Change {
 
 /// A connection that changes nothing of the database and asks nothing of it.
 pub async fn look_at(url: &str) -> Result<Conn, StoreError> {
-    let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+    let options = connecting::address(url)?;
     connecting::try_once(&options).await?;
     Ok(options.application_name("remembrancer").connect().await?)
 }

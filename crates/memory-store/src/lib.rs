@@ -38,5 +38,5 @@ mod error;
 mod pool;
 mod scram;
 
-pub use error::StoreError;
+pub use error::{InvalidSetting, StoreError};
 pub use pool::{Conn, Hints, PoolState, Pooled, Store, StoreSettings, Topic, Tx};

@@ -9,7 +9,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Row};
 
-use crate::{StoreError, connecting, schema};
+use crate::{InvalidSetting, StoreError, connecting, schema};
 
 /// The oldest PostgreSQL that has what the schema uses.
 const POSTGRES_MIN_VERSION: i32 = 150_000;
@@ -68,9 +68,9 @@ pub struct StoreSettings {
 }
 
 impl StoreSettings {
-    /// A variable that is set to nothing is not set. A password that stands in a file, which DATABASE_PASSWORD_FILE names, comes into
-    /// the address, unless that has one.
-    pub fn tidy(&mut self) -> Result<(), String> {
+    /// A variable that is set to nothing is not set. The password in the file that DATABASE_PASSWORD_FILE names comes
+    /// into the address, unless that has one.
+    pub fn tidy(&mut self) -> Result<(), InvalidSetting> {
         let url = self.database_url.take().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
         let file = std::env::var_os("DATABASE_PASSWORD_FILE").filter(|file| !file.is_empty());
         self.database_url = match (url, file) {
@@ -83,7 +83,8 @@ impl StoreSettings {
     /// What is wrong with the settings, as far as that shows without connecting.
     pub fn check(&self) -> Result<(), StoreError> {
         let Some(url) = &self.database_url else { return Ok(()) };
-        connecting::address(url).map(drop).map_err(StoreError::Unsuitable)
+        connecting::address(url)?;
+        Ok(())
     }
 }
 
@@ -152,7 +153,7 @@ impl Store {
 
     /// Connects, whatever the schema is like.
     pub(crate) async fn connect(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+        let options = connecting::address(url)?;
         // The pool would try for long, and then not say why.
         connecting::try_once(&options).await?;
         let options = options.application_name("remembrancer").options([

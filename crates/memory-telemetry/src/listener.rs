@@ -63,7 +63,7 @@ async fn serve(listener: TcpListener, readiness: Watch, stop: CancellationToken)
             None => return,
             Some((Ok((stream, _)), place)) => (stream, place),
             Some((Err(error), _)) => {
-                tracing::warn!(%error, "a connection was lost");
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }

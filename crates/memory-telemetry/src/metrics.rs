@@ -23,7 +23,7 @@ pub fn install(version: &'static str) {
     match record() {
         Ok(handle) => _ = RECORDED.set(handle),
         Err(error) => {
-            tracing::warn!(%error, "nothing is measured");
+            tracing::warn!(%error, "failed to set up metrics");
             return;
         }
     }
@@ -40,7 +40,7 @@ fn record() -> Result<PrometheusHandle, BuildError> {
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
     if ::metrics::set_global_recorder(recorder).is_err() {
-        tracing::warn!("another recorder of metrics stands there already");
+        tracing::warn!("failed to install the metrics recorder: there is another one");
     }
     Ok(handle)
 }

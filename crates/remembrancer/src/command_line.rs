@@ -228,14 +228,23 @@ fn typed_command(error: &clap::Error) -> String {
     if command.is_empty() { "remembrancer".to_owned() } else { command }
 }
 
-/// A whole number; the limits are those of whoever takes it.
-pub(crate) fn whole_number(given: &str) -> Result<i64, String> {
-    given.parse().map_err(|_| "write a whole number, such as 10".to_owned())
+/// An argument that is no number of the kind that is needed: the user writes another.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotANumber {
+    #[error("write a whole number, such as 10")]
+    Whole,
+    #[error("write a number, such as 0.5")]
+    Decimal,
+}
+
+/// A whole number; its limits are those of the command that uses it.
+pub(crate) fn whole_number(given: &str) -> Result<i64, NotANumber> {
+    given.parse().map_err(|_| NotANumber::Whole)
 }
 
 /// A number with or without decimals.
-pub(crate) fn number(given: &str) -> Result<f64, String> {
-    given.parse().map_err(|_| "write a number, such as 0.5".to_owned())
+pub(crate) fn number(given: &str) -> Result<f64, NotANumber> {
+    given.parse().map_err(|_| NotANumber::Decimal)
 }
 
 #[cfg(test)]

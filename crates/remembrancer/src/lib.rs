@@ -58,7 +58,7 @@ fn default_filter(command: &Command) -> &'static str {
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let mut settings = cli.settings;
-    settings.store.tidy().map_err(anyhow::Error::msg)?;
+    settings.store.tidy()?;
     match &cli.command {
         Command::Setup(args) => {
             commands::setup::run(args, &settings.components()?)?;

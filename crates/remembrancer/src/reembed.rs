@@ -78,7 +78,7 @@ impl Reembedder {
         keep_old: bool,
     ) -> anyhow::Result<Value> {
         let memory = self.memory(registry).await?;
-        let model = load(self.settings.files().map_err(anyhow::Error::msg)?, model_dir).await?;
+        let model = load(self.settings.files()?, model_dir).await?;
         let (progress, mut seen) = watch::channel(Progress::default());
         let report = |at: Progress| {
             progress.send_replace(at);

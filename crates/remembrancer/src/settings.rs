@@ -128,8 +128,9 @@ impl Settings {
     /// Refuses, before anything is begun, what cannot work. Nothing is connected to.
     pub fn check(&self) -> anyhow::Result<()> {
         self.extractor()?;
-        self.mirror.address().and_then(|_| self.mirror.check()).map_err(anyhow::Error::msg)?;
-        vector::api_key().map_err(anyhow::Error::msg)?;
+        self.mirror.address()?;
+        self.mirror.check()?;
+        vector::api_key()?;
         self.store.check()?;
         if let Some(folder) = self.reranker.reranker_dir.as_ref().filter(|folder| !folder.is_dir()) {
             bail!(
@@ -181,8 +182,8 @@ impl Settings {
 
     /// The server that the vectors are mirrored to, if any.
     pub(crate) fn mirror_server(&self) -> anyhow::Result<Option<Qdrant>> {
-        let key = vector::api_key().map_err(anyhow::Error::msg)?;
-        Qdrant::of(&self.mirror, key, Times::default()).map_err(anyhow::Error::msg)
+        let key = vector::api_key()?;
+        Ok(Qdrant::of(&self.mirror, key, Times::default())?)
     }
 
     /// The extractor that is configured.
@@ -193,7 +194,7 @@ impl Settings {
     /// The reranker that is configured, loaded; waits for up to some seconds.
     pub async fn reranking(&self) -> anyhow::Result<Option<Reranking>> {
         let Some(dir) = self.reranker.reranker_dir.clone() else { return Ok(None) };
-        let files = self.model.files().map_err(anyhow::Error::msg)?;
+        let files = self.model.files()?;
         let loading = tokio::task::spawn_blocking(move || files.load_reranker(&dir));
         let reranker = loading.await.context("the thread that loads the reranker died")??;
         let deadline = Duration::from_millis(self.reranker.reranker_deadline_ms);
@@ -201,7 +202,7 @@ impl Settings {
     }
 
     pub(crate) fn data_dir(&self) -> anyhow::Result<PathBuf> {
-        self.model.data_dir().map_err(anyhow::Error::msg)
+        Ok(self.model.data_dir()?)
     }
 
     pub fn components(&self) -> anyhow::Result<Components> {

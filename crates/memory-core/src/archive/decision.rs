@@ -96,8 +96,8 @@ fn check_pair(first: &ArchivedTerms, second: &ArchivedTerms) -> Result<(), Inval
     let told = |terms: &ArchivedTerms| {
         (terms.entity_type.clone(), terms.name.clone(), terms.distinguisher.clone(), terms.addresses.clone())
     };
-    if told(first) == told(second) {
-        return Err(Invalid::new(format!("'{}' is told twice: name two entities", cut(&first.name, 40))));
+    if identity(first) == identity(second) {
+        return Err(Invalid::new(format!("'{}' is named twice: name two entities", cut(&first.name, 40))));
     }
     Ok(())
 }

@@ -43,6 +43,13 @@ impl Trouble {
     }
 }
 
+/// For `status`: whether requests are sent, and if not, why.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ServerStatus {
+    pub(super) is_available: bool,
+    pub(super) detail: String,
+}
+
 #[derive(Debug)]
 pub(super) struct Breaker(CircuitBreaker<Trouble>);
 
@@ -81,19 +88,19 @@ impl Breaker {
             Trouble::Unauthorized(_) => Some(self.0.open(now, trouble, None)),
         };
         let Some(pause) = pause else { return Duration::ZERO };
-        tracing::warn!(seconds = pause.as_secs(), reason, "the language model is not asked for a while");
+        tracing::warn!(seconds = pause.as_secs(), reason, "paused requests to the language model");
         pause
     }
 
-    /// For status: what keeps it from being asked, else whether it ever answered.
-    pub(super) fn status(&self, now: Instant) -> Result<&'static str, String> {
-        match self.0.status(now) {
+    pub(super) fn status(&self, now: Instant) -> ServerStatus {
+        let (is_available, detail) = match self.0.status(now) {
             BreakerStatus::Open { reason, remaining } => {
-                Err(format!("left alone for {} s: {}", remaining.as_secs(), reason.reason()))
+                (false, format!("left alone for {} s: {}", remaining.as_secs(), reason.reason()))
             }
-            BreakerStatus::Closed => Ok("answers"),
-            BreakerStatus::Untried => Ok("not asked yet"),
-        }
+            BreakerStatus::Closed => (true, "answers".to_owned()),
+            BreakerStatus::Untried => (true, "not asked yet".to_owned()),
+        };
+        ServerStatus { is_available, detail }
     }
 }
 
@@ -120,9 +127,10 @@ mod tests {
         let refused = breaker.admit(now + Duration::from_secs(5), PROBE).unwrap_err();
         let ExtractError::Unavailable { retry_after, .. } = refused else { panic!("{refused:?}") };
         assert_eq!(retry_after.as_secs(), 10);
-        assert!(breaker.status(now).unwrap_err().contains("500"));
+        let status = breaker.status(now);
+        assert!(!status.is_available && status.detail.contains("500"), "{status:?}");
         breaker.answered(now);
-        assert_eq!(breaker.status(now), Ok("answers"));
+        assert_eq!(breaker.status(now), ServerStatus { is_available: true, detail: "answers".to_owned() });
     }
 
     #[test]

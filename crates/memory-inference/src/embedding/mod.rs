@@ -48,7 +48,8 @@ impl OnnxEmbedding {
         threads: usize,
     ) -> Result<Self, EmbeddingError> {
         let description = ModelDescription::read(model_dir)?;
-        let environment = runtime::environment(onnxruntime_library).map_err(EmbeddingError::Unavailable)?;
+        let environment = runtime::environment(onnxruntime_library)
+            .map_err(|error| EmbeddingError::Unavailable(error.to_string()))?;
         let info = ModelInfo { id: description.id.clone(), dimension: description.dimension };
         let model_dir = model_dir.to_owned();
         let load = move || Encoder::load(&model_dir, &description, environment.clone(), threads);

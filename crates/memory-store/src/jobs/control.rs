@@ -212,6 +212,18 @@ pub enum Cancelled {
     NotFound,
 }
 
+impl Cancelled {
+    /// The state that the job had until it was cancelled; none if it was not cancelled.
+    pub fn state_before(&self) -> Option<JobState> {
+        match self {
+            Self::Waiting => Some(JobState::Pending),
+            Self::Running => Some(JobState::Processing),
+            Self::Failed => Some(JobState::Failed),
+            Self::Ended(_) | Self::NotFound => None,
+        }
+    }
+}
+
 /// Ends a job that is open, or has failed for another reason, as FAILED/CANCELLED.
 pub async fn cancel(tx: &mut Tx, ns: Option<&Namespace>, id: JobId) -> Result<Cancelled, StoreError> {
     let row: Option<(String, String, Option<String>)> = sqlx::query_as(

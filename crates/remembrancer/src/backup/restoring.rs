@@ -285,7 +285,7 @@ async fn probe(
 
 async fn adopt_model(settings: &Settings, store: &Store, memory: &Memory) -> anyhow::Result<()> {
     let searched = store.active_model().await?.map(|model| model.info);
-    let files = settings.model.files_for(searched.as_ref()).map_err(anyhow::Error::msg)?;
+    let files = settings.model.files_for(searched.as_ref())?;
     let model = tokio::task::spawn_blocking(move || files.load()).await??;
     Ok(memory.adopt_model(Arc::new(model)).await?)
 }

@@ -130,7 +130,7 @@ impl Shelf {
     }
 
     /// It loses its name first: what is half removed is no backup.
-    fn remove(&self, found: Found) -> anyhow::Result<PathBuf> {
+    fn remove(&self, found: StoredBackup) -> anyhow::Result<PathBuf> {
         let name = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let going = self.folder.join(format!("{PARTIAL}{name}"));
         fs::rename(&found.path, &going)

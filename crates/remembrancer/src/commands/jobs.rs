@@ -184,20 +184,17 @@ async fn retry(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyh
 async fn cancel(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyhow::Result<Value> {
     let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
     for id in ids {
-        match state_before(memory.operations().cancel_job(ns, id).await?) {
-            Ok(was) => cancelled.push(json!({ "id": id.to_string(), "was": was })),
-            Err(reason) => refused.push(json!({ "id": id.to_string(), "reason": reason })),
+        let outcome = memory.operations().cancel_job(ns, id).await?;
+        match outcome.state_before() {
+            Some(was) => cancelled.push(json!({ "id": id.to_string(), "was": was.as_str() })),
+            None => refused.push(json!({ "id": id.to_string(), "reason": not_cancelled(&outcome) })),
         }
     }
     Ok(json!({ "cancelled": cancelled, "refused": refused }))
 }
 
-/// The state that a job had until it was cancelled, or why it was not.
-fn state_before(cancelled: Cancelled) -> Result<&'static str, String> {
-    match cancelled {
-        Cancelled::Waiting => Ok(JobState::Pending.as_str()),
-        Cancelled::Running => Ok(JobState::Processing.as_str()),
-        Cancelled::Failed => Ok(JobState::Failed.as_str()),
+fn not_cancelled(why: &Cancelled) -> String {
+    match why {
         Cancelled::Ended(state) => {
             Err(format!("it is {state} already; only a job that is open or has failed can be cancelled"))
         }

@@ -98,7 +98,7 @@ async fn by_ourselves(
     keep_old: bool,
     bar: &ProgressBar,
 ) -> anyhow::Result<Value> {
-    let files = settings.model.files().map_err(anyhow::Error::msg)?;
+    let files = settings.model.files()?;
     let model_dir = files.model_dir.clone();
     let model = reembed::load(files, model_dir).await?;
     let store = Store::open(url, settings.store.database_connections).await?;

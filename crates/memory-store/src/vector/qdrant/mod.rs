@@ -19,9 +19,8 @@ use qdrant_client::qdrant::{
 };
 use qdrant_client::{Qdrant as Client, QdrantError};
 
-use super::{
-    IndexError, MirrorSettings, Near, Quantization, SearchVia, Times, VectorIndex, Wanted, check, in_order,
-};
+use super::{IndexError, MirrorSettings, Near, Quantization, SearchVia, Times, Wanted, check, in_order};
+use crate::InvalidSetting;
 pub use collection::Collections;
 pub use points::{Kept, Look, Page};
 
@@ -58,7 +57,7 @@ impl Qdrant {
         settings: &MirrorSettings,
         api_key: Option<String>,
         mut times: Times,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Option<Self>, InvalidSetting> {
         let Some(address) = settings.address()? else { return Ok(None) };
         settings.check()?;
         let is_near = ["//localhost:", "//127.", "//[::1]"].iter().any(|host| address.contains(host));
@@ -72,7 +71,8 @@ impl Qdrant {
             .timeout(times.call * 4)
             .connect_timeout(times.call);
         config.api_key = api_key;
-        let client = config.build().map_err(|error| format!("QDRANT_URL cannot be used: {error}"))?;
+        let client =
+            config.build().map_err(|error| InvalidSetting(format!("QDRANT_URL cannot be used: {error}")))?;
         times.search = Duration::from_millis(settings.qdrant_timeout_ms);
         // A server that answers trials but not searches is tried less and less often.
         let breaker = CircuitBreaker::new(BreakerPolicy {

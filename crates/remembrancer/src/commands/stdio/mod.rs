@@ -92,6 +92,11 @@ struct Link {
     _reading: AbortOnDropHandle<()>,
 }
 
+/// Why no process was reached by the last try; a later one may be.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+struct Unreachable(String);
+
 struct Host<'a> {
     settings: &'a Settings,
     paths: InstancePaths,
@@ -99,7 +104,7 @@ struct Host<'a> {
     shared: Arc<Shared>,
     link: Option<Link>,
     /// Why there is none, when the last try was in vain.
-    failure: Option<String>,
+    failure: Option<Unreachable>,
     pause: Duration,
     not_before: Instant,
 }
@@ -170,12 +175,12 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// Connects to the process that holds the data folder, starting one if need be, and says again what another was told.
-    async fn connect(&mut self) -> Result<(), String> {
+    /// Connects to the process that holds the data folder, starting one if need be, and repeats the handshake and the subscriptions.
+    async fn connect(&mut self) -> Result<(), Unreachable> {
         if let Some(failure) = self.failure.as_ref().filter(|_| Instant::now() < self.not_before) {
             return Err(failure.clone());
         }
-        let connected = self.greet().await.map_err(|error| format!("{error:#}"));
+        let connected = self.greet().await.map_err(|error| Unreachable(format!("{error:#}")));
         self.failure = connected.clone().err();
         if self.failure.is_some() {
             self.put_off();
