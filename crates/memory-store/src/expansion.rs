@@ -1,4 +1,6 @@
-//! From hits to what hangs together with them: entities, and other events of the same entities.
+//! What is related to hits: their entities, and other events of the same entities.
+
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use memory_core::event::{EndedBy, StoredEvidence};
@@ -8,6 +10,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
 use sqlx::{Arguments, Postgres, QueryBuilder, Row};
 
+use crate::event_view::with_event_view;
 use crate::search::{Filters, push_filters};
 use crate::{Conn, StoreError};
 
@@ -32,6 +35,8 @@ pub struct RelatedEvent {
 const LOOKED_AT_MAX: i64 = 10_000;
 /// The same where each one's text has to be looked up.
 const LOOKED_UP_MAX: i64 = 500;
+
+static RELATED: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/expand.sql")));
 
 /// What results are expanded from.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +116,7 @@ pub async fn related_events(
         arguments.add(depth)
     };
     bind().map_err(sqlx::Error::Encode)?;
-    let mut statement = scoped(include_str!("sql/expand.sql"), arguments, ns, of_texts.as_ref());
+    let mut statement = scoped(RELATED.as_str(), arguments, ns, of_texts.as_ref());
     let events: Vec<Json<RelatedEvent>> = statement.build_query_scalar().fetch_all(conn).await?;
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }

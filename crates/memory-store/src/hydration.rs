@@ -1,5 +1,7 @@
 //! Reading hits back from the truth: what is gone or changed since an index saw it is not shown.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::event::StoredEvent;
@@ -9,6 +11,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 
+use crate::event_view::with_event_view;
 use crate::{Conn, StoreError};
 
 /// A hit with all that an answer may show of it.
@@ -44,6 +47,10 @@ pub struct HydratedHit {
     /// Its events are still to be extracted.
     pub is_unread: bool,
 }
+
+static HYDRATE: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/hydrate.sql")));
+static EVENTS_BY_ID: LazyLock<String> =
+    LazyLock::new(|| with_event_view(include_str!("sql/events_by_id.sql")));
 
 /// What to read with each hit.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +104,7 @@ pub async fn hydrate(
     wanted: Wanted<'_>,
 ) -> Result<Vec<HydratedHit>, StoreError> {
     let ids: Vec<i64> = passages.iter().map(|id| id.0).collect();
-    let rows = sqlx::query(include_str!("sql/hydrate.sql"))
+    let rows = sqlx::query(HYDRATE.as_str())
         .bind(ns.as_str())
         .bind(ids)
         .bind(wanted.content)
@@ -151,11 +158,8 @@ pub async fn content_page(
 
 /// Events by their ids, in the order given; those that are gone are left out.
 pub async fn events(conn: &mut Conn, ns: &Namespace, ids: &[String]) -> Result<Vec<StoredEvent>, StoreError> {
-    let events: Vec<Json<StoredEvent>> = sqlx::query_scalar(include_str!("sql/events_by_id.sql"))
-        .bind(ns.as_str())
-        .bind(ids)
-        .fetch_all(conn)
-        .await?;
+    let events: Vec<Json<StoredEvent>> =
+        sqlx::query_scalar(EVENTS_BY_ID.as_str()).bind(ns.as_str()).bind(ids).fetch_all(conn).await?;
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }
 

@@ -35,6 +35,8 @@ pub mod written;
 
 mod connecting;
 mod error;
+mod event_view;
+mod metadata_columns;
 mod pool;
 mod scram;
 
