@@ -10,9 +10,9 @@ use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_language::lexicon::lexeme_counts;
-use memory_store::artifacts::{self, CurrentRevision, Entry, NewPassage};
+use memory_store::artifacts::{self, CurrentRevision, Entry};
 use memory_store::models::ActiveModel;
-use memory_store::passages::{self, PassageVector};
+use memory_store::passages::{self, NewPassage, PassageVector};
 use memory_store::{Tx, jobs};
 
 use crate::error::on_own_thread;

@@ -10,12 +10,12 @@ use memory_core::event::{ActorRole, ExtractedEntity, Extraction, Rejected};
 use memory_core::id::{ArtifactId, EventId, Namespace, RevisionId};
 use sqlx::{FromRow, Row};
 
-use crate::artifacts::MetadataRow;
 use crate::entities::{
     NameTold, NewEntity, ToldBefore, decisions, delete_orphans, entities_by_key, entities_of_revisions,
     insert_mentions, insert_names, names_told, resolve_entities,
 };
 use crate::lifecycle::{link_new, owners_event};
+use crate::metadata_columns::MetadataRow;
 use crate::{Conn, StoreError, Tx};
 
 /// A revision as the extractor reads it.

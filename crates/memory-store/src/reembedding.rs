@@ -9,7 +9,7 @@ use memory_core::ports::ModelInfo;
 use memory_core::render::Surroundings;
 use sqlx::{AssertSqlSafe, Connection, FromRow, Row};
 
-use crate::artifacts::MetadataRow;
+use crate::metadata_columns::MetadataRow;
 use crate::models::{ActiveModel, index_definition, model_of};
 use crate::schema::is_owner;
 use crate::{Conn, Store, StoreError, Tx};
