@@ -8,7 +8,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt};
 use memory_core::circuit_breaker::{BreakerPolicy, CircuitBreaker};
 use memory_core::id::PassageId;
@@ -187,14 +186,10 @@ pub struct Searching {
     collection: String,
 }
 
-#[async_trait]
-impl VectorIndex for Searching {
-    fn name(&self) -> &'static str {
-        "qdrant"
-    }
-
-    /// A server that does not answer in time is not asked again before it has answered a trial.
-    async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
+impl Searching {
+    /// The passages of a scope that are nearest to a vector: nearest first, equals by their ids. A server that does not
+    /// answer in time is not asked again before it has answered a trial.
+    pub async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
         check(wanted.vector, wanted.model.info.dimension)?;
         if let Some(reason) = self.inner.breaker.reason() {
             return Err(IndexError::Unavailable(reason));
