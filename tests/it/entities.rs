@@ -2,7 +2,7 @@
 
 use memory_core::artifact::Draft;
 use memory_core::entity::EntityType;
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_core::ports::Extractor;
 use memory_engine::entity_review::EntityFilter;
 use memory_engine::recall::RecallDraft;
@@ -82,7 +82,7 @@ async fn extract_again(f: &Fixture, narrative: &'static str) {
         .expect("an event");
     let mut tx = store(f).await.begin().await.expect("a transaction");
     let revision = memory_core::id::RevisionId(revision);
-    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.expect("it is queued");
+    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.expect("it is queued");
     tx.commit().await.expect("it is committed");
     assert_eq!(f.drain().await, 1);
 }

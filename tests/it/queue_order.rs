@@ -17,7 +17,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
     let f = Fixture::without_model(line_reader()).await;
     let mut sql = f.sql().await;
-    for (count, namespace, lane, waited) in all {
+    for (count, namespace, priority, waited) in all {
         sqlx::query(
             "with art as (
                  insert into artifact (namespace, artifact_id, sha256, content, char_count, token_count)
@@ -32,7 +32,7 @@ async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
         )
         .bind(count)
         .bind(namespace)
-        .bind(lane)
+        .bind(priority)
         .bind(waited)
         .execute(&mut sql)
         .await
@@ -60,7 +60,7 @@ impl<'a> OneHand<'a> {
             let mut conn = self.store.acquire().await.expect("a connection");
             let claimed = jobs::claim_in_turn(&mut conn, &mut self.turns, MINUTE, 1, true).await;
             let Some(job) = claimed.expect("it is claimed").pop() else { return done };
-            let lane: i16 = sqlx::query_scalar("select lane from event_jobs where job_id = $1")
+            let priority: i16 = sqlx::query_scalar("select lane from event_jobs where job_id = $1")
                 .bind(job.job_id.0)
                 .fetch_one(&mut *conn)
                 .await
@@ -68,7 +68,7 @@ impl<'a> OneHand<'a> {
             let mut tx = self.store.begin().await.expect("a transaction");
             jobs::finish(&mut tx, &job).await.expect("it is finished");
             tx.commit().await.expect("it is committed");
-            done.push((job.namespace.to_string(), lane));
+            done.push((job.namespace.to_string(), priority));
         }
         done
     }
@@ -82,8 +82,8 @@ fn tally<T: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>) -> HashMap<T
 
 async fn lanes_of_the_next(store: &Store, count: usize) -> [usize; 3] {
     let done = OneHand::new(store).work(count).await;
-    let lanes = tally(done.into_iter().map(|(_, lane)| lane));
-    [0, 1, 2].map(|lane| lanes.get(&lane).copied().unwrap_or(0))
+    let priorities = tally(done.into_iter().map(|(_, priority)| priority));
+    [0, 1, 2].map(|priority| priorities.get(&priority).copied().unwrap_or(0))
 }
 
 #[tokio::test]

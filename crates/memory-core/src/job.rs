@@ -104,10 +104,10 @@ impl ErrorCode {
 }
 
 closed_set! {
-    /// Who waits for a job, and how long it takes. Each lane has a share of a worker's turns; long work never takes the
-    /// last of a worker's places.
-    Lane {
-        /// Something short that someone has just written.
+    /// How urgent a job is, and how long it takes. Each priority has a share of a worker's turns; long work never takes the
+    /// last free place of a worker. Columns, metrics and commands call it the lane of a job.
+    Priority {
+        /// Of a short text that a client has just written.
         Small = "small",
         /// A long text, or what has turned out to take long.
         Large = "large",
@@ -118,13 +118,13 @@ closed_set! {
     }
 }
 
-impl Lane {
+impl Priority {
     pub fn number(self) -> i16 {
         self as i16
     }
 
     pub fn of_number(number: i16) -> Option<Self> {
-        Self::ALL.iter().copied().find(|lane| lane.number() == number)
+        Self::ALL.iter().copied().find(|priority| priority.number() == number)
     }
 
     /// Whether its jobs are too long for a client to wait for.
@@ -141,8 +141,8 @@ impl Lane {
         }
     }
 
-    /// Who takes a turn of this lane when it has nothing.
-    fn stand_in(self) -> Option<Self> {
+    /// The priority that takes a turn of this one when none of its jobs is due.
+    fn substitute(self) -> Option<Self> {
         match self {
             Self::Bulk => Some(Self::BulkLarge),
             Self::BulkLarge => Some(Self::Bulk),
@@ -151,31 +151,32 @@ impl Lane {
     }
 }
 
-/// Whose turn it is, over and over. A lane in which nothing is due gives its turn to the first that has something; the
-/// two lanes of bulk to one another.
-const TURNS: [Lane; 16] = {
-    use Lane::{Bulk, BulkLarge, Large, Small};
+/// The order of turns, repeated. A priority without due jobs passes its turn to the first that has some; the two
+/// priorities of bulk to one another.
+const TURNS: [Priority; 16] = {
+    use Priority::{Bulk, BulkLarge, Large, Small};
     [
         Small, Small, Large, Small, Small, Bulk, Small, Large, Small, Small, Large, Small, Small, BulkLarge,
         Small, Large,
     ]
 };
 /// The same after bulk has waited for an hour.
-const TURNS_AGED: [Lane; 16] = {
-    use Lane::{Bulk, BulkLarge, Large, Small};
+const TURNS_AGED: [Priority; 16] = {
+    use Priority::{Bulk, BulkLarge, Large, Small};
     [
         Small, Bulk, Small, BulkLarge, Large, Bulk, Small, BulkLarge, Small, Bulk, Small, BulkLarge, Large,
         Bulk, Small, BulkLarge,
     ]
 };
 
-/// The lanes of `count` turns of a worker that has had `taken` of them, and after these those that stand in.
-pub fn lanes_of_turns(taken: usize, count: usize, has_bulk_aged: bool) -> Vec<Lane> {
+/// The priorities of the next `count` turns of a worker that has had `taken` of them, then their substitutes.
+pub fn priorities_of_turns(taken: usize, count: usize, has_bulk_aged: bool) -> Vec<Priority> {
     let turns = if has_bulk_aged { TURNS_AGED } else { TURNS };
-    let mut lanes: Vec<Lane> = turns.into_iter().cycle().skip(taken % turns.len()).take(count).collect();
-    let stand_ins: Vec<Lane> = lanes.iter().filter_map(|lane| lane.stand_in()).collect();
-    lanes.extend(stand_ins);
-    lanes
+    let mut priorities: Vec<Priority> =
+        turns.into_iter().cycle().skip(taken % turns.len()).take(count).collect();
+    let substitutes: Vec<Priority> = priorities.iter().filter_map(|priority| priority.substitute()).collect();
+    priorities.extend(substitutes);
+    priorities
 }
 
 /// The longest wait before the next attempt: 2 s doubling with each attempt, at most 5 minutes. The
@@ -190,12 +191,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_lane_has_its_share_of_turns_whenever_one_begins_to_count() {
+    fn every_priority_has_its_share_of_turns_from_any_turn_on() {
         let shares = |taken, has_bulk_aged| {
-            let turns = lanes_of_turns(taken, 16, has_bulk_aged);
-            Lane::ALL
+            let turns = priorities_of_turns(taken, 16, has_bulk_aged);
+            Priority::ALL
                 .iter()
-                .map(|lane| turns[..16].iter().filter(|turn| *turn == lane).count())
+                .map(|priority| turns[..16].iter().filter(|turn| *turn == priority).count())
                 .collect::<Vec<_>>()
         };
         for taken in 0..20 {
@@ -205,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_of_one_kind_of_bulk_goes_to_the_other_before_any_lane_else() {
-        assert_eq!(lanes_of_turns(5, 1, false), [Lane::Bulk, Lane::BulkLarge]);
-        assert_eq!(lanes_of_turns(13, 1, false), [Lane::BulkLarge, Lane::Bulk]);
-        assert_eq!(lanes_of_turns(0, 1, false), [Lane::Small]);
+    fn a_turn_of_one_kind_of_bulk_goes_to_the_other_before_any_other_priority() {
+        assert_eq!(priorities_of_turns(5, 1, false), [Priority::Bulk, Priority::BulkLarge]);
+        assert_eq!(priorities_of_turns(13, 1, false), [Priority::BulkLarge, Priority::Bulk]);
+        assert_eq!(priorities_of_turns(0, 1, false), [Priority::Small]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{JobState, Lane};
+use memory_core::job::{JobState, Priority};
 use memory_store::events::ExtractorId;
 use memory_store::jobs::{self, Cancelled, JobFilter, JobRow, Retried};
 use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
@@ -156,7 +156,7 @@ impl Operations {
                 let mut passes = Vec::new();
                 for conversation in &batch.conversations {
                     passes.push(
-                        jobs::queue_conversation(&mut tx, ns, conversation, Lane::Bulk, 0.0, 0.0).await?,
+                        jobs::queue_conversation(&mut tx, ns, conversation, Priority::Bulk, 0.0, 0.0).await?,
                     );
                 }
                 tx.commit().await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use memory_core::artifact::{Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
@@ -46,7 +46,7 @@ struct Incoming<'a> {
     chunked: &'a Arc<Chunked>,
     /// The turn before it.
     previous: Option<PreviousTurn>,
-    lane: Lane,
+    priority: Priority,
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -61,12 +61,12 @@ struct Prepared {
 impl Memory {
     /// Stores a text at its place. The same text at the same place changes nothing but what is said about it.
     pub async fn remember(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
-        self.remember_for(ns, draft, Lane::Small).await
+        self.remember_for(ns, draft, Priority::Small).await
     }
 
     /// The same for one of many texts, as of an import: their jobs get bulk priority.
     pub async fn remember_in_bulk(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
-        self.remember_for(ns, draft, Lane::Bulk).await
+        self.remember_for(ns, draft, Priority::Bulk).await
     }
 
     #[tracing::instrument(name = "remember", skip_all, fields(%ns))]
@@ -74,7 +74,7 @@ impl Memory {
         &self,
         ns: &Namespace,
         draft: Draft,
-        lane: Lane,
+        priority: Priority,
     ) -> Result<Remembered, EngineError> {
         let given_context = draft.context.is_some();
         let given_importance = draft.importance.is_some();
@@ -85,7 +85,7 @@ impl Memory {
             (new, chunked)
         })
         .await?;
-        let lane = lane_of(lane, &chunked);
+        let priority = priority_of(priority, &chunked);
         self.recovery
             .retry_transient(|| async {
                 let mut conn = self.store.acquire().await?;
@@ -98,7 +98,7 @@ impl Memory {
                     None => None,
                 };
                 drop(conn);
-                let incoming = Incoming { new: &new, chunked: &chunked, previous, lane };
+                let incoming = Incoming { new: &new, chunked: &chunked, previous, priority };
                 match current {
                     Some(current) if current.hash == new.hash => {
                         let mut meta = new.meta.clone();
@@ -115,10 +115,10 @@ impl Memory {
     async fn put_in_place(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, lane }: Incoming<'_>,
+        Incoming { new, chunked, previous, priority }: Incoming<'_>,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
-        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await?;
+        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, priority).await?;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
         let mut tx = self.store.begin().await?;
         if let Some((conversation, turn)) = new.meta.turn() {
@@ -138,7 +138,7 @@ impl Memory {
             created_at: None,
             queue_extract: queues_extraction,
             queue_embed: is_embedding_pending,
-            lane,
+            priority,
         };
         let model_id = prepared.model_id();
         let (revision_id, job_id) =
@@ -158,7 +158,7 @@ impl Memory {
                 &mut tx,
                 ns,
                 conversation,
-                lane,
+                priority,
                 settings.conversation_pause.as_secs_f64(),
                 settings.conversation_patience.as_secs_f64(),
             )
@@ -183,7 +183,7 @@ impl Memory {
     async fn keep_current(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, lane }: Incoming<'_>,
+        Incoming { new, chunked, previous, priority }: Incoming<'_>,
         meta: Metadata,
         current: CurrentRevision,
     ) -> Result<Remembered, EngineError> {
@@ -195,7 +195,7 @@ impl Memory {
         if meta != current.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&current.meta, None);
             let mut prepared = if is_rendered_anew {
-                Some(self.prepare(ns, &meta, chunked, previous, lane).await?)
+                Some(self.prepare(ns, &meta, chunked, previous, priority).await?)
             } else {
                 None
             };
@@ -217,10 +217,10 @@ impl Memory {
                 }
             }
             if lacks_extraction {
-                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, current.revision_id, lane).await?;
+                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, current.revision_id, priority).await?;
             }
             if is_embedding_pending {
-                jobs::queue(&mut tx, ns, JobKind::Embed, current.revision_id, lane).await?;
+                jobs::queue(&mut tx, ns, JobKind::Embed, current.revision_id, priority).await?;
             }
             tx.commit().await?;
             self.signals.wake_worker();
@@ -246,7 +246,7 @@ impl Memory {
         meta: &Metadata,
         chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
-        lane: Lane,
+        priority: Priority,
     ) -> Result<Prepared, EngineError> {
         let surroundings = Surroundings::new(meta, previous);
         let chunked = Arc::clone(chunked);
@@ -259,7 +259,7 @@ impl Memory {
         if let Some((model, active)) = self.model.ready() {
             let texts =
                 chunked.passages.iter().map(|passage| surroundings.for_model(&passage.text)).collect();
-            match embed(&*model, texts, lane).await {
+            match embed(&*model, texts, priority).await {
                 Ok(made) => {
                     for (passage, made) in passages.iter_mut().zip(made) {
                         passage.embedding = Some(made);
@@ -273,19 +273,19 @@ impl Memory {
     }
 }
 
-/// The lane of a text's jobs: long ones do not take the last place of a worker.
-pub(crate) fn lane_of(lane: Lane, chunked: &Chunked) -> Lane {
-    if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { lane.of_long_work() } else { lane }
+/// The priority of a text's jobs: long work never takes the last free place of a worker.
+pub(crate) fn priority_of(priority: Priority, chunked: &Chunked) -> Priority {
+    if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { priority.of_long_work() } else { priority }
 }
 
 /// Vectors of passages as the model sees them, and the states of their own tokens.
 pub(crate) async fn embed(
     model: &dyn EmbeddingModel,
     texts: Vec<String>,
-    lane: Lane,
+    priority: Priority,
 ) -> Result<Vec<PassageVector>, EmbeddingError> {
-    let embedded = match lane {
-        Lane::Small => model.embed_passages(texts).await?,
+    let embedded = match priority {
+        Priority::Small => model.embed_passages(texts).await?,
         _ => model.embed_in_background(texts).await?,
     };
     Ok(embedded

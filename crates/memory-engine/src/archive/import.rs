@@ -11,7 +11,7 @@ use memory_core::archive::{
 use memory_core::artifact::NewArtifact;
 use memory_core::chunk::chunk_text;
 use memory_core::id::{ContentHash, Namespace, RevisionId};
-use memory_core::job::Lane;
+use memory_core::job::Priority;
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_store::archive::{self, Decision, DoubtRow, Kind};
 use memory_store::artifacts::{self, Entry};
@@ -24,7 +24,7 @@ use super::{ArchiveImported, decisions};
 use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
-use crate::remember::{SHORT_TURN_TOKENS, lane_of, render_following_turn};
+use crate::remember::{SHORT_TURN_TOKENS, priority_of, render_following_turn};
 use crate::{EngineError, EngineSettings, long_text};
 
 /// How often there is something to report, in lines.
@@ -285,7 +285,7 @@ impl<'a> Import<'a> {
             created_at: Some(created_at),
             queue_extract: turn.is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
             queue_embed: true,
-            lane: lane_of(Lane::Bulk, &chunked),
+            priority: priority_of(Priority::Bulk, &chunked),
         };
         let (id, _) =
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;
@@ -347,7 +347,7 @@ impl<'a> Import<'a> {
                 tx,
                 self.ns,
                 conversation,
-                Lane::Bulk,
+                Priority::Bulk,
                 settings.conversation_pause.as_secs_f64(),
                 settings.conversation_patience.as_secs_f64(),
             )

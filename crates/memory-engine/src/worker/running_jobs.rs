@@ -44,7 +44,7 @@ impl RunningJobs {
         if self.held.values().any(|(job, _)| job.is_suspect) {
             return Room { all: 0, long: 0 };
         }
-        let long = self.held.values().filter(|(job, _)| job.lane.is_long()).count();
+        let long = self.held.values().filter(|(job, _)| job.priority.is_long()).count();
         Room::of(concurrency, self.held.len(), long)
     }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS, lanes_of_turns};
+use memory_core::job::{JobKind, MAX_ATTEMPTS, Priority, priorities_of_turns};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -18,7 +18,7 @@ const CLAIM_MAX: usize = 64;
 pub struct FairScheduler {
     worker_id: Option<Uuid>,
     taken: usize,
-    last_served: [String; Lane::ALL.len()],
+    last_served: [String; Priority::ALL.len()],
 }
 
 impl FairScheduler {
@@ -43,7 +43,7 @@ pub async fn claim_in_turn(
     limit: usize,
     is_free: bool,
 ) -> Result<Vec<LeasedJob>, StoreError> {
-    claim_of(conn, scheduler, lease, limit, is_free, Lane::ALL).await
+    claim_of(conn, scheduler, lease, limit, is_free, Priority::ALL).await
 }
 
 /// The same of short work alone: it fills places that are kept free of long work.
@@ -53,7 +53,7 @@ pub async fn claim_short(
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<LeasedJob>, StoreError> {
-    let short: Vec<Lane> = Lane::ALL.iter().copied().filter(|lane| !lane.is_long()).collect();
+    let short: Vec<Priority> = Priority::ALL.iter().copied().filter(|priority| !priority.is_long()).collect();
     claim_of(conn, scheduler, lease, limit, false, &short).await
 }
 
@@ -63,31 +63,31 @@ async fn claim_of(
     lease: Duration,
     limit: usize,
     is_free: bool,
-    of: &[Lane],
+    of: &[Priority],
 ) -> Result<Vec<LeasedJob>, StoreError> {
     let limit = limit.min(CLAIM_MAX);
-    let lanes = |has_bulk_aged| -> Vec<i16> {
-        lanes_of_turns(scheduler.taken, limit, has_bulk_aged).into_iter().map(Lane::number).collect()
+    let priorities = |has_bulk_aged| -> Vec<i16> {
+        priorities_of_turns(scheduler.taken, limit, has_bulk_aged).into_iter().map(Priority::number).collect()
     };
     let rows = sqlx::query(include_str!("../sql/claim_jobs.sql"))
         .bind(limit as i64)
         .bind(lease.as_secs_f64())
         .bind(MAX_ATTEMPTS)
         .bind(is_free)
-        .bind(lanes(false))
-        .bind(lanes(true))
+        .bind(priorities(false))
+        .bind(priorities(true))
         .bind(&scheduler.last_served[..])
-        .bind(of.iter().map(|lane| lane.number()).collect::<Vec<i16>>())
+        .bind(of.iter().map(|priority| priority.number()).collect::<Vec<i16>>())
         .bind(scheduler.worker_id)
         .fetch_all(conn)
         .await?;
     let mut jobs = Vec::with_capacity(rows.len());
     for row in rows {
         let job = leased(&row)?;
-        // In the order of the turns: the last one of a lane is where it goes on.
-        if let Some(lane) = row.try_get::<Option<i16>, _>("lane")? {
+        // In the order of the turns: a priority continues after its last namespace.
+        if let Some(priority) = row.try_get::<Option<i16>, _>("lane")? {
             scheduler.taken += 1;
-            if let Some(last_served) = scheduler.last_served.get_mut(lane as usize) {
+            if let Some(last_served) = scheduler.last_served.get_mut(priority as usize) {
                 job.namespace.as_str().clone_into(last_served);
             }
         }
@@ -114,7 +114,7 @@ fn leased(row: &sqlx::postgres::PgRow) -> Result<LeasedJob, StoreError> {
         namespace: Namespace::new(&namespace).map_err(|e| StoreError::Unsuitable(e.0))?,
         job_id: JobId(row.try_get("job_id")?),
         target,
-        lane: Lane::of_number(row.try_get("own_lane")?).unwrap_or(Lane::Large),
+        priority: Priority::of_number(row.try_get("own_lane")?).unwrap_or(Priority::Large),
         attempts,
         is_suspect: attempts > 2 && row.try_get::<Option<i16>, _>("lane")?.is_none(),
         lease_token: row.try_get("lease_token")?,

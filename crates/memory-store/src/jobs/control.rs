@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::id::{JobId, Namespace};
-use memory_core::job::{ErrorCode, JobKind, JobState, Lane};
+use memory_core::job::{ErrorCode, JobKind, JobState, Priority};
 use sqlx::Row;
 
 use crate::{Conn, StoreError, Tx};
@@ -14,7 +14,7 @@ pub struct JobRow {
     pub namespace: String,
     pub job_id: JobId,
     pub kind: String,
-    pub lane: Option<Lane>,
+    pub priority: Option<Priority>,
     pub state: String,
     pub attempts: i32,
     pub last_error_code: Option<String>,
@@ -88,7 +88,7 @@ fn job_row(row: &sqlx::postgres::PgRow) -> Result<JobRow, StoreError> {
         namespace: row.try_get("namespace")?,
         job_id: JobId(row.try_get("job_id")?),
         kind: row.try_get("kind")?,
-        lane: Lane::of_number(row.try_get("lane")?),
+        priority: Priority::of_number(row.try_get("lane")?),
         state: row.try_get("status")?,
         attempts: row.try_get("attempts")?,
         last_error_code: row.try_get("last_error_code")?,

@@ -17,7 +17,7 @@ mod control;
 use std::time::Duration;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{ErrorCode, JobKind, Lane};
+use memory_core::job::{ErrorCode, JobKind, Priority};
 use uuid::Uuid;
 
 use crate::graph::Thread;
@@ -34,7 +34,7 @@ pub struct LeasedJob {
     pub namespace: Namespace,
     pub job_id: JobId,
     pub target: JobTarget,
-    pub lane: Lane,
+    pub priority: Priority,
     /// How often it was claimed, this time included.
     pub attempts: i32,
     /// It has lost its worker twice: it is to be done alone.
@@ -80,7 +80,7 @@ pub async fn queue(
     ns: &Namespace,
     kind: JobKind,
     revision_id: RevisionId,
-    lane: Lane,
+    priority: Priority,
 ) -> Result<Option<JobId>, StoreError> {
     let id: Option<i64> = sqlx::query_scalar(
         "insert into event_jobs (namespace, kind, revision_id, lane) values ($1, $2, $3, $4)
@@ -90,7 +90,7 @@ pub async fn queue(
     .bind(ns.as_str())
     .bind(kind.as_str())
     .bind(revision_id.0)
-    .bind(lane.number())
+    .bind(priority.number())
     .fetch_optional(&mut **tx)
     .await?;
     Ok(id.map(JobId))
@@ -102,7 +102,7 @@ pub async fn queue_conversation(
     tx: &mut Tx,
     ns: &Namespace,
     conversation_id: &str,
-    lane: Lane,
+    priority: Priority,
     delay_seconds: f64,
     at_most_seconds: f64,
 ) -> Result<JobId, StoreError> {
@@ -118,7 +118,7 @@ pub async fn queue_conversation(
     .bind(conversation_id)
     .bind(delay_seconds)
     .bind(at_most_seconds)
-    .bind(lane.number())
+    .bind(priority.number())
     .fetch_one(&mut **tx)
     .await?;
     Ok(JobId(id))
@@ -126,7 +126,7 @@ pub async fn queue_conversation(
 
 /// Queues the indexing of a graph that this transaction has changed.
 pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreError> {
-    queue_indexing_of(tx, &thread.ns, thread.id, Lane::Small).await
+    queue_indexing_of(tx, &thread.ns, thread.id, Priority::Small).await
 }
 
 /// The same by the thread's row. No worker claims the job before the transaction is committed, so nothing is
@@ -135,7 +135,7 @@ pub async fn queue_indexing_of(
     tx: &mut Tx,
     ns: &Namespace,
     thread_id: i64,
-    lane: Lane,
+    priority: Priority,
 ) -> Result<(), StoreError> {
     sqlx::query(
         "insert into event_jobs (namespace, kind, thread_id, lane) values ($1, 'index_graph', $2, $3)
@@ -144,7 +144,7 @@ pub async fn queue_indexing_of(
     )
     .bind(ns.as_str())
     .bind(thread_id)
-    .bind(lane.number())
+    .bind(priority.number())
     .execute(&mut **tx)
     .await?;
     Ok(())
@@ -230,10 +230,10 @@ async fn put_back(
     delay: Duration,
     attempt: Attempt,
 ) -> Result<(), StoreError> {
-    let (spent, lane) = match attempt {
-        Attempt::Spent => (Some(1), job.lane),
-        Attempt::Returned => (Some(0), job.lane),
-        Attempt::GotOn => (None, job.lane.of_long_work()),
+    let (spent, priority) = match attempt {
+        Attempt::Spent => (Some(1), job.priority),
+        Attempt::Returned => (Some(0), job.priority),
+        Attempt::GotOn => (None, job.priority.of_long_work()),
     };
     held(
         &sqlx::query(
@@ -266,7 +266,7 @@ async fn put_back(
         .bind(fault.map(|fault| fault.code.as_str()))
         .bind(delay.as_secs_f64())
         .bind(spent)
-        .bind(lane.number())
+        .bind(priority.number())
         .bind(fault.map(|fault| fault.shown()))
         .execute(conn)
         .await?,

@@ -218,7 +218,7 @@ pub(super) fn as_json(job: &JobRow) -> Value {
         "namespace": job.namespace,
         "state": job.state,
         "kind": job.kind,
-        "lane": job.lane.map(memory_core::job::Lane::as_str),
+        "lane": job.priority.map(memory_core::job::Priority::as_str),
         "attempts": job.attempts,
         "last_error_code": job.last_error_code,
         "last_error_message": job.last_error_message,
