@@ -8,7 +8,7 @@ use memory_core::job::{JobState, Priority};
 use memory_store::events::ExtractorId;
 use memory_store::jobs::{self, Cancelled, JobFilter, JobRow, Retried};
 use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
-use memory_store::{Store, Topic, survey};
+use memory_store::{Store, Topic, stats};
 
 use crate::EngineError;
 use crate::progress::{Progress, Report};
@@ -207,7 +207,7 @@ impl Operations {
 
     /// Whether a worker has written a heartbeat lately.
     pub async fn has_worker(&self) -> Result<bool, EngineError> {
-        let seen = survey::workers_seen(&mut *self.store.acquire().await?).await?;
+        let seen = stats::workers_seen(&mut *self.store.acquire().await?).await?;
         Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
     }
 

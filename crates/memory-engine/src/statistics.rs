@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memory_core::id::Namespace;
 use memory_core::recall::CorpusStats;
-use memory_store::survey::PassageCounts;
+use memory_store::stats::PassageCounts;
 
 use crate::locking::locked;
 

@@ -28,7 +28,7 @@ pub mod reembedding;
 pub mod reextraction;
 pub mod schema;
 pub mod search;
-pub mod survey;
+pub mod stats;
 pub mod turns;
 pub mod vector;
 pub mod written;

@@ -8,7 +8,7 @@ use memory_core::graph::GraphFile;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
 use memory_language::text::{counted, span_of_time};
-use memory_store::survey::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
+use memory_store::stats::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
 
 pub use self::problems::Problem;
 use crate::locking::locked;
@@ -135,15 +135,15 @@ impl Memory {
     ) -> Result<Asked, EngineError> {
         let started = Instant::now();
         let mut conn = self.store.acquire().await?;
-        status.counts = Some(survey::counts(&mut conn, ns).await?);
+        status.counts = Some(stats::counts(&mut conn, ns).await?);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
-        status.queue = Some(survey::queue(&mut conn, ns).await?);
-        status.vectors = Some(survey::vectors(&mut conn, ns).await?);
-        let workers = survey::workers_seen(&mut conn).await?;
+        status.queue = Some(stats::queue(&mut conn, ns).await?);
+        status.vectors = Some(stats::vectors(&mut conn, ns).await?);
+        let workers = stats::workers_seen(&mut conn).await?;
         let stuck =
-            survey::stuck_jobs(&mut conn, ns, problems::CODES_SEEN_TO, problems::CODES_WAITED_FOR).await?;
+            stats::stuck_jobs(&mut conn, ns, problems::CODES_SEEN_TO, problems::CODES_WAITED_FOR).await?;
         if let Some(id) = artifact_id {
-            status.job = survey::job_status(&mut conn, ns, id).await?;
+            status.job = stats::job_status(&mut conn, ns, id).await?;
         }
         Ok(Asked { latency_ms, workers, stuck })
     }

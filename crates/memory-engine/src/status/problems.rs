@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use memory_core::job::{CODES_LEFT_ALONE, ErrorCode, JobKind};
 use memory_language::text::{counted, span_of_time};
 use memory_store::embedded::free_bytes;
-use memory_store::survey::{StuckJobs, Vectors};
+use memory_store::stats::{StuckJobs, Vectors};
 
 use super::{Service, Status};
 
@@ -146,7 +146,7 @@ pub(super) fn of_clock(ahead_seconds: f64) -> Option<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use memory_store::survey::Queue;
+    use memory_store::stats::Queue;
 
     use super::*;
 
