@@ -11,8 +11,8 @@ use memory_core::id::{ArtifactId, EventId, Namespace, RevisionId};
 use sqlx::{FromRow, Row};
 
 use crate::entities::{
-    NameTold, NewEntity, ToldBefore, decisions, delete_orphans, entities_by_key, entities_of_revisions,
-    insert_mentions, insert_names, names_told, resolve_entities,
+    EarlierName, NameOccurrence, NewEntity, decisions, delete_orphans, entities_by_key,
+    entities_of_revisions, insert_mentions, insert_names, name_occurrences, resolve_entities,
 };
 use crate::lifecycle::{link_new, owners_event};
 use crate::metadata_columns::MetadataRow;
@@ -108,11 +108,11 @@ pub async fn replace_extraction(
     let targets: Vec<i64> =
         sources.iter().zip(&written).filter(|(_, w)| **w).map(|(s, _)| s.revision_id.0).collect();
     let before = entities_of_revisions(tx, ns, &targets).await?;
-    let told = take_back(tx, ns, &targets, sources).await?;
+    let earlier = take_back(tx, ns, &targets, sources).await?;
     let prepared = Prepared::new(extraction, sources, &written, &alive);
-    let ids = resolve_entities(tx, ns, sources, &prepared.entities, &told).await?;
+    let ids = resolve_entities(tx, ns, sources, &prepared.entities, &earlier).await?;
     insert_mentions(tx, ns, sources, &prepared.entities, &ids, &written).await?;
-    let told: Vec<NameTold> = prepared
+    let names: Vec<NameOccurrence> = prepared
         .entities
         .iter()
         .zip(&ids)
@@ -153,8 +153,8 @@ async fn take_back(
     ns: &Namespace,
     revisions: &[i64],
     sources: &[Source],
-) -> Result<Vec<ToldBefore>, StoreError> {
-    let mut told: Vec<(String, i64)> = sqlx::query_as(
+) -> Result<Vec<EarlierName>, StoreError> {
+    let mut names: Vec<(String, i64)> = sqlx::query_as(
         "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
               mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
          delete from entity_alias where namespace = $1 and revision_id = any($2)
@@ -172,9 +172,9 @@ async fn take_back(
         );
         told.extend(rows.bind(ns.as_str()).bind(others).fetch_all(&mut **tx).await? as Vec<(String, i64)>);
     }
-    told.sort_unstable();
-    told.dedup();
-    Ok(told.into_iter().map(|(normalised, entity_id)| ToldBefore { normalised, entity_id }).collect())
+    names.sort_unstable();
+    names.dedup();
+    Ok(names.into_iter().map(|(normalised, entity_id)| EarlierName { normalised, entity_id }).collect())
 }
 
 /// When an extraction was made, and how much of it was rejected then.
@@ -218,8 +218,8 @@ pub async fn restore_extraction(
     let ids = entities.iter().enumerate().map(id_of).collect::<Result<Vec<i64>, _>>()?;
     let written: Vec<bool> = (0..sources.len()).map(|n| n == 0).collect();
     insert_mentions(tx, ns, sources, &entities, &ids, &written).await?;
-    let told = entities.iter().zip(&ids).flat_map(|(entity, id)| {
-        entity.aliases.iter().map(|alias| NameTold {
+    let names = entities.iter().zip(&ids).flat_map(|(entity, id)| {
+        entity.aliases.iter().map(|alias| NameOccurrence {
             entity_id: *id,
             name: alias.clone(),
             normalised: normalised_name(alias),

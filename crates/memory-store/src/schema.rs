@@ -33,7 +33,7 @@ pub struct Migrated {
 
 /// The schema of the database, compared with the one that this program knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Standing {
+enum SchemaState {
     Current,
     Behind {
         at: Option<i64>,
@@ -52,10 +52,10 @@ pub fn known_version() -> i64 {
 /// Brings the schema to the version that this program knows. A role that may not do that waits for one that does.
 pub(crate) async fn ensure(pool: &PgPool) -> Result<(), StoreError> {
     let mut conn = pool.acquire().await?;
-    let at = match standing(&mut conn).await? {
-        Standing::Current => return Ok(()),
-        Standing::Ahead { at } => return Err(too_new(at)),
-        Standing::Behind { at } => at,
+    let at = match state_of(&mut conn).await? {
+        SchemaState::Current => return Ok(()),
+        SchemaState::Ahead { at } => return Err(too_new(at)),
+        SchemaState::Behind { at } => at,
     };
     if !may_change(&mut conn).await? {
         return Err(StoreError::Unprepared(unprepared(&mut conn, at).await?));
@@ -82,12 +82,12 @@ fn too_new(at: i64) -> StoreError {
     unusable(&format!("it is of version {at}, this program knows it up to version {}", known_version()))
 }
 
-async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
+async fn state_of(conn: &mut Conn) -> Result<SchemaState, StoreError> {
     let is_there: bool = sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null")
         .fetch_one(&mut *conn)
         .await?;
     if !is_there {
-        return Ok(Standing::Behind { at: None });
+        return Ok(SchemaState::Behind { at: None });
     }
     let is_readable: bool = sqlx::query_scalar("select has_table_privilege('_sqlx_migrations', 'select')")
         .fetch_one(&mut *conn)
@@ -101,7 +101,7 @@ async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
             .await?;
     let at = applied.last().map(|(version, ..)| *version);
     if let Some(at) = at.filter(|at| *at > known_version()) {
-        return Ok(Standing::Ahead { at });
+        return Ok(SchemaState::Ahead { at });
     }
     let is_applied = |version: i64, checksum: &[u8]| {
         applied.iter().any(|(at, sum, success)| *at == version && *success && sum == checksum)
@@ -109,15 +109,15 @@ async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
     // What was applied and is not known any more, or differs, is reported by the migrator.
     let is_current = applied.len() == MIGRATOR.iter().count()
         && MIGRATOR.iter().all(|migration| is_applied(migration.version, &migration.checksum));
-    Ok(if is_current { Standing::Current } else { Standing::Behind { at } })
+    Ok(if is_current { SchemaState::Current } else { SchemaState::Behind { at } })
 }
 
 /// Refuses a schema that is not the one that this program knows; changes nothing.
 pub(crate) async fn check(pool: &PgPool) -> Result<(), StoreError> {
-    match standing(&mut *pool.acquire().await?).await? {
-        Standing::Current => Ok(()),
-        Standing::Ahead { at } => Err(too_new(at)),
-        Standing::Behind { at } => Err(StoreError::Unsuitable(format!(
+    match state_of(&mut *pool.acquire().await?).await? {
+        SchemaState::Current => Ok(()),
+        SchemaState::Ahead { at } => Err(too_new(at)),
+        SchemaState::Behind { at } => Err(StoreError::Unsuitable(format!(
             "the database's schema is of version {}, and this program needs version {}; start the server of this version, which \
              changes it, and try again",
             at.unwrap_or(0),
@@ -165,10 +165,10 @@ impl Store {
     pub async fn migrate(url: &str, role: Option<&RuntimeRole>) -> Result<Migrated, StoreError> {
         let store = Self::connect(url, 4).await?;
         let mut turn = take_turn(&store).await?;
-        let from = match standing(&mut turn).await? {
-            Standing::Ahead { at } => return Err(too_new(at)),
-            Standing::Behind { at } => at,
-            Standing::Current => Some(known_version()),
+        let from = match state_of(&mut turn).await? {
+            SchemaState::Ahead { at } => return Err(too_new(at)),
+            SchemaState::Behind { at } => at,
+            SchemaState::Current => Some(known_version()),
         };
         ensure(&store.pool).await?;
         if !is_owner(&mut turn).await? {

@@ -102,12 +102,12 @@ pub struct KnownEntity {
 
 /// What the thread has: of the names that [`lookups`] asks for those that exist, and other names to suggest.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct ThreadNames {
     entities: BTreeMap<String, KnownEntity>,
     others: BTreeSet<String>,
 }
 
-impl Known {
+impl ThreadNames {
     pub fn new(entities: impl IntoIterator<Item = (String, KnownEntity)>) -> Self {
         Self { entities: entities.into_iter().collect(), others: BTreeSet::new() }
     }
@@ -221,7 +221,7 @@ pub fn lookups(drafts: &[EntityDraft], limits: &AuthoringLimits) -> Vec<String> 
 }
 
 /// Checks a request against the rules and against what the thread has.
-pub fn check(drafts: &[EntityDraft], known: &Known, limits: &AuthoringLimits) -> Checked {
+pub fn check(drafts: &[EntityDraft], known: &ThreadNames, limits: &AuthoringLimits) -> Checked {
     if let Some(error) = wrong_number(drafts.len(), limits) {
         return Checked { errors: vec![error], ..Checked::default() };
     }

@@ -65,7 +65,7 @@ impl Status {
 
 /// What the database says, but for counts.
 #[derive(Default)]
-struct Asked {
+struct DatabaseReport {
     latency_ms: f64,
     workers: WorkersSeen,
     stuck: Vec<StuckJobs>,
@@ -132,7 +132,7 @@ impl Memory {
         ns: &Namespace,
         artifact_id: Option<&ArtifactId>,
         status: &mut Status,
-    ) -> Result<Asked, EngineError> {
+    ) -> Result<DatabaseReport, EngineError> {
         let started = Instant::now();
         let mut conn = self.store.acquire().await?;
         status.counts = Some(stats::counts(&mut conn, ns).await?);
@@ -145,7 +145,7 @@ impl Memory {
         if let Some(id) = artifact_id {
             status.job = stats::job_status(&mut conn, ns, id).await?;
         }
-        Ok(Asked { latency_ms, workers, stuck })
+        Ok(DatabaseReport { latency_ms, workers, stuck })
     }
 
     fn extractor_service(&self) -> Service {

@@ -12,7 +12,7 @@ use memory_language::time::{Lean, readings};
 
 use super::answer::{Answer, RawEvent};
 use super::cast::Cast;
-use super::quotes::{self, Found};
+use super::quotes::{self, SegmentRange};
 use super::windows::Window;
 
 /// A narrative that is missing is the quote, up to so many characters.
@@ -26,8 +26,8 @@ pub(super) fn borne_out(source: &SourceText, window: &Window, answer: &Answer) -
     answer.events.iter().filter(stands).count()
 }
 
-fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<SegmentRange> {
+    let mut found: Vec<SegmentRange> = Vec::new();
     for quote in &event.quotes {
         if let Some(place) = quotes::find(source, window, &event.sentences, quote)
             && !found.contains(&place)
@@ -84,7 +84,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    fn tell(&mut self, event: &RawEvent, proofs: &[Found]) {
+    fn add_event(&mut self, event: &RawEvent, proofs: &[SegmentRange]) {
         let evidence: Vec<Evidence> = proofs.iter().filter_map(|found| self.evidence(found)).collect();
         let Some(first) = evidence.first() else { return };
         let reference = self.source.segments.get(first.segment).and_then(|segment| segment.date);
@@ -113,7 +113,7 @@ impl<'a> Findings<'a> {
         });
     }
 
-    fn evidence(&self, found: &Found) -> Option<Evidence> {
+    fn evidence(&self, found: &SegmentRange) -> Option<Evidence> {
         let text = &self.source.segments.get(found.segment)?.text;
         let quote = text.get(found.bytes.clone())?.to_owned();
         let span = self.indexes.get(found.segment)?.span(text, found.bytes.clone());
@@ -148,7 +148,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-fn is_context(window: &Window, found: &Found) -> bool {
+fn is_context(window: &Window, found: &SegmentRange) -> bool {
     let mut context = window.context.iter();
     context.any(|line| line.segment == found.segment && line.bytes.contains(&found.bytes.start))
 }

@@ -334,7 +334,7 @@ impl EmbeddedPostgres {
         for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(FRESH))
         {
             if let Err(error) = std::fs::remove_dir_all(entry.path()) {
-                tracing::debug!(%error, "what an earlier start left stays for now");
+                tracing::debug!(%error, "failed to remove the files of an earlier start");
             }
         }
     }

@@ -16,7 +16,7 @@ use memory_core::id::Namespace;
 use crate::events::Source;
 use crate::{StoreError, Tx};
 
-pub(crate) use resolve::{ToldBefore, resolve_entities};
+pub(crate) use resolve::{EarlierName, resolve_entities};
 
 /// What identifies an entity in its namespace, and the name that it gets if it is new.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,7 +165,11 @@ pub(crate) async fn insert_mentions(
     Ok(())
 }
 
-pub(crate) async fn insert_names(tx: &mut Tx, ns: &Namespace, names: &[NameTold]) -> Result<(), StoreError> {
+pub(crate) async fn insert_names(
+    tx: &mut Tx,
+    ns: &Namespace,
+    names: &[NameOccurrence],
+) -> Result<(), StoreError> {
     sqlx::query(
         "insert into entity_alias (namespace, entity_id, alias, normalised, revision_id)
          select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) u
@@ -181,8 +185,8 @@ pub(crate) async fn insert_names(tx: &mut Tx, ns: &Namespace, names: &[NameTold]
     Ok(())
 }
 
-/// A name of an entity and a revision that tells it.
-pub(crate) struct NameTold {
+/// A name of an entity and a revision that has it.
+pub(crate) struct NameOccurrence {
     pub(crate) entity_id: i64,
     pub(crate) name: String,
     pub(crate) normalised: String,
@@ -196,7 +200,7 @@ pub(crate) fn names_told(
     entity_id: i64,
     sources: &[Source],
     written: &[bool],
-) -> Vec<NameTold> {
+) -> Vec<NameOccurrence> {
     let mentioned: Vec<(usize, String)> = entity
         .mentions
         .iter()
@@ -219,7 +223,7 @@ pub(crate) fn names_told(
             segments.extend(fallback);
         }
         segments.dedup();
-        told.extend(segments.into_iter().map(|segment| NameTold {
+        occurrences.extend(segments.into_iter().map(|segment| NameOccurrence {
             entity_id,
             name: name.clone(),
             normalised: normalised.clone(),

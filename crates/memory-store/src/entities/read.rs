@@ -114,7 +114,7 @@ pub(super) async fn candidates(
 
 /// Where an entity was mentioned of late, held against a text.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct SharedContext {
     pub(super) same_conversation: bool,
     pub(super) same_source: bool,
     pub(super) said_at: Timestamp,
@@ -129,7 +129,7 @@ pub(super) async fn surroundings(
     conversations: &[&str],
     places: &[&str],
     companions: &[i64],
-) -> Result<HashMap<i64, Seen>, StoreError> {
+) -> Result<HashMap<i64, SharedContext>, StoreError> {
     let rows = sqlx::query(include_str!("../sql/entity_surroundings.sql"))
         .bind(ns.as_str())
         .bind(roots)
@@ -142,7 +142,7 @@ pub(super) async fn surroundings(
         .map(|row| {
             let ids: Vec<i64> = row.try_get("shared_ids")?;
             let mentions: Vec<i64> = row.try_get("shared_mentions")?;
-            let seen = Seen {
+            let seen = SharedContext {
                 same_conversation: row.try_get("same_conversation")?,
                 same_source: row.try_get("same_source")?,
                 said_at: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),

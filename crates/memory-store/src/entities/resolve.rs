@@ -25,7 +25,7 @@ const LOCK_SLOTS: u64 = 256;
 
 /// A name that a revision had before, and the entity that it was resolved to.
 #[derive(Debug, Clone)]
-pub(crate) struct ToldBefore {
+pub(crate) struct EarlierName {
     pub(crate) normalised: String,
     pub(crate) entity_id: i64,
 }
@@ -36,14 +36,14 @@ pub(crate) async fn resolve_entities(
     ns: &Namespace,
     sources: &[Source],
     entities: &[ExtractedEntity],
-    told: &[ToldBefore],
+    earlier: &[EarlierName],
 ) -> Result<Vec<i64>, StoreError> {
     let leaders = coreference(entities);
     let groups = Group::of(entities, &leaders);
     let around = Around::of(sources);
     let mut locked = BTreeSet::new();
     let (known, plans) = loop {
-        let known = Known::read(tx, ns, &groups, told, &around.addresses).await?;
+        let known = KnownNames::read(tx, ns, &groups, earlier, &around.addresses).await?;
         let plans: Vec<Plan> = groups.iter().map(|group| known.plan(group)).collect();
         let slots: BTreeSet<i64> = groups
             .iter()
@@ -193,20 +193,20 @@ impl Plan {
 }
 
 /// What is known of the names of a text.
-pub(super) struct Known {
+pub(super) struct KnownNames {
     holders: HashMap<String, Vec<Holder>>,
     twins: HashMap<(String, String), Vec<Twin>>,
-    told: HashMap<(String, String), Vec<Twin>>,
-    /// Who takes part, by address.
+    earlier: HashMap<(String, String), Vec<Twin>>,
+    /// Participants, by address.
     pub(super) part_takers: HashSet<i64>,
 }
 
-impl Known {
+impl KnownNames {
     async fn read(
         tx: &mut Tx,
         ns: &Namespace,
         groups: &[Group<'_>],
-        told: &[ToldBefore],
+        earlier: &[EarlierName],
         addresses: &[String],
     ) -> Result<Self, StoreError> {
         let signs = groups.iter().flat_map(|group| group.addresses.iter().chain(&group.handles));
@@ -224,11 +224,11 @@ impl Known {
         let names: BTreeSet<(EntityType, String)> =
             groups.iter().map(|group| (group.entity_type, group.normalised.clone())).collect();
         let names: Vec<(EntityType, String)> = names.into_iter().collect();
-        let told_ids: Vec<i64> = told.iter().map(|told| told.entity_id).collect();
-        let (mut twins, mut told_of): (HashMap<_, Vec<Twin>>, HashMap<_, Vec<Twin>>) = Default::default();
-        for twin in read::twins(tx, ns, &names, &told_ids, asks_addresses).await? {
-            for before in told.iter().filter(|told| told.entity_id == twin.entity_id) {
-                let of_name = told_of.entry((twin.entity_type.clone(), before.normalised.clone()));
+        let earlier_ids: Vec<i64> = earlier.iter().map(|name| name.entity_id).collect();
+        let (mut twins, mut earlier_of): (HashMap<_, Vec<Twin>>, HashMap<_, Vec<Twin>>) = Default::default();
+        for twin in read::twins(tx, ns, &names, &earlier_ids, asks_addresses).await? {
+            for before in earlier.iter().filter(|name| name.entity_id == twin.entity_id) {
+                let of_name = earlier_of.entry((twin.entity_type.clone(), before.normalised.clone()));
                 let of_name: &mut Vec<Twin> = of_name.or_default();
                 if of_name.iter().all(|other| other.entity_id != twin.entity_id) {
                     of_name.push(twin.clone());
@@ -236,7 +236,7 @@ impl Known {
             }
             twins.entry((twin.entity_type.clone(), twin.normalised.clone())).or_default().push(twin);
         }
-        Ok(Self { holders, twins, told: told_of, part_takers })
+        Ok(Self { holders, twins, earlier: earlier_of, part_takers })
     }
 
     fn plan(&self, group: &Group<'_>) -> Plan {
@@ -258,8 +258,8 @@ impl Known {
             return Plan::Known { entity_id: first.entity_id, root: first.root, claims };
         }
         let key = (group.entity_type.as_str().to_owned(), group.normalised.clone());
-        if let Some([told]) = self.told.get(&key).map(Vec::as_slice)
-            && is_free(told.has_address)
+        if let Some([twin]) = self.earlier.get(&key).map(Vec::as_slice)
+            && is_free(twin.has_address)
         {
             return Plan::Known { entity_id: told.entity_id, root: told.root, claims };
         }

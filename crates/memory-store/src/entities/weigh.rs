@@ -7,8 +7,8 @@ use memory_core::entity_resolution::{Fit, Shared, Surroundings, choose, fit};
 use memory_core::id::Namespace;
 
 use super::decisions::{self, Kind};
-use super::read::{self, Candidate, Seen, Weighed};
-use super::resolve::{Group, Known, Plan};
+use super::read::{self, Candidate, SharedContext, Weighed};
+use super::resolve::{Group, KnownNames, Plan};
 use crate::events::Source;
 use crate::{StoreError, Tx};
 
@@ -67,14 +67,14 @@ impl<'a> Around<'a> {
     fn surroundings(
         &self,
         candidate: &Candidate,
-        seen: Option<&Seen>,
-        known: &Known,
+        seen: Option<&SharedContext>,
+        known: &KnownNames,
         own: Option<i64>,
     ) -> Surroundings {
         let mut shared = Shared::default();
         let in_common = seen.iter().flat_map(|seen| &seen.shared).filter(|(id, _)| Some(*id) != own);
         in_common.for_each(|(_, mentions)| shared.add(*mentions));
-        let days = |seen: &Seen| {
+        let days = |seen: &SharedContext| {
             self.date.map(|date| date.duration_since(seen.said_at).as_secs_f32().abs() / 86_400.0)
         };
         Surroundings {
@@ -96,7 +96,7 @@ pub(super) async fn weigh(
     ns: &Namespace,
     groups: &[Group<'_>],
     plans: &[Plan],
-    known: &Known,
+    known: &KnownNames,
     around: &Around<'_>,
 ) -> Result<HashMap<usize, Outcome>, StoreError> {
     let certain: BTreeSet<i64> = plans.iter().filter_map(Plan::certain).collect();
@@ -217,8 +217,8 @@ fn decide(
     group: &Group<'_>,
     own: Option<i64>,
     found: &[Candidate],
-    seen: &HashMap<i64, Seen>,
-    known: &Known,
+    seen: &HashMap<i64, SharedContext>,
+    known: &KnownNames,
     around: &Around<'_>,
 ) -> Outcome {
     let fits: Vec<Option<Fit>> = found

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::manifest::{Kind, Reason};
 use super::retention::Keep;
-use super::shelf::{Found, Occupied, Shelf};
+use super::shelf::{Occupied, Shelf, StoredBackup};
 use super::taking::{Taken, logical, physical};
 
 /// How often is looked whether one is due.
@@ -151,10 +151,11 @@ async fn when_due(
     let kind = if source.postgres.is_some() { Kind::Physical } else { Kind::Logical };
     let interval = SignedDuration::from_hours(i64::from(settings.backup_interval_hours));
     let ours = inventory::source(&mut *source.store.acquire().await?).await;
-    let is_like = |found: &Found| found.manifest.kind == kind && found.manifest.database.source == ours;
+    let is_like =
+        |found: &StoredBackup| found.manifest.kind == kind && found.manifest.database.source == ours;
     let mut known = Shelf::list(folder).into_iter().filter(is_like);
     // One of tomorrow was made with the clock wrong, and must not keep others from being made.
-    let recent = |found: Found| {
+    let recent = |found: StoredBackup| {
         let age = Timestamp::now().duration_since(found.manifest.created_at);
         age < interval && age > -CLOCK_TOLERANCE
     };

@@ -8,7 +8,7 @@ use memory_engine::recall::{RecallDraft, RecallRequest};
 use remembrancer::{AnswerSize, answer_size};
 use serde::Serialize;
 
-use super::{ASKED_AT_ONCE, Asked};
+use super::{ASKED_AT_ONCE, StoredQuestion};
 use crate::metrics::score_at;
 
 /// A default answer shows this many results.
@@ -38,7 +38,7 @@ type Measured = (AnswerSize, f64, f64, Vec<f32>);
 /// Asks everything as a client does that sets nothing.
 pub(super) async fn default_answers(
     memory: &Arc<Memory>,
-    questions: &[Asked<'_>],
+    questions: &[StoredQuestion<'_>],
 ) -> anyhow::Result<AnswerCosts> {
     let answers: Vec<Measured> = futures::stream::iter(questions)
         .map(|asked| async move {

@@ -85,7 +85,7 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
             wrong.push(format!("{count} {what}, the limit is {LABELS_MAX}"));
         }
     }
-    let known = Known { text: &text, labels: &labels };
+    let known = LabelContext { text: &text, labels: &labels };
     let entities = known.entities(&mut wrong);
     let index = CharIndex::new(&text);
     let events: Vec<LabelledEvent> = labels
@@ -116,12 +116,12 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
 }
 
 /// What labels are checked against.
-struct Known<'a> {
+struct LabelContext<'a> {
     text: &'a str,
     labels: &'a Labels,
 }
 
-impl Known<'_> {
+impl LabelContext<'_> {
     fn entities(&self, wrong: &mut Vec<String>) -> Vec<LabelledEntity> {
         let mut seen = BTreeSet::new();
         let mut entities = Vec::with_capacity(self.labels.entities.len());
