@@ -319,7 +319,7 @@ async fn a_rejected_pair_is_not_doubtful_again_until_that_is_taken_back() {
     f.memory.entity_review().reopen(&f.ns, short, full).await.unwrap();
     assert_eq!(rows(&f, ALL).await, before);
     let nothing = f.memory.entity_review().reopen(&f.ns, short, full).await.unwrap_err();
-    assert!(nothing.to_string().contains("Nobody has rejected"), "{nothing}");
+    assert!(nothing.to_string().contains("were not rejected"), "{nothing}");
 }
 
 #[tokio::test]

@@ -139,9 +139,9 @@ impl InText {
         let normalised = normalised_name(&entity.name);
         let aliases: Vec<String> = entity.aliases.iter().map(|alias| normalised_name(alias)).collect();
         let is_person = entity.entity_type == EntityType::Person;
-        let told = aliases.iter().chain([&normalised]);
+        let names = aliases.iter().chain([&normalised]);
         Self {
-            addresses: told.filter(|name| is_person && is_address(name)).cloned().collect(),
+            addresses: names.filter(|name| is_person && is_address(name)).cloned().collect(),
             words: normalised.split_whitespace().map(str::to_owned).collect(),
             entity_type: entity.entity_type,
             is_person,
@@ -185,10 +185,10 @@ pub fn fit(entity_type: EntityType, name: &str, names: &[String], around: &Surro
         speaks(CONVERSATION, "in the same conversation".to_owned());
     }
     if around.shared.number > 0 {
-        let told = if around.shared.number == 1 { "entity" } else { "entities" };
+        let noun = if around.shared.number == 1 { "entity" } else { "entities" };
         speaks(
             (SHARED_EACH * around.shared.weight).min(SHARED_MAX),
-            format!("mentioned with {} {told} in common", around.shared.number),
+            format!("mentioned with {} {noun} in common", around.shared.number),
         );
     }
     if around.same_source {
@@ -358,7 +358,7 @@ mod tests {
         }
         let both = ["Alice".to_owned(), "Alice Chen".to_owned()];
         let known = fit(EntityType::Person, "Alice", &both, &HERE);
-        assert_eq!(choose(&[known]).same, Some(0), "somebody has said whose it is");
+        assert_eq!(choose(&[known]).same, Some(0), "its owner was decided");
     }
 
     #[test]

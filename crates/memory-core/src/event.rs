@@ -99,19 +99,19 @@ impl Extraction {
     pub fn verified(mut self, segments: &[&str]) -> (Self, Rejected) {
         let mut rejected = self.rejected;
         let indexes: Vec<CharIndex> = segments.iter().map(|text| CharIndex::new(text)).collect();
-        let stands = |segment: usize, span: CharSpan, quote: &str| {
+        let is_at = |segment: usize, span: CharSpan, quote: &str| {
             let text = segments.get(segment).zip(indexes.get(segment));
             !quote.is_empty() && text.and_then(|(text, index)| index.slice(text, span)) == Some(quote)
         };
         for entity in &mut self.entities {
             let before = entity.mentions.len();
-            entity.mentions.retain(|m| stands(m.segment, m.span, &m.surface));
+            entity.mentions.retain(|m| is_at(m.segment, m.span, &m.surface));
             rejected.mentions += before - entity.mentions.len();
         }
         let entity_count = self.entities.len();
         let before = self.events.len();
         self.events.retain_mut(|event| {
-            event.evidence.retain(|e| stands(e.segment, e.span, &e.quote));
+            event.evidence.retain(|e| is_at(e.segment, e.span, &e.quote));
             event.actors.retain(|actor| actor.entity < entity_count);
             event.subject = event.subject.filter(|subject| *subject < entity_count);
             event.confidence =

@@ -72,7 +72,7 @@ impl EntityReview {
                 if let Some(root) = row.canonical_id {
                     return Err(Invalid::new(format!(
                         "Entity {} counts as entity {root} already: {name} {root} instead, or split {} first.",
-                        told(row),
+                        shown(row),
                         row.entity_id
                     ))
                     .into());
@@ -81,9 +81,9 @@ impl EntityReview {
             if first.entity_type != second.entity_type {
                 return Err(Invalid::new(format!(
                     "{} is of type {}, {} of type {}: entities of different types are never merged.",
-                    told(&first),
+                    shown(&first),
                     first.entity_type,
-                    told(&second),
+                    shown(&second),
                     second.entity_type
                 ))
                 .into());
@@ -94,9 +94,9 @@ impl EntityReview {
             if tells_apart && !insists {
                 return Err(Invalid::new(format!(
                     "{} has the address {}, {} has {}. If one person has both, merge them with --different-addresses.",
-                    told(&first),
+                    shown(&first),
                     first.addresses.join(", "),
-                    told(&second),
+                    shown(&second),
                     second.addresses.join(", ")
                 ))
                 .into());
@@ -163,8 +163,8 @@ impl EntityReview {
                 if root(&first) == root(&second) {
                     return Err(Invalid::new(format!(
                         "{} and {} were merged: split {} first.",
-                        told(&first),
-                        told(&second),
+                        shown(&first),
+                        shown(&second),
                         if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
                     ))
                     .into());
@@ -190,9 +190,9 @@ impl EntityReview {
                 let (first, second) = two(&mut tx, ns, a, b).await?;
                 if !review::unmark_rejected(&mut tx, ns, a, b).await? {
                     return Err(Invalid::new(format!(
-                        "Nobody has rejected {} and {}.",
-                        told(&first),
-                        told(&second)
+                        "{} and {} were not rejected as the same.",
+                        shown(&first),
+                        shown(&second)
                     ))
                     .into());
                 }
@@ -221,7 +221,7 @@ fn decided(first: EntityRow, second: EntityRow) -> Decided {
     Decided { first: (first.entity_id, first.name), second: (second.entity_id, second.name) }
 }
 
-fn told(row: &EntityRow) -> String {
+fn shown(row: &EntityRow) -> String {
     format!("{} \"{}\"", row.entity_id, memory_language::text::cut(&row.name, 80))
 }
 

@@ -88,6 +88,6 @@ mod tests {
         };
         let ns = Namespace::default();
         let one = each(&ns, &chunked.passages, &surroundings, 0);
-        assert_eq!(told(counted(&ns, &chunked.passages, &surroundings)), told(one));
+        assert_eq!(shown(counted(&ns, &chunked.passages, &surroundings)), shown(one));
     }
 }

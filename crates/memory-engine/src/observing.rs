@@ -34,7 +34,7 @@ impl Memory {
         match read {
             Ok(backlog) => show(&backlog),
             Err(error) => {
-                tracing::debug!(error = chain(&error), "the database is not measured");
+                tracing::debug!(error = chain(&error), "failed to read the gauges of the database");
                 forget();
             }
         }

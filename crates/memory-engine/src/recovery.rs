@@ -87,7 +87,7 @@ where
     loop {
         match verb().await {
             Err(EngineError::Unavailable(error)) if Instant::now() + pause < deadline => {
-                tracing::debug!(%error, "trying again");
+                tracing::debug!(%error, "retrying after a transient error");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_millis(500));
             }

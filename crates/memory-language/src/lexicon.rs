@@ -284,7 +284,7 @@ fn is_cjk(c: char) -> bool {
 fn languages_of_query(query: &str) -> Vec<Algorithm> {
     let mut languages = vec![Algorithm::English];
     match (language_of(query), whatlang::detect_script(query)) {
-        (Some(told), _) => languages.push(told),
+        (Some(detected), _) => languages.push(detected),
         (None, Some(Script::Cyrillic)) => languages.push(Algorithm::Russian),
         (None, Some(Script::Greek)) => languages.push(Algorithm::Greek),
         (None, Some(Script::Arabic)) => languages.push(Algorithm::Arabic),

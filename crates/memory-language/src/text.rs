@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_number_and_its_noun_agree() {
-        let told: Vec<String> =
+        let shown: Vec<String> =
             ["job", "entity", "day", "batch", "text"].iter().map(|n| counted(2, n)).collect();
-        assert_eq!(told, ["2 jobs", "2 entities", "2 days", "2 batches", "2 texts"]);
+        assert_eq!(shown, ["2 jobs", "2 entities", "2 days", "2 batches", "2 texts"]);
         assert_eq!([counted(1, "entity"), counted(0, "job")], ["1 entity", "0 jobs"]);
     }
 

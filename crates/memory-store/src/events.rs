@@ -116,9 +116,9 @@ pub async fn replace_extraction(
         .entities
         .iter()
         .zip(&ids)
-        .flat_map(|(entity, id)| names_told(entity, *id, sources, &written))
+        .flat_map(|(entity, id)| name_occurrences(entity, *id, sources, &written))
         .collect();
-    insert_names(tx, ns, &told).await?;
+    insert_names(tx, ns, &names).await?;
     let event_counts = insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
     // What was rejected is not attributed to sources: it is counted once, on the first.
     let mut rejections = vec![0_i32; targets.len()];
@@ -170,7 +170,7 @@ async fn take_back(
         let rows = sqlx::query_as(
             "select distinct normalised, entity_id from entity_alias where namespace = $1 and revision_id = any($2)",
         );
-        told.extend(rows.bind(ns.as_str()).bind(others).fetch_all(&mut **tx).await? as Vec<(String, i64)>);
+        names.extend(rows.bind(ns.as_str()).bind(others).fetch_all(&mut **tx).await? as Vec<(String, i64)>);
     }
     names.sort_unstable();
     names.dedup();
@@ -226,7 +226,7 @@ pub async fn restore_extraction(
             revision_id: source.revision_id.0,
         })
     });
-    insert_names(tx, ns, &told.collect::<Vec<_>>()).await?;
+    insert_names(tx, ns, &names.collect::<Vec<_>>()).await?;
     let count = events.len() as i32;
     let prepared = Prepared { entities, events };
     insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;

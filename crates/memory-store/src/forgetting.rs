@@ -98,7 +98,7 @@ pub async fn delete_artifact(
         .await?;
     let entities = delete_orphans(tx, ns, &touched).await?;
     rename_nameless(tx, ns, &touched).await?;
-    decisions::forget_untold(tx, ns).await?;
+    decisions::forget_unnamed(tx, ns).await?;
     Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
 }
 

@@ -97,7 +97,7 @@ impl OwnersEvent {
     /// Whether it can end the promise: it neither happened nor was said before it. What is dated by the day alone may
     /// have happened later on that day.
     fn follows(&self, promise: &Self) -> bool {
-        let is_told_after = match (&self.turn, &promise.turn) {
+        let is_said_after = match (&self.turn, &promise.turn) {
             _ if self.revision_id == promise.revision_id => self.start > promise.start,
             (Some((conversation, turn)), Some((of_promise, before))) if conversation == of_promise => {
                 turn > before
@@ -107,7 +107,7 @@ impl OwnersEvent {
         let day = |moment: Timestamp| moment.to_zoned(TimeZone::UTC).date();
         let is_later = self.occurred_at >= promise.occurred_at
             || (day(self.occurred_at) == day(promise.occurred_at) && self.said_at >= promise.said_at);
-        is_told_after && is_later
+        is_said_after && is_later
     }
 
     fn is_near(&self, promise: &Self) -> bool {

@@ -185,7 +185,7 @@ impl InstancePaths {
             let shortened = std::fs::copy(&self.log, self.older_log())
                 .and_then(|_| File::options().write(true).open(&self.log)?.set_len(0));
             if let Err(error) = shortened {
-                tracing::warn!(%error, "the log stays as long as it is");
+                tracing::warn!(%error, "failed to shorten the log");
             }
         }
     }

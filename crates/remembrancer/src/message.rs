@@ -235,7 +235,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             if seen.contains(&key) {
                 let key = cut(&key, 60);
                 return Err(de::Error::custom(format_args!(
-                    "the key {key:?} stands twice in an object; say it once"
+                    "the key {key:?} is twice in an object; write it once"
                 )));
             }
             seen.insert(key);
@@ -287,7 +287,7 @@ mod tests {
         for arguments in [r#"{"id":"art_1","id":"art_2"}"#, r#"{"id":"art_1","\u0069d":"art_2"}"#] {
             let refused = fault(&format!(r#"{{"id":1,"params":{{"arguments":{arguments}}}}}"#));
             assert_eq!(refused.code, INVALID_REQUEST);
-            assert!(refused.message.contains("\"id\" stands twice"), "{}", refused.message);
+            assert!(refused.message.contains("\"id\" is twice"), "{}", refused.message);
         }
         // In two objects it is once in each.
         assert!(check(br#"{"id":1,"params":[{"a":1},{"a":2}]}"#).is_ok());

@@ -159,7 +159,7 @@ pub(crate) struct Label {
 /// The labels of each clause: the clause that agrees best with a label is its event; others that meet it are neither right
 /// nor wrong. Of an act of several turns it is the last.
 pub(crate) fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Option<[f32; CLASSES]>> {
-    let mut told: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];
+    let mut labelled: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];
     let mut met = BTreeSet::new();
     for label in labels {
         let mut carriers = Vec::new();
@@ -172,10 +172,10 @@ pub(crate) fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Optio
         for category in &label.categories {
             let class = Category::ALL.iter().position(|known| known == category).map_or(0, |at| at + 1);
             let share = 1.0 / label.categories.len() as f32;
-            told[*carrier][class] = told[*carrier][class].max(share);
+            labelled[*carrier][class] = labelled[*carrier][class].max(share);
         }
     }
-    let judged = told.into_iter().enumerate().map(|(at, mut row)| {
+    let judged = labelled.into_iter().enumerate().map(|(at, mut row)| {
         let all: f32 = row.iter().sum();
         if all > 0.0 {
             return Some(row.map(|part| part / all));

@@ -83,7 +83,7 @@ impl ArchivedTerms {
         }
         if self.addresses.len() > SIGNS_MAX || self.revisions.len() > SIGNS_MAX {
             return Err(Invalid::new(format!(
-                "an entity is told by at most {SIGNS_MAX} addresses and {SIGNS_MAX} revisions"
+                "an entity is identified by at most {SIGNS_MAX} addresses and {SIGNS_MAX} revisions"
             )));
         }
         Ok(())
@@ -93,7 +93,7 @@ impl ArchivedTerms {
 fn check_pair(first: &ArchivedTerms, second: &ArchivedTerms) -> Result<(), Invalid> {
     first.check()?;
     second.check()?;
-    let told = |terms: &ArchivedTerms| {
+    let identity = |terms: &ArchivedTerms| {
         (terms.entity_type.clone(), terms.name.clone(), terms.distinguisher.clone(), terms.addresses.clone())
     };
     if identity(first) == identity(second) {

@@ -376,7 +376,7 @@ mod tests {
             (LINES[8].replace("obs_", "obs-"), "Invalid observation id"),
             (LINES[8].replace("\"version\":2", "\"version\":0"), "counted from 1"),
             (LINES[9].replace("Bob", "\\u0000"), "Invalid to: it has a NUL"),
-            (LINES[10].replace("ann lee", "ann"), "'ann' is told twice"),
+            (LINES[10].replace("ann lee", "ann"), "'ann' is named twice"),
             (LINES[10].replace("0.5", "1.5"), "Invalid score 1.5"),
             (LINES[11].replace("[\"ann@x.org\"]", "[\"ann\"]"), "'ann' is no e-mail address"),
             (LINES[12].replace("acme inc", " - "), "' - ' is no name"),

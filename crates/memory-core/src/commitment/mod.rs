@@ -134,8 +134,8 @@ impl CommitmentFingerprint {
 
     /// As [`tags`](Self::tags) gave it; also from a narrative behind an exclamation mark.
     pub fn from_tags(tags: &[String]) -> Self {
-        if let [told] = tags
-            && let Some(narrative) = told.strip_prefix('!')
+        if let [tag] = tags
+            && let Some(narrative) = tag.strip_prefix('!')
         {
             return Self::of(narrative, &[], &[]);
         }
@@ -348,8 +348,8 @@ mod tests {
 
     #[test]
     fn a_matter_is_read_as_it_was_stored() {
-        let told = "Alice will ship release 2 of the client, APO-12.";
-        let matter = CommitmentFingerprint::of(told, &["Alice".to_owned()], &[7, 9]);
+        let narrative = "Alice will ship release 2 of the client, APO-12.";
+        let matter = CommitmentFingerprint::of(narrative, &["Alice".to_owned()], &[7, 9]);
         assert!(matter.tags().iter().any(|tag| tag == "tapo-12") && !matter.is_bare());
         assert_eq!(CommitmentFingerprint::from_tags(&matter.tags()), matter);
         assert_eq!(
@@ -378,11 +378,7 @@ mod tests {
         assert_eq!(ends("Alice wrote the budget report.", &reports), [1]);
         let retold =
             ["Alice will write the budget report.", "Alice agreed to write the budget report by May."];
-        assert_eq!(
-            ends("Alice finished the budget report.", &retold),
-            [0, 1],
-            "a promise that is told twice"
-        );
+        assert_eq!(ends("Alice finished the budget report.", &retold), [0, 1], "a promise that is repeated");
     }
 
     #[test]

@@ -223,9 +223,9 @@ impl<'a> Import<'a> {
             self.done.revisions.count(false);
             return Ok(id);
         }
-        let standing = if came.is_latest { archive::latest_at(tx, self.ns, &uid).await? } else { None };
+        let current = if came.is_latest { archive::latest_at(tx, self.ns, &uid).await? } else { None };
         let (mut is_latest, mut successor) = (came.is_latest, came.successor);
-        if let Some((id, hash, since)) = standing {
+        if let Some((id, hash, since)) = current {
             if hash == new.hash {
                 self.done.revisions.count(false);
                 return Ok(id);
@@ -242,7 +242,7 @@ impl<'a> Import<'a> {
         if let Some(successor) = successor {
             artifacts::name_successor(tx, self.ns, id, successor).await?;
         }
-        let replaced = standing.filter(|_| is_latest).map(|(id, ..)| id);
+        let replaced = current.filter(|_| is_latest).map(|(id, ..)| id);
         for superseded in replaced.into_iter().chain(came.superseded) {
             artifacts::name_successor(tx, self.ns, superseded, id).await?;
         }

@@ -65,7 +65,7 @@ impl KnowledgeGraph {
             match self.versions_of(&graphs).await {
                 Ok(versions) => self.watched.publish(&graphs, versions),
                 Err(error) => {
-                    tracing::debug!(error = %chain(&error), "watched graphs will be looked at again");
+                    tracing::debug!(error = %chain(&error), "failed to check the watched graphs; trying again");
                 }
             }
             self.wait_to_look(&mut hints).await;

@@ -164,16 +164,19 @@ mod tests {
 
     #[test]
     fn a_problem_says_what_is_wrong_and_what_to_do() {
-        let told =
+        let problems =
             of_jobs(&[stuck(1, true, "TIMED_OUT"), stuck(3, true, "INTERNAL"), stuck(2, false, "DISK_FULL")]);
-        assert_eq!(told[0].what, "1 embed job has failed with TIMED_OUT: it was slow; vectors are missing");
-        assert!(told[0].advice.contains("`remembrancer jobs retry job_7`"), "{told:?}");
-        assert!(
-            told[1].advice.contains("`remembrancer jobs retry --failed --code INTERNAL --kind embed`"),
-            "{told:?}"
+        assert_eq!(
+            problems[0].what,
+            "1 embed job has failed with TIMED_OUT: it was slow; vectors are missing"
         );
-        assert!(told[2].what.starts_with("2 embed jobs wait with DISK_FULL"), "{told:?}");
-        assert!(!told[2].advice.contains("retry"), "{told:?}");
+        assert!(problems[0].advice.contains("`remembrancer jobs retry job_7`"), "{problems:?}");
+        assert!(
+            problems[1].advice.contains("`remembrancer jobs retry --failed --code INTERNAL --kind embed`"),
+            "{problems:?}"
+        );
+        assert!(problems[2].what.starts_with("2 embed jobs wait with DISK_FULL"), "{problems:?}");
+        assert!(!problems[2].advice.contains("retry"), "{problems:?}");
     }
 
     #[test]
@@ -183,11 +186,11 @@ mod tests {
             Status { queue: Some(queue), ..Status::default() }
         };
         assert_eq!(of_queue(&waiting(600.0), true), None);
-        assert_eq!(of_queue(&waiting(20_000.0), false), None, "that no worker runs is told already");
-        let told = of_queue(&waiting(20_000.0), true).unwrap();
+        assert_eq!(of_queue(&waiting(20_000.0), false), None, "that no worker runs is reported by itself");
+        let problems = of_queue(&waiting(20_000.0), true).unwrap();
         assert!(
-            told.what.contains("3 jobs") && told.what.contains("5 h") && told.since.is_some(),
-            "{told:?}"
+            problems.what.contains("3 jobs") && problems.what.contains("5 h") && problems.since.is_some(),
+            "{problems:?}"
         );
     }
 

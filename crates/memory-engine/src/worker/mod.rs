@@ -163,7 +163,9 @@ impl Worker {
                 Ok(more) => claimed.extend(more),
                 Err(error) if claimed.is_empty() => return Err(error),
                 // The next claim fails in the same way and is reported.
-                Err(error) => tracing::debug!(error = %chain(&error), "only short jobs were claimed"),
+                Err(error) => {
+                    tracing::debug!(error = %chain(&error), "claimed short jobs only");
+                }
             }
         }
         Ok(claimed)
@@ -192,7 +194,7 @@ impl Worker {
         match mended.await {
             Ok(0) => {}
             Ok(jobs) => {
-                tracing::warn!(jobs, "jobs dated in the future, by a clock that was ahead, were made due");
+                tracing::warn!(jobs, "made jobs due that a clock ahead had dated in the future");
             }
             Err(error) => {
                 tracing::debug!(error = %chain(&error), "failed to look for jobs dated in the future");
@@ -265,7 +267,7 @@ impl Worker {
             jobs::heartbeat(&mut conn, self.worker_id).await
         };
         let reported = reported.await.inspect_err(|error| {
-            tracing::warn!(error = %chain(error), "the worker's heartbeat could not be written");
+            tracing::warn!(error = %chain(error), "failed to write the worker's heartbeat");
         });
         reported.ok()
     }
@@ -285,7 +287,7 @@ impl Worker {
         match swept.await {
             Ok(0) => {}
             Ok(jobs) => tracing::info!(jobs, "old jobs were deleted"),
-            Err(error) => tracing::warn!(error = %chain(&error), "old jobs could not be deleted"),
+            Err(error) => tracing::warn!(error = %chain(&error), "failed to delete old jobs"),
         }
     }
 }

@@ -67,7 +67,7 @@ impl RunningJobs {
     /// Stops waiting for these jobs; what they write is rolled back.
     pub(super) fn drop_jobs(&self, lost: &[JobId]) {
         for (job, handle) in self.held.values().filter(|(job, _)| lost.contains(&job.job_id)) {
-            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job was taken away; nothing is written");
+            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job's lease was lost; nothing is written");
             handle.abort();
         }
     }

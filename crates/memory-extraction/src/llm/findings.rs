@@ -22,8 +22,8 @@ const YEARS: Range<i16> = 1900..2200;
 
 /// How many events of an answer have a quote that is in the text.
 pub(super) fn borne_out(source: &SourceText, window: &Window, answer: &Answer) -> usize {
-    let stands = |event: &&RawEvent| !proofs(source, window, event).is_empty();
-    answer.events.iter().filter(stands).count()
+    let is_proven = |event: &&RawEvent| !proofs(source, window, event).is_empty();
+    answer.events.iter().filter(is_proven).count()
 }
 
 fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<SegmentRange> {
@@ -79,7 +79,7 @@ impl<'a> Findings<'a> {
             // The first evidence decides which window an event belongs to: one of the context alone was added before.
             proofs.sort_by_key(|found| is_context(window, found));
             if !is_context(window, &proofs[0]) {
-                self.tell(event, &proofs);
+                self.add_event(event, &proofs);
             }
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Findings<'a> {
         let due_time = due(event, &first.quote, reference);
         let narrative = match event.narrative.as_str() {
             "" => cut(&first.quote, QUOTE_SHOWN_CHARS),
-            told => told.to_owned(),
+            narrative => narrative.to_owned(),
         };
         let mut actors: Vec<Actor> = Vec::new();
         for (name, role) in &event.actors {

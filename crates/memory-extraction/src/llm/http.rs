@@ -150,7 +150,7 @@ fn failure(error: &reqwest::Error) -> CallError {
         }
         Some(error) => format!("it cannot be connected to ({})", error.kind()),
         None if error.is_timeout() => format!("it cannot be connected to ({})", io::ErrorKind::TimedOut),
-        None => "its name cannot stand in a certificate".to_owned(),
+        None => "its name cannot be in a certificate".to_owned(),
     })
 }
 

@@ -25,15 +25,15 @@ pub(super) fn with_rules(
 ) -> Extraction {
     let Extraction { mut entities, mut events, rejected } = joined(found);
     let new_index = join_entities(&mut entities, rules.entities);
-    let told = events.len();
+    let from_model = events.len();
     for mut event in rules.events {
         event.subject = event.subject.map(|old| new_index[old]);
         event.actors.iter_mut().for_each(|actor| actor.entity = new_index[actor.entity]);
         let same = |other: &ExtractedEvent| same_words(&other.evidence, &event.evidence);
-        let is_told = events.iter().any(|other| other.category == event.category && same(other));
-        let is_contested = events[..told].iter().any(same);
+        let is_known = events.iter().any(|other| other.category == event.category && same(other));
+        let is_contested = events[..from_model].iter().any(same);
         let is_read = event.evidence.iter().any(&has_read);
-        let wanted = match (is_told, is_read, is_contested) {
+        let wanted = match (is_known, is_read, is_contested) {
             (true, ..) | (_, false, _) => 0.0,
             (false, true, false) => ALONE_MIN,
             (false, true, true) => AGAINST_MIN,
@@ -188,15 +188,15 @@ mod tests {
     fn what_both_found_is_one_event_in_the_models_words_with_the_actors_of_both() {
         let model = of(
             vec![entity("Ann Lee", EntityType::Person, &["Ann"])],
-            vec![event(Category::Decision, (0, 40), 0.6, "told by the model")],
+            vec![event(Category::Decision, (0, 40), 0.6, "from the model")],
         );
         let rules = of(
             vec![entity("Bob", EntityType::Person, &[])],
-            vec![event(Category::Decision, (20, 60), 0.8, "told by rules")],
+            vec![event(Category::Decision, (20, 60), 0.8, "from rules")],
         );
         let all = with_rules(model, rules, |_| true);
         assert_eq!(all.events.len(), 1);
-        assert_eq!((all.events[0].narrative.as_str(), all.events[0].actors.len()), ("told by the model", 2));
+        assert_eq!((all.events[0].narrative.as_str(), all.events[0].actors.len()), ("from the model", 2));
         assert!((all.events[0].confidence - 0.8).abs() < 0.001);
         assert_eq!(all.events[0].evidence.len(), 1);
     }

@@ -82,7 +82,7 @@ impl LlmExtractor {
                             self.memo.keep(question.to_owned(), Arc::clone(&answer));
                             return Ok(Read::Answer(answer));
                         }
-                        repair = Some(Repair { bad: text, why: "no quote in it stands in the text" });
+                        repair = Some(Repair { bad: text, why: "no quote in it is in the text" });
                         continue;
                     }
                     Err(why) => Repair { bad: text, why },

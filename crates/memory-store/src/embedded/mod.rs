@@ -143,7 +143,7 @@ impl EmbeddedPostgres {
             self.initialise(&account).await?;
         }
         self.settle_access(&account)?;
-        self.end_where_nobody_finds_it(&account).await?;
+        self.end_unreachable(&account).await?;
         self.put_long_log_aside();
         let deadline = Instant::now() + START_TIMEOUT;
         let mut pause = Duration::from_millis(100);
@@ -166,14 +166,14 @@ impl EmbeddedPostgres {
     /// and has to begin anew when it is ended meanwhile.
     async fn recovered(&self) -> Result<(), EmbeddedError> {
         let deadline = Instant::now() + RECOVERY_TIMEOUT;
-        let mut has_told = false;
+        let mut has_logged = false;
         while self.is_recovering() {
             if Instant::now() > deadline {
                 let log = self.log_file();
                 return Err(EmbeddedError::Start { tail: tail(&log), log });
             }
-            if !std::mem::replace(&mut has_told, true) {
-                tracing::info!("the database reads its log before it lets anybody in");
+            if !std::mem::replace(&mut has_logged, true) {
+                tracing::info!("the database replays its log before it accepts connections");
             }
             tokio::time::sleep(RECOVERY_INTERVAL).await;
         }
@@ -235,7 +235,7 @@ impl EmbeddedPostgres {
     }
 
     /// A server that an earlier build started may have its socket elsewhere.
-    async fn end_where_nobody_finds_it(&self, account: &Account) -> Result<(), EmbeddedError> {
+    async fn end_unreachable(&self, account: &Account) -> Result<(), EmbeddedError> {
         let file = std::fs::read_to_string(self.pid_file()).unwrap_or_default();
         let folder = file.lines().nth(4).unwrap_or_default().trim();
         let is_elsewhere = !folder.is_empty() && folder != self.socket_option() && folder != self.beside();
@@ -434,7 +434,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_lets_nobody_in_yet_is_told_from_one_that_does() {
+    fn a_server_that_accepts_no_connections_yet_is_distinguished_from_one_that_does() {
         let file = |status: &str| format!("17\n/data\n1700000000\n5432\n/socket\n\n  1 2\n{status}\n");
         assert!(says_starting(&file("starting")));
         assert!(!says_starting(&file("ready   ")) && !says_starting(&file("stopping")));

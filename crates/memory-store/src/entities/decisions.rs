@@ -75,8 +75,8 @@ fn signs(first: &Terms, second: &Terms) -> Vec<String> {
 }
 
 fn pair_key(first: &Terms, second: &Terms) -> TextKey {
-    let told = |terms: &Terms| serde_json::to_string(terms).unwrap_or_default();
-    let mut both = [told(first), told(second)];
+    let text = |terms: &Terms| serde_json::to_string(terms).unwrap_or_default();
+    let mut both = [text(first), text(second)];
     both.sort_unstable();
     TextKey::of(&both.join("\n"))
 }
@@ -198,9 +198,9 @@ pub(super) async fn waiting(
     rows.iter().map(|row| Ok((row.try_get("decision_id")?, decision_of(row)?))).collect()
 }
 
-/// Carries out what waited for the entities that a text has just told, rejections first.
-pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, told: &[ExtractedEntity]) -> Result<(), StoreError> {
-    let names = told.iter().flat_map(|entity| entity.aliases.iter().chain([&entity.name]));
+/// Applies the decisions that waited for the entities that a text has just named, rejections first.
+pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, named: &[ExtractedEntity]) -> Result<(), StoreError> {
+    let names = named.iter().flat_map(|entity| entity.aliases.iter().chain([&entity.name]));
     let mut names: Vec<String> = names.map(|name| normalised_name(name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -222,7 +222,7 @@ pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, told: &[ExtractedEntity]
 }
 
 /// Takes away what waits for entities that only forgotten texts named.
-pub(crate) async fn forget_untold(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
+pub(crate) async fn forget_unnamed(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     sqlx::query(
         "delete from entity_decision d
          where d.namespace = $1

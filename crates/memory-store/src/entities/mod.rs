@@ -193,9 +193,9 @@ pub(crate) struct NameOccurrence {
     pub(crate) revision_id: i64,
 }
 
-/// Each name with every source that has it in its text; one that stands in none (it comes from what is said
-/// about the text) with the first source that mentions the entity, else with the first at all.
-pub(crate) fn names_told(
+/// Each name with every source that has it in its text; one that no text has (it comes from metadata) with the first
+/// source that mentions the entity, else with the first at all.
+pub(crate) fn name_occurrences(
     entity: &ExtractedEntity,
     entity_id: i64,
     sources: &[Source],
@@ -208,7 +208,7 @@ pub(crate) fn names_told(
         .map(|m| (m.segment, normalised_name(&m.surface)))
         .collect();
     let fallback = mentioned.first().map(|(segment, _)| *segment).or(written.iter().position(|w| *w));
-    let mut told = Vec::new();
+    let mut occurrences = Vec::new();
     for name in entity.aliases.iter().chain([&entity.name]) {
         let normalised = normalised_name(name);
         if normalised.is_empty() {
@@ -230,7 +230,7 @@ pub(crate) fn names_told(
             revision_id: sources[segment].revision_id.0,
         }));
     }
-    told
+    occurrences
 }
 
 /// The entities that anything of the revisions refers to.

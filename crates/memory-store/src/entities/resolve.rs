@@ -261,7 +261,7 @@ impl KnownNames {
         if let Some([twin]) = self.earlier.get(&key).map(Vec::as_slice)
             && is_free(twin.has_address)
         {
-            return Plan::Known { entity_id: told.entity_id, root: told.root, claims };
+            return Plan::Known { entity_id: twin.entity_id, root: twin.root, claims };
         }
         let twins = self.twins.get(&key).map_or(&[][..], Vec::as_slice);
         Self::plan_by_name(group, twins, claims)

@@ -7,7 +7,7 @@ from (
     -- Most words are no name: that takes one probe.
     cross join lateral (
         select from entity_alias where namespace = $1 and normalised = u.name limit 1 offset 0
-    ) anybody
+    ) probe
     cross join lateral (
         with recursive holder as (
             (select entity_id, 1 as n from entity_alias

@@ -16,7 +16,7 @@ with matching as materialized (
             where e.namespace = $1 and e.entity_id in (
                 select m.root
                 union all
-                select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) told) as mention_count,
+                select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) mentions) as mention_count,
         count(*) over () as total
     from matching m
 )

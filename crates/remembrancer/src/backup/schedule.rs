@@ -130,7 +130,7 @@ pub(crate) async fn keep_to_schedule(
             Some(Err(error)) if error.is::<Occupied>() => LOOK_INTERVAL,
             Some(Err(error)) => {
                 let reason = format!("{error:#}");
-                tracing::error!(reason, "the backup that was due failed");
+                tracing::error!(reason, "the scheduled backup failed");
                 memory.report_backups(Some(problem(&reason)));
                 RETRY_INTERVAL
             }

@@ -163,7 +163,7 @@ impl Drop for Partial {
         if !self.is_whole
             && let Err(error) = remove_partial(&self.path)
         {
-            tracing::warn!(%error, folder = %self.path.display(), "what is left is removed by the next backup");
+            tracing::warn!(%error, folder = %self.path.display(), "failed to remove a partial backup; the next one tries again");
         }
     }
 }

@@ -70,7 +70,7 @@ pub(crate) async fn physical(
         manifest.write(partial.path())?;
         Ok(manifest)
     };
-    let manifest = working.await.map_err(|error| told(error, shelf.folder(), needed))?;
+    let manifest = working.await.map_err(|error| explained(error, shelf.folder(), needed))?;
     Ok(Taken { path: partial.finish()?, manifest })
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn logical(
         manifest.write(partial.path())?;
         Ok(manifest)
     };
-    let manifest = working.await.map_err(|error| told(error, shelf.folder(), needed))?;
+    let manifest = working.await.map_err(|error| explained(error, shelf.folder(), needed))?;
     Ok(Taken { path: partial.finish()?, manifest })
 }
 

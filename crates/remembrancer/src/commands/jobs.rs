@@ -196,9 +196,9 @@ async fn cancel(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> any
 fn not_cancelled(why: &Cancelled) -> String {
     match why {
         Cancelled::Ended(state) => {
-            Err(format!("it is {state} already; only a job that is open or has failed can be cancelled"))
+            format!("it is {state} already; only a job that is open or has failed can be cancelled")
         }
-        Cancelled::NotFound => Err(NOT_FOUND.to_owned()),
+        _ => NOT_FOUND.to_owned(),
     }
 }
 
@@ -327,10 +327,10 @@ fn table(answer: &Value, style: &Style) -> String {
 
 /// What each of the codes means here, and what to do about it, once a code.
 fn push_reasons(out: &mut String, jobs: &[Value]) {
-    let mut told = BTreeSet::new();
+    let mut explained = BTreeSet::new();
     for job in jobs {
         let (code, state) = (text(job, "last_error_code"), text(job, "state"));
-        if code.is_empty() || state == "DONE" || !told.insert(code) {
+        if code.is_empty() || state == "DONE" || !explained.insert(code) {
             continue;
         }
         let meaning = ErrorCode::parse(code).map_or("", ErrorCode::meaning);

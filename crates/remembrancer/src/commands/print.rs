@@ -92,11 +92,11 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
         let _ = writeln!(out, "note: {texts} without events yet, still to be read");
     }
     for turn in list(answer, "turns") {
-        let who = turn["author"].as_str().or(turn["role"].as_str()).unwrap_or("?");
+        let speaker = turn["author"].as_str().or(turn["role"].as_str()).unwrap_or("?");
         let _ = writeln!(
             out,
             "{} {}",
-            style.bold(&format!("{} {}:", turn["turn_index"], printable(who))),
+            style.bold(&format!("{} {}:", turn["turn_index"], printable(speaker))),
             style.dim(text(turn, "ts"))
         );
         out.push_str(&indented(text(turn, "content"), "  "));
@@ -156,8 +156,8 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
         let state = event["state"].as_str().map(|state| format!("{state:<9}  ")).unwrap_or_default();
         let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
         let source = list(event, "evidence").first().map_or("", |evidence| text(evidence, "artifact_id"));
-        let told = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
-        let _ = writeln!(out, "{state}{}{due}  {}", printable(text(event, "summary")), style.dim(&told));
+        let origin = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
+        let _ = writeln!(out, "{state}{}{due}  {}", printable(text(event, "summary")), style.dim(&origin));
     }
     if let Some(cursor) = answer["next_cursor"].as_str() {
         let more = format!("{} in all; more with --cursor {cursor}", answer["total_events"]);
@@ -231,7 +231,7 @@ fn push_rest(out: &mut String, result: &Value, style: &Style) {
     }
     for place in list(result, "places") {
         let place = place_of(place);
-        let _ = writeln!(out, "   {}", style.dim(&format!("stands at {place}")));
+        let _ = writeln!(out, "   {}", style.dim(&format!("also at {place}")));
     }
 }
 
@@ -283,9 +283,9 @@ fn place_of(place: &Value) -> String {
 }
 
 fn push_neighbour(out: &mut String, neighbour: &Value, style: &Style) {
-    let who = neighbour["author"].as_str().or(neighbour["role"].as_str());
-    let who = who.map(|who| format!("{}: ", printable(who))).unwrap_or_default();
-    out.push_str(&style.dim(&indented(&format!("{who}{}", text(neighbour, "text")), "   ")));
+    let speaker = neighbour["author"].as_str().or(neighbour["role"].as_str());
+    let speaker = speaker.map(|name| format!("{}: ", printable(name))).unwrap_or_default();
+    out.push_str(&style.dim(&indented(&format!("{speaker}{}", text(neighbour, "text")), "   ")));
 }
 
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {

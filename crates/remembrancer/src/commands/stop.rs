@@ -72,13 +72,13 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
     let process = Pid::from_raw(pid).context("the process has no id")?;
     match kill_process(process, Signal::TERM) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-        Err(error) => bail!("process {pid} cannot be ended: {error}; whoever started it can"),
+        Err(error) => bail!("process {pid} cannot be ended: {error}; the user that started it can"),
     }
     let deadline = Instant::now() + PATIENCE;
     while paths.try_lock()?.is_none() {
         if Instant::now() > deadline {
             bail!(
-                "process {pid} was told to end and has not; its log is {}; `kill -9 {pid}` loses nothing that was accepted",
+                "process {pid} was sent SIGTERM and has not ended; its log is {}; `kill -9 {pid}` loses nothing that was accepted",
                 paths.log.display()
             );
         }
@@ -96,7 +96,7 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
 /// lock file may then be of the one before.
 async fn holder(paths: &InstancePaths) -> Option<(i32, bool)> {
     let pid = paths.connect().await.ok()??.peer_cred().ok()?.pid()?;
-    let told = std::fs::read_to_string(paths.lock_file()).ok()?;
-    let (told_pid, kind) = told.trim().split_once(' ')?;
-    (told_pid == pid.to_string()).then(|| (pid, kind == OWN))
+    let recorded = std::fs::read_to_string(paths.lock_file()).ok()?;
+    let (recorded_pid, kind) = recorded.trim().split_once(' ')?;
+    (recorded_pid == pid.to_string()).then(|| (pid, kind == OWN))
 }

@@ -53,7 +53,7 @@ pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop:
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection was lost");
+                    tracing::warn!(%error, "failed to accept a connection");
                     open.close_oldest();
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;

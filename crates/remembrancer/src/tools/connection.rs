@@ -271,7 +271,7 @@ impl ServerHandler for Connection {
         self.check_resource(&request.uri)?;
         if http_parts(&context).is_some() {
             return Err(ErrorData::invalid_request(
-                "Over HTTP this server keeps no connection to tell you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
+                "Over HTTP this server keeps no connection to notify you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
                 None,
             ));
         }
@@ -310,7 +310,13 @@ impl ServerHandler for Connection {
                 return std::future::pending().await;
             }
             let namespace = self.namespace_of(context.request_context())?;
-            resource::tell(&self.registry.readiness, &namespace, &self.scope(&namespace)?, &context).await
+            resource::notify_of_changes(
+                &self.registry.readiness,
+                &namespace,
+                &self.scope(&namespace)?,
+                &context,
+            )
+            .await
         };
         tokio::select! {
             () = context.cancelled() => Ok(()),

@@ -103,8 +103,8 @@ impl Subscription {
     }
 }
 
-/// Tells one `subscriptions/listen` of every change until its client or the server ends it.
-pub(super) async fn tell(
+/// Notifies one `subscriptions/listen` of every change until its client or the server ends it.
+pub(super) async fn notify_of_changes(
     readiness: &Watch,
     ns: &Namespace,
     scope: &GraphScope,

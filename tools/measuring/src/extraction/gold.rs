@@ -102,7 +102,7 @@ impl Gold {
                 }
                 _ if name.starts_with('.') || name == "README.md" => {}
                 _ => problems.push(format!(
-                    "{name}: a document is two files, NAME.txt and NAME.json, or stands in NAME.marked"
+                    "{name}: a document is two files, NAME.txt and NAME.json, or is in NAME.marked"
                 )),
             }
         }
