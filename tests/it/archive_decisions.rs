@@ -1,4 +1,4 @@
-//! What somebody decided about entities goes with the archive, whether or not what was extracted does.
+//! Decisions about entities go with the archive, whether or not what was extracted does.
 
 use memory_engine::archive::Tally;
 use memory_tests::Fixture;
@@ -130,7 +130,7 @@ async fn a_rejection_holds_before_both_entities_are_there() {
     let archive = exported_as(&f.memory, &f.ns, false).await;
     let g = light(typed_reader()).await;
     import(&g, &archive).await;
-    // The text in which she is told first is read last.
+    // The text that names her first is read last.
     execute(
         &g,
         "update event_jobs set run_at = now() + interval '1 hour'

@@ -1,4 +1,4 @@
-//! Each column of the schema is archived, derived, or of no concern to an archive: one that nobody has assigned fails here.
+//! Each column of the schema is archived, derived, or of no concern to an archive: one that is not assigned fails here.
 //! Columns that the database generates from others are derived.
 
 use std::collections::BTreeSet;
@@ -159,7 +159,7 @@ pub(crate) const SCHEMA: &[Assigned] = &[
         ..table("graph_observation")
     },
     // What waits to be done is queued anew by the import; what was done, failed or was cancelled says nothing of the texts. That
-    // somebody wants a text to be read again goes along with its extraction.
+    // a text is to be extracted again goes along with its extraction.
     Assigned {
         operational: "namespace job_id kind revision_id conversation_id thread_id status attempts run_at lease_token leased_until \
                       last_error_code last_error_message last_error_at worker_id created_at finished_at lane",

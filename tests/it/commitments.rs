@@ -1,4 +1,4 @@
-//! What becomes of promises: what is told later ends them, and nothing is deleted for it.
+//! What becomes of promises: later texts end them, and nothing is deleted for it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use memory_core::event::{
     Actor, ActorRole, Category, EndedBy, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
     StoredEvent,
 };
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_core::ports::{Extractor, SourceText};
 use memory_engine::recall::RecallDraft;
 use memory_language::text::CharSpan;
@@ -234,7 +234,7 @@ async fn an_extraction_that_finds_no_end_any_more_reopens_and_one_that_does_ends
                    where content like '%yesterday%'";
         let revision = memory_core::id::RevisionId(f.count(ids).await);
         let mut tx = store(&f).await.begin().await.unwrap();
-        jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.unwrap();
+        jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(memory.job_runner().drain().await.unwrap(), 1);
     };

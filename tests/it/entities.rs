@@ -1,8 +1,8 @@
-//! Who is who: names are taken for entities where the texts bear it out, and nothing is merged in silence.
+//! Resolution of names: they are taken for one entity where the texts confirm it, and nothing is merged in silence.
 
 use memory_core::artifact::Draft;
 use memory_core::entity::EntityType;
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_core::ports::Extractor;
 use memory_engine::entity_review::EntityFilter;
 use memory_engine::recall::RecallDraft;
@@ -82,7 +82,7 @@ async fn extract_again(f: &Fixture, narrative: &'static str) {
         .expect("an event");
     let mut tx = store(f).await.begin().await.expect("a transaction");
     let revision = memory_core::id::RevisionId(revision);
-    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.expect("it is queued");
+    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.expect("it is queued");
     tx.commit().await.expect("it is committed");
     assert_eq!(f.drain().await, 1);
 }
@@ -319,7 +319,7 @@ async fn a_rejected_pair_is_not_doubtful_again_until_that_is_taken_back() {
     f.memory.entity_review().reopen(&f.ns, short, full).await.unwrap();
     assert_eq!(rows(&f, ALL).await, before);
     let nothing = f.memory.entity_review().reopen(&f.ns, short, full).await.unwrap_err();
-    assert!(nothing.to_string().contains("Nobody has rejected"), "{nothing}");
+    assert!(nothing.to_string().contains("were not rejected"), "{nothing}");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memory_core::event::{Extraction, Mention};
-use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS};
+use memory_core::job::{JobKind, MAX_ATTEMPTS, Priority};
 use memory_core::ports::ExtractError;
 use memory_language::text::CharSpan;
 use memory_store::{events, jobs};
@@ -122,7 +122,7 @@ async fn extracting_again_keeps_ids_and_doubles_nothing() {
     assert!(first.len() > 15);
     let revision = memory_core::id::RevisionId(f.count("select revision_id from artifact_revision").await);
     let mut tx = store(&f).await.begin().await.unwrap();
-    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.unwrap();
+    jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(f.drain().await, 1);
     assert_eq!(rows(&f, everything).await, first);
@@ -177,7 +177,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing() {
 async fn a_lease_that_runs_out_during_the_work_leaves_the_job_to_another() {
     let f = light(line_reader()).await;
     let url = f.url.clone();
-    // While the extractor reads, the lease passes to somebody else.
+    // While the extractor reads, the lease passes to another worker.
     let thief = scripted(move |source| {
         let url = url.clone();
         let steal = async move {

@@ -30,7 +30,7 @@ const HELD_ASIDE: Bounds = Bounds {
     people_f1: 0.83,
     events_per_negative: 1.0,
 };
-/// Talk that settles nothing, notes of a sentence, reasons, changelogs: what the model was never trained on, of the kinds it is told
+/// Talk that settles nothing, notes of a sentence, reasons, changelogs: what the model was never trained on, of the kinds it is given
 /// the most. Only events are labelled.
 const KINDS: Bounds = Bounds {
     half: "held-aside-kinds",

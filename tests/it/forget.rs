@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use memory_core::event::{Extraction, Rejected};
 use memory_core::id::{AnyId, ArtifactId};
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_engine::forget::Forgotten;
 use memory_engine::recall::RecallDraft;
 use memory_store::{StoreError, events, jobs};
@@ -307,7 +307,7 @@ async fn a_job_of_a_forgotten_text_is_not_done() {
     let id = f.remember("Decision by Ann").await.id;
     let revision = memory_core::id::RevisionId(f.count("select revision_id from artifact_revision").await);
     let mut tx = store(&f).await.begin().await.unwrap();
-    jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision, Lane::Small).await.unwrap();
+    jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision, Priority::Small).await.unwrap();
     tx.commit().await.unwrap();
     forget(&f, &id).await;
     assert_eq!(f.drain().await, 0);

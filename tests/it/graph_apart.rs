@@ -115,7 +115,7 @@ async fn what_is_left_of_a_file_that_is_gone_is_deleted_after_a_month_or_by_an_o
     assert!(refused.contains("Delete the file first"), "{refused}");
     assert_eq!(f.memory.graph().delete_file(&f.ns, &gone).await.expect("it is deleted"), 1);
     assert_eq!(listed().await, [(1, true)]);
-    // Whoever is bound to it begins anew, and what they write is in the file.
+    // Clients bound to it begin anew, and what they write is in the file.
     let scope = scope_of(&paths[1]).await;
     have(&f, &scope, "Is written in Basic").await;
     let file = std::fs::read_to_string(&paths[1]).expect("it is there again");

@@ -1,4 +1,4 @@
-//! A graph in step with its file, whoever changes which of them.
+//! A graph in step with its file, whichever of them is changed.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -393,7 +393,7 @@ async fn an_entity_that_stands_in_the_file_twice_is_joined_and_said_once() {
     assert_eq!(g.read(PageRequest::default()).await.warning, None);
 }
 
-/// While it lives, this thread may not write to the folder. Root may write anywhere, so it is somebody else
+/// While it lives, this thread may not write to the folder. Root may write anywhere, so it is another user
 /// meanwhile.
 pub(crate) struct ReadOnly<'a>(&'a Path);
 
@@ -407,7 +407,7 @@ impl<'a> ReadOnly<'a> {
     }
 }
 
-/// Runs a test that uses [`ReadOnly`]. A thread that the runtime starts meanwhile would stay somebody else.
+/// Runs a test that uses [`ReadOnly`]. A thread that the runtime starts meanwhile would stay another user.
 pub(crate) fn on_this_thread(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_current_thread()
         .enable_all()

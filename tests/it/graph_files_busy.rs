@@ -29,7 +29,7 @@ async fn a_call_while_a_file_is_taken_in_is_answered_in_time_and_loses_nothing()
     let g = Filed::with(&[ANN]).await;
     g.names().await;
     let memory = patient_for(&g, Duration::from_millis(200)).await;
-    // Whoever holds the thread keeps the file from being taken in.
+    // A transaction that holds the thread keeps the file from being taken in.
     let mut holder = g.f.sql().await;
     let mut held = holder.begin().await.expect("a transaction");
     sqlx::query("select from graph_thread for update").execute(&mut *held).await.expect("it is held");

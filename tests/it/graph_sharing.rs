@@ -1,4 +1,4 @@
-//! Many writers of one graph: nothing is lost, nothing comes twice, nobody waits for ever.
+//! Many writers of one graph: nothing is lost, nothing comes twice, no call waits for ever.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -100,7 +100,7 @@ async fn a_writer_of_one_thread_does_not_wait_for_that_of_another() {
     memory_store::graph::lock_thread(&mut tx, graph.ns(), &graph.scope).await.expect("it is locked");
     let other = vec![entity("B", "t", &[])];
     graph.memory().graph().create_entities(graph.ns(), &thread("other"), other).await.expect("it goes on");
-    // Reading waits for nobody.
+    // Reading is not blocked.
     assert_eq!(graph.whole().await.entities.len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Watching graphs: who watches is told of a change, whichever process made it, and of nothing else.
+//! Watching graphs: watchers are notified of a change, whichever process made it, and of nothing else.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -132,7 +132,7 @@ async fn nobody_is_told_of_what_was_there_before() {
     let (_following, follower) = followed(&f.memory);
     let mut early = watch(&f.memory, &f.ns, &scope).await;
     assert!(is_quiet(&mut early).await);
-    // Nobody looks: what the map knows falls behind, and a later watcher starts from the truth.
+    // Without watchers the map falls behind, and a later watcher starts from the database.
     follower.abort();
     create(&f.memory, &f.ns, &scope, "Ben").await;
     let mut late = watch(&f.memory, &f.ns, &scope).await;

@@ -1,4 +1,4 @@
-//! A database whose answer to a commit is lost on the way: what was done is told as done.
+//! A database whose answer to a commit is lost on the way: what was done is reported as done.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -189,7 +189,7 @@ impl Run {
         // What was sent last is there or is not; nothing comes later than this.
         tokio::time::sleep(Duration::from_millis(50)).await;
         self.stand_in.land();
-        // Nothing breaks any more: who is late now is only slow.
+        // Nothing breaks any more: what is late now is only slow.
         let patient = Times { call: Duration::from_secs(10), ..times() };
         self.f.memory = memory_on(&self.f.url, Some(server(&self.stand_in.url(), patient))).await;
         crate::shorthand::drain_with_retries(&self.f).await;

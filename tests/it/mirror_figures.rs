@@ -107,6 +107,7 @@ async fn recalls(memory: &Memory, ns: &Namespace, name: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes and gigabytes"]
+#[expect(clippy::too_many_lines, reason = "one story, read from its start to its end")]
 async fn figures_of_the_mirror() {
     let rows: i64 = std::env::var("REMEMBRANCER_FIGURES_ROWS")
         .ok()

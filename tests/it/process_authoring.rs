@@ -1,4 +1,4 @@
-//! The authoring tools over the wire: what an assistant sends, and what it is told.
+//! The authoring tools over the wire: what an assistant sends, and what it gets back.
 
 use memory_tests::process::{DataDir, Server, StdioHost};
 use serde_json::{Value, json};
@@ -8,6 +8,7 @@ fn service(name: &str, observations: &Value, relations: &Value) -> Value {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one story, read from its start to its end")]
 async fn a_story_of_saves_is_told_as_a_client_needs_it() {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;

@@ -1,4 +1,4 @@
-//! What agents send in another shape than they should, and what they are told.
+//! What agents send in another shape than they should, and the answers.
 
 use memory_tests::process::{DataDir, Server};
 use serde_json::{Value, json};

@@ -150,7 +150,7 @@ async fn a_process_in_the_background_does_not_end_while_it_makes_a_backup() {
     let (data_dir, shelf) = (DataDir::warm(), shelf());
     let postgres = EmbeddedPostgres::new(postgres_bin(), data_dir.path().join("postgres"));
     postgres.start().await.expect("it starts");
-    // The backup counts this table first, and nobody else asks for it.
+    // The backup counts this table first, and nothing else reads it.
     let mut holding = PgConnection::connect(&postgres.url()).await.expect("it answers");
     sqlx::raw_sql("begin; lock table entity_candidate in access exclusive mode")
         .execute(&mut holding)
@@ -210,7 +210,7 @@ async fn the_manifest_counts_every_table_and_says_what_made_the_backup() {
     let files = manifest["files"].as_object().expect("files");
     assert!(files.contains_key("data/PG_VERSION") && files.contains_key("data/backup_manifest"));
     assert!(files.values().all(|file| file["sha256"].as_str().is_some_and(|sum| sum.len() == 64)));
-    // Nobody else may look into it.
+    // Other users may not read it.
     let mode = std::fs::metadata(&backup).expect("its mode").permissions();
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o077, 0);
 }

@@ -122,7 +122,7 @@ async fn a_disk_without_room_is_told_before_and_while_a_backup_is_made_and_nothi
         assert!(told.contains("no room") && told.contains("another disk"), "{options}: {told}");
         assert!(listed(disk.path()).is_empty(), "{options}: {:?}", listed(disk.path()));
     }
-    // A logical one is told the same.
+    // A logical one fails with the same message.
     let Some(disk) = Disk::of("size=500m,nr_inodes=4") else { return };
     let told = refused(&data_dir, &["backup", "--logical", text(disk.path())]).await;
     assert!(told.contains("No space") || told.contains("no room"), "{told}");

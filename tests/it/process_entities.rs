@@ -1,4 +1,4 @@
-//! `remembrancer entities` with a real process: decisions are made, seen by whoever asks, and taken back.
+//! `remembrancer entities` with a real process: decisions are made, seen by every client, and taken back.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What users are told when a setting cannot work, or has no effect, and that no secret is told with it.
+//! Messages for a setting that cannot work, or has no effect, and that they show no secret.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-/// The command on a database at an address where nobody listens.
+/// The command on a database at an address without a listener.
 fn without_a_database(data_dir: &DataDir, port: u16) -> Command {
     let mut command = data_dir.command("remembrancer");
     command.env("DATABASE_URL", format!("postgres://ann:hunter2@127.0.0.1:{port}/memory"));

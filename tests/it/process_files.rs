@@ -73,7 +73,7 @@ async fn the_calls_that_the_reference_server_got_give_the_file_that_it_wrote() {
         assert_eq!(answer["content"].as_array().map(Vec::len), Some(1), "{answer}");
     }
     assert_eq!(read(&file), REFERENCE);
-    // Whoever was with the reference server until now keeps what it has.
+    // Users of the reference server keep what it has.
     let moved = folder.path().join("moved/graph.jsonl");
     std::fs::create_dir(folder.path().join("moved")).expect("a folder");
     std::fs::write(&moved, REFERENCE).expect("it is written");
@@ -192,7 +192,7 @@ async fn a_process_killed_while_it_writes_leaves_a_whole_file_with_all_that_was_
 #[tokio::test]
 async fn a_write_that_fails_is_said_after_the_bare_result_and_in_status() {
     let data_dir = DataDir::warm();
-    // Nobody can make a file there.
+    // No file can be made there.
     let mut host = host(&data_dir, "/proc/memory.jsonl").await;
     let answer = host.call("create_entities", create("a")).await;
     assert_eq!(answer["isError"], false);
@@ -327,7 +327,7 @@ async fn an_import_that_cannot_be_completed_changes_nothing() {
     let ran = data_dir.run(&["import", "--graph", "/nowhere/graph.jsonl"]).await;
     assert!(ran.refusal().contains("/nowhere/graph.jsonl cannot be read"));
 
-    // Whoever is killed in the middle has sent whole lines, but not all of them.
+    // A writer that is killed in the middle has sent whole lines, but not all of them.
     let mut importing = command(&data_dir, &["import", "--graph"]);
     let mut importing = importing.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts");
     let mut stdin = importing.stdin.take().expect("an input");
@@ -343,7 +343,7 @@ async fn an_import_that_cannot_be_completed_changes_nothing() {
     assert_eq!(data_dir.run(&["import", "--thread", "x"]).await.status.code(), Some(2), "it needs --graph");
 }
 
-/// The path of a file that is not there is made by the first who needs it.
+/// The path of a file that is not there is made by the first that needs it.
 #[tokio::test]
 async fn a_folder_that_is_not_there_is_made() {
     let (data_dir, folder) = (DataDir::warm(), folder());

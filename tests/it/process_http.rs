@@ -1,4 +1,4 @@
-//! The HTTP door: who may come in, by which path, and what a stranger is told.
+//! HTTP: access control, paths, and the answers to clients without access.
 
 use memory_tests::process::{DataDir, Server, initialize};
 use reqwest::StatusCode;

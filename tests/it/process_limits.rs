@@ -1,4 +1,4 @@
-//! What a request may cost before it is answered: connections, heads, bodies, lines, and who may send them.
+//! What a request may cost before it is answered: connections, heads, bodies, lines, and access.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -201,10 +201,7 @@ async fn a_key_that_stands_twice_is_refused_and_named() {
     let answer = server.request().body(body).send().await.expect("it is answered");
     assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
     let error: Value = answer.json().await.expect("JSON");
-    assert!(
-        error["error"]["message"].as_str().expect("a message").contains("\"id\" stands twice"),
-        "{error}"
-    );
+    assert!(error["error"]["message"].as_str().expect("a message").contains("\"id\" is twice"), "{error}");
 }
 
 #[tokio::test]

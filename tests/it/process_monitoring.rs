@@ -246,7 +246,7 @@ impl Prometheus {
         Self { child, url: format!("http://{address}"), _folder: folder }
     }
 
-    /// How many series answer a query; none while there are none or nobody answers.
+    /// How many series answer a query; none while there are none or the server does not answer.
     async fn ask(&self, query: &str) -> Option<usize> {
         let url = reqwest::Url::parse_with_params(&format!("{}/api/v1/query", self.url), [("query", query)]);
         let answer: Value =

@@ -1,6 +1,6 @@
 //! Who may speak to whom: sockets, folders and the database belong to one user, also when that is root.
 //!
-//! Most of this can only be tried by root, who can be somebody else; others see it skipped, loudly.
+//! Most of this can only be tried by root, which can become another user; others see it skipped, loudly.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};

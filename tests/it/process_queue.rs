@@ -39,7 +39,7 @@ impl Queue {
         sqlx::query_scalar(statement).fetch_one(&mut self.sql().await).await.expect("it counts")
     }
 
-    /// Queues so many notes in three namespaces and all lanes; every writing of an extraction is written down.
+    /// Queues so many notes in three namespaces and all priorities; every writing of an extraction is written down.
     async fn fill(&self, notes: i64) {
         let mut sql = self.sql().await;
         sqlx::query(

@@ -1,4 +1,4 @@
-//! Processes that end under their clients: what these are told, and that they go on.
+//! Processes that end under their clients: the answers to these, and that they go on.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const URI: &str = "memory://knowledge-graph";
 
-/// What a call is answered; what comes before it are messages that the host is told.
+/// The answer to a call; what comes before it are notifications to the host.
 async fn ask(host: &mut StdioHost, message: &Value) -> (Value, Vec<Value>) {
     host.send(message).await;
     let mut told = Vec::new();
@@ -23,10 +23,10 @@ async fn ask(host: &mut StdioHost, message: &Value) -> (Value, Vec<Value>) {
     }
 }
 
-/// The same, again where the process ended with the call on its way, which nobody can know to be done.
+/// The same, again where the process ended with the call on its way, so that it is not known to be done.
 async fn insist(host: &mut StdioHost, message: &Value) -> (Value, Vec<Value>) {
     let (mut answer, mut told) = ask(host, message).await;
-    // A process that is told to end takes connections for a moment yet.
+    // A process that is ending takes connections for a moment yet.
     for _ in 0..5 {
         if answer["error"]["code"] != -32000 {
             break;
@@ -60,7 +60,7 @@ fn entity(name: &str) -> Value {
     json!({"entities": [{"name": name, "entityType": "person", "observations": ["Likes tea"]}]})
 }
 
-/// The first host has subscribed, the second writes: both go on, and the first is told.
+/// The first host has subscribed, the second writes: both go on, and the first is notified.
 async fn assert_both_go_on((first, second): &mut (StdioHost, StdioHost), name: &str) {
     let (created, _) = insist(second, &call("create_entities", entity(name))).await;
     assert_eq!(created["result"]["structuredContent"]["entities"][0]["name"], name, "{created}");
@@ -185,7 +185,7 @@ async fn a_server_that_stops_answers_with_503_and_when_to_come_again() {
         let mut refused = 0;
         while !stopped.load(Ordering::SeqCst) {
             let sent = server.request().json(&call("recall", json!({"query": "spare key"}))).send().await;
-            // Where nobody listens any more, nobody answers.
+            // Without a listener there is no answer.
             let Ok(response) = sent else { break };
             let (status, retry) = (response.status(), response.headers().get("Retry-After").cloned());
             let Ok(body) = response.text().await else { break };

@@ -1,4 +1,4 @@
-//! The knowledge graph as a resource, and who is told when it changes: in both ways that clients subscribe,
+//! The knowledge graph as a resource, and notifications of its changes: in both ways that clients subscribe,
 //! over stdio and HTTP, from one process and from another.
 
 use std::time::Duration;
@@ -203,7 +203,7 @@ async fn hosts_that_subscribe_are_told_once_of_a_change_in_their_namespace() {
     for host in [&mut first, &mut elsewhere, &mut writer] {
         assert_quiet(host).await;
     }
-    // What changes nothing, or another thread, is told to nobody.
+    // What changes nothing, or another thread, is not notified.
     writer.call("create_entities", entity("Ann")).await;
     writer.call("create_entities", json!({"entities": entity("Ben")["entities"], "threadId": "other"})).await;
     let unsubscribe = request(5, "resources/unsubscribe", json!({"uri": URI}));

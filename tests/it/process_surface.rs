@@ -1,4 +1,4 @@
-//! What a client is offered: tools by settings, what it is told of their use, and a plain word to what cannot
+//! What a client is offered: tools by settings, the instructions for their use, and a plain word to what cannot
 //! be read.
 
 use std::collections::BTreeSet;

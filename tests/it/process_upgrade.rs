@@ -15,7 +15,7 @@ use tokio::io::AsyncWriteExt;
 
 use crate::process_backup::{done, have_three_texts, listed, shelf, text};
 
-/// Does something with the database of a folder that nobody uses.
+/// Does something with the database of an unused folder.
 async fn with_database(data_dir: &DataDir, statements: &str) {
     let postgres = EmbeddedPostgres::new(postgres_bin(), data_dir.path().join("postgres"));
     postgres.start().await.expect("it starts");

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use memory_core::job::{ErrorCode, JobKind, Lane, MAX_ATTEMPTS};
+use memory_core::job::{ErrorCode, JobKind, MAX_ATTEMPTS, Priority};
 use memory_store::Store;
 use memory_store::jobs::{self, FairScheduler, LeasedJob};
 use memory_tests::Fixture;
@@ -14,11 +14,11 @@ use crate::stand_ins::line_reader;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Notes with a due job each: how many, of which namespace, in which lane, and for how many seconds they have waited.
+/// Notes with a due job each: how many, of which namespace, in which priority, and for how many seconds they have waited.
 async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
     let f = Fixture::without_model(line_reader()).await;
     let mut sql = f.sql().await;
-    for (count, namespace, lane, waited) in all {
+    for (count, namespace, priority, waited) in all {
         sqlx::query(
             "with art as (
                  insert into artifact (namespace, artifact_id, sha256, content, char_count, token_count)
@@ -33,7 +33,7 @@ async fn with_jobs(all: &[(i64, &str, i16, i32)]) -> (Fixture, Store) {
         )
         .bind(count)
         .bind(namespace)
-        .bind(lane)
+        .bind(priority)
         .bind(waited)
         .execute(&mut sql)
         .await
@@ -84,7 +84,8 @@ fn tally<T: std::hash::Hash + Eq>(all: impl IntoIterator<Item = T>) -> HashMap<T
 }
 
 fn lanes(done: &[LeasedJob]) -> [usize; 3] {
-    [Lane::Small, Lane::Large, Lane::Bulk].map(|lane| done.iter().filter(|job| job.lane == lane).count())
+    [Priority::Small, Priority::Large, Priority::Bulk]
+        .map(|priority| done.iter().filter(|job| job.priority == priority).count())
 }
 
 async fn lanes_of_the_next(store: &Store, count: usize) -> [usize; 3] {
@@ -113,7 +114,7 @@ async fn a_lane_with_nothing_due_gives_its_time_to_the_others() {
 
 /// A slice of long work takes five seconds, short work a tenth of one.
 fn by_lane(job: &LeasedJob) -> Duration {
-    if job.lane.is_long() { Duration::from_secs(5) } else { Duration::from_millis(100) }
+    if job.priority.is_long() { Duration::from_secs(5) } else { Duration::from_millis(100) }
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use memory_core::artifact::{CONTENT_MAX_CHARS, Draft};
 use memory_core::id::ContentHash;
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_engine::EngineError;
 use memory_engine::recall::{Recall, RecallDraft};
 use memory_store::{artifacts, jobs};
@@ -346,6 +346,6 @@ async fn a_revision_has_at_most_one_open_job_of_a_kind() {
     let held = jobs::claim(&mut conn, Duration::from_mins(1), 10).await.unwrap();
     let jobs::JobTarget::Extract(revision) = held[0].target else { panic!("an extraction") };
     let mut tx = store.begin().await.unwrap();
-    assert_eq!(jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Lane::Small).await.unwrap(), None);
-    assert!(jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision, Lane::Small).await.unwrap().is_some());
+    assert_eq!(jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.unwrap(), None);
+    assert!(jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision, Priority::Small).await.unwrap().is_some());
 }

@@ -221,7 +221,7 @@ async fn the_password_of_a_role_stands_in_no_log_of_the_database() {
     for _ in 0..2 {
         Store::migrate(&postgres.url(), Some(&role)).await.expect("the role is made, then changed");
     }
-    // The rules that it starts with let nobody in but its owner.
+    // The rules that it starts with admit only its owner.
     let rules = home.join("data/pg_hba.conf");
     let own = std::fs::read_to_string(&rules).expect("its rules");
     std::fs::write(&rules, format!("local all app scram-sha-256\n{own}")).expect("they are written");

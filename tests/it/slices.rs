@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use memory_core::artifact::Draft;
-use memory_core::job::{ErrorCode, Lane};
+use memory_core::job::{ErrorCode, Priority};
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, Extractor, ModelInfo};
 use memory_engine::worker::Worker;
 use memory_engine::{EngineSettings, Memory};
@@ -118,7 +118,7 @@ async fn a_job_that_yields_goes_behind_the_others_of_its_kind() {
     let mut order = Vec::new();
     for _ in 0..6 {
         let job = jobs::claim(&mut conn, MINUTE, 1).await.expect("it is claimed").remove(0);
-        assert_eq!(job.lane, Lane::Large);
+        assert_eq!(job.priority, Priority::Large);
         order.push(job.job_id.0);
         jobs::yield_turn(&mut conn, &job).await.expect("it yields");
     }
@@ -391,10 +391,10 @@ async fn a_claim_of_short_work_takes_none_that_is_long_or_lost_and_long() {
     let mut conn = store.acquire().await.expect("a connection");
     let mut turns = jobs::FairScheduler::default();
     let short = jobs::claim_short(&mut conn, &mut turns, MINUTE, 8).await.expect("they are claimed");
-    let lanes = |jobs: &[LeasedJob]| jobs.iter().map(|job| job.lane).collect::<Vec<_>>();
-    assert_eq!(lanes(&short), [Lane::Small, Lane::Bulk]);
+    let priorities = |jobs: &[LeasedJob]| jobs.iter().map(|job| job.priority).collect::<Vec<_>>();
+    assert_eq!(priorities(&short), [Priority::Small, Priority::Bulk]);
     let rest = jobs::claim_in_turn(&mut conn, &mut turns, MINUTE, 8, true).await.expect("they are claimed");
-    assert_eq!(lanes(&rest), [Lane::Large, Lane::BulkLarge]);
+    assert_eq!(priorities(&rest), [Priority::Large, Priority::BulkLarge]);
 }
 
 #[tokio::test]

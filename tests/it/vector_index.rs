@@ -1,4 +1,4 @@
-//! What every vector index must do, held against pgvector, the stand-in for Qdrant and, where there is one, a real Qdrant
+//! What every vector index must do, checked with pgvector, the stand-in for Qdrant and, where there is one, a real Qdrant
 //! (`QDRANT_TEST_URL=http://localhost:6334 cargo test --workspace --test it -- --ignored real_qdrant`).
 
 use memory_core::artifact::{Context, Draft};
@@ -7,11 +7,10 @@ use memory_core::graph::{GraphReach, GraphScope, ThreadId};
 use memory_core::id::Namespace;
 use memory_core::ports::EmbeddingModel;
 use memory_store::models::{self, ActiveModel};
-use memory_store::search::{self, EXACT_MAX, Filters, Scope};
+use memory_store::search::{self, Breadth, EXACT_MAX, Filters, QueryVector, Scope};
 use memory_store::vector::mirrors::{self, MirrorState};
-use memory_store::vector::pgvector::PgVector;
-use memory_store::vector::qdrant::Qdrant;
-use memory_store::vector::{IndexError, MirrorSettings, Near, Times, VectorIndex, Wanted};
+use memory_store::vector::qdrant::{Qdrant, Searching};
+use memory_store::vector::{IndexError, MirrorSettings, Near, Times, Wanted};
 use memory_store::{Conn, Store};
 use memory_tests::qdrant::StandIn;
 use memory_tests::{Fixture, turn};
@@ -26,7 +25,28 @@ pub(crate) fn real_url() -> Option<String> {
     ["QDRANT_TEST_URL", "QDRANT_URL"].iter().find_map(|name| std::env::var(name).ok())
 }
 
-/// Who is under test.
+/// What searches.
+enum Index {
+    Postgres(Store),
+    Qdrant(Searching),
+}
+
+impl Index {
+    async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
+        let store = match self {
+            Self::Qdrant(searching) => return searching.nearest(wanted).await,
+            Self::Postgres(store) => store,
+        };
+        let query = QueryVector { model: wanted.model, vector: wanted.vector };
+        let breadth = Breadth::of_passages(wanted.limit);
+        let mut conn = store.acquire().await.expect("a connection");
+        let found = search::nearest(&mut conn, wanted.ns, wanted.scope, query, breadth, None).await;
+        let near = |(passage_id, cosine)| Near { passage_id, cosine };
+        Ok(found.expect("it is searched").into_iter().map(near).collect())
+    }
+}
+
+/// The database under test, with its server if there is one.
 struct Backend {
     f: Fixture,
     server: Option<Qdrant>,
@@ -57,20 +77,20 @@ impl Backend {
     }
 
     /// Everything that was done is in the index; gives it, with a way to the database.
-    async fn settled(&self) -> (Box<dyn VectorIndex>, Store, ActiveModel) {
+    async fn settled(&self) -> (Index, Store, ActiveModel) {
         let store = store(&self.f).await;
         let mut conn = store.acquire().await.expect("a connection");
         let model = models::active(&mut conn).await.expect("it is read").expect("there is a model");
-        let index: Box<dyn VectorIndex> = match &self.server {
+        let index = match &self.server {
             None => {
                 self.f.drain().await;
-                Box::new(PgVector::new(store.clone()))
+                Index::Postgres(store.clone())
             }
             Some(server) => {
                 settle(&self.f).await;
                 let searched = mirrors::of_model(&mut conn, model.model_id, MirrorState::Searched);
                 let collection = searched.await.expect("it is read").expect("it is searched").collection;
-                Box::new(server.searching(collection))
+                Index::Qdrant(server.searching(collection))
             }
         };
         drop(conn);
@@ -154,7 +174,17 @@ conformance! {
     texts_and_observations_are_found_apart_and_by_thread
     what_was_forgotten_or_replaced_is_not_found
     what_is_said_about_a_text_counts_as_it_is_now
-    vectors_without_a_direction_are_refused
+}
+
+#[tokio::test]
+async fn the_stand_in_is_not_sent_vectors_without_a_direction() {
+    claims::vectors_without_a_direction_are_refused(Backend::stand_in().await).await;
+}
+
+#[tokio::test]
+#[ignore = "no real Qdrant: set QDRANT_TEST_URL and run with --ignored real_qdrant"]
+async fn real_qdrant_is_not_sent_vectors_without_a_direction() {
+    claims::vectors_without_a_direction_are_refused(Backend::real_qdrant().await).await;
 }
 
 mod claims {
@@ -285,7 +315,7 @@ mod claims {
             on.f.remember_as(draft).await;
         }
         let (index, store, model) = on.settled().await;
-        let pgvector = PgVector::new(store.clone());
+        let pgvector = Index::Postgres(store.clone());
         for _ in 0..40 {
             let month = format!("2026-{:02}-01T00:00:00Z", 1 + numbers.below(12)).parse().expect("a time");
             let filters = Filters {
@@ -373,7 +403,7 @@ mod claims {
         for bad in [vec![0.0; 32], vec![f32::NAN; 32], vec![f32::INFINITY; 32], vec![1.0; 31]] {
             let wanted = Wanted { ns: &on.f.ns, scope: &scope, model: &model, vector: &bad, limit: 5 };
             let refused = index.nearest(wanted).await;
-            assert!(matches!(refused, Err(IndexError::Unfit(_))), "{}: {refused:?}", index.name());
+            assert!(matches!(refused, Err(IndexError::Unfit(_))), "{refused:?}");
         }
         on.end().await;
     }

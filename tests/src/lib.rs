@@ -83,7 +83,7 @@ async fn server() -> &'static EmbeddedPostgres {
                 "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300";
             let server = EmbeddedPostgres::new(postgres_bin(), home.clone()).with_options(options);
             server.start().await.expect("the test server starts");
-            // Some tests are somebody else for a while: this database, which can lose its data, lets them in.
+            // Some tests run as another user for a while: this database, which can lose its data, admits them.
             std::fs::write(home.join("data/pg_hba.conf"), "local all all trust\n")
                 .expect("its rules are written");
             let pid =

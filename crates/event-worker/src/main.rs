@@ -44,14 +44,14 @@ struct Settings {
     /// How long a job belongs to this worker, unless it renews that; a killed worker's jobs wait as long
     #[arg(long, env = "REMEMBRANCER_WORKER_LEASE_SECONDS", default_value_t = LEASE_SECONDS, value_parser = clap::value_parser!(u64).range(2..=3600))]
     lease_seconds: u64,
-    /// Address that metrics and health are told at, e.g. `127.0.0.1:9464`; none unless it is given
+    /// Address to serve metrics and health at, e.g. `127.0.0.1:9464`; none unless it is given
     #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS")]
     metrics_bind: Option<String>,
 }
 
 /// How often a database that is away is tried, and how often that is said.
 const RETRY_INTERVAL: Duration = Duration::from_secs(2);
-const TOLD_EVERY: Duration = Duration::from_secs(30);
+const LOGGED_EVERY: Duration = Duration::from_secs(30);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -86,8 +86,8 @@ fn stop_on_signals() -> std::io::Result<CancellationToken> {
 
 async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     let mut settings = Settings::parse();
-    settings.store.tidy().map_err(anyhow::Error::msg)?;
-    logs::init("info,sqlx=warn,ort=warn").map_err(anyhow::Error::msg)?;
+    settings.store.tidy()?;
+    logs::init("info,sqlx=warn,ort=warn")?;
     metrics::install(env!("CARGO_PKG_VERSION"));
     let measuring = tokio::spawn(metrics::keep_up());
     let Some(url) = &settings.store.database_url else {
@@ -95,8 +95,8 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
             "DATABASE_URL is not set; without it `remembrancer serve` runs its own worker and this one is not needed"
         );
     };
-    let key = vector::api_key().map_err(anyhow::Error::msg)?;
-    let mirror = Qdrant::of(&settings.mirror, key, Times::default()).map_err(anyhow::Error::msg)?;
+    let key = vector::api_key()?;
+    let mirror = Qdrant::of(&settings.mirror, key, Times::default())?;
     let extractor = settings.extractor.extractor()?;
     tracing::info!("{}", extractor.health().detail);
     let (announce, readiness) = readiness::channel();
@@ -113,8 +113,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
         lease: Duration::from_secs(settings.lease_seconds),
         ..EngineSettings::default()
     };
-    let files =
-        settings.model.files_for(searched.as_ref().map(|model| &model.info)).map_err(anyhow::Error::msg)?;
+    let files = settings.model.files_for(searched.as_ref().map(|model| &model.info))?;
     let memory = Arc::new(Memory::new(store, extractor, engine).with_mirror(mirror));
     // A process that ends while a thread of it loads ONNX Runtime may crash: this is not broken off.
     match tokio::task::spawn_blocking(move || files.load()).await? {
@@ -139,14 +138,14 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits for a database that is away or only starting; `None` when told to stop meanwhile.
+/// Waits for a database that is away or only starting; `None` once `stop` is cancelled.
 async fn open(
     url: &str,
     connections: u32,
     announce: &Announce,
     stop: &CancellationToken,
 ) -> anyhow::Result<Option<(Store, Option<ActiveModel>)>> {
-    let mut told: Option<Instant> = None;
+    let mut logged: Option<Instant> = None;
     loop {
         let opening = async {
             let store = Store::open(url, connections).await?;
@@ -160,8 +159,8 @@ async fn open(
             Some(Err(error)) => return Err(error).context("the database cannot be used"),
         };
         announce.set(Readiness::Waiting(format!("{error:#}")));
-        if told.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
-            told = Some(Instant::now());
+        if logged.is_none_or(|at| at.elapsed() >= LOGGED_EVERY) {
+            logged = Some(Instant::now());
             tracing::warn!(error = format!("{error:#}"), "waiting for the database");
         }
         if stop.run_until_cancelled(tokio::time::sleep(RETRY_INTERVAL)).await.is_none() {

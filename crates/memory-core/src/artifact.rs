@@ -43,7 +43,7 @@ impl Context {
 }
 
 closed_set! {
-    /// Who speaks in a conversation turn.
+    /// The kind of speaker of a conversation turn.
     Role { User = "user", Assistant = "assistant", System = "system" }
 }
 
@@ -65,7 +65,7 @@ pub struct Draft {
     pub tags: Vec<String>,
 }
 
-/// A content and what is said about it, checked: it can be stored as it stands.
+/// A content and its metadata, checked: it can be stored as it is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewArtifact {
     pub content: String,
@@ -91,7 +91,7 @@ pub struct Metadata {
     pub turn_index: Option<i32>,
 }
 
-/// Where a content stands: a conversation turn, a document of a source, or the content itself, once for each author.
+/// The place of a content: a conversation turn, a document of a source, or the content itself, once for each author.
 /// Two contents at one place are two revisions of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ArtifactUid(pub String);
@@ -127,7 +127,7 @@ impl Metadata {
         Some((self.conversation_id.as_deref()?, self.turn_index?))
     }
 
-    /// Who speaks: the author, else the role.
+    /// The speaker: the author, else the role.
     pub fn speaker(&self) -> Option<&str> {
         self.author.as_deref().or(self.role.map(Role::as_str))
     }

@@ -1,6 +1,6 @@
 //! A circuit breaker: after failures a server is not called for a while, then by one call that finds out whether it is back.
 //!
-//! It reads no clock: whoever asks says what time it is.
+//! It reads no clock: callers pass the time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,8 +1,8 @@
-//! Who is meant by a name: within one text, and among the entities that are known.
+//! Which entity a name refers to: within one text, and among the entities that are known.
 //!
 //! Certain signs come first and are looked up, not weighed: an e-mail address or handle, the same name, a name that only
-//! one entity goes by. This module weighs the rest. A name alone never suffices: what speaks for an entity must be
-//! in what surrounds both, and clearly more than speaks for the next one. What is doubtful stays apart and is said.
+//! one entity goes by. This module weighs the rest. A name alone never suffices: there must be evidence in the context
+//! of both, and clearly more than for the next entity. What is doubtful stays apart and is reported.
 
 use memory_language::similarity;
 
@@ -13,7 +13,7 @@ use crate::event::ExtractedEntity;
 const SURE: f32 = 0.74;
 /// By so much the best must lead the next.
 const MARGIN: f32 = 0.15;
-/// Below this nobody need look at a pair.
+/// A pair with a lower score is not queued for review.
 const DOUBTFUL: f32 = 0.4;
 /// The most doubts that are said about one name.
 const DOUBTS_MAX: usize = 4;
@@ -26,7 +26,7 @@ const INITIALS: f32 = 0.4;
 
 const CONVERSATION: f32 = 0.3;
 const TAKES_PART: f32 = 0.3;
-/// What one shared entity that nobody else mentions would add, and the most that all of them add.
+/// What one shared entity without other mentions would add, and the most that all of them add.
 const SHARED_EACH: f32 = 0.5;
 const SHARED_MAX: f32 = 0.35;
 const SAME_SOURCE: f32 = 0.05;
@@ -40,7 +40,7 @@ pub struct Surroundings {
     pub is_known_name: bool,
     /// It is mentioned in the same conversation.
     pub same_conversation: bool,
-    /// It is named among who wrote, spoke or took part.
+    /// It is among the authors, speakers or participants.
     pub takes_part: bool,
     /// Of each other entity that both are mentioned with, how many mentions that has.
     pub shared: Shared,
@@ -63,14 +63,14 @@ impl Shared {
     }
 }
 
-/// How well an entity fits a name where it stands.
+/// How well an entity fits a name in its context.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
     /// 0 to 1.
     pub score: f32,
     /// For a reader.
     pub reasons: Vec<String>,
-    /// More than the name speaks for it, and it bears a name that this one may stand for.
+    /// There is more evidence than the name, and it has a name that this one may abbreviate.
     may_be_sure: bool,
 }
 
@@ -124,7 +124,7 @@ pub fn coreference(entities: &[ExtractedEntity]) -> Vec<usize> {
     leader
 }
 
-/// A name as a text tells it.
+/// An entity as a text names it.
 struct InText {
     entity_type: EntityType,
     is_person: bool,
@@ -139,9 +139,9 @@ impl InText {
         let normalised = normalised_name(&entity.name);
         let aliases: Vec<String> = entity.aliases.iter().map(|alias| normalised_name(alias)).collect();
         let is_person = entity.entity_type == EntityType::Person;
-        let told = aliases.iter().chain([&normalised]);
+        let names = aliases.iter().chain([&normalised]);
         Self {
-            addresses: told.filter(|name| is_person && is_address(name)).cloned().collect(),
+            addresses: names.filter(|name| is_person && is_address(name)).cloned().collect(),
             words: normalised.split_whitespace().map(str::to_owned).collect(),
             entity_type: entity.entity_type,
             is_person,
@@ -150,7 +150,7 @@ impl InText {
         }
     }
 
-    /// Neither type nor addresses tell them apart.
+    /// Neither type nor addresses distinguish them.
     fn may_be(&self, other: &Self) -> bool {
         let common = || self.addresses.iter().any(|address| other.addresses.contains(address));
         self.entity_type == other.entity_type
@@ -162,7 +162,7 @@ impl InText {
 pub fn fit(entity_type: EntityType, name: &str, names: &[String], around: &Surroundings) -> Option<Fit> {
     let alike = names.iter().filter_map(|known| Some((like_name(entity_type, name, known)?, known)));
     let alike: Vec<((f32, &'static str, bool), &String)> = alike.collect();
-    // A first name or a handle stands for many until it is known whose it is: nobody else is taken for them.
+    // A first name or a handle is ambiguous until its owner is known: no entity known by one alone is a target.
     let is_target = |known: &str| entity_type != EntityType::Person || normalised_name(known).contains(' ');
     let is_plain = around.is_known_name && names.iter().any(|known| is_target(known))
         || alike.iter().any(|((.., is_slip), known)| !is_slip && is_target(known));
@@ -185,10 +185,10 @@ pub fn fit(entity_type: EntityType, name: &str, names: &[String], around: &Surro
         speaks(CONVERSATION, "in the same conversation".to_owned());
     }
     if around.shared.number > 0 {
-        let told = if around.shared.number == 1 { "entity" } else { "entities" };
+        let noun = if around.shared.number == 1 { "entity" } else { "entities" };
         speaks(
             (SHARED_EACH * around.shared.weight).min(SHARED_MAX),
-            format!("mentioned with {} {told} in common", around.shared.number),
+            format!("mentioned with {} {noun} in common", around.shared.number),
         );
     }
     if around.same_source {
@@ -358,7 +358,7 @@ mod tests {
         }
         let both = ["Alice".to_owned(), "Alice Chen".to_owned()];
         let known = fit(EntityType::Person, "Alice", &both, &HERE);
-        assert_eq!(choose(&[known]).same, Some(0), "somebody has said whose it is");
+        assert_eq!(choose(&[known]).same, Some(0), "its owner was decided");
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub struct Evidence {
     pub quote: String,
 }
 
-/// Someone or something the text names. Events refer to it by its index in [`Extraction::entities`].
+/// An entity that the text names. Events refer to it by its index in [`Extraction::entities`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtractedEntity {
     /// The fullest name seen, such as `Alice Chen`.
@@ -93,25 +93,25 @@ pub struct Rejected {
 }
 
 impl Extraction {
-    /// Keeps what the source bears out: every quote stands where its span says, every index points at
-    /// something, every event has evidence. The rest is removed and counted, never repaired by guessing.
+    /// Keeps what the source confirms: every quote is at its span, every index points at something, every event has
+    /// evidence. The rest is removed and counted, never repaired by guessing.
     #[must_use]
     pub fn verified(mut self, segments: &[&str]) -> (Self, Rejected) {
         let mut rejected = self.rejected;
         let indexes: Vec<CharIndex> = segments.iter().map(|text| CharIndex::new(text)).collect();
-        let stands = |segment: usize, span: CharSpan, quote: &str| {
+        let is_at = |segment: usize, span: CharSpan, quote: &str| {
             let text = segments.get(segment).zip(indexes.get(segment));
             !quote.is_empty() && text.and_then(|(text, index)| index.slice(text, span)) == Some(quote)
         };
         for entity in &mut self.entities {
             let before = entity.mentions.len();
-            entity.mentions.retain(|m| stands(m.segment, m.span, &m.surface));
+            entity.mentions.retain(|m| is_at(m.segment, m.span, &m.surface));
             rejected.mentions += before - entity.mentions.len();
         }
         let entity_count = self.entities.len();
         let before = self.events.len();
         self.events.retain_mut(|event| {
-            event.evidence.retain(|e| stands(e.segment, e.span, &e.quote));
+            event.evidence.retain(|e| is_at(e.segment, e.span, &e.quote));
             event.actors.retain(|actor| actor.entity < entity_count);
             event.subject = event.subject.filter(|subject| *subject < entity_count);
             event.confidence =
@@ -146,7 +146,7 @@ pub struct StoredEvent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedBy {
     pub event_id: String,
-    /// The name of an [`Ending`](crate::commitment::Ending).
+    /// The name of an [`Ending`].
     pub kind: String,
 }
 

@@ -53,10 +53,10 @@ pub fn parse_line(number: u64, line: &[u8]) -> Result<Vec<GraphLine>, Invalid> {
         // Serde would take a list for an object whose fields have no names.
         let read = match objects.next() {
             None => return Ok(said),
-            Some(_) if !rest.starts_with(b"{") => Err("it is no JSON object".to_owned()),
-            Some(object) => object.map_err(|error| syntax(&error)).and_then(Object::said),
+            Some(_) if !rest.starts_with(b"{") => Err(Invalid::new("it is no JSON object")),
+            Some(object) => object.map_err(|error| Invalid::new(syntax(&error))).and_then(Object::read),
         };
-        said.push(read.map_err(|reason| broken(number, line, &reason))?);
+        said.push(read.map_err(|Invalid(reason)| broken(number, line, &reason))?);
     }
 }
 
@@ -97,14 +97,14 @@ struct Object {
 }
 
 impl Object {
-    fn said(self) -> Result<GraphLine, String> {
+    fn read(self) -> Result<GraphLine, Invalid> {
         let Some(kind) = self.kind else {
-            return Err("it has no type; use \"entity\" or \"relation\"".to_owned());
+            return Err(Invalid::new("it has no type; use \"entity\" or \"relation\""));
         };
         let field = |name: &str, value: Option<Text>| {
-            let value = value.ok_or_else(|| format!("the {} has no {name}", kind.0))?.0;
-            check_name(name, &value).map_err(|error| error.0)?;
-            Ok::<_, String>(value)
+            let value = value.ok_or_else(|| Invalid::new(format!("the {} has no {name}", kind.0)))?.0;
+            check_name(name, &value)?;
+            Ok::<_, Invalid>(value)
         };
         match kind.0.as_str() {
             "entity" => {
@@ -114,7 +114,7 @@ impl Object {
                     observations: self.observations.unwrap_or_default().into_iter().map(|t| t.0).collect(),
                 };
                 for (n, content) in entity.observations.iter().enumerate() {
-                    check_content("observations", n, content).map_err(|error| error.0)?;
+                    check_content("observations", n, content)?;
                 }
                 Ok(GraphLine::Entity(entity))
             }
@@ -123,12 +123,13 @@ impl Object {
                 to: field("to", self.to)?,
                 relation_type: field("relationType", self.relation_type)?,
             })),
-            "remembrancer-archive" => Err("it opens the archive of a whole namespace, not a graph; \
-                                           import it without --graph"
-                .to_owned()),
-            other => {
-                Err(format!("its type is '{}'; only \"entity\" and \"relation\" are known", cut(other, 40)))
-            }
+            "remembrancer-archive" => Err(Invalid::new(
+                "it opens the archive of a whole namespace, not a graph; import it without --graph",
+            )),
+            other => Err(Invalid::new(format!(
+                "its type is '{}'; only \"entity\" and \"relation\" are known",
+                cut(other, 40)
+            ))),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Background work: kinds, states, lanes and the closed list of ways in which it fails.
+//! Background work: kinds, states, priorities and the closed list of ways in which it fails.
 
 use std::time::Duration;
 
@@ -104,35 +104,35 @@ impl ErrorCode {
 }
 
 closed_set! {
-    /// Who waits for a job, and how long it takes. Each lane has a share of a worker's time; long work never takes the
-    /// last of a worker's places.
-    Lane {
-        /// Something short that someone has just written.
+    /// How urgent a job is, and how long it takes. Each priority has a share of a worker's time; long work never takes the
+    /// last free place of a worker. Columns, metrics and commands call it the lane of a job.
+    Priority {
+        /// Of a short text that a client has just written.
         Small = "small",
         /// A long text, or what has turned out to take long.
         Large = "large",
-        /// One of many, such as of an import, that nobody waits for.
+        /// One of many, such as of an import.
         Bulk = "bulk",
         /// The same of long texts.
         BulkLarge = "bulk_large",
     }
 }
 
-impl Lane {
+impl Priority {
     pub fn number(self) -> i16 {
         self as i16
     }
 
     pub fn of_number(number: i16) -> Option<Self> {
-        Self::ALL.iter().copied().find(|lane| lane.number() == number)
+        Self::ALL.iter().copied().find(|priority| priority.number() == number)
     }
 
-    /// Whether its jobs may take longer than somebody would wait.
+    /// Whether its jobs are too long for a client to wait for.
     pub fn is_long(self) -> bool {
         matches!(self, Self::Large | Self::BulkLarge)
     }
 
-    /// The lane of the same urgency for a long text.
+    /// The priority of the same urgency for a long text.
     #[must_use]
     pub fn of_long_work(self) -> Self {
         match self {
@@ -141,7 +141,7 @@ impl Lane {
         }
     }
 
-    /// Its share of a worker's time where all lanes have work. The share of a lane in which nothing is due goes to the
+    /// Its share of a worker's time where all priorities have work. The share of one in which nothing is due goes to the
     /// others in proportion; bulk counts for more after it has waited for an hour.
     pub fn weight(self, has_bulk_aged: bool) -> f64 {
         match (self, has_bulk_aged) {

@@ -25,7 +25,7 @@ pub mod recall;
 pub mod render;
 pub mod snippet;
 
-/// A value from outside that cannot be taken, said so that the caller can mend it:
+/// A value from outside that is not accepted, in words by which the caller can correct it:
 /// what was wrong, with which value, and what to do instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

@@ -53,7 +53,7 @@ pub trait EmbeddingModel: Send + Sync {
     /// One for each text, in order.
     async fn embed_passages(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError>;
 
-    /// The same for texts that nobody waits for: where a model has one queue, others go before.
+    /// The same for background work: where a model has one queue, other texts are embedded first.
     async fn embed_in_background(&self, texts: Vec<String>) -> Result<Vec<Embedded>, EmbeddingError> {
         self.embed_passages(texts).await
     }
@@ -70,7 +70,7 @@ pub enum RerankError {
     Failed(String),
 }
 
-/// Judges how well passages answer a question, which it reads together with each of them. A caller who goes away
+/// Judges how well passages answer a question, which it reads together with each of them. A caller that goes away
 /// ends the work soon after.
 #[async_trait]
 pub trait Reranker: Send + Sync {
@@ -92,11 +92,11 @@ pub struct SourceText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     pub text: String,
-    /// Who says it, where that is known: the author of a turn.
+    /// The speaker, where it is known: the author of a turn.
     pub speaker: Option<String>,
     /// When it was written or said: what "tomorrow" counts from.
     pub date: Option<Timestamp>,
-    /// Only there to be understood by: an event whose first evidence stands here is not wanted.
+    /// Context only: an event whose first evidence is here is not wanted.
     pub context_only: bool,
 }
 
@@ -129,7 +129,7 @@ pub enum ExtractError {
     Unavailable { reason: String, retry_after: Duration },
 }
 
-/// How an extractor is, for people who look after it. Holds no secret.
+/// The state of an extractor, for operators. Has no secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExtractorHealth {
     pub is_healthy: bool,

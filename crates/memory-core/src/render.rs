@@ -6,14 +6,14 @@ use memory_language::text::cut;
 
 use crate::artifact::Metadata;
 
-/// How much of the previous turn stands before a turn, in characters.
+/// How much of the previous turn is put before a turn, in characters.
 pub const PREVIOUS_TURN_MAX_CHARS: usize = 300;
 /// How much of a title, in characters.
 const TITLE_MAX_CHARS: usize = 120;
 /// How much of a speaker's name, in characters.
 const SPEAKER_MAX_CHARS: usize = 60;
 
-/// The turn before, as it stands in the rendering of the next.
+/// The turn before, as it is in the rendering of the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviousTurn {
     pub speaker: Option<String>,

@@ -33,7 +33,7 @@ impl EntityReview {
         Self { store, recovery }
     }
 
-    /// Entities that stand by themselves, those mentioned most first, and how many there are without the limit.
+    /// Entities that are not merged into another, those mentioned most first, and how many there are without the limit.
     pub async fn list(
         &self,
         ns: &Namespace,
@@ -72,7 +72,7 @@ impl EntityReview {
                 if let Some(root) = row.canonical_id {
                     return Err(Invalid::new(format!(
                         "Entity {} counts as entity {root} already: {name} {root} instead, or split {} first.",
-                        told(row),
+                        shown(row),
                         row.entity_id
                     ))
                     .into());
@@ -81,9 +81,9 @@ impl EntityReview {
             if first.entity_type != second.entity_type {
                 return Err(Invalid::new(format!(
                     "{} is of type {}, {} of type {}: entities of different types are never merged.",
-                    told(&first),
+                    shown(&first),
                     first.entity_type,
-                    told(&second),
+                    shown(&second),
                     second.entity_type
                 ))
                 .into());
@@ -94,9 +94,9 @@ impl EntityReview {
             if tells_apart && !insists {
                 return Err(Invalid::new(format!(
                     "{} has the address {}, {} has {}. If one person has both, merge them with --different-addresses.",
-                    told(&first),
+                    shown(&first),
                     first.addresses.join(", "),
-                    told(&second),
+                    shown(&second),
                     second.addresses.join(", ")
                 ))
                 .into());
@@ -113,7 +113,7 @@ impl EntityReview {
         once(answer, unanswered)
     }
 
-    /// The entity stands by itself again, as before it was merged. Gives it and what it counted as.
+    /// Undoes the merge of an entity. Gives it and the one that it was merged into.
     #[tracing::instrument(skip_all, fields(%ns, id))]
     pub async fn split(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
         let unanswered = Mutex::new(None);
@@ -133,7 +133,7 @@ impl EntityReview {
                         }
                     };
                     return Err(
-                        Invalid::new(format!("Entity {} stands by itself. {hint}", told(&row))).into()
+                        Invalid::new(format!("Entity {} cannot be split. {hint}", shown(&row))).into()
                     );
                 };
                 let into = one(&mut tx, ns, parent).await?;
@@ -163,8 +163,8 @@ impl EntityReview {
                 if root(&first) == root(&second) {
                     return Err(Invalid::new(format!(
                         "{} and {} were merged: split {} first.",
-                        told(&first),
-                        told(&second),
+                        shown(&first),
+                        shown(&second),
                         if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
                     ))
                     .into());
@@ -190,9 +190,9 @@ impl EntityReview {
                 let (first, second) = two(&mut tx, ns, a, b).await?;
                 if !review::unmark_rejected(&mut tx, ns, a, b).await? {
                     return Err(Invalid::new(format!(
-                        "Nobody has rejected {} and {}.",
-                        told(&first),
-                        told(&second)
+                        "{} and {} were not rejected as the same.",
+                        shown(&first),
+                        shown(&second)
                     ))
                     .into());
                 }
@@ -221,7 +221,7 @@ fn decided(first: EntityRow, second: EntityRow) -> Decided {
     Decided { first: (first.entity_id, first.name), second: (second.entity_id, second.name) }
 }
 
-fn told(row: &EntityRow) -> String {
+fn shown(row: &EntityRow) -> String {
     format!("{} \"{}\"", row.entity_id, memory_language::text::cut(&row.name, 80))
 }
 

@@ -49,6 +49,7 @@ impl From<StoreError> for EngineError {
             StoreError::DiskFull(_) => Self::DiskFull(error),
             StoreError::LeaseLost
             | StoreError::ModelMismatch(_)
+            | StoreError::Misconfigured(_)
             | StoreError::Unsuitable(_)
             | StoreError::Database(_) => Self::Internal(error),
         }
@@ -64,7 +65,7 @@ pub(crate) async fn on_own_thread<T: Send + 'static>(
 
 /// What an answer says when the vector arm was missing.
 pub(crate) fn vector_warning(error: &EmbeddingError) -> String {
-    tracing::warn!(%error, "no query vector");
+    tracing::warn!(%error, "failed to embed a query; searched by words only");
     "The embedding model is not available: results were found by words alone.".to_owned()
 }
 
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_panic_is_never_told_as_a_fault_of_the_request() {
+    async fn a_panic_is_never_reported_as_a_fault_of_the_request() {
         let failed = on_own_thread(|| panic!("as the test says")).await.map(|()| "no failure").unwrap_err();
         assert!(matches!(failed, EngineError::Panicked(_)), "{failed:?}");
         assert!(failed.to_string().starts_with("An internal error occurred."), "{failed}");

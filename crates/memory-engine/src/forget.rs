@@ -79,7 +79,7 @@ impl Memory {
         };
         for place in &places {
             let (conversation, turn) = (place.conversation_id.as_str(), place.turn_index);
-            // Where a replaced turn was forgotten, the one that stands there now comes before the next.
+            // Where a replaced turn was forgotten, the latest one at its place comes before the next.
             let after = turn.saturating_add(1);
             let previous = artifacts::previous_turn(&mut tx, ns, conversation, after).await?;
             render_following_turn(&mut tx, ns, conversation, turn, previous).await?;

@@ -34,9 +34,9 @@ pub(crate) struct Question {
     stats: CorpusStats,
     /// Those that occur at all, rarest first.
     terms: Vec<Term>,
-    /// In how many passages each lexeme stands.
+    /// In how many passages each lexeme occurs.
     frequencies: HashMap<String, f32>,
-    /// What all its terms weigh, those too that nobody has used.
+    /// What all its terms weigh, those too that no passage has.
     weight: f32,
     /// The newest passage of the namespace.
     pub(crate) newest: i64,
@@ -92,7 +92,7 @@ impl Memory {
         Ok(Question { words, stats, terms, frequencies, weight, newest })
     }
 
-    /// The size of the namespace, counted again when it has grown since; and in how many passages each lexeme stands, as
+    /// The size of the namespace, counted again when it has grown since; and in how many passages each lexeme occurs, as
     /// far as that was not counted lately.
     async fn count(
         &self,
@@ -158,7 +158,7 @@ impl Memory {
         counted: Vec<f32>,
         frequencies: &mut HashMap<String, f32>,
     ) {
-        // A word that nobody has used yet may be used in the next moment: that is not kept.
+        // A word that no passage has yet may come with the next one: that is not cached.
         let known = lexemes.iter().cloned().zip(counted.iter().copied()).filter(|(_, df)| *df > 0.0);
         self.statistics.set_frequencies(ns, known);
         frequencies.extend(lexemes.into_iter().zip(counted));
@@ -177,7 +177,7 @@ impl Question {
         if self.terms.is_empty() || scope.is_empty() {
             return Ok(Vec::new());
         }
-        // Rarest first, as many terms as the candidates' bound allows: a common word alone brings nobody in.
+        // Rarest first, as many terms as the candidates' bound allows: a common word alone brings no candidate.
         let mut expected = 0.0;
         let wanted = self
             .terms
@@ -264,7 +264,7 @@ impl Question {
     }
 }
 
-/// In how many passages a term counts to stand that is found in `frequency`.
+/// The frequency that is assumed of a term whose measured one is `frequency`.
 fn asked_frequency(alternatives: &[String], frequency: f32, stats: CorpusStats) -> f32 {
     if alternatives.iter().any(|lexeme| is_function_word(lexeme)) {
         frequency.max(FUNCTION_WORD_SHARE * stats.passages)

@@ -8,8 +8,7 @@ use memory_core::chunk::{Chunked, Passage};
 use memory_core::id::Namespace;
 use memory_core::render::Surroundings;
 use memory_language::lexicon::lexeme_counts;
-use memory_store::artifacts::NewPassage;
-use memory_store::passages;
+use memory_store::passages::{self, NewPassage};
 
 use crate::EngineError;
 use crate::error::on_own_thread;
@@ -84,11 +83,11 @@ mod tests {
         assert!(chunked.passages.len() > 2 * PASSAGES_A_THREAD, "{}", chunked.passages.len());
         let draft = Draft { content: text, title: Some("Log".into()), ..Draft::default() };
         let surroundings = Surroundings::new(&NewArtifact::new(draft).expect("a text").meta, None);
-        let told = |passages: Vec<NewPassage>| -> Vec<((usize, usize), String, u32)> {
+        let shown = |passages: Vec<NewPassage>| -> Vec<((usize, usize), String, u32)> {
             passages.into_iter().map(|p| ((p.span.start, p.span.end), p.lex, p.lex_length)).collect()
         };
         let ns = Namespace::default();
         let one = each(&ns, &chunked.passages, &surroundings, 0);
-        assert_eq!(told(counted(&ns, &chunked.passages, &surroundings)), told(one));
+        assert_eq!(shown(counted(&ns, &chunked.passages, &surroundings)), shown(one));
     }
 }

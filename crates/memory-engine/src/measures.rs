@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use memory_core::job::{ErrorCode, JobKind};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
-/// Gauges without labels that only the database can tell.
+/// Gauges without labels that are read from the database.
 pub(crate) const OF_THE_DATABASE: [&str; 4] = [
     "remembrancer_workers",
     "remembrancer_database_size_bytes",

@@ -160,12 +160,11 @@ impl Memory {
         Ok(())
     }
 
-    /// Has status tell what is wrong with the backups; nothing any more, where it is `None`. What has been wrong since
-    /// before keeps its time.
+    /// Sets the problem with the backups that `status` reports, or clears it. A problem that persists keeps its time.
     pub fn report_backups(&self, problem: Option<Problem>) {
-        let mut told = locked(&self.backups);
-        let since = told.as_ref().and_then(|before| before.since);
-        *told = problem.map(|problem| Problem { since: since.or(problem.since), ..problem });
+        let mut reported = locked(&self.backups);
+        let since = reported.as_ref().and_then(|before| before.since);
+        *reported = problem.map(|problem| Problem { since: since.or(problem.since), ..problem });
     }
 
     /// Starts using a loaded model, if its vectors and the stored ones belong together.

@@ -1,8 +1,8 @@
-//! Gauges that are read when somebody scrapes: what waits, the pool, the disk, the models.
+//! Gauges that are read on a scrape: pending work, the pool, the disk, the models.
 
 use std::time::{Duration, Instant};
 
-use memory_core::job::{ErrorCode, JobKind, Lane};
+use memory_core::job::{ErrorCode, JobKind, Priority};
 use memory_store::backlog::Backlog;
 use memory_store::embedded::disk_of;
 use metrics::gauge;
@@ -34,7 +34,7 @@ impl Memory {
         match read {
             Ok(backlog) => show(&backlog),
             Err(error) => {
-                tracing::debug!(error = chain(&error), "the database is not measured");
+                tracing::debug!(error = chain(&error), "failed to read the gauges of the database");
                 forget();
             }
         }
@@ -59,13 +59,13 @@ impl Memory {
 }
 
 fn show(backlog: &Backlog) {
-    for lane in Lane::ALL {
-        let of_lane = || backlog.waiting.iter().filter(|waiting| waiting.lane == lane.number());
-        let oldest = of_lane().map(|waiting| waiting.oldest_seconds).fold(0.0, f64::max);
-        gauge!("remembrancer_jobs_oldest_seconds", "lane" => lane.as_str()).set(oldest);
+    for priority in Priority::ALL {
+        let of_priority = || backlog.waiting.iter().filter(|waiting| waiting.priority == priority.number());
+        let oldest = of_priority().map(|waiting| waiting.oldest_seconds).fold(0.0, f64::max);
+        gauge!("remembrancer_jobs_oldest_seconds", "lane" => priority.as_str()).set(oldest);
         for kind in JobKind::ALL {
-            let count = of_lane().find(|waiting| waiting.kind == kind.as_str()).map_or(0, |w| w.count);
-            let labels = [("lane", lane.as_str()), ("kind", kind.as_str())];
+            let count = of_priority().find(|waiting| waiting.kind == kind.as_str()).map_or(0, |w| w.count);
+            let labels = [("lane", priority.as_str()), ("kind", kind.as_str())];
             gauge!("remembrancer_jobs_waiting", &labels).set(count as f64);
         }
     }
@@ -86,15 +86,15 @@ fn show(backlog: &Backlog) {
     gauge!("remembrancer_mirror_lag_seconds").set(seconds);
 }
 
-/// Nobody is to take what was true before for what is true now.
+/// Sets the gauges of the database to NaN, since their last values are outdated.
 fn forget() {
     for name in OF_THE_DATABASE {
         gauge!(name).set(f64::NAN);
     }
-    for lane in Lane::ALL {
-        gauge!("remembrancer_jobs_oldest_seconds", "lane" => lane.as_str()).set(f64::NAN);
+    for priority in Priority::ALL {
+        gauge!("remembrancer_jobs_oldest_seconds", "lane" => priority.as_str()).set(f64::NAN);
         for kind in JobKind::ALL {
-            let labels = [("lane", lane.as_str()), ("kind", kind.as_str())];
+            let labels = [("lane", priority.as_str()), ("kind", kind.as_str())];
             gauge!("remembrancer_jobs_waiting", &labels).set(f64::NAN);
         }
     }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{JobState, Lane};
+use memory_core::job::{JobState, Priority};
 use memory_store::events::ExtractorId;
 use memory_store::jobs::{self, Cancelled, JobFilter, JobRow, Retried};
 use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
-use memory_store::{Store, Topic, survey};
+use memory_store::{Store, Topic, stats};
 
 use crate::EngineError;
 use crate::progress::{Progress, Report};
@@ -156,7 +156,7 @@ impl Operations {
                 let mut passes = Vec::new();
                 for conversation in &batch.conversations {
                     passes.push(
-                        jobs::queue_conversation(&mut tx, ns, conversation, Lane::Bulk, 0.0, 0.0).await?,
+                        jobs::queue_conversation(&mut tx, ns, conversation, Priority::Bulk, 0.0, 0.0).await?,
                     );
                 }
                 tx.commit().await?;
@@ -207,7 +207,7 @@ impl Operations {
 
     /// Whether a worker has written a heartbeat lately.
     pub async fn has_worker(&self) -> Result<bool, EngineError> {
-        let seen = survey::workers_seen(&mut *self.store.acquire().await?).await?;
+        let seen = stats::workers_seen(&mut *self.store.acquire().await?).await?;
         Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
     }
 

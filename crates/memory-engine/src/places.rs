@@ -42,7 +42,7 @@ impl Places {
             .await
     }
 
-    /// Other sources that texts of this one stand at too, with how many of them.
+    /// Other sources that have texts of this one too, with how many of them.
     pub async fn shared_sources(
         &self,
         ns: &Namespace,

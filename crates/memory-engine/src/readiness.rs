@@ -11,7 +11,7 @@ use crate::{Memory, ModelState};
 
 /// How long a tool call waits for the memory.
 const WAIT_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long the database has for its answer to whoever asks whether the memory is ready.
+/// How long the database has for its answer when readiness is checked.
 const HEALTH_TIMEOUT: Duration = Duration::from_millis(1_500);
 /// For how long such an answer holds, however often it is asked.
 const HEALTH_HOLDS: Duration = Duration::from_millis(500);
@@ -102,7 +102,7 @@ impl Watch {
     }
 
     /// Whether all can be done at this moment: the database answers, its schema is ours, the model is loaded. Asked as
-    /// often as anybody likes, since an answer holds for a moment.
+    /// often as desired, since an answer holds for a moment.
     pub async fn health(&self) -> Result<(), NotReady> {
         let state = self.0.borrow().clone();
         match state {

@@ -1,5 +1,5 @@
 //! What a call does when the database fails it: it is made again while the fault is transient, and a full disk or a
-//! removed model is noted.
+//! removed model is recorded.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ pub(crate) struct Disk {
     pub(crate) full_at: Option<Instant>,
 }
 
-/// Clones share what they note.
+/// Clones share what they record.
 #[derive(Clone)]
 pub(crate) struct Recovery {
     model: CurrentModel,
@@ -87,7 +87,7 @@ where
     loop {
         match verb().await {
             Err(EngineError::Unavailable(error)) if Instant::now() + pause < deadline => {
-                tracing::debug!(%error, "trying again");
+                tracing::debug!(%error, "retrying after a transient error");
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_millis(500));
             }

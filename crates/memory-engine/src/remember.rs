@@ -5,14 +5,14 @@ use std::sync::Arc;
 use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
-use memory_core::job::{JobKind, Lane};
+use memory_core::job::{JobKind, Priority};
 use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_language::lexicon::lexeme_counts;
-use memory_store::artifacts::{self, CurrentRevision, Entry, NewPassage};
+use memory_store::artifacts::{self, CurrentRevision, Entry};
 use memory_store::models::ActiveModel;
-use memory_store::passages::{self, PassageVector};
+use memory_store::passages::{self, NewPassage, PassageVector};
 use memory_store::{Tx, jobs};
 
 use crate::error::on_own_thread;
@@ -30,7 +30,7 @@ pub struct Remembered {
     pub summary: String,
     pub context: Context,
     pub is_created: bool,
-    /// The artifact that stood at this place until now.
+    /// The artifact that was at this place until now.
     pub supersedes: Option<ArtifactId>,
     /// The text's own extraction job, queued by this call or open already.
     pub job_id: Option<JobId>,
@@ -46,7 +46,7 @@ struct Incoming<'a> {
     chunked: &'a Arc<Chunked>,
     /// The turn before it.
     previous: Option<PreviousTurn>,
-    lane: Lane,
+    priority: Priority,
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -61,12 +61,12 @@ struct Prepared {
 impl Memory {
     /// Stores a text at its place. The same text at the same place changes nothing but what is said about it.
     pub async fn remember(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
-        self.remember_for(ns, draft, Lane::Small).await
+        self.remember_for(ns, draft, Priority::Small).await
     }
 
-    /// The same for one of many texts that nobody waits for: their jobs let others go before.
+    /// The same for one of many texts, as of an import: their jobs get bulk priority.
     pub async fn remember_in_bulk(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
-        self.remember_for(ns, draft, Lane::Bulk).await
+        self.remember_for(ns, draft, Priority::Bulk).await
     }
 
     #[tracing::instrument(name = "remember", skip_all, fields(%ns))]
@@ -74,7 +74,7 @@ impl Memory {
         &self,
         ns: &Namespace,
         draft: Draft,
-        lane: Lane,
+        priority: Priority,
     ) -> Result<Remembered, EngineError> {
         let given_context = draft.context.is_some();
         let given_importance = draft.importance.is_some();
@@ -85,7 +85,7 @@ impl Memory {
             (new, chunked)
         })
         .await?;
-        let lane = lane_of(lane, &chunked);
+        let priority = priority_of(priority, &chunked);
         self.recovery
             .retry_transient(|| async {
                 let mut conn = self.store.acquire().await?;
@@ -97,7 +97,7 @@ impl Memory {
                     None => None,
                 };
                 drop(conn);
-                let incoming = Incoming { new: &new, chunked: &chunked, previous, lane };
+                let incoming = Incoming { new: &new, chunked: &chunked, previous, priority };
                 match current {
                     Some(current) if current.hash == new.hash => {
                         let mut meta = new.meta.clone();
@@ -114,11 +114,11 @@ impl Memory {
     async fn put_in_place(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, lane }: Incoming<'_>,
+        Incoming { new, chunked, previous, priority }: Incoming<'_>,
         uid: ArtifactUid,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
-        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, lane).await?;
+        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, priority).await?;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
         let mut tx = self.store.begin().await?;
         if let Some((conversation, turn)) = new.meta.turn() {
@@ -139,7 +139,7 @@ impl Memory {
             created_at: None,
             queue_extract: queues_extraction,
             queue_embed: is_embedding_pending,
-            lane,
+            priority,
         };
         let model_id = prepared.model_id();
         let (revision_id, job_id) =
@@ -159,7 +159,7 @@ impl Memory {
                 &mut tx,
                 ns,
                 conversation,
-                lane,
+                priority,
                 settings.conversation_pause.as_secs_f64(),
                 settings.conversation_patience.as_secs_f64(),
             )
@@ -184,7 +184,7 @@ impl Memory {
     async fn keep_current(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, lane }: Incoming<'_>,
+        Incoming { new, chunked, previous, priority }: Incoming<'_>,
         meta: Metadata,
         current: CurrentRevision,
     ) -> Result<Remembered, EngineError> {
@@ -196,7 +196,7 @@ impl Memory {
         if meta != current.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&current.meta, None);
             let mut prepared = if is_rendered_anew {
-                Some(self.prepare(ns, &meta, chunked, previous, lane).await?)
+                Some(self.prepare(ns, &meta, chunked, previous, priority).await?)
             } else {
                 None
             };
@@ -218,10 +218,10 @@ impl Memory {
                 }
             }
             if lacks_extraction {
-                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, current.revision_id, lane).await?;
+                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, current.revision_id, priority).await?;
             }
             if is_embedding_pending {
-                jobs::queue(&mut tx, ns, JobKind::Embed, current.revision_id, lane).await?;
+                jobs::queue(&mut tx, ns, JobKind::Embed, current.revision_id, priority).await?;
             }
             tx.commit().await?;
             self.signals.wake_worker();
@@ -247,7 +247,7 @@ impl Memory {
         meta: &Metadata,
         chunked: &Arc<Chunked>,
         previous: Option<PreviousTurn>,
-        lane: Lane,
+        priority: Priority,
     ) -> Result<Prepared, EngineError> {
         let surroundings = Surroundings::new(meta, previous);
         let chunked = Arc::clone(chunked);
@@ -260,7 +260,7 @@ impl Memory {
         if let Some((model, active)) = self.model.ready() {
             let texts =
                 chunked.passages.iter().map(|passage| surroundings.for_model(&passage.text)).collect();
-            match embed(&*model, texts, lane).await {
+            match embed(&*model, texts, priority).await {
                 Ok(made) => {
                     for (passage, made) in passages.iter_mut().zip(made) {
                         passage.embedding = Some(made);
@@ -274,19 +274,19 @@ impl Memory {
     }
 }
 
-/// The lane of a text's jobs: long ones do not take the last place of a worker.
-pub(crate) fn lane_of(lane: Lane, chunked: &Chunked) -> Lane {
-    if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { lane.of_long_work() } else { lane }
+/// The priority of a text's jobs: long work never takes the last free place of a worker.
+pub(crate) fn priority_of(priority: Priority, chunked: &Chunked) -> Priority {
+    if chunked.passages.len() > EMBEDDED_AT_ONCE_MAX { priority.of_long_work() } else { priority }
 }
 
 /// Vectors of passages as the model sees them, and the states of their own tokens.
 pub(crate) async fn embed(
     model: &dyn EmbeddingModel,
     texts: Vec<String>,
-    lane: Lane,
+    priority: Priority,
 ) -> Result<Vec<PassageVector>, EmbeddingError> {
-    let embedded = match lane {
-        Lane::Small => model.embed_passages(texts).await?,
+    let embedded = match priority {
+        Priority::Small => model.embed_passages(texts).await?,
         _ => model.embed_in_background(texts).await?,
     };
     Ok(embedded
@@ -353,7 +353,7 @@ fn keep_what_was_not_given(
     }
 }
 
-/// Counts the words of the turn after a place again, now that another text (or none) stands before it.
+/// Counts the words of the turn after a place again, now that another text (or none) is before it.
 pub(crate) async fn render_following_turn(
     tx: &mut Tx,
     ns: &Namespace,

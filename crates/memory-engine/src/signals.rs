@@ -17,7 +17,7 @@ struct Waiting {
 }
 
 impl Signals {
-    /// Wakes the worker of this process and what keeps the mirror, and lets other processes know.
+    /// Wakes the worker of this process and the updates of the mirror, and notifies other processes.
     pub(crate) fn wake_worker(&self) {
         self.0.jobs_queued.notify_one();
         self.0.vectors_changed.notify_one();

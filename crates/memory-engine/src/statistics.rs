@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memory_core::id::Namespace;
 use memory_core::recall::CorpusStats;
-use memory_store::survey::PassageCounts;
+use memory_store::stats::PassageCounts;
 
 use crate::locking::locked;
 
@@ -30,7 +30,7 @@ pub(crate) struct Statistics {
     waiting: Mutex<HashMap<Namespace, (Instant, Waiting)>>,
 }
 
-/// In how many passages each lexeme stands, and when that was counted.
+/// In how many passages each lexeme occurs, and when that was counted.
 type Frequencies = HashMap<String, (Instant, f32)>;
 
 /// A namespace as it was counted.

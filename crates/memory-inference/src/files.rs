@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use memory_core::ports::{EmbeddingError, ModelInfo, RerankError};
 
+use thiserror::Error;
+
 use crate::embedding::{ModelDescription, OnnxEmbedding};
 use crate::reranking::CrossEncoder;
 
@@ -28,20 +30,28 @@ pub struct ModelSettings {
     pub model_dir: Option<PathBuf>,
 }
 
+/// Why there is no data folder: name another one.
+#[derive(Debug, Error)]
+pub enum DataFolderError {
+    #[error("there is no HOME to keep data in; name a folder with --data-dir")]
+    NoHome,
+    #[error("the data folder {path} cannot be used: {error}", path = path.display())]
+    Unusable { path: PathBuf, error: std::io::Error },
+}
+
 impl ModelSettings {
-    /// The data folder as an absolute path. Fails with a sentence when there is none to be had.
-    pub fn data_dir(&self) -> Result<PathBuf, String> {
+    /// The data folder as an absolute path.
+    pub fn data_dir(&self) -> Result<PathBuf, DataFolderError> {
         let chosen = match &self.data_dir {
             Some(chosen) => chosen.clone(),
             None => default_data_dir()?,
         };
-        std::path::absolute(&chosen)
-            .map_err(|error| format!("the data folder {} cannot be used: {error}", chosen.display()))
+        std::path::absolute(&chosen).map_err(|error| DataFolderError::Unusable { path: chosen, error })
     }
 
     /// The files of the model whose vectors are searched, as far as settings leave that open: a folder that is named
     /// comes first, then the one among the models of the data folder that is it, then the one that setup made.
-    pub fn files_for(&self, searched: Option<&ModelInfo>) -> Result<ModelFiles, String> {
+    pub fn files_for(&self, searched: Option<&ModelInfo>) -> Result<ModelFiles, DataFolderError> {
         let mut files = self.files()?;
         if self.model_dir.is_none()
             && let Some(searched) = searched
@@ -52,7 +62,7 @@ impl ModelSettings {
         Ok(files)
     }
 
-    pub fn files(&self) -> Result<ModelFiles, String> {
+    pub fn files(&self) -> Result<ModelFiles, DataFolderError> {
         let data_dir = self.data_dir()?;
         Ok(ModelFiles {
             model_dir: self.model_dir.clone().unwrap_or_else(|| model_folder(&data_dir)),
@@ -75,7 +85,7 @@ impl ModelFiles {
         OnnxEmbedding::load(&self.model_dir, &self.onnxruntime_library, (cores() / 2).clamp(1, 4))
     }
 
-    /// Loads the reranker of another folder. Somebody waits for it, and it has much to read: it may use every core.
+    /// Loads the reranker of another folder. A caller is blocked on it and it has much to read, so it may use every core.
     pub fn load_reranker(&self, dir: &Path) -> Result<CrossEncoder, RerankError> {
         CrossEncoder::load(dir, &self.onnxruntime_library, cores())
     }
@@ -116,7 +126,7 @@ fn is_partial(folder: &Path) -> bool {
     folder.extension().is_some_and(|end| end == PARTIAL)
 }
 
-fn default_data_dir() -> Result<PathBuf, String> {
+fn default_data_dir() -> Result<PathBuf, DataFolderError> {
     if rustix::process::geteuid().is_root() {
         return Ok(PathBuf::from("/var/lib/remembrancer"));
     }
@@ -124,7 +134,7 @@ fn default_data_dir() -> Result<PathBuf, String> {
     if let Some(data) = from("XDG_DATA_HOME") {
         return Ok(data.join("remembrancer"));
     }
-    let home = from("HOME").ok_or("there is no HOME to keep data in; name a folder with --data-dir")?;
+    let home = from("HOME").ok_or(DataFolderError::NoHome)?;
     let below = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".local/share" };
     Ok(home.join(below).join("remembrancer"))
 }

@@ -1,13 +1,14 @@
-//! Whether the files of a model and of its runtime are what was put there: a file that was cut short or altered is named
-//! when it is loaded, and not met later as a crash or as vectors that mean nothing.
+//! Integrity of the files of a model and of its runtime: a file that was cut short or altered is reported by name when it is
+//! loaded, instead of causing a crash or meaningless vectors later.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use thiserror::Error;
 
 /// The sums of a folder's files, as `sha256sum` writes and checks them. `remembrancer setup` leaves one beside a model.
 pub const SUMS_FILE: &str = "files.sha256";
@@ -17,7 +18,27 @@ const SUMS_MAX_BYTES: u64 = 64 * 1024;
 /// More than the tables at the start of a library take.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// Notes the sums of the files of a folder.
+/// Why a file of a model or of its runtime is not used.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The file system refuses: check that the file exists and its permissions.
+    #[error("{path}: {error}", path = path.display())]
+    Unreadable { path: PathBuf, error: std::io::Error },
+    /// A folder, a device or a pipe: name another file.
+    #[error("{path} is not a regular file", path = .0.display())]
+    NotRegular(PathBuf),
+    /// Larger than any file of its kind: name another file.
+    #[error("{path} has {bytes} bytes, the limit is {limit}", path = path.display())]
+    TooLarge { path: PathBuf, bytes: u64, limit: u64 },
+    /// Not the content whose sum was written: remove the folder and install it again.
+    #[error("{path} is not what {SUMS_FILE} beside it says, so it was damaged or changed; remove the folder and make it anew", path = .0.display())]
+    Changed(PathBuf),
+    /// A library without its end: remove its folder and install it again.
+    #[error("{path} was cut short: it has {length} bytes of {needed} or more; remove its folder", path = path.display())]
+    CutShort { path: PathBuf, length: u64, needed: u64 },
+}
+
+/// Writes the sums of the files of a folder to [`SUMS_FILE`] in it.
 pub fn write_sums(folder: &Path) -> std::io::Result<()> {
     let mut names: Vec<String> = std::fs::read_dir(folder)?
         .filter_map(Result::ok)
@@ -33,11 +54,11 @@ pub fn write_sums(folder: &Path) -> std::io::Result<()> {
     std::fs::write(folder.join(SUMS_FILE), sums)
 }
 
-/// The sums that were noted in a folder; none where nothing was.
+/// The sums that a folder's [`SUMS_FILE`] lists; none without that file.
 pub(crate) struct Sums(BTreeMap<String, String>);
 
 impl Sums {
-    pub(crate) fn of(folder: &Path) -> Result<Self, String> {
+    pub(crate) fn of(folder: &Path) -> Result<Self, FileError> {
         let path = folder.join(SUMS_FILE);
         if !path.exists() {
             return Ok(Self(BTreeMap::new()));
@@ -49,21 +70,18 @@ impl Sums {
     }
 
     /// The content of a file of the folder.
-    pub(crate) fn read(&self, folder: &Path, name: &str) -> Result<Vec<u8>, String> {
+    pub(crate) fn read(&self, folder: &Path, name: &str) -> Result<Vec<u8>, FileError> {
         let path = folder.join(name);
         let content = read_regular(&path, FILE_MAX_BYTES)?;
         match self.0.get(name) {
-            Some(noted) if *noted != sum(&content) => Err(format!(
-                "{} is not what {SUMS_FILE} beside it says, so it was damaged or changed; remove the folder and make it anew",
-                path.display()
-            )),
+            Some(noted) if *noted != sum(&content) => Err(FileError::Changed(path)),
             _ => Ok(content),
         }
     }
 }
 
-/// Holds every file of a folder against the sums beside them; gives how many there are, none where no sums were noted.
-pub fn check_folder(folder: &Path) -> Result<usize, String> {
+/// Compares every file of a folder with the sums beside them; gives how many there are, 0 without sums.
+pub fn check_folder(folder: &Path) -> Result<usize, FileError> {
     let sums = Sums::of(folder)?;
     for name in sums.0.keys() {
         sums.read(folder, name)?;
@@ -72,37 +90,34 @@ pub fn check_folder(folder: &Path) -> Result<usize, String> {
 }
 
 /// A regular file whole. Anything else, which might never end or never begin, is refused.
-pub(crate) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    let found = std::fs::metadata(path).map_err(told)?;
-    if !found.is_file() {
-        return Err(format!("{} is not a regular file", path.display()));
+pub(crate) fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, FileError> {
+    let unreadable = |error| FileError::Unreadable { path: path.to_owned(), error };
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err(FileError::NotRegular(path.to_owned()));
     }
-    if found.len() > limit {
-        return Err(format!("{} has {} bytes, the limit is {limit}", path.display(), found.len()));
+    if metadata.len() > limit {
+        return Err(FileError::TooLarge { path: path.to_owned(), bytes: metadata.len(), limit });
     }
-    let mut content = Vec::with_capacity(found.len() as usize);
-    File::open(path).and_then(|file| file.take(limit).read_to_end(&mut content)).map_err(told)?;
+    let mut content = Vec::with_capacity(metadata.len() as usize);
+    File::open(path).and_then(|file| file.take(limit).read_to_end(&mut content)).map_err(unreadable)?;
     Ok(content)
 }
 
-/// Refuses a library that ends before the parts that its head tells of: loaded, it would end the process.
-pub fn check_library(path: &Path) -> Result<(), String> {
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    let mut file = File::open(path).map_err(told)?;
-    let length = file.metadata().map_err(told)?.len();
+/// Refuses a library that ends before the parts that its header lists: loaded, it would end the process.
+pub fn check_library(path: &Path) -> Result<(), FileError> {
+    let unreadable = |error| FileError::Unreadable { path: path.to_owned(), error };
+    let mut file = File::open(path).map_err(unreadable)?;
+    let length = file.metadata().map_err(unreadable)?.len();
     let mut head = Vec::new();
-    (&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(told)?;
+    (&mut file).take(HEAD_BYTES).read_to_end(&mut head).map_err(unreadable)?;
     match needed_bytes(&head) {
-        Some(needed) if needed > length => Err(format!(
-            "{} was cut short: it has {length} bytes of {needed} or more; remove its folder",
-            path.display()
-        )),
+        Some(needed) if needed > length => Err(FileError::CutShort { path: path.to_owned(), length, needed }),
         _ => Ok(()),
     }
 }
 
-/// How long an ELF file of 64 bits is at least; none for another format, which the loader itself refuses or knows.
+/// How long an ELF file of 64 bits is at least; none for another format, which the loader itself checks.
 fn needed_bytes(head: &[u8]) -> Option<u64> {
     const PROGRAM_OFFSET: usize = 8;
     const PROGRAM_BYTES: usize = 32;
@@ -155,7 +170,7 @@ mod tests {
         write_sums(&folder).unwrap();
         assert_eq!(Sums::of(&folder).unwrap().read(&folder, "weights").unwrap(), b"one");
         std::fs::write(folder.join("weights"), "two").unwrap();
-        let refused = Sums::of(&folder).unwrap().read(&folder, "weights").unwrap_err();
+        let refused = Sums::of(&folder).unwrap().read(&folder, "weights").unwrap_err().to_string();
         assert!(refused.contains("weights") && refused.contains("damaged"), "{refused}");
         std::fs::remove_dir_all(folder).unwrap();
     }
@@ -163,7 +178,7 @@ mod tests {
     #[test]
     fn what_is_no_regular_file_is_refused_at_once() {
         for device in ["/dev/zero", "/dev"] {
-            let refused = read_regular(Path::new(device), FILE_MAX_BYTES).unwrap_err();
+            let refused = read_regular(Path::new(device), FILE_MAX_BYTES).unwrap_err().to_string();
             assert!(refused.contains("not a regular file"), "{refused}");
         }
     }
@@ -176,10 +191,10 @@ mod tests {
         let whole = std::fs::read(std::env::current_exe().unwrap()).unwrap();
         let path = folder.join("library.so");
         std::fs::write(&path, &whole).unwrap();
-        assert_eq!(check_library(&path), Ok(()));
+        check_library(&path).unwrap();
         for length in [whole.len() / 2, whole.len() - 1, 4096] {
             std::fs::write(&path, &whole[..length]).unwrap();
-            let refused = check_library(&path).unwrap_err();
+            let refused = check_library(&path).unwrap_err().to_string();
             assert!(refused.contains("cut short"), "{length}: {refused}");
         }
         std::fs::remove_dir_all(folder).unwrap();

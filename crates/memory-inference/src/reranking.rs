@@ -1,7 +1,7 @@
 //! A cross-encoder that reads a question and a passage together, under ONNX Runtime: slower and better than comparing
 //! what was made of each alone. Only where a folder of one is named.
 //!
-//! One thread owns the model and reads a few passages at a time; a question that nobody waits for any more is dropped.
+//! One thread owns the model and reads a few passages at a time; a question whose caller was cancelled is dropped.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -11,16 +11,17 @@ use std::thread::{Builder, JoinHandle};
 use async_trait::async_trait;
 use fastembed::{RerankInitOptionsUserDefined, TextRerank, TokenizerFiles, UserDefinedRerankingModel};
 use memory_core::ports::{RerankError, Reranker};
+use thiserror::Error;
 use tokio::sync::oneshot;
 
-use crate::integrity::Sums;
-use crate::runtime;
+use crate::integrity::{FileError, Sums};
+use crate::runtime::{self, RuntimeError};
 
 /// Where the model lies in its folder: there, or as in the repositories of fastembed's catalogue.
 const ONNX_FILES: [&str; 2] = ["model.onnx", "onnx/model.onnx"];
 /// Tokens of question and passage together; more of a passage is not read.
 const WINDOW_TOKENS: usize = 512;
-/// Passages of one run: between two of them it is looked whether anybody still waits.
+/// Passages of one run; between two runs a cancelled question is dropped.
 const BATCH: usize = 4;
 
 #[derive(Debug, Clone, clap::Args)]
@@ -46,6 +47,21 @@ impl RerankerSettings {
     }
 }
 
+/// Why a folder holds no model that can be used: install another.
+#[derive(Debug, Error)]
+enum LoadError {
+    #[error("there is neither {} nor {}", ONNX_FILES[0], ONNX_FILES[1])]
+    NoModel,
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    #[error("the model does not load: {0}")]
+    Refused(String),
+    #[error(transparent)]
+    FirstRun(#[from] RerankError),
+}
+
 /// A loaded cross-encoder. Dropping it ends its thread after the run that it is in.
 #[derive(Debug)]
 pub struct CrossEncoder {
@@ -57,7 +73,7 @@ pub struct CrossEncoder {
 struct Question {
     text: String,
     passages: Vec<String>,
-    /// Whoever no longer waits has dropped the other end.
+    /// Closed once the caller has been cancelled.
     reply: oneshot::Sender<Result<Vec<f32>, RerankError>>,
 }
 
@@ -101,11 +117,11 @@ impl Drop for CrossEncoder {
     }
 }
 
-fn read(dir: &Path, onnxruntime_library: &Path, threads: usize) -> Result<TextRerank, String> {
+fn read(dir: &Path, onnxruntime_library: &Path, threads: usize) -> Result<TextRerank, LoadError> {
     let sums = Sums::of(dir)?;
     let file = |name: &str| sums.read(dir, name);
     let onnx = ONNX_FILES.iter().map(|name| dir.join(name)).find(|path| path.is_file());
-    let onnx = onnx.ok_or_else(|| format!("there is neither {} nor {}", ONNX_FILES[0], ONNX_FILES[1]))?;
+    let onnx = onnx.ok_or(LoadError::NoModel)?;
     let tokenizer = TokenizerFiles {
         tokenizer_file: file("tokenizer.json")?,
         config_file: file("config.json")?,
@@ -121,9 +137,9 @@ fn read(dir: &Path, onnxruntime_library: &Path, threads: usize) -> Result<TextRe
     // From its path: the weights of a large model lie in a second file beside it.
     let mut model =
         TextRerank::try_new_from_user_defined(UserDefinedRerankingModel::new(onnx, tokenizer), options)
-            .map_err(|error| format!("the model does not load: {error}"))?;
+            .map_err(|error| LoadError::Refused(error.to_string()))?;
     // A model of another kind shows itself here and not in an answer.
-    judge(&mut model, "question", &["passage".to_owned()]).map_err(|error| error.to_string())?;
+    judge(&mut model, "question", &["passage".to_owned()])?;
     Ok(model)
 }
 
@@ -145,7 +161,7 @@ fn answer_all(mut model: TextRerank, waiting: &mpsc::Receiver<Question>) {
                 }
             }
         }
-        // Whoever asked may have gone meanwhile.
+        // The caller may have been cancelled meanwhile.
         let _ = reply.send(failed.map_or(Ok(scores), Err));
     }
 }

@@ -28,7 +28,7 @@ pub const MONTH_ALTERNATIVES: &str = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|No
 pub const WEEKDAY_ALTERNATIVES: &str = "Mon|Tue|Wed|Thu|Fri|Sat|Sun";
 
 /// What a word in lower case names in the calendar. "may", "march", "mar", "sat" and "sun" are also other words:
-/// callers decide by what stands around them.
+/// callers decide by the words around them.
 pub fn calendar_word(word: &str) -> Option<(CalendarWord, Spelling)> {
     use CalendarWord::{Month, Weekday as Day};
     use Spelling::{Full, OtherShort, Plural, Short};

@@ -8,7 +8,7 @@ use whatlang::{Lang, Script};
 
 /// The longest lexeme, in characters; longer runs are cut, the same way in text and question.
 const LEXEME_MAX_CHARS: usize = 64;
-/// How much of a text the language is told from, in characters.
+/// How much of a text is read to detect its language, in characters.
 const LANGUAGE_SAMPLE_CHARS: usize = 2_000;
 /// Occurrences of one lexeme in a passage beyond this add nothing to its BM25 weight.
 const MAX_COUNTED: u32 = 32;
@@ -21,7 +21,7 @@ pub struct LexemeCounts {
 }
 
 /// Counts the lexemes of a rendered passage. English text gives stems; text in another language gives
-/// stems and the words as written, so that a short question whose language cannot be told still meets them.
+/// stems and the words as written, so that a short question whose language cannot be detected still matches them.
 pub fn lexeme_counts(text: &str) -> LexemeCounts {
     let language = language_of(text);
     let stemmer = Stemmer::create(language.unwrap_or(Algorithm::English));
@@ -74,7 +74,7 @@ impl<'a> Query<'a> {
         query
     }
 
-    /// Each term lists the lexemes that stand for it; a passage matches a term by any of them.
+    /// Each term lists its alternative lexemes; a passage matches a term by any of them.
     pub fn terms(&self) -> &[Vec<String>] {
         &self.terms
     }
@@ -120,7 +120,7 @@ impl<'a> Query<'a> {
         Reader { query: self, terms_of, read: HashMap::new() }
     }
 
-    /// What may stand for a word in the index.
+    /// The alternatives of a word in the index.
     fn forms(&self, word: String) -> Vec<String> {
         let mut forms: Vec<String> = self.stemmers.iter().map(|s| s.stem(&word).into_owned()).collect();
         forms.push(word);
@@ -133,9 +133,9 @@ impl<'a> Query<'a> {
 /// Reads texts for what they have of a question, each word but once.
 pub struct Reader<'q> {
     query: &'q Query<'q>,
-    /// Which terms a lexeme stands for.
+    /// The terms of a lexeme.
     terms_of: HashMap<&'q str, Vec<usize>>,
-    /// Which terms the words stand for that were read.
+    /// The terms of the words that were read.
     read: HashMap<String, Vec<usize>>,
 }
 
@@ -170,13 +170,13 @@ impl Reader<'_> {
     }
 }
 
-/// A word of a question and where it stands.
+/// A word of a question and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueryWord {
     /// In bytes, without the s of a genitive.
     pub start: usize,
     pub end: usize,
-    /// What may stand for it in the index.
+    /// Its alternatives in the index.
     pub lexemes: Vec<String>,
     /// It holds sentences together and says nothing of what is looked for.
     pub is_function_word: bool,
@@ -279,12 +279,12 @@ fn is_cjk(c: char) -> bool {
     matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x2FA1F)
 }
 
-/// The languages a question may be in: the one that can be told, else those of its script. English is
-/// always one, since text whose language could not be told was stemmed as English.
+/// The languages a question may be in: the detected one, else those of its script. English is
+/// always one, since text whose language could not be detected was stemmed as English.
 fn languages_of_query(query: &str) -> Vec<Algorithm> {
     let mut languages = vec![Algorithm::English];
     match (language_of(query), whatlang::detect_script(query)) {
-        (Some(told), _) => languages.push(told),
+        (Some(detected), _) => languages.push(detected),
         (None, Some(Script::Cyrillic)) => languages.push(Algorithm::Russian),
         (None, Some(Script::Greek)) => languages.push(Algorithm::Greek),
         (None, Some(Script::Arabic)) => languages.push(Algorithm::Arabic),
@@ -301,7 +301,7 @@ fn languages_of_query(query: &str) -> Vec<Algorithm> {
     languages
 }
 
-/// The stemming algorithm of the text's language; `None` where it cannot be told.
+/// The stemming algorithm of the text's language; `None` where it cannot be detected.
 fn language_of(text: &str) -> Option<Algorithm> {
     let end = text.char_indices().nth(LANGUAGE_SAMPLE_CHARS).map_or(text.len(), |(at, _)| at);
     if end < 40 && whatlang::detect_script(&text[..end]) == Some(Script::Latin) {

@@ -98,7 +98,7 @@ impl CharIndex {
     }
 }
 
-/// A number with its noun, as it is told to people: `1 job`, `3 entities`. The noun is a regular one.
+/// A number with its noun, as it is shown to people: `1 job`, `3 entities`. The noun is a regular one.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     if count == N::from(1) {
         return format!("1 {noun}");
@@ -111,7 +111,7 @@ pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -
     }
 }
 
-/// A length of time in the largest unit that tells it well: `45 s`, `12 min`, `3 h`, `2 d`. None is negative.
+/// A length of time in the largest unit that is precise enough: `45 s`, `12 min`, `3 h`, `2 d`. None is negative.
 pub fn span_of_time(seconds: i64) -> String {
     match seconds.max(0) {
         s @ 0..120 => format!("{s} s"),
@@ -154,9 +154,9 @@ mod tests {
 
     #[test]
     fn a_number_and_its_noun_agree() {
-        let told: Vec<String> =
+        let shown: Vec<String> =
             ["job", "entity", "day", "batch", "text"].iter().map(|n| counted(2, n)).collect();
-        assert_eq!(told, ["2 jobs", "2 entities", "2 days", "2 batches", "2 texts"]);
+        assert_eq!(shown, ["2 jobs", "2 entities", "2 days", "2 batches", "2 texts"]);
         assert_eq!([counted(1, "entity"), counted(0, "job")], ["1 entity", "0 jobs"]);
     }
 

@@ -1,18 +1,18 @@
-//! Artifacts and their revisions: what stands at a place, and putting something new there.
-
-use std::sync::Arc;
+//! Artifacts and their revisions: what is at a place, and putting something new there.
 
 use jiff::Timestamp;
-use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
-use memory_core::artifact::{ArtifactUid, Context, Metadata, NewArtifact, Role};
+use jiff_sqlx::ToSqlx;
+use memory_core::artifact::{ArtifactUid, Metadata, NewArtifact};
 use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
-use memory_core::job::Lane;
+use memory_core::job::Priority;
 use memory_core::render::PreviousTurn;
-use memory_language::text::CharSpan;
+use serde::Serialize;
+use sqlx::types::Json;
 use sqlx::{FromRow, Row};
 
-use crate::passages::{self, PassageVector, VectorColumns};
+use crate::metadata_columns::{MetadataColumns, MetadataRow};
+use crate::passages::{self, NewPassage, PassageColumns};
 use crate::{Conn, StoreError, Tx};
 
 /// The revision that is latest at a place.
@@ -28,57 +28,7 @@ pub struct CurrentRevision {
     pub lacks_vectors: bool,
 }
 
-pub(crate) struct MetadataRow {
-    pub(crate) context: String,
-    pub(crate) source: Option<String>,
-    pub(crate) source_id: Option<String>,
-    pub(crate) author: Option<String>,
-    pub(crate) role: Option<String>,
-    pub(crate) participants: Vec<String>,
-    pub(crate) date: Option<SqlTimestamp>,
-    pub(crate) title: Option<String>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) importance: f32,
-    pub(crate) conversation_id: Option<String>,
-    pub(crate) turn_index: Option<i32>,
-}
-
-row!(MetadataRow {
-    context,
-    source,
-    source_id,
-    author,
-    role,
-    participants,
-    date,
-    title,
-    tags,
-    importance,
-    conversation_id,
-    turn_index
-});
-
-impl From<MetadataRow> for Metadata {
-    fn from(row: MetadataRow) -> Self {
-        Self {
-            // The schema holds only names of the closed set; a newer version's name reads as a note.
-            context: Context::parse(&row.context).unwrap_or(Context::Note),
-            source: row.source,
-            source_id: row.source_id,
-            author: row.author,
-            role: row.role.as_deref().and_then(Role::parse),
-            participants: row.participants,
-            date: row.date.map(SqlTimestamp::to_jiff),
-            title: row.title,
-            tags: row.tags,
-            importance: row.importance,
-            conversation_id: row.conversation_id,
-            turn_index: row.turn_index,
-        }
-    }
-}
-
-/// What stands at the place now, if anything does.
+/// The latest revision at the place, if there is one.
 pub async fn find_current(
     conn: &mut Conn,
     ns: &Namespace,
@@ -198,7 +148,7 @@ pub async fn insert_artifact(
         if inserted == 1 {
             return Ok(candidate);
         }
-        let standing: Option<String> = sqlx::query_scalar(
+        let existing: Option<String> = sqlx::query_scalar(
             // The lock keeps a forget that runs beside us from taking the artifact away again.
             "select artifact_id from artifact where namespace = $1 and sha256 = $2 for key share",
         )
@@ -206,7 +156,7 @@ pub async fn insert_artifact(
         .bind(&hash.0[..])
         .fetch_optional(&mut **tx)
         .await?;
-        if let Some(id) = standing {
+        if let Some(id) = existing {
             return Ok(ArtifactId(id));
         }
     }
@@ -240,70 +190,32 @@ pub async fn insert_chunks(
     Ok(())
 }
 
-/// A passage as it is stored: where it lies, its text, and the lexemes of its rendering.
-#[derive(Debug, Clone)]
-pub struct NewPassage {
-    pub chunk_index: Option<usize>,
-    pub span: CharSpan,
-    pub text: Arc<str>,
-    /// Made by [`crate::passages::lex_literal`].
-    pub lex: String,
-    pub lex_length: u32,
-    /// Absent when the vector is to be computed later.
-    pub embedding: Option<PassageVector>,
-}
-
-pub(crate) struct PassageColumns {
-    pub(crate) chunk_index: Vec<Option<i32>>,
-    pub(crate) start_char: Vec<i32>,
-    pub(crate) end_char: Vec<i32>,
-    pub(crate) text: Vec<Arc<str>>,
-    pub(crate) lex: Vec<String>,
-    pub(crate) lex_length: Vec<i32>,
-    pub(crate) embedded_ordinals: Vec<i32>,
-    pub(crate) vectors: VectorColumns,
-}
-
-impl PassageColumns {
-    pub(crate) fn new(passages: Vec<NewPassage>) -> Self {
-        let mut columns = Self {
-            chunk_index: Vec::new(),
-            start_char: Vec::new(),
-            end_char: Vec::new(),
-            text: Vec::new(),
-            lex: Vec::new(),
-            lex_length: Vec::new(),
-            embedded_ordinals: Vec::new(),
-            vectors: VectorColumns::default(),
-        };
-        for (ordinal, passage) in passages.into_iter().enumerate() {
-            columns.chunk_index.push(passage.chunk_index.map(|i| i as i32));
-            columns.start_char.push(passage.span.start as i32);
-            columns.end_char.push(passage.span.end as i32);
-            columns.text.push(passage.text);
-            columns.lex.push(passage.lex);
-            columns.lex_length.push(passage.lex_length as i32);
-            if let Some(embedding) = passage.embedding {
-                columns.embedded_ordinals.push(ordinal as i32);
-                columns.vectors.push(embedding);
-            }
-        }
-        columns
-    }
+/// A row of `artifact_revision` by the names of its columns, and the jobs that are queued with it.
+#[derive(Serialize)]
+struct RevisionColumns<'a> {
+    #[serde(flatten)]
+    meta: MetadataColumns<'a>,
+    artifact_id: &'a str,
+    artifact_uid: &'a str,
+    turn_index: Option<i32>,
+    is_latest: bool,
+    queue_extract: bool,
+    queue_embed: bool,
+    lane: i16,
 }
 
 /// How a new revision comes to its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
     pub uid: &'a ArtifactUid,
-    /// Otherwise another one stood there after it.
+    /// Otherwise another one superseded it.
     pub is_latest: bool,
     /// `None` is now.
     pub created_at: Option<Timestamp>,
     /// Which jobs are queued with it.
     pub queue_extract: bool,
     pub queue_embed: bool,
-    pub lane: Lane,
+    pub priority: Priority,
 }
 
 /// Stores a revision with its passages, their vectors and its jobs, in one statement. The place of a latest
@@ -322,48 +234,31 @@ pub async fn insert_revision(
     if are_many {
         passages::begin_many(tx).await?;
     }
-    let columns = PassageColumns::new(passages);
-    let row = sqlx::query(include_str!("sql/insert_revision.sql"))
+    let summary = new.summary();
+    let revision = RevisionColumns {
+        meta: MetadataColumns::new(meta, &summary),
+        artifact_id: &artifact_id.0,
+        artifact_uid: &entry.uid.0,
+        turn_index: meta.turn_index,
+        is_latest: entry.is_latest,
+        queue_extract: entry.queue_extract,
+        queue_embed: entry.queue_embed,
+        lane: entry.priority.number(),
+    };
+    let inserting = sqlx::query(include_str!("sql/insert_revision.sql"))
         .bind(ns.as_str())
-        .bind(&artifact_id.0)
-        .bind(&entry.uid.0)
-        .bind(meta.context.as_str())
-        .bind(&meta.source)
-        .bind(&meta.source_id)
-        .bind(&meta.author)
-        .bind(meta.role.map(Role::as_str))
-        .bind(&meta.participants)
+        .bind(Json(revision))
         .bind(meta.date.map(Timestamp::to_sqlx))
-        .bind(&meta.title)
-        .bind(&meta.tags)
-        .bind(meta.importance)
-        .bind(&meta.conversation_id)
-        .bind(meta.turn_index)
-        .bind(new.summary())
-        .bind(columns.chunk_index)
-        .bind(columns.start_char)
-        .bind(columns.end_char)
-        .bind(columns.text.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
-        .bind(columns.lex)
-        .bind(columns.lex_length)
-        .bind(model_id)
-        .bind(columns.embedded_ordinals)
-        .bind(columns.vectors.vectors)
-        .bind(entry.queue_extract)
-        .bind(entry.queue_embed)
-        .bind(entry.is_latest)
-        .bind(entry.created_at.map(Timestamp::to_sqlx))
-        .bind(columns.vectors.states)
-        .bind(entry.lane.number())
-        .fetch_one(&mut **tx)
-        .await?;
+        .bind(entry.created_at.map(Timestamp::to_sqlx));
+    let inserting = PassageColumns::new(passages).bind_to(inserting).bind(model_id);
+    let row = inserting.fetch_one(&mut **tx).await?;
     if are_many {
         passages::end_many(tx).await?;
     }
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))
 }
 
-/// Takes the latest revision out of its place, so that a successor can stand there.
+/// Takes the latest revision out of its place, so that a successor can be put there.
 pub async fn retire(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<(), StoreError> {
     let retired = sqlx::query(
         "update artifact_revision set is_latest = false where namespace = $1 and revision_id = $2 and is_latest",
@@ -389,7 +284,7 @@ pub async fn retire(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Res
     Ok(())
 }
 
-/// Notes on a retired revision which one took its place.
+/// Records on a retired revision which one superseded it.
 pub async fn name_successor(
     tx: &mut Tx,
     ns: &Namespace,
@@ -415,24 +310,17 @@ pub async fn update_metadata(
 ) -> Result<(), StoreError> {
     sqlx::query(
         "update artifact_revision
-         set context = $3, source = $4, author = $5, role = $6, participants = $7, date = $8, title = $9, tags = $10,
-             importance = $11, summary = $12, conversation_id = $13, source_id = $14
+         set context = n.context, source = n.source, source_id = n.source_id, author = n.author, role = n.role,
+             participants = n.participants, title = n.title, tags = n.tags, importance = n.importance,
+             conversation_id = n.conversation_id, summary = n.summary, date = $4
+         from jsonb_to_record($3) as n (context text, source text, source_id text, author text, role text,
+             participants text[], title text, tags text[], importance real, conversation_id text, summary text)
          where namespace = $1 and revision_id = $2",
     )
     .bind(ns.as_str())
     .bind(revision_id.0)
-    .bind(meta.context.as_str())
-    .bind(&meta.source)
-    .bind(&meta.author)
-    .bind(meta.role.map(Role::as_str))
-    .bind(&meta.participants)
+    .bind(Json(MetadataColumns::new(meta, summary)))
     .bind(meta.date.map(Timestamp::to_sqlx))
-    .bind(&meta.title)
-    .bind(&meta.tags)
-    .bind(meta.importance)
-    .bind(summary)
-    .bind(&meta.conversation_id)
-    .bind(&meta.source_id)
     .execute(&mut **tx)
     .await?;
     Ok(())

@@ -10,10 +10,10 @@ use crate::{Conn, Store, StoreError, models};
 /// Nothing is counted further.
 const COUNTED_MAX: i64 = 100_000;
 
-/// Jobs that wait in a lane.
+/// Pending jobs of a priority and kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waiting {
-    pub lane: i16,
+    pub priority: i16,
     pub kind: String,
     pub count: i64,
     /// For how long the oldest is there.
@@ -68,7 +68,7 @@ async fn read(conn: &mut Conn) -> Result<Backlog, StoreError> {
     .await?;
     let waiting = rows.iter().map(|row| {
         Ok(Waiting {
-            lane: row.try_get("lane")?,
+            priority: row.try_get("lane")?,
             kind: row.try_get("kind")?,
             count: row.try_get("jobs")?,
             oldest_seconds: row.try_get::<f64, _>("seconds")?.max(0.0),

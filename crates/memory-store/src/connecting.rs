@@ -1,4 +1,4 @@
-//! The first connection to a database: whether there is one, and if not, the reason as a sentence for whoever set it up.
+//! The first connection to a database: whether there is one, and if not, the reason as a sentence for operators.
 //! The address is never shown, since it has a password in it; host, port, user and database are.
 
 use std::io::ErrorKind;
@@ -9,46 +9,50 @@ use std::time::Duration;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, Connection};
 
-use crate::StoreError;
+use crate::{InvalidSetting, StoreError};
 
-/// How long one try may take: whoever waits is told the reason within three seconds.
+/// How long one try may take: callers get the reason within three seconds.
 const TIMEOUT: Duration = Duration::from_millis(2_500);
 const FORM: &str = "postgres://USER:PASSWORD@HOST:5432/DATABASE";
 
 /// The address, or what is wrong with it.
-pub(crate) fn address(url: &str) -> Result<PgConnectOptions, String> {
+pub(crate) fn address(url: &str) -> Result<PgConnectOptions, InvalidSetting> {
+    let invalid = |message: String| Err(InvalidSetting(message));
     let scheme = url.split_once("://").map(|(scheme, _)| scheme);
     match scheme {
         Some("postgres" | "postgresql") => {}
         Some(other) if other.chars().all(|c| c.is_ascii_alphanumeric() || c == '+') => {
-            return Err(format!(
+            return invalid(format!(
                 "DATABASE_URL begins with {other}://, which is no address of Postgres; it must look like {FORM}"
             ));
         }
-        _ => return Err(format!("DATABASE_URL is no address; it must look like {FORM}")),
+        _ => return invalid(format!("DATABASE_URL is no address; it must look like {FORM}")),
     }
-    PgConnectOptions::from_str(url).map_err(|error| {
-        format!("DATABASE_URL cannot be read ({}); it must look like {FORM}, with signs such as @ or / in a password as %40 or %2F", reason(&error, url))
+    PgConnectOptions::from_str(url).or_else(|error| {
+        invalid(format!("DATABASE_URL cannot be read ({}); it must look like {FORM}, with signs such as @ or / in a password as %40 or %2F", reason(&error, url)))
     })
 }
 
 /// The address with the password that a file has, unless it has one itself.
-pub(crate) fn with_password(url: &str, file: &Path) -> Result<String, String> {
+pub(crate) fn with_password(url: &str, file: &Path) -> Result<String, InvalidSetting> {
     let Ok(mut address) = url::Url::parse(url) else { return Ok(url.to_owned()) };
     if address.password().is_some() {
         return Ok(url.to_owned());
     }
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| format!("DATABASE_PASSWORD_FILE {} cannot be read: {error}", file.display()))?;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        InvalidSetting(format!("DATABASE_PASSWORD_FILE {} cannot be read: {error}", file.display()))
+    })?;
     let password = text.trim_end_matches(['\r', '\n']);
     if password.is_empty() {
-        return Err(format!(
+        return Err(InvalidSetting(format!(
             "DATABASE_PASSWORD_FILE {} is empty; write the password into it",
             file.display()
-        ));
+        )));
     }
     address.set_password(Some(password)).map_err(|()| {
-        format!("DATABASE_URL names no host that a password could be for; it must look like {FORM}")
+        InvalidSetting(format!(
+            "DATABASE_URL names no host that a password could be for; it must look like {FORM}"
+        ))
     })?;
     Ok(address.into())
 }
@@ -138,10 +142,13 @@ fn io_reason(options: &PgConnectOptions, error: &std::io::Error) -> String {
 
 /// An error of the driver without what could show the password.
 fn reason(error: &sqlx::Error, url: &str) -> String {
-    let told = error.to_string();
+    let message = error.to_string();
     let secret = url.split_once("://").and_then(|(_, rest)| rest.rsplit_once('@')).map(|(login, _)| login);
     let password = secret.and_then(|login| login.split_once(':')).map_or("", |(_, password)| password);
-    if !password.is_empty() && told.contains(password) { "it is not well formed".to_owned() } else { told }
+    if !password.is_empty() && message.contains(password) {
+        return "it is not well formed".to_owned();
+    }
+    message
 }
 
 #[cfg(test)]
@@ -159,7 +166,7 @@ mod tests {
             ("postgres://u:hunter2@host:port/db", "cannot be read"),
             ("postgres://u:hunter2/x@host/db", "cannot be read"),
         ] {
-            let refused = address(url).unwrap_err();
+            let refused = address(url).unwrap_err().to_string();
             assert!(refused.contains(said) && !refused.contains("hunter2"), "{url}: {refused}");
             assert!(refused.contains("postgres://USER"), "{refused}");
         }
@@ -181,9 +188,11 @@ mod tests {
         );
         assert_eq!(with_password("postgres://u:own@host/db", &file).unwrap(), "postgres://u:own@host/db");
         std::fs::write(&file, "\n").unwrap();
-        assert!(with_password("postgres://u@host/db", &file).unwrap_err().contains("is empty"));
+        assert!(with_password("postgres://u@host/db", &file).unwrap_err().to_string().contains("is empty"));
         std::fs::remove_file(&file).unwrap();
-        assert!(with_password("postgres://u@host/db", &file).unwrap_err().contains("cannot be read"));
+        assert!(
+            with_password("postgres://u@host/db", &file).unwrap_err().to_string().contains("cannot be read")
+        );
     }
 
     #[tokio::test]

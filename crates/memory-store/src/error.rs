@@ -1,7 +1,7 @@
 /// Why the store could not do what it was asked, by what the caller does next.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Someone else holds the job now, or it is gone: drop the work.
+    /// Another worker holds the job now, or it is gone: drop the work.
     #[error("the lease on the job was lost")]
     LeaseLost,
     /// Another writer was first at the same place: read again and try again.
@@ -22,12 +22,20 @@ pub enum StoreError {
     /// The stored vectors and the model at hand do not belong together.
     #[error("{0}")]
     ModelMismatch(String),
+    /// A setting cannot work: the operator changes it.
+    #[error(transparent)]
+    Misconfigured(#[from] InvalidSetting),
     /// The database lacks something that it must have.
     #[error("{0}")]
     Unsuitable(String),
     #[error("the database refused a statement")]
     Database(#[source] sqlx::Error),
 }
+
+/// A setting that cannot work as it is written. The message names it and says what to write instead, without secrets.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidSetting(pub(crate) String);
 
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {

@@ -10,12 +10,12 @@ use memory_core::event::{ActorRole, ExtractedEntity, Extraction, Rejected};
 use memory_core::id::{ArtifactId, EventId, Namespace, RevisionId};
 use sqlx::{FromRow, Row};
 
-use crate::artifacts::MetadataRow;
 use crate::entities::{
-    NameTold, NewEntity, ToldBefore, decisions, delete_orphans, entities_by_key, entities_of_revisions,
-    insert_mentions, insert_names, names_told, resolve_entities,
+    EarlierName, NameOccurrence, NewEntity, decisions, delete_orphans, entities_by_key,
+    entities_of_revisions, insert_mentions, insert_names, name_occurrences, resolve_entities,
 };
 use crate::lifecycle::{link_new, owners_event};
+use crate::metadata_columns::MetadataRow;
 use crate::{Conn, StoreError, Tx};
 
 /// A revision as the extractor reads it.
@@ -81,7 +81,7 @@ pub async fn unread_window(
     rows.iter().map(source_of).collect()
 }
 
-/// Who found it.
+/// The extractor that found it.
 #[derive(Debug, Clone, Copy)]
 pub struct ExtractorId<'a> {
     pub name: &'a str,
@@ -108,19 +108,19 @@ pub async fn replace_extraction(
     let targets: Vec<i64> =
         sources.iter().zip(&written).filter(|(_, w)| **w).map(|(s, _)| s.revision_id.0).collect();
     let before = entities_of_revisions(tx, ns, &targets).await?;
-    let told = take_back(tx, ns, &targets, sources).await?;
+    let earlier = take_back(tx, ns, &targets, sources).await?;
     let prepared = Prepared::new(extraction, sources, &written, &alive);
-    let ids = resolve_entities(tx, ns, sources, &prepared.entities, &told).await?;
+    let ids = resolve_entities(tx, ns, sources, &prepared.entities, &earlier).await?;
     insert_mentions(tx, ns, sources, &prepared.entities, &ids, &written).await?;
-    let told: Vec<NameTold> = prepared
+    let names: Vec<NameOccurrence> = prepared
         .entities
         .iter()
         .zip(&ids)
-        .flat_map(|(entity, id)| names_told(entity, *id, sources, &written))
+        .flat_map(|(entity, id)| name_occurrences(entity, *id, sources, &written))
         .collect();
-    insert_names(tx, ns, &told).await?;
+    insert_names(tx, ns, &names).await?;
     let event_counts = insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
-    // What was rejected is not told apart by source: it is counted once, on the first.
+    // What was rejected is not attributed to sources: it is counted once, on the first.
     let mut rejections = vec![0_i32; targets.len()];
     if let Some(first) = rejections.first_mut() {
         *first = (rejected.events + rejected.mentions) as i32;
@@ -146,15 +146,15 @@ pub async fn replace_extraction(
     Ok(prepared.events.len())
 }
 
-/// Deletes what was found in the revisions before, and gives the names that they, and the other sources, told and of
-/// whom: the same names there mean the same again.
+/// Deletes what was found in the revisions before, and gives the names that they, and the other sources, had, with their
+/// entities: the same names there mean the same again.
 async fn take_back(
     tx: &mut Tx,
     ns: &Namespace,
     revisions: &[i64],
     sources: &[Source],
-) -> Result<Vec<ToldBefore>, StoreError> {
-    let mut told: Vec<(String, i64)> = sqlx::query_as(
+) -> Result<Vec<EarlierName>, StoreError> {
+    let mut names: Vec<(String, i64)> = sqlx::query_as(
         "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
               mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
          delete from entity_alias where namespace = $1 and revision_id = any($2)
@@ -170,11 +170,11 @@ async fn take_back(
         let rows = sqlx::query_as(
             "select distinct normalised, entity_id from entity_alias where namespace = $1 and revision_id = any($2)",
         );
-        told.extend(rows.bind(ns.as_str()).bind(others).fetch_all(&mut **tx).await? as Vec<(String, i64)>);
+        names.extend(rows.bind(ns.as_str()).bind(others).fetch_all(&mut **tx).await? as Vec<(String, i64)>);
     }
-    told.sort_unstable();
-    told.dedup();
-    Ok(told.into_iter().map(|(normalised, entity_id)| ToldBefore { normalised, entity_id }).collect())
+    names.sort_unstable();
+    names.dedup();
+    Ok(names.into_iter().map(|(normalised, entity_id)| EarlierName { normalised, entity_id }).collect())
 }
 
 /// When an extraction was made, and how much of it was rejected then.
@@ -218,15 +218,15 @@ pub async fn restore_extraction(
     let ids = entities.iter().enumerate().map(id_of).collect::<Result<Vec<i64>, _>>()?;
     let written: Vec<bool> = (0..sources.len()).map(|n| n == 0).collect();
     insert_mentions(tx, ns, sources, &entities, &ids, &written).await?;
-    let told = entities.iter().zip(&ids).flat_map(|(entity, id)| {
-        entity.aliases.iter().map(|alias| NameTold {
+    let names = entities.iter().zip(&ids).flat_map(|(entity, id)| {
+        entity.aliases.iter().map(|alias| NameOccurrence {
             entity_id: *id,
             name: alias.clone(),
             normalised: normalised_name(alias),
             revision_id: source.revision_id.0,
         })
     });
-    insert_names(tx, ns, &told.collect::<Vec<_>>()).await?;
+    insert_names(tx, ns, &names.collect::<Vec<_>>()).await?;
     let count = events.len() as i32;
     let prepared = Prepared { entities, events };
     insert_events(tx, ns, extractor, sources, &prepared, &ids).await?;
@@ -256,7 +256,7 @@ pub async fn restore_extraction(
     Ok(())
 }
 
-/// Which of the sources still stand; they cannot be forgotten before the transaction ends.
+/// Which of the sources are still there; they cannot be forgotten before the transaction ends.
 async fn lock_sources(tx: &mut Tx, ns: &Namespace, sources: &[Source]) -> Result<Vec<i64>, StoreError> {
     let ids: Vec<i64> = sources.iter().map(|s| s.revision_id.0).collect();
     Ok(sqlx::query_scalar(

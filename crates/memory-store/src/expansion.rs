@@ -1,4 +1,6 @@
-//! From hits to what hangs together with them: entities, and other events of the same entities.
+//! What is related to hits: their entities, and other events of the same entities.
+
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use memory_core::event::{EndedBy, StoredEvidence};
@@ -8,6 +10,7 @@ use sqlx::postgres::PgArguments;
 use sqlx::types::Json;
 use sqlx::{Arguments, Postgres, QueryBuilder, Row};
 
+use crate::event_view::with_event_view;
 use crate::search::{Filters, push_filters};
 use crate::{Conn, StoreError};
 
@@ -32,6 +35,8 @@ pub struct RelatedEvent {
 const LOOKED_AT_MAX: i64 = 10_000;
 /// The same where each one's text has to be looked up.
 const LOOKED_UP_MAX: i64 = 500;
+
+static RELATED: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/expand.sql")));
 
 /// What results are expanded from.
 #[derive(Debug, Clone, Copy)]
@@ -111,12 +116,12 @@ pub async fn related_events(
         arguments.add(depth)
     };
     bind().map_err(sqlx::Error::Encode)?;
-    let mut statement = scoped(include_str!("sql/expand.sql"), arguments, ns, of_texts.as_ref());
+    let mut statement = scoped(RELATED.as_str(), arguments, ns, of_texts.as_ref());
     let events: Vec<Json<RelatedEvent>> = statement.build_query_scalar().fetch_all(conn).await?;
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }
 
-/// Someone or something that the hits are about.
+/// An entity that the hits are about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundEntity {
     pub name: String,
@@ -136,7 +141,7 @@ pub struct MaybeSame {
     pub score: f32,
 }
 
-/// The entities named, then those that the revisions mention or whose events they tell, those of most hits first.
+/// The entities named, then those that the revisions mention or whose events they have, those of most hits first.
 /// Under filters, what is said of them is what texts in scope say.
 pub async fn entities_of(
     conn: &mut Conn,
@@ -169,7 +174,7 @@ pub async fn entities_of(
         .collect()
 }
 
-/// The entities that go by one of these normalised names, those that stand for what counts as them; at most `limit`.
+/// The entities that have one of these normalised names, merged ones as what they are merged into; at most `limit`.
 pub async fn entities_called(
     conn: &mut Conn,
     ns: &Namespace,

@@ -98,7 +98,7 @@ pub async fn delete_artifact(
         .await?;
     let entities = delete_orphans(tx, ns, &touched).await?;
     rename_nameless(tx, ns, &touched).await?;
-    decisions::forget_untold(tx, ns).await?;
+    decisions::forget_unnamed(tx, ns).await?;
     Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
 }
 
@@ -120,7 +120,7 @@ pub async fn delete_all(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Gives those of the entities whose name no text tells any more one of the names that are still told: the
+/// Gives those of the entities whose name no text has any more one of the names that texts still have: the
 /// longest that is free, an address only where there is nothing else.
 pub(crate) async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64]) -> Result<(), StoreError> {
     let renamed: Vec<(i64, String, String)> = sqlx::query_as(

@@ -52,7 +52,7 @@ impl Store {
     }
 }
 
-/// What a database is, told without changing anything in it.
+/// The facts of a database, read without changing anything in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Examined {
     /// As in `18.6`.
@@ -74,7 +74,7 @@ const EXAMINED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Looks at a database. It is not migrated.
 pub async fn examine(url: &str) -> Result<Examined, StoreError> {
-    let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+    let options = connecting::address(url)?;
     connecting::try_once(&options).await?;
     let looking = async {
         let mut conn = options.connect().await?;

@@ -1,5 +1,7 @@
 //! Reading hits back from the truth: what is gone or changed since an index saw it is not shown.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::event::StoredEvent;
@@ -9,6 +11,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 
+use crate::event_view::with_event_view;
 use crate::{Conn, StoreError};
 
 /// A hit with all that an answer may show of it.
@@ -30,7 +33,7 @@ pub struct HydratedHit {
     pub conversation_id: Option<String>,
     pub turn_index: Option<i32>,
     pub is_latest: bool,
-    /// The artifact that stands at the place now, when it is another.
+    /// The artifact that is at the place now, when it is another.
     pub superseded_by: Option<String>,
     pub passage: String,
     pub span: CharSpan,
@@ -44,6 +47,10 @@ pub struct HydratedHit {
     /// Its events are still to be extracted.
     pub is_unread: bool,
 }
+
+static HYDRATE: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/hydrate.sql")));
+static EVENTS_BY_ID: LazyLock<String> =
+    LazyLock::new(|| with_event_view(include_str!("sql/events_by_id.sql")));
 
 /// What to read with each hit.
 #[derive(Debug, Clone, Copy)]
@@ -97,7 +104,7 @@ pub async fn hydrate(
     wanted: Wanted<'_>,
 ) -> Result<Vec<HydratedHit>, StoreError> {
     let ids: Vec<i64> = passages.iter().map(|id| id.0).collect();
-    let rows = sqlx::query(include_str!("sql/hydrate.sql"))
+    let rows = sqlx::query(HYDRATE.as_str())
         .bind(ns.as_str())
         .bind(ids)
         .bind(wanted.content)
@@ -151,15 +158,12 @@ pub async fn content_page(
 
 /// Events by their ids, in the order given; those that are gone are left out.
 pub async fn events(conn: &mut Conn, ns: &Namespace, ids: &[String]) -> Result<Vec<StoredEvent>, StoreError> {
-    let events: Vec<Json<StoredEvent>> = sqlx::query_scalar(include_str!("sql/events_by_id.sql"))
-        .bind(ns.as_str())
-        .bind(ids)
-        .fetch_all(conn)
-        .await?;
+    let events: Vec<Json<StoredEvent>> =
+        sqlx::query_scalar(EVENTS_BY_ID.as_str()).bind(ns.as_str()).bind(ids).fetch_all(conn).await?;
     Ok(events.into_iter().map(|Json(event)| event).collect())
 }
 
-/// The ids of a revision's events of these categories (of all where there is none), as they stand in the text, from the
+/// The ids of a revision's events of these categories (of all where there is none), in the order of the text, from the
 /// `offset`th.
 pub async fn events_of_revision(
     conn: &mut Conn,
@@ -206,7 +210,7 @@ pub async fn passages_of_events(
     Ok(rows.into_iter().map(|(event, passage)| (event, PassageId(passage))).collect())
 }
 
-/// Where a text stands, or stood.
+/// A place where a text is, or was.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Place {
     pub source: Option<String>,
@@ -215,13 +219,13 @@ pub struct Place {
     pub turn_index: Option<i32>,
     pub author: Option<String>,
     pub title: Option<String>,
-    /// A newer text stands there.
+    /// A newer text is there.
     pub is_superseded: bool,
 }
 
 row!(Place { source, source_id, conversation_id, turn_index, author, title, is_superseded });
 
-/// The places of an artifact, those where it stands before those where it stood; and how many there are.
+/// The places of an artifact, those where it is the latest first; and how many there are.
 pub async fn places(
     conn: &mut Conn,
     ns: &Namespace,

@@ -1,4 +1,4 @@
-//! What is in a database, and which schema it has: for whoever backs it up, restores it or changes its schema.
+//! What is in a database, and which schema it has: for backups, restoring and changes of the schema.
 
 use std::collections::BTreeMap;
 
@@ -54,7 +54,7 @@ pub enum Change {
 
 /// A connection that changes nothing of the database and asks nothing of it.
 pub async fn look_at(url: &str) -> Result<Conn, StoreError> {
-    let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+    let options = connecting::address(url)?;
     connecting::try_once(&options).await?;
     Ok(options.application_name("remembrancer").connect().await?)
 }
@@ -123,7 +123,7 @@ pub async fn describe(conn: &mut Conn) -> Result<Described, StoreError> {
     })
 }
 
-/// Which database it is; a copy of it says the same. Not everybody may ask this of a server of the user's own.
+/// Which database it is; a copy of it says the same. On a server of the user's own a role may not be allowed to ask.
 pub async fn source(conn: &mut Conn) -> Option<String> {
     // Asked first: a refusal would end the transaction that this may be in.
     let may_ask = sqlx::query_scalar("select has_function_privilege('pg_control_system()', 'execute')");

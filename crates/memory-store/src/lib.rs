@@ -41,16 +41,18 @@ pub mod reembedding;
 pub mod reextraction;
 pub mod schema;
 pub mod search;
-pub mod survey;
+pub mod stats;
 pub mod turns;
 pub mod vector;
 pub mod written;
 
 mod connecting;
 mod error;
+mod event_view;
+mod metadata_columns;
 mod migrations;
 mod pool;
 mod scram;
 
-pub use error::StoreError;
+pub use error::{InvalidSetting, StoreError};
 pub use pool::{Conn, Hints, PoolState, Pooled, Store, StoreSettings, Topic, Tx};

@@ -1,8 +1,8 @@
 //! What becomes of promises: links from a commitment to the events that end it. The rules are in
 //! `memory_core::commitment`; which events are held against each other, and the links, are here.
 //!
-//! Links belong to their events and go with them. Whoever writes events of an owner weighs all that these have to do with
-//! anew, so that it does not matter which came first.
+//! Links belong to their events and go with them. A transaction that writes events of an owner computes their
+//! links again, so that it does not matter which came first.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -24,7 +24,7 @@ const ENDINGS_MAX: i64 = 12;
 /// "Done" answers what was said at most so many turns before.
 const NEAR_TURNS: i32 = 12;
 
-/// An event of an owner, and where it was told.
+/// An event of an owner, and where in a text it is.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnersEvent {
     /// The entity that the owner counts as; of a new event the owner.
@@ -94,10 +94,10 @@ impl OwnersEvent {
         self.ending.is_none()
     }
 
-    /// Whether it can end the promise: it neither happened nor was told before it. What is dated by the day alone may
+    /// Whether it can end the promise: it neither happened nor was said before it. What is dated by the day alone may
     /// have happened later on that day.
     fn follows(&self, promise: &Self) -> bool {
-        let is_told_after = match (&self.turn, &promise.turn) {
+        let is_said_after = match (&self.turn, &promise.turn) {
             _ if self.revision_id == promise.revision_id => self.start > promise.start,
             (Some((conversation, turn)), Some((of_promise, before))) if conversation == of_promise => {
                 turn > before
@@ -107,7 +107,7 @@ impl OwnersEvent {
         let day = |moment: Timestamp| moment.to_zoned(TimeZone::UTC).date();
         let is_later = self.occurred_at >= promise.occurred_at
             || (day(self.occurred_at) == day(promise.occurred_at) && self.said_at >= promise.said_at);
-        is_told_after && is_later
+        is_said_after && is_later
     }
 
     fn is_near(&self, promise: &Self) -> bool {
@@ -201,7 +201,7 @@ async fn insert_events(tx: &mut Tx, ns: &Namespace, new: &[OwnersEvent]) -> Resu
     Ok(())
 }
 
-/// Links what could not be linked as long as two entities stood apart: promises of the one that events of the other end.
+/// Links what could not be linked before two entities were merged: promises of the one that events of the other end.
 /// `joined` are the entities that count as the other now and did not before.
 pub async fn link_merged(tx: &mut Tx, ns: &Namespace, joined: &[i64]) -> Result<(), StoreError> {
     let rows = sqlx::query(

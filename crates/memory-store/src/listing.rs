@@ -28,7 +28,7 @@ pub struct Wanted<'a> {
     pub now: Timestamp,
 }
 
-/// Where an event stands in a list.
+/// The position of an event in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListKey {
     pub rank: i32,

@@ -1,4 +1,4 @@
-//! What stands before and after a passage.
+//! The passages before and after a passage.
 
 use memory_core::id::{Namespace, PassageId};
 use sqlx::Row;
@@ -10,7 +10,7 @@ use crate::{Conn, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Neighbour {
     pub artifact_id: String,
-    /// It stands before the hit.
+    /// It is before the hit.
     pub is_before: bool,
     pub author: Option<String>,
     pub role: Option<String>,

@@ -1,5 +1,5 @@
-//! Folders of our own, for sockets: whose a folder is, is looked at without following links, and its sockets are reached
-//! through it, so that nobody who makes a name first gets between.
+//! Folders of our own, for sockets: the owner is checked without following links, and sockets are reached through the
+//! opened folder, so that another user who makes the name first cannot intercept them.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io;
@@ -46,7 +46,7 @@ pub struct OwnFolder {
 }
 
 impl OwnFolder {
-    /// Makes the folder unless it is there. One of the user who runs this.
+    /// Makes the folder unless it is there, owned by the user of this process.
     pub fn make(path: &Path) -> Result<Self, FolderFault> {
         let us = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         Self::make_for(path, us)
@@ -74,7 +74,7 @@ impl OwnFolder {
         Ok(folder)
     }
 
-    /// A folder that is there, whosever it is; a link only where whoever runs this has made it.
+    /// A folder that is there, whatever its owner; a link only where the user of this process has made it.
     pub(crate) fn open(path: &Path) -> Result<Self, FolderFault> {
         let us = rustix::process::geteuid().as_raw();
         let is_our_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink() && found.uid() == us);
@@ -95,13 +95,13 @@ impl OwnFolder {
         &self.handle
     }
 
-    /// Whose it is.
+    /// Its owner.
     pub(crate) fn owner(&self) -> io::Result<u32> {
         Ok(self.handle.metadata()?.uid())
     }
 
     /// The folder's path for a socket of this name. Where the real one is too long, it leads through the open folder, as
-    /// long as this lives.
+    /// long as this value exists.
     pub fn for_socket(&self, name: &str) -> Result<PathBuf, FolderFault> {
         if self.path.as_os_str().len() + 1 + name.len() <= SOCKET_PATH_MAX_BYTES {
             return Ok(self.path.clone());

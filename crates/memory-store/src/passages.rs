@@ -1,15 +1,19 @@
 //! Passages, their lexical index and their vectors.
 
 use std::fmt::Write;
+use std::sync::Arc;
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::render::Surroundings;
 use memory_language::hash::stable_hash;
 use memory_language::lexicon::LexemeCounts;
+use memory_language::text::CharSpan;
 use pgvector::Vector;
-use sqlx::{FromRow, Row};
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::{FromRow, Postgres, Row};
 
-use crate::artifacts::{MetadataRow, NewPassage, PassageColumns};
+use crate::metadata_columns::MetadataRow;
 use crate::{Conn, StoreError, Tx};
 
 /// From so many passages on a revision is worth [`begin_many`].
@@ -40,7 +44,7 @@ pub(crate) fn lexeme_key(ns: &Namespace) -> String {
     (0..5).map(|i| char::from(DIGITS[((hash >> (5 * i)) & 31) as usize])).collect()
 }
 
-/// The text form of a `tsvector` in which a lexeme stands as often as it occurs.
+/// The text form of a `tsvector` that has a lexeme as often as it occurs.
 pub fn lex_literal(ns: &Namespace, lexemes: &LexemeCounts) -> String {
     let key = lexeme_key(ns);
     let mut literal = String::with_capacity(lexemes.counts.len() * 16);
@@ -100,6 +104,65 @@ impl VectorColumns {
     pub fn push(&mut self, made: PassageVector) {
         self.vectors.push(Vector::from(made.vector));
         self.states.push(made.states);
+    }
+}
+
+/// A passage as it is stored: where it lies, its text, and the lexemes of its rendering.
+#[derive(Debug, Clone)]
+pub struct NewPassage {
+    pub chunk_index: Option<usize>,
+    pub span: CharSpan,
+    pub text: Arc<str>,
+    /// Made by [`lex_literal`].
+    pub lex: String,
+    pub lex_length: u32,
+    /// Absent when the vector is to be computed later.
+    pub embedding: Option<PassageVector>,
+}
+
+/// Passages by columns, as statements take them.
+#[derive(Default)]
+pub(crate) struct PassageColumns {
+    chunk_index: Vec<Option<i32>>,
+    start_char: Vec<i32>,
+    end_char: Vec<i32>,
+    text: Vec<Arc<str>>,
+    lex: Vec<String>,
+    lex_length: Vec<i32>,
+    embedded_ordinals: Vec<i32>,
+    vectors: VectorColumns,
+}
+
+impl PassageColumns {
+    pub(crate) fn new(passages: Vec<NewPassage>) -> Self {
+        let mut columns = Self::default();
+        for (ordinal, passage) in passages.into_iter().enumerate() {
+            columns.chunk_index.push(passage.chunk_index.map(|i| i as i32));
+            columns.start_char.push(passage.span.start as i32);
+            columns.end_char.push(passage.span.end as i32);
+            columns.text.push(passage.text);
+            columns.lex.push(passage.lex);
+            columns.lex_length.push(passage.lex_length as i32);
+            if let Some(embedding) = passage.embedding {
+                columns.embedded_ordinals.push(ordinal as i32);
+                columns.vectors.push(embedding);
+            }
+        }
+        columns
+    }
+
+    /// Binds them as the next nine parameters of a statement, in the order of the fields.
+    pub(crate) fn bind_to(self, query: Query<'_, Postgres, PgArguments>) -> Query<'_, Postgres, PgArguments> {
+        query
+            .bind(self.chunk_index)
+            .bind(self.start_char)
+            .bind(self.end_char)
+            .bind(self.text.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
+            .bind(self.lex)
+            .bind(self.lex_length)
+            .bind(self.embedded_ordinals)
+            .bind(self.vectors.vectors)
+            .bind(self.vectors.states)
     }
 }
 
@@ -227,22 +290,9 @@ pub async fn replace(
     if are_many {
         begin_many(tx).await?;
     }
-    let columns = PassageColumns::new(passages);
-    sqlx::query(include_str!("sql/replace_passages.sql"))
-        .bind(ns.as_str())
-        .bind(revision_id.0)
-        .bind(columns.chunk_index)
-        .bind(columns.start_char)
-        .bind(columns.end_char)
-        .bind(columns.text.iter().map(AsRef::as_ref).collect::<Vec<&str>>())
-        .bind(columns.lex)
-        .bind(columns.lex_length)
-        .bind(model_id)
-        .bind(columns.embedded_ordinals)
-        .bind(columns.vectors.vectors)
-        .bind(columns.vectors.states)
-        .execute(&mut **tx)
-        .await?;
+    let replacing =
+        sqlx::query(include_str!("sql/replace_passages.sql")).bind(ns.as_str()).bind(revision_id.0);
+    PassageColumns::new(passages).bind_to(replacing).bind(model_id).execute(&mut **tx).await?;
     if are_many {
         end_many(tx).await?;
     }

@@ -1,4 +1,4 @@
-//! Places of a source: what stands where, and leaving a place for good.
+//! Places of a source: which text is where, and deleting places.
 
 use memory_core::id::{ArtifactId, Namespace};
 use sqlx::Row;
@@ -7,7 +7,7 @@ use crate::entities::{delete_orphans, entities_of_revisions};
 use crate::forgetting::{Cascade, rename_nameless};
 use crate::{Conn, StoreError, Tx};
 
-/// A document: an id at a source, and the text that stands there now.
+/// A document: an id at a source, and the text that is there now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourcePlace {
     pub source_id: String,
@@ -70,7 +70,7 @@ pub async fn shared_sources(
     .await?)
 }
 
-/// Deletes all that ever stood at these places of a source. A text that stands elsewhere too stays there.
+/// Deletes all revisions of these places of a source. A text that is elsewhere too stays there.
 pub async fn delete_places(
     tx: &mut Tx,
     ns: &Namespace,

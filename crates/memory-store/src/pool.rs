@@ -9,7 +9,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Row};
 
-use crate::{StoreError, connecting, schema};
+use crate::{InvalidSetting, StoreError, connecting, schema};
 
 /// The oldest PostgreSQL that has what the schema uses.
 const POSTGRES_MIN_VERSION: i32 = 150_000;
@@ -36,7 +36,7 @@ impl Tx {
         Ok(())
     }
 
-    /// Lets the transaction wait between its statements for whoever reads what it gives.
+    /// Lets the transaction pause between its statements while a client reads its results.
     pub async fn allow_pauses(&mut self) -> Result<(), StoreError> {
         sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *self.0).await?;
         Ok(())
@@ -68,9 +68,9 @@ pub struct StoreSettings {
 }
 
 impl StoreSettings {
-    /// A variable that is set to nothing is not set. A password that stands in a file, which DATABASE_PASSWORD_FILE names, comes into
-    /// the address, unless that has one.
-    pub fn tidy(&mut self) -> Result<(), String> {
+    /// A variable that is set to nothing is not set. The password in the file that DATABASE_PASSWORD_FILE names comes
+    /// into the address, unless that has one.
+    pub fn tidy(&mut self) -> Result<(), InvalidSetting> {
         let url = self.database_url.take().map(|url| url.trim().to_owned()).filter(|url| !url.is_empty());
         let file = std::env::var_os("DATABASE_PASSWORD_FILE").filter(|file| !file.is_empty());
         self.database_url = match (url, file) {
@@ -83,11 +83,12 @@ impl StoreSettings {
     /// What is wrong with the settings, as far as that shows without connecting.
     pub fn check(&self) -> Result<(), StoreError> {
         let Some(url) = &self.database_url else { return Ok(()) };
-        connecting::address(url).map(drop).map_err(StoreError::Unsuitable)
+        connecting::address(url)?;
+        Ok(())
     }
 }
 
-/// The connections of a process: those that somebody works with, those that are open besides, and how many there may be.
+/// The connections of a process: those in use, those that are open and idle, and how many there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PoolState {
     pub used: usize,
@@ -95,7 +96,7 @@ pub struct PoolState {
     pub most: usize,
 }
 
-/// How long somebody waited for a connection.
+/// How long a caller waited for a connection.
 fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
     metrics::histogram!("remembrancer_database_wait_duration_seconds").record(asked.elapsed());
     if matches!(error, Some(sqlx::Error::PoolTimedOut)) {
@@ -110,7 +111,7 @@ pub struct Store {
     pub(crate) beside: Beside,
 }
 
-/// One connection beside the pool, for whoever asks after the database while all of the pool are at work. It is opened when it
+/// One connection beside the pool, for health checks while all of the pool are in use. It is opened when it
 /// is first wanted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside(Arc<Mutex<Option<Conn>>>);
@@ -136,7 +137,7 @@ impl Beside {
 
 impl Store {
     /// Connects, checks that the database is fit for use and migrates it; a role that may not do that finds it migrated, or
-    /// is told to try again.
+    /// gets an error that says to try again.
     pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
         let store = Self::connect(url, connections).await?;
         schema::ensure(&store.pool).await?;
@@ -152,7 +153,7 @@ impl Store {
 
     /// Connects, whatever the schema is like.
     pub(crate) async fn connect(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let options = connecting::address(url).map_err(StoreError::Unsuitable)?;
+        let options = connecting::address(url)?;
         // The pool would try for long, and then not say why.
         connecting::try_once(&options).await?;
         let options = options.application_name("remembrancer").options([
@@ -275,7 +276,7 @@ impl Store {
     }
 }
 
-/// What the processes of one database tell each other of.
+/// What the processes of one database notify each other of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topic {
     /// Jobs may be due.

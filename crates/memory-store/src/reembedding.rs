@@ -9,7 +9,7 @@ use memory_core::ports::ModelInfo;
 use memory_core::render::Surroundings;
 use sqlx::{AssertSqlSafe, Connection, FromRow, Row};
 
-use crate::artifacts::MetadataRow;
+use crate::metadata_columns::MetadataRow;
 use crate::models::{ActiveModel, index_definition, model_of};
 use crate::schema::is_owner;
 use crate::{Conn, Store, StoreError, Tx};
@@ -29,7 +29,7 @@ impl ReembedLock {
 }
 
 impl Store {
-    /// `None` while somebody else has it.
+    /// `None` while another process has it.
     pub async fn lock_reembedding(&self) -> Result<Option<ReembedLock>, StoreError> {
         let mut conn = self.dedicated().await?;
         let is_ours: bool =
@@ -142,7 +142,7 @@ pub struct Lacking {
     pub passage_id: PassageId,
     /// What is embedded of it.
     pub text: String,
-    /// Whose passage it is; `None` when it is an observation's.
+    /// The revision of the passage; `None` when it is an observation's.
     revision_id: Option<i64>,
 }
 
@@ -208,7 +208,7 @@ async fn surroundings(
     around.collect()
 }
 
-/// Keeps the revisions of passages as they are until the transaction ends: whether they are the latest is noted beside
+/// Keeps the revisions of passages as they are until the transaction ends: whether they are the latest is stored beside
 /// their vectors too.
 pub async fn hold_revisions(tx: &mut Tx, ns: &Namespace, of: &[&Lacking]) -> Result<(), StoreError> {
     sqlx::query(

@@ -1,4 +1,4 @@
-//! The schema: whether it is the one that this program was made for, who may bring it there, and what a role that owns
+//! The schema: whether it is the one that this program was made for, which role may migrate it, and what a role that owns
 //! nothing of it needs to work with it.
 
 use std::time::{Duration, Instant};
@@ -30,9 +30,9 @@ pub struct Migrated {
     pub granted_to: Option<String>,
 }
 
-/// The schema as it stands, held against the one that this program knows.
+/// The schema of the database, compared with the one that this program knows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Standing {
+enum SchemaState {
     Current,
     Behind {
         at: Option<i64>,
@@ -51,10 +51,10 @@ pub fn known_version() -> i64 {
 /// Brings the schema to the version that this program knows. A role that may not do that waits for one that does.
 pub(crate) async fn ensure(pool: &PgPool) -> Result<(), StoreError> {
     let mut conn = pool.acquire().await?;
-    let at = match standing(&mut conn).await? {
-        Standing::Current => return Ok(()),
-        Standing::Ahead { at } => return Err(too_new(at)),
-        Standing::Behind { at } => at,
+    let at = match state_of(&mut conn).await? {
+        SchemaState::Current => return Ok(()),
+        SchemaState::Ahead { at } => return Err(too_new(at)),
+        SchemaState::Behind { at } => at,
     };
     if !may_change(&mut conn).await? {
         return Err(StoreError::Unprepared(unprepared(&mut conn, at).await?));
@@ -81,12 +81,12 @@ fn too_new(at: i64) -> StoreError {
     unusable(&format!("it is of version {at}, this program knows it up to version {}", known_version()))
 }
 
-async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
+async fn state_of(conn: &mut Conn) -> Result<SchemaState, StoreError> {
     let is_there: bool = sqlx::query_scalar("select to_regclass('_sqlx_migrations') is not null")
         .fetch_one(&mut *conn)
         .await?;
     if !is_there {
-        return Ok(Standing::Behind { at: None });
+        return Ok(SchemaState::Behind { at: None });
     }
     let is_readable: bool = sqlx::query_scalar("select has_table_privilege('_sqlx_migrations', 'select')")
         .fetch_one(&mut *conn)
@@ -100,23 +100,23 @@ async fn standing(conn: &mut Conn) -> Result<Standing, StoreError> {
             .await?;
     let at = applied.last().map(|(version, ..)| *version);
     if let Some(at) = at.filter(|at| *at > known_version()) {
-        return Ok(Standing::Ahead { at });
+        return Ok(SchemaState::Ahead { at });
     }
     let is_applied = |version: i64, checksum: &[u8]| {
         applied.iter().any(|(at, sum, success)| *at == version && *success && sum == checksum)
     };
-    // What was applied and is not known any more, or is another, is for the migrator to tell of.
+    // What was applied and is not known any more, or differs, is reported by the migrator.
     let is_current = applied.len() == MIGRATOR.iter().count()
         && MIGRATOR.iter().all(|migration| is_applied(migration.version, &migration.checksum));
-    Ok(if is_current { Standing::Current } else { Standing::Behind { at } })
+    Ok(if is_current { SchemaState::Current } else { SchemaState::Behind { at } })
 }
 
 /// Refuses a schema that is not the one that this program knows; changes nothing.
 pub(crate) async fn check(pool: &PgPool) -> Result<(), StoreError> {
-    match standing(&mut *pool.acquire().await?).await? {
-        Standing::Current => Ok(()),
-        Standing::Ahead { at } => Err(too_new(at)),
-        Standing::Behind { at } => Err(StoreError::Unsuitable(format!(
+    match state_of(&mut *pool.acquire().await?).await? {
+        SchemaState::Current => Ok(()),
+        SchemaState::Ahead { at } => Err(too_new(at)),
+        SchemaState::Behind { at } => Err(StoreError::Unsuitable(format!(
             "the database's schema is of version {}, and this program needs version {}; start the server of this version, which \
              changes it, and try again",
             at.unwrap_or(0),
@@ -164,16 +164,16 @@ impl Store {
     pub async fn migrate(url: &str, role: Option<&RuntimeRole>) -> Result<Migrated, StoreError> {
         let store = Self::connect(url, 4).await?;
         let mut turn = take_turn(&store).await?;
-        let from = match standing(&mut turn).await? {
-            Standing::Ahead { at } => return Err(too_new(at)),
-            Standing::Behind { at } => at,
-            Standing::Current => Some(known_version()),
+        let from = match state_of(&mut turn).await? {
+            SchemaState::Ahead { at } => return Err(too_new(at)),
+            SchemaState::Behind { at } => at,
+            SchemaState::Current => Some(known_version()),
         };
         ensure(&store.pool).await?;
         if !is_owner(&mut turn).await? {
             return Err(StoreError::Unprepared(unprepared(&mut turn, from).await?));
         }
-        // Who does not own the tables cannot make it when the first mirror needs it.
+        // A role that does not own the tables could not make it when the first mirror needs it.
         crate::vector::mirrors::ensure_order(&mut turn).await?;
         if let Some(role) = role {
             let mut tx = store.begin().await?;
@@ -186,7 +186,7 @@ impl Store {
     }
 }
 
-/// Waits until nobody else migrates. Not within a statement: an index that another makes meanwhile would wait for it.
+/// Waits until no other process migrates. Not within a statement: an index that another makes meanwhile would wait for it.
 async fn take_turn(store: &Store) -> Result<Conn, StoreError> {
     let mut conn = store.dedicated().await?;
     let deadline = Instant::now() + TURN_TIMEOUT;
@@ -234,7 +234,7 @@ async fn admit(conn: &mut Conn, role: &RuntimeRole) -> Result<(), StoreError> {
         None => {}
         Some(password) => {
             let verb = if is_there { "alter" } else { "create" };
-            // In place of the password, which would stand in the log of a server that logs its statements.
+            // In place of the password, which would be in the log of a server that logs its statements.
             let verifier = crate::scram::verifier(password);
             let statement: String =
                 sqlx::query_scalar("select format($1 || ' role %I login password %L', $2, $3)")

@@ -48,13 +48,13 @@ impl End {
 }
 
 /// How many rows were inserted and deleted between two moments, by table; at least so many. None where that cannot be known:
-/// somebody has been in a transaction all the time, or the counters began anew.
+/// a transaction has been open all the time, or the counters began anew.
 pub async fn between(
     conn: &mut Conn,
     beginning: &Beginning,
     end: &End,
 ) -> Result<Option<BTreeMap<String, i64>>, StoreError> {
-    // Nobody has ended a transaction that changed anything.
+    // No transaction that changed anything has ended.
     if beginning.snapshot == end.snapshot {
         return Ok(Some(BTreeMap::new()));
     }

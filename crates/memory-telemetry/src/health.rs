@@ -3,11 +3,11 @@
 use memory_engine::readiness::NotReady;
 use serde_json::json;
 
-/// How much the asker is told.
+/// How much of the state the answer shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     Full,
-    /// Which part is not ready, and nothing that is the operator's own business.
+    /// Which part is not ready, without details for operators.
     Short,
 }
 

@@ -1,4 +1,4 @@
-//! What operators are told, the same for every executable: health and metrics over a listener of its own, logs, and traces.
+//! What every executable shows operators: health and metrics over a listener of its own, logs, and traces.
 
 pub mod health;
 pub mod listener;

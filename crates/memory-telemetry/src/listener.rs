@@ -1,4 +1,4 @@
-//! A listener for operators alone: `/metrics`, `/livez` and `/readyz`. Nothing of what is remembered is told there.
+//! A listener for operators alone: `/metrics`, `/livez` and `/readyz`. It shows nothing of what is remembered.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -32,7 +32,7 @@ const JSON: &str = "application/json";
 /// The text format of Prometheus.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Opens the listener, which serves until it is told to stop.
+/// Opens the listener, which serves until `stop` is cancelled.
 pub async fn listen(
     bind: &str,
     readiness: Watch,
@@ -63,7 +63,7 @@ async fn serve(listener: TcpListener, readiness: Watch, stop: CancellationToken)
             None => return,
             Some((Ok((stream, _)), place)) => (stream, place),
             Some((Err(error), _)) => {
-                tracing::warn!(%error, "a connection was lost");
+                tracing::warn!(%error, "failed to accept a connection");
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 continue;
             }

@@ -13,20 +13,25 @@ const FORMAT: &str = "REMEMBRANCER_LOG_FORMAT";
 /// Libraries that log at finer levels what they carry: requests, answers, statements.
 const CARRIERS: [&str; 7] = ["rmcp", "sqlx", "hyper", "hyper_util", "h2", "tonic", "tower"];
 
+/// A format of lines that does not exist: the operator sets another.
+#[derive(Debug, thiserror::Error)]
+#[error("{FORMAT} is {0:?}, which is no format; use text or json")]
+pub struct UnknownFormat(String);
+
 /// Begins to log. `filter` holds where `RUST_LOG` says nothing.
-pub fn init(filter: &str) -> Result<(), String> {
+pub fn init(filter: &str) -> Result<(), UnknownFormat> {
     let lines = lines()?;
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter));
     let quiet = filter_fn(|metadata| *metadata.level() <= Level::INFO || !is_carrier(metadata.target()));
     tracing_subscriber::registry().with(lines.with_filter(filter.and(quiet))).init();
-    std::panic::set_hook(Box::new(tell));
+    std::panic::set_hook(Box::new(log_panic));
     Ok(())
 }
 
 /// Whether lines are objects.
 static IS_JSON: AtomicBool = AtomicBool::new(false);
 
-/// Tells whoever started this: as a plain line, or as one of the log where that is for machines.
+/// A line for the user at the terminal; with the format `json` a log line.
 pub fn say(text: &str) {
     if IS_JSON.load(Ordering::Relaxed) {
         tracing::info!("{text}");
@@ -35,7 +40,7 @@ pub fn say(text: &str) {
     }
 }
 
-/// The same of why a program ends.
+/// The same for the reason why a program ends.
 pub fn fail(program: &str, reason: &str) {
     if IS_JSON.load(Ordering::Relaxed) {
         tracing::error!("{program}: {reason}");
@@ -45,7 +50,7 @@ pub fn fail(program: &str, reason: &str) {
 }
 
 /// Standard output belongs to answers and to the protocol.
-fn lines() -> Result<Box<dyn Layer<Registry> + Send + Sync>, String> {
+fn lines() -> Result<Box<dyn Layer<Registry> + Send + Sync>, UnknownFormat> {
     let lines = fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     let wanted = std::env::var(FORMAT).unwrap_or_default();
     match wanted.trim().to_ascii_lowercase().as_str() {
@@ -54,7 +59,7 @@ fn lines() -> Result<Box<dyn Layer<Registry> + Send + Sync>, String> {
             IS_JSON.store(true, Ordering::Relaxed);
             Ok(lines.json().flatten_event(true).with_current_span(false).with_span_list(true).boxed())
         }
-        _ => Err(format!("{FORMAT} is {wanted:?}, which is no format; use text or json")),
+        _ => Err(UnknownFormat(wanted)),
     }
 }
 
@@ -63,11 +68,14 @@ fn is_carrier(target: &str) -> bool {
     CARRIERS.contains(&name)
 }
 
-/// Where it was. What it says is told only where it is the same every time: else it may quote a text.
-fn tell(panic: &std::panic::PanicHookInfo<'_>) {
+/// Logs where a panic was. Its message is logged only where it is a constant: another may quote a text.
+fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let place = panic.location().map(ToString::to_string).unwrap_or_default();
-    let said =
-        panic.payload().downcast_ref::<&'static str>().copied().unwrap_or("(not told: it may quote a text)");
+    let said = panic
+        .payload()
+        .downcast_ref::<&'static str>()
+        .copied()
+        .unwrap_or("(not logged: it may quote a text)");
     let trace = Backtrace::capture();
     if trace.status() == BacktraceStatus::Captured {
         tracing::error!(place, said, %trace, "a panic");
@@ -81,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn libraries_that_carry_texts_are_told_by_their_crate() {
+    fn libraries_that_carry_texts_are_recognised_by_their_crate() {
         assert!(is_carrier("rmcp::service") && is_carrier("sqlx::query") && is_carrier("h2"));
         assert!(!is_carrier("memory_engine::recall") && !is_carrier("rmcpx"));
     }

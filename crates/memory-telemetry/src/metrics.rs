@@ -13,7 +13,7 @@ use crate::process;
 /// Upper bounds of histograms of durations, in seconds.
 const DURATION_BUCKETS: [f64; 16] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0, 600.0];
-/// How often what was measured is added up where nobody scrapes.
+/// How often measurements are aggregated while no scraper comes.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 static RECORDED: OnceLock<PrometheusHandle> = OnceLock::new();
@@ -23,7 +23,7 @@ pub fn install(version: &'static str) {
     match record() {
         Ok(handle) => _ = RECORDED.set(handle),
         Err(error) => {
-            tracing::warn!(%error, "nothing is measured");
+            tracing::warn!(%error, "failed to set up metrics");
             return;
         }
     }
@@ -40,7 +40,7 @@ fn record() -> Result<PrometheusHandle, BuildError> {
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
     if ::metrics::set_global_recorder(recorder).is_err() {
-        tracing::warn!("another recorder of metrics stands there already");
+        tracing::warn!("failed to install the metrics recorder: there is another one");
     }
     Ok(handle)
 }

@@ -1,4 +1,4 @@
-//! What Prometheus' own clients tell of a process, by the same names. Read from `/proc`: elsewhere there is nothing.
+//! The process metrics that Prometheus' own clients export, by the same names. Read from `/proc`; none on other systems.
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, gauge};
 use rustix::param::{clock_ticks_per_second, page_size};

@@ -31,8 +31,21 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 static TRACED: OnceLock<SdkTracerProvider> = OnceLock::new();
 
+/// Why spans cannot be sent as the `OTEL_*` variables say: the operator changes the one that is named.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TraceSettingError {
+    #[error(
+        "{name} is {endpoint:?}; spans are sent by http:// only: name a collector of this machine or network, which passes them on"
+    )]
+    NotHttp { name: String, endpoint: String },
+    #[error("{name} is {protocol:?}; spans are sent as http/protobuf only")]
+    NotProtobuf { name: String, protocol: String },
+    #[error("the OTEL_* variables cannot be used: {0}")]
+    Unusable(String),
+}
+
 /// Begins to trace where a collector is named; within the runtime that the spans are to be sent by.
-pub fn install(service: &'static str, version: &'static str) -> Result<(), String> {
+pub fn install(service: &'static str, version: &'static str) -> Result<(), TraceSettingError> {
     if !is_wanted(|name| std::env::var(name).ok())? {
         return Ok(());
     }
@@ -40,7 +53,7 @@ pub fn install(service: &'static str, version: &'static str) -> Result<(), Strin
         .with_http()
         .with_http_client(Client { runtime: Handle::current(), has_failed: AtomicBool::new(false) })
         .build()
-        .map_err(|error| format!("the OTEL_* variables cannot be used: {error}"))?;
+        .map_err(|error| TraceSettingError::Unusable(error.to_string()))?;
     let mut resource = Resource::builder().with_attribute(KeyValue::new("service.version", version));
     if std::env::var("OTEL_SERVICE_NAME").map_or(true, |name| name.trim().is_empty()) {
         resource = resource.with_service_name(service);
@@ -59,7 +72,7 @@ pub async fn shut_down() {
 }
 
 /// Whether a collector is named that can be spoken to, and nothing switches it off.
-fn is_wanted(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> {
+fn is_wanted(variable: impl Fn(&str) -> Option<String>) -> Result<bool, TraceSettingError> {
     let set =
         |name: &str| variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     let first =
@@ -68,13 +81,11 @@ fn is_wanted(variable: impl Fn(&str) -> Option<String>) -> Result<bool, String> 
         || set("OTEL_TRACES_EXPORTER").is_some_and(|value| value.eq_ignore_ascii_case("none"));
     let Some((name, endpoint)) = first(&ENDPOINTS).filter(|_| !is_off) else { return Ok(false) };
     if !endpoint.starts_with("http://") {
-        return Err(format!(
-            "{name} is {endpoint:?}; spans are sent by http:// only: name a collector of this machine or network, which passes them on"
-        ));
+        return Err(TraceSettingError::NotHttp { name, endpoint });
     }
     match first(&PROTOCOLS) {
         Some((name, protocol)) if protocol != "http/protobuf" => {
-            Err(format!("{name} is {protocol:?}; spans are sent as http/protobuf only"))
+            Err(TraceSettingError::NotProtobuf { name, protocol })
         }
         _ => Ok(true),
     }
@@ -97,7 +108,7 @@ pub struct CallSpan {
     memory: Option<Context>,
 }
 
-/// Begins the spans of a call; none where nobody wants any.
+/// Begins the spans of a call; none where no collector is configured.
 pub fn begin(call: &Incoming<'_>) -> Option<CallSpan> {
     let tracer = TRACED.get()?.tracer("remembrancer");
     let mut carried = HashMap::new();
@@ -186,7 +197,7 @@ impl HttpClient for Client {
             Ok(sent) => sent,
             Err(_) => Err("the collector did not answer in time".into()),
         };
-        // Said when it begins, not with every batch.
+        // Logged when it begins, not with every batch.
         match &sent {
             Ok(_) => self.has_failed.store(false, Ordering::Relaxed),
             Err(error) if !self.has_failed.swap(true, Ordering::Relaxed) => {
@@ -218,7 +229,7 @@ async fn send(request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
 mod tests {
     use super::*;
 
-    fn wants(variables: &[(&str, &str)]) -> Result<bool, String> {
+    fn wants(variables: &[(&str, &str)]) -> Result<bool, TraceSettingError> {
         is_wanted(|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })
@@ -232,9 +243,10 @@ mod tests {
         assert_eq!(wants(&[endpoint]), Ok(true));
         assert_eq!(wants(&[endpoint, ("OTEL_SDK_DISABLED", "true")]), Ok(false));
         assert_eq!(wants(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]), Ok(false));
-        let refused = wants(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example")]).unwrap_err();
+        let refused =
+            wants(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "https://collector.example")]).unwrap_err().to_string();
         assert!(refused.contains("OTEL_EXPORTER_OTLP_ENDPOINT") && refused.contains("http://"), "{refused}");
-        let refused = wants(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).unwrap_err();
+        let refused = wants(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).unwrap_err().to_string();
         assert!(refused.contains("grpc"), "{refused}");
     }
 }

@@ -1,4 +1,4 @@
-//! Putting a memory together: its database, its model, its worker.
+//! Starting a memory: its database, its model, its worker.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::settings::Settings;
 use crate::setup::{Component, Components};
 use memory_engine::readiness::{Announce, Readiness};
 
-/// How often the embedded database is looked after.
+/// How often it is checked that the embedded database runs.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
-/// How often files of graphs are looked for.
+/// How often it is checked which files of graphs are gone.
 const TIDY_INTERVAL: Duration = Duration::from_secs(6 * 3600);
 /// How long until another try when the database cannot be reached at the start.
 const RETRY_INTERVAL: Duration = Duration::from_secs(3);
@@ -34,7 +34,7 @@ pub(crate) enum Mismatch {
     GoWithout,
 }
 
-/// A model that is loaded while the database starts, which alone knows whether it is the right one.
+/// A model that is loaded while the database starts; only the database has which one is the right one.
 struct Guess {
     files: ModelFiles,
     loading: JoinHandle<Result<OnnxEmbedding, EmbeddingError>>,
@@ -42,7 +42,7 @@ struct Guess {
 
 impl Guess {
     fn of(settings: &Settings) -> anyhow::Result<Self> {
-        let files = settings.model.files().map_err(anyhow::Error::msg)?;
+        let files = settings.model.files()?;
         Ok(Self { loading: load(&files), files })
     }
 }
@@ -75,48 +75,32 @@ impl Booted {
         if let Some(postgres) = self.postgres
             && let Err(error) = postgres.stop().await
         {
-            tracing::warn!(%error, "the database may not have ended");
+            tracing::warn!(%error, "failed to stop the database");
         }
     }
 }
 
-/// Boots and announces; while the database cannot be reached it tries again. A fault that waiting cannot
-/// mend is announced and returned.
+/// Boots and announces; while the database cannot be reached it tries again. An error that a retry cannot solve is
+/// announced and returned. None once `stop` is cancelled.
 pub(crate) async fn boot(
     settings: &Settings,
     announce: &Announce,
     stop: &CancellationToken,
     mismatch: Mismatch,
 ) -> anyhow::Result<Option<Booted>> {
-    // Whoever waits for the memory is told why there is none.
-    let told = |error: &anyhow::Error| announce.set(Readiness::Failed(format!("{error:#}")));
-    let mirror = settings.mirror_server().inspect_err(told)?;
-    let extractor = settings.extractor().inspect_err(told)?;
-    let reranking = settings.reranking().await.inspect_err(told)?;
+    let failed = |error: &anyhow::Error| announce.set(Readiness::Failed(format!("{error:#}")));
+    let mirror = settings.mirror_server().inspect_err(failed)?;
+    let extractor = settings.extractor().inspect_err(failed)?;
+    let reranking = settings.reranking().await.inspect_err(failed)?;
     let guess = Guess::of(settings)?;
-    let mut last_reason = None;
-    let opened = loop {
-        match open_store(settings).await {
-            Ok(opened) => break opened,
-            Err(error) if is_passing(&error) => {
-                let reason = format!("{error:#}");
-                // Said once for each reason, not every few seconds.
-                if last_reason.as_ref() != Some(&reason) {
-                    tracing::warn!("{reason}; trying again every {} s", RETRY_INTERVAL.as_secs());
-                    announce.set(Readiness::Waiting(reason.clone()));
-                    last_reason = Some(reason);
-                }
-                tokio::select! {
-                    () = stop.cancelled() => return Ok(None),
-                    () = tokio::time::sleep(RETRY_INTERVAL) => {}
-                }
-            }
-            Err(error) => {
-                announce.set(Readiness::Failed(format!("{error:#}")));
-                // A process that ends while a thread of it loads ONNX Runtime may crash.
-                let _ = guess.loading.await;
-                return Err(error);
-            }
+    let opened = match open_with_retries(settings, announce, stop).await {
+        Ok(Some(opened)) => opened,
+        Ok(None) => return Ok(None),
+        Err(error) => {
+            failed(&error);
+            // A process that ends while a thread of it loads ONNX Runtime may crash.
+            let _ = guess.loading.await;
+            return Err(error);
         }
     };
     let (store, postgres) = opened;
@@ -127,7 +111,7 @@ pub(crate) async fn boot(
     }
     let memory = Arc::new(memory);
     if let Err(error) = adopt(settings, &store, &memory, guess, mismatch).await {
-        announce.set(Readiness::Failed(format!("{error:#}")));
+        failed(&error);
         if let Some(postgres) = &postgres {
             let _ = postgres.stop().await;
         }
@@ -135,36 +119,11 @@ pub(crate) async fn boot(
     }
     let worker = Worker::new(&memory);
     if postgres.is_some() {
-        if let Err(error) = memory.job_runner().expire_leases().await {
-            tracing::warn!(%error, "jobs of an earlier process wait until their leases end");
-        }
-        if let Err(error) = memory.leave_mirror().await {
-            tracing::warn!(%error, "whether anything is still noted for a mirror is not known");
-        }
-        worker.heartbeat().await;
+        take_over(&memory, &worker).await;
     }
     announce.set(Readiness::Ready(Arc::clone(&memory)));
-    let mut tasks = vec![tokio::spawn({
-        let (memory, stop) = (Arc::clone(&memory), stop.clone());
-        async move {
-            let _ = stop.run_until_cancelled(memory.graph().follow_changes()).await;
-        }
-    })];
-    match &postgres {
-        Some(postgres) => {
-            tasks.push(tokio::spawn(look_after(postgres.clone(), stop.clone())));
-            tasks.push(tokio::spawn(tidy(Arc::clone(&memory), stop.clone())));
-            let stop = stop.clone();
-            tasks.push(tokio::spawn(async move { worker.run(stop).await }));
-        }
-        None => {
-            let (memory, stop) = (Arc::clone(&memory), stop.clone());
-            tasks.push(tokio::spawn(async move {
-                let _ = stop.run_until_cancelled(memory.forward_hints()).await;
-            }));
-        }
-    }
     let backups = backup::UnderWay::default();
+    let mut tasks = background_tasks(&memory, worker, postgres.as_ref(), stop);
     let (models, under_way) = (settings.model.clone(), backups.clone());
     tasks.push(tokio::spawn(backup::keep_to_schedule(
         backup::Source { store, postgres: postgres.clone(), models, under_way },
@@ -173,6 +132,73 @@ pub(crate) async fn boot(
         stop.clone(),
     )));
     Ok(Some(Booted { memory, postgres, backups, tasks }))
+}
+
+type Opened = (Store, Option<EmbeddedPostgres>);
+
+/// Opens the store; tries again for as long as the reason may pass. None once `stop` is cancelled.
+async fn open_with_retries(
+    settings: &Settings,
+    announce: &Announce,
+    stop: &CancellationToken,
+) -> anyhow::Result<Option<Opened>> {
+    let mut last_reason = None;
+    loop {
+        match open_store(settings).await {
+            Ok(opened) => return Ok(Some(opened)),
+            Err(error) if is_passing(&error) => {
+                let reason = format!("{error:#}");
+                // Logged once for each reason, not every few seconds.
+                if last_reason.as_ref() != Some(&reason) {
+                    tracing::warn!("{reason}; trying again every {} s", RETRY_INTERVAL.as_secs());
+                    announce.set(Readiness::Waiting(reason.clone()));
+                    last_reason = Some(reason);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        tokio::select! {
+            () = stop.cancelled() => return Ok(None),
+            () = tokio::time::sleep(RETRY_INTERVAL) => {}
+        }
+    }
+}
+
+/// Ends what an earlier process of the data folder has left open. A failure is only a delay.
+async fn take_over(memory: &Arc<Memory>, worker: &Worker) {
+    if let Err(error) = memory.job_runner().expire_leases().await {
+        tracing::warn!(%error, "failed to expire the leases of an earlier process; its jobs wait until they end");
+    }
+    if let Err(error) = memory.leave_mirror().await {
+        tracing::warn!(%error, "failed to check the outbox of a mirror that is not configured any more");
+    }
+    worker.heartbeat().await;
+}
+
+/// What runs until `stop`. The process of a data folder is also its worker; with a shared database others are.
+fn background_tasks(
+    memory: &Arc<Memory>,
+    worker: Worker,
+    postgres: Option<&EmbeddedPostgres>,
+    stop: &CancellationToken,
+) -> Vec<JoinHandle<()>> {
+    let until_stopped = || (Arc::clone(memory), stop.clone());
+    let (of_changes, stop_changes) = until_stopped();
+    let mut tasks = vec![tokio::spawn(async move {
+        let _ = stop_changes.run_until_cancelled(of_changes.graph().follow_changes()).await;
+    })];
+    let (memory, stop) = until_stopped();
+    match postgres {
+        Some(postgres) => {
+            tasks.push(tokio::spawn(keep_running(postgres.clone(), stop.clone())));
+            tasks.push(tokio::spawn(tidy(memory, stop.clone())));
+            tasks.push(tokio::spawn(async move { worker.run(stop).await }));
+        }
+        None => tasks.push(tokio::spawn(async move {
+            let _ = stop.run_until_cancelled(memory.forward_hints()).await;
+        })),
+    }
+    tasks
 }
 
 /// Gives the memory the model of its vectors, or goes on without where there is none.
@@ -184,7 +210,7 @@ async fn adopt(
     mismatch: Mismatch,
 ) -> anyhow::Result<()> {
     let searched = store.active_model().await?.map(|model| model.info);
-    let files = settings.model.files_for(searched.as_ref()).map_err(anyhow::Error::msg)?;
+    let files = settings.model.files_for(searched.as_ref())?;
     let loading = if files == guess.files { guess.loading } else { load(&files) };
     let model = match loading.await.context("the thread that loads the model died")? {
         Ok(model) => model,
@@ -208,7 +234,7 @@ fn is_passing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(StoreError::is_passing)
 }
 
-async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<EmbeddedPostgres>)> {
+async fn open_store(settings: &Settings) -> anyhow::Result<Opened> {
     let connections = settings.store.database_connections;
     if let Some(url) = &settings.store.database_url {
         return Ok((Store::open(url, connections).await?, None));
@@ -228,7 +254,7 @@ async fn open_store(settings: &Settings) -> anyhow::Result<(Store, Option<Embedd
     match Store::open(&postgres.url(), connections).await {
         Ok(store) => Ok((store, Some(postgres))),
         Err(error) => {
-            // Nobody else would end it.
+            // Without a store there is no later point at which it is stopped.
             let _ = postgres.stop().await;
             Err(error.into())
         }
@@ -267,12 +293,12 @@ async fn follow_major(
         return Err(error);
     }
     let kept = postgres.change_major(&older).await?;
-    tracing::warn!(folder = %kept.display(), "the old database is kept there; remove it when all is well");
+    tracing::warn!(folder = %kept.display(), "the old database is kept in this folder; remove it when all is well");
     Ok(())
 }
 
-/// What this version knows of the schema may be what makes it possible to dump it. Before that is changed it is copied, and
-/// before anything is begun there has to be room for all of it.
+/// Brings the schema of the older database up to date, since a dump may depend on it. Before that a copy is made, and first
+/// of all the free space is checked.
 async fn prepare_for_dump(
     postgres: &EmbeddedPostgres,
     older: &EmbeddedPostgres,
@@ -284,11 +310,11 @@ async fn prepare_for_dump(
     Ok(())
 }
 
-/// Sees to the graphs whose files are gone. With a database of the user's own the files may be on another machine.
+/// Tidies the graphs whose files are gone. With a shared database the files may be on another machine.
 async fn tidy(memory: Arc<Memory>, stop: CancellationToken) {
     loop {
         if let Err(error) = memory.graph().tidy_files().await {
-            tracing::warn!(%error, "whether files of graphs are gone is looked at later");
+            tracing::warn!(%error, "failed to check for graphs whose files are gone; trying again later");
         }
         tokio::select! {
             () = stop.cancelled() => return,
@@ -298,7 +324,7 @@ async fn tidy(memory: Arc<Memory>, stop: CancellationToken) {
 }
 
 /// Starts the embedded database again when it has died.
-async fn look_after(postgres: EmbeddedPostgres, stop: CancellationToken) {
+async fn keep_running(postgres: EmbeddedPostgres, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,

@@ -38,7 +38,7 @@ impl Client {
         Self::connect_as(settings, false).await
     }
 
-    /// The same for who brings so many texts that their jobs should let others go before.
+    /// The same; jobs queued through this connection get bulk priority.
     pub(crate) async fn connect_in_bulk(settings: &Settings) -> anyhow::Result<Self> {
         Self::connect_as(settings, true).await
     }

@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// Ask the server whether it is ready; for health checks
     Health(HealthArgs),
-    /// Show who and what the texts name, and say which are the same
+    /// Show the entities that texts name, and decide which are the same
     #[command(subcommand)]
     Entities(EntitiesCommand),
     /// Write everything of a namespace that cannot be derived, or one of its graphs, as lines of JSON
@@ -230,14 +230,23 @@ fn typed_command(error: &clap::Error) -> String {
     if command.is_empty() { "remembrancer".to_owned() } else { command }
 }
 
-/// A whole number; the limits are those of whoever takes it.
-pub(crate) fn whole_number(given: &str) -> Result<i64, String> {
-    given.parse().map_err(|_| "write a whole number, such as 10".to_owned())
+/// An argument that is no number of the kind that is needed: the user writes another.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotANumber {
+    #[error("write a whole number, such as 10")]
+    Whole,
+    #[error("write a number, such as 0.5")]
+    Decimal,
+}
+
+/// A whole number; its limits are those of the command that uses it.
+pub(crate) fn whole_number(given: &str) -> Result<i64, NotANumber> {
+    given.parse().map_err(|_| NotANumber::Whole)
 }
 
 /// A number with or without decimals.
-pub(crate) fn number(given: &str) -> Result<f64, String> {
-    given.parse().map_err(|_| "write a number, such as 0.5".to_owned())
+pub(crate) fn number(given: &str) -> Result<f64, NotANumber> {
+    given.parse().map_err(|_| NotANumber::Decimal)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! One process a data folder holds the database, the model and the worker. Others reach it over a private
-//! socket: the first line says what they want, what follows is MCP, or lines of JSON.
+//! socket: the first line is a [`ClientRequest`], what follows is MCP, or lines of JSON.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use memory_core::id::Namespace;
 use memory_telemetry::logs;
 use rmcp::ServiceExt;
@@ -28,17 +30,17 @@ use memory_engine::readiness;
 
 /// How long a stopping process lets its clients' calls finish.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What the lock's file says of a process that someone started by hand, or others in the background.
+/// What the lock file says of a process that a user started, and of one that clients started in the background.
 pub(crate) const OWN: &str = "serve";
 const IN_BACKGROUND: &str = "background";
 /// How long until a process in the background, whose memory could not be started, tries again.
 const RETRY_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What a client of the socket wants.
+/// What a client of the socket requests.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "want", rename_all = "snake_case")]
 pub(crate) enum ClientRequest {
-    /// MCP on this connection, with the tools of the client's own settings; a client of old says nothing of them.
+    /// MCP on this connection, with the tools of the client's own settings; older clients do not send them.
     Mcp {
         namespace: String,
         #[serde(default)]
@@ -87,7 +89,7 @@ pub(crate) struct Daemon {
     clients: Arc<Clients>,
 }
 
-/// Who uses the process, and since when nobody does.
+/// How many clients are connected, and since when there is none.
 struct Clients {
     connected: AtomicUsize,
     last_seen: std::sync::Mutex<Instant>,
@@ -135,26 +137,20 @@ impl Daemon {
         }
     }
 
-    /// Serves until a signal, or, when started for others, until nobody has come for the seconds that are set.
+    /// Serves until a signal, or, in the background, until no client was connected for the seconds that are set.
     pub(crate) async fn run(
         self,
         mut signals: Signals,
         listen: Option<ListenOptions>,
         ends_when_idle: bool,
     ) -> anyhow::Result<()> {
-        self.say_who_holds(if ends_when_idle { IN_BACKGROUND } else { OWN })?;
+        self.record_holder(if ends_when_idle { IN_BACKGROUND } else { OWN })?;
         self.paths.record(&self.settings.of_the_process())?;
-        let idle_limit = Duration::from_secs(self.settings.idle_seconds.into());
         let socket = self.paths.listen()?;
-        let mut listening = None;
-        if let Some(options) = listen {
-            let opened = http::listen(options, Arc::clone(&self.registry), self.stop.child_token()).await?;
-            logs::say(&format!("Remembrancer serves MCP at http://{}/mcp", shown(&opened)));
-            if let Some(metrics) = opened.metrics {
-                logs::say(&format!("Metrics are at http://{metrics}/metrics"));
-            }
-            listening = Some(opened);
-        }
+        let listening = match listen {
+            Some(options) => Some(self.listen(options).await?),
+            None => None,
+        };
         let accepting = tokio::spawn(accept(
             socket,
             Arc::clone(&self.registry),
@@ -163,67 +159,66 @@ impl Daemon {
             self.stop.clone(),
         ));
         let measuring = tokio::spawn(memory_telemetry::metrics::keep_up());
-        let mut boot_failure = None;
-        let mut booted = None;
-        let mut booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
-        let mut is_booting = true;
-        let mut failed_at = None;
+        let mut start = Start { daemon: &self, under_way: None, booted: None, failed_at: None };
+        start.begin(Mismatch::Refuse);
+        let served = self.serve(&mut start, &mut signals, listening.is_some(), ends_when_idle).await;
+        measuring.abort();
+        // Clients that connect from here on wait for the next process.
+        self.paths.remove_socket();
+        self.stop.cancel();
+        let booted = start.end().await;
+        self.wind_down(listening, accepting, booted).await;
+        served
+    }
+
+    async fn listen(&self, options: ListenOptions) -> anyhow::Result<Listening> {
+        let opened = http::listen(options, Arc::clone(&self.registry), self.stop.child_token()).await?;
+        logs::say(&format!("Remembrancer serves MCP at http://{}/mcp", shown(&opened)));
+        if let Some(metrics) = opened.metrics {
+            logs::say(&format!("Metrics are at http://{metrics}/metrics"));
+        }
+        Ok(opened)
+    }
+
+    /// Waits for what ends the process. A start that fails ends one in the foreground, with its error; one in the
+    /// background reports it to clients and tries again.
+    async fn serve(
+        &self,
+        start: &mut Start<'_>,
+        signals: &mut Signals,
+        is_listening: bool,
+        ends_when_idle: bool,
+    ) -> anyhow::Result<()> {
+        let idle_limit = Duration::from_secs(self.settings.idle_seconds.into());
         let mut ticking = tokio::time::interval(Duration::from_secs(1));
         ticking.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                outcome = &mut booting, if is_booting => {
-                    is_booting = false;
-                    match outcome {
-                        Ok(memory) => {
-                            booted = memory;
-                            if listening.is_some() {
-                                logs::say("Ready.");
-                            }
-                        }
-                        // Someone at a terminal sees the reason; clients that came meanwhile are told it.
-                        Err(error) if !ends_when_idle => { boot_failure = Some(error); break; }
-                        Err(error) => {
-                            failed_at = Some(Instant::now());
-                            tracing::error!(error = format!("{error:#}"), "the memory is not available");
-                        }
-                    }
-                }
-                () = self.reembedder.restart_wanted(), if !is_booting && booted.is_none() => {
-                    booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::GoWithout));
-                    is_booting = true;
-                }
-                () = signals.any() => break,
+                outcome = start.finished() => match outcome {
+                    Ok(()) if is_listening => logs::say("Ready."),
+                    Ok(()) => {}
+                    Err(error) if !ends_when_idle => return Err(error),
+                    Err(error) => tracing::error!(error = format!("{error:#}"), "the memory is not available"),
+                },
+                () = self.reembedder.restart_wanted(), if start.is_missing() => start.begin(Mismatch::GoWithout),
+                () = signals.any() => return Ok(()),
                 _ = ticking.tick(), if ends_when_idle => {
                     self.paths.shorten_log();
-                    // Others are told the reason meanwhile; what it was may have been mended.
-                    if failed_at.is_some_and(|failed| failed.elapsed() > RETRY_INTERVAL) && !is_booting && booted.is_none() {
-                        booting = Box::pin(boot(&self.settings, &self.announce, &self.stop, Mismatch::Refuse));
-                        is_booting = true;
+                    // The reason may have been removed meanwhile.
+                    if start.is_missing() && start.failed_for() > RETRY_INTERVAL {
+                        start.begin(Mismatch::Refuse);
                     }
-                    if self.clients.idle_for() >= idle_limit && !has_work(booted.as_ref()).await {
-                        tracing::info!("nobody needed the memory for a while; ending");
-                        break;
+                    if self.clients.idle_for() >= idle_limit && !start.has_work().await {
+                        tracing::info!("no client was connected for a while; ending");
+                        return Ok(());
                     }
                 }
             }
         }
-        measuring.abort();
-        // Whoever comes now waits for the next process.
-        self.paths.remove_socket();
-        self.stop.cancel();
-        if is_booting {
-            // What a start under way has begun, a database above all, must be ended with the rest.
-            let begun = tokio::time::timeout(PATIENCE, &mut booting).await;
-            booted = begun.ok().and_then(Result::ok).flatten();
-        }
-        drop(booting);
-        self.wind_down(listening, accepting, booted).await;
-        boot_failure.map_or(Ok(()), Err)
     }
 
-    /// For whoever wants to end the process.
-    fn say_who_holds(&self, kind: &str) -> io::Result<()> {
+    /// Writes to the lock file which process holds it, for `stop`.
+    fn record_holder(&self, kind: &str) -> io::Result<()> {
         self.lock.set_len(0)?;
         (&self.lock).write_all(format!("{} {kind}\n", std::process::id()).as_bytes())
     }
@@ -248,15 +243,65 @@ impl Daemon {
         let ended =
             tokio::time::timeout(Duration::from_millis(4_500), async { tokio::join!(closing, ending) });
         if ended.await.is_err() {
-            tracing::warn!("something did not end in time and was cut off; what was accepted is stored");
+            tracing::warn!("the shutdown took too long and was cut off; what was accepted is stored");
         }
     }
 }
 
-async fn has_work(booted: Option<&Booted>) -> bool {
-    match booted {
-        Some(booted) => booted.has_work().await,
-        None => false,
+/// The start of the memory: under way, done, or failed and perhaps begun again.
+struct Start<'a> {
+    daemon: &'a Daemon,
+    under_way: Option<BoxFuture<'a, anyhow::Result<Option<Booted>>>>,
+    booted: Option<Booted>,
+    failed_at: Option<Instant>,
+}
+
+impl Start<'_> {
+    fn begin(&mut self, mismatch: Mismatch) {
+        let Daemon { settings, announce, stop, .. } = self.daemon;
+        self.under_way = Some(boot(settings, announce, stop, mismatch).boxed());
+    }
+
+    /// Returns when the start under way has ended; pending while there is none.
+    async fn finished(&mut self) -> anyhow::Result<()> {
+        let Some(starting) = &mut self.under_way else { return std::future::pending().await };
+        let outcome = starting.await;
+        self.under_way = None;
+        match outcome {
+            Ok(booted) => {
+                self.booted = booted;
+                Ok(())
+            }
+            Err(error) => {
+                self.failed_at = Some(Instant::now());
+                Err(error)
+            }
+        }
+    }
+
+    /// There is no memory, and none is being started.
+    fn is_missing(&self) -> bool {
+        self.under_way.is_none() && self.booted.is_none()
+    }
+
+    fn failed_for(&self) -> Duration {
+        self.failed_at.map_or(Duration::ZERO, |failed| failed.elapsed())
+    }
+
+    async fn has_work(&self) -> bool {
+        match &self.booted {
+            Some(booted) => booted.has_work().await,
+            None => false,
+        }
+    }
+
+    /// What has to be shut down. A start under way may have begun something, a database above all, so it is given some
+    /// time to end.
+    async fn end(mut self) -> Option<Booted> {
+        if self.under_way.is_some() {
+            let _ = tokio::time::timeout(PATIENCE, self.finished()).await;
+        }
+        self.booted
     }
 }
 
@@ -285,7 +330,7 @@ async fn accept(
                     continue;
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection was lost");
+                    tracing::warn!(%error, "failed to accept a connection");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
                 }
@@ -296,7 +341,7 @@ async fn accept(
         connections.spawn(async move {
             let _connected = connected;
             if let Err(error) = handle_connection(stream, registry, &reembedder, stop).await {
-                tracing::debug!(error = format!("{error:#}"), "a client left");
+                tracing::debug!(error = format!("{error:#}"), "a client connection ended with an error");
             }
         });
     }
@@ -328,7 +373,7 @@ async fn handle_connection(
                 Ok(listening) => {
                     let reply = ListenReply::Listening(shown(&listening));
                     send_line(&mut write, &reply).await?;
-                    // The listener lives as long as the process that asked for it.
+                    // The listener stays open as long as the process that requested it is connected.
                     let _ = stop.run_until_cancelled(read.read_line(&mut line)).await;
                     stop.cancel();
                     listening.closed(PATIENCE).await;

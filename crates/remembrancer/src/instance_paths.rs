@@ -28,13 +28,13 @@ const LOG_MAX_BYTES: u64 = 16 << 20;
 pub(crate) struct InstancePaths {
     folder: PathBuf,
     name: String,
-    /// Open, so that nothing else comes to stand in its place.
+    /// Open, so that nothing else can replace it.
     _held: Arc<OwnFolder>,
     socket: PathBuf,
     pub(crate) log: PathBuf,
 }
 
-/// What a process was started with, as hashes: who finds it running may want something else.
+/// What a process was started with, as hashes: a later command may have other settings.
 #[derive(Debug, Serialize, Deserialize)]
 struct Recorded {
     pid: u32,
@@ -42,7 +42,7 @@ struct Recorded {
 }
 
 impl InstancePaths {
-    /// Makes the data folder and its folder `run`, unless they are there. Fails when they are somebody else's.
+    /// Makes the data folder and its folder `run`, unless they are there. Fails when another user owns them.
     pub(crate) fn of(settings: &Settings) -> anyhow::Result<Self> {
         let data_dir = settings.data_dir()?;
         make_data_folder(&data_dir).with_context(|| {
@@ -50,7 +50,7 @@ impl InstancePaths {
         })?;
         let folder = data_dir.join("run");
         if !folder.exists() {
-            // The components that somebody has set up for himself.
+            // A user has set up components of their own there.
             let owner = data_dir.join("setup.lock").symlink_metadata().map(|found| found.uid());
             let us = rustix::process::geteuid().as_raw();
             if let Ok(owner) = owner
@@ -185,7 +185,7 @@ impl InstancePaths {
             let shortened = std::fs::copy(&self.log, self.older_log())
                 .and_then(|_| File::options().write(true).open(&self.log)?.set_len(0));
             if let Err(error) = shortened {
-                tracing::warn!(%error, "the log stays as long as it is");
+                tracing::warn!(%error, "failed to shorten the log");
             }
         }
     }
@@ -211,7 +211,7 @@ impl InstancePaths {
         let _ = std::fs::remove_file(self.folder.join(format!("{}.settings", self.name)));
     }
 
-    /// Tells whoever gave a setting, by a flag or the environment, that the process that runs goes by another.
+    /// Warns of a setting, given by a flag or the environment, that the running process has another value of.
     fn warn_of_other_settings(&self, settings: &Settings) {
         let file = self.folder.join(format!("{}.settings", self.name));
         let Ok(recorded) = std::fs::read(file) else { return };
@@ -229,12 +229,12 @@ impl InstancePaths {
     }
 }
 
-/// Whether the other end is a process of the user who runs this, as the kernel has it.
+/// Whether the other end is a process of our user, as the kernel reports it.
 pub(crate) fn is_ours(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
-/// For files that are nobody else's to read.
+/// For files that other users may not read.
 fn private() -> OpenOptions {
     let mut options = File::options();
     options.create(true).mode(0o600);

@@ -58,7 +58,7 @@ fn default_filter(command: &Command) -> &'static str {
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let mut settings = cli.settings;
-    settings.store.tidy().map_err(anyhow::Error::msg)?;
+    settings.store.tidy()?;
     match &cli.command {
         Command::Setup(args) => {
             commands::setup::run(args, &settings.components()?)?;
@@ -67,7 +67,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Completions(args) => return commands::shell::completions(args),
         Command::Man(args) => return commands::shell::man(args),
         Command::Health(_) | Command::Doctor(_) => {}
-        // Told here, to whoever typed it, and not first in the log of a process in the background.
+        // Checked here, at the terminal, so that it is not only in the log of a background process.
         _ => settings.check()?,
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

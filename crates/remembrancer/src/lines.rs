@@ -1,4 +1,4 @@
-//! The protocol in lines, as the local socket and `stdio` speak it: a line that is too long, broken or no message is
+//! The protocol in lines, as on the local socket and `stdio`: a line that is too long, broken or no message is
 //! answered, since its sender waits.
 
 use std::io;
@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use crate::message::{self, Fault, INVALID_REQUEST, MESSAGE_MAX_BYTES, PARSE_ERROR, SMALL_MAX_BYTES};
 
-/// What is kept of the end of a line that is too long: the id may stand there.
+/// What is kept of the end of a line that is too long: the id may be there.
 const TAIL_BYTES: usize = 512;
 /// What is kept of its beginning.
 const HEAD_BYTES: usize = 4 * 1024;
@@ -31,7 +31,7 @@ pub(crate) struct Lines<R, W> {
     line: Line,
     // Both outlive a `receive` that is given up: what it began is finished by the next.
     hearing: Option<JoinHandle<Heard>>,
-    telling: Option<JoinHandle<()>>,
+    answering: Option<JoinHandle<()>>,
     write: Arc<Mutex<Option<W>>>,
 }
 
@@ -45,16 +45,16 @@ where
             read,
             line: Line::default(),
             hearing: None,
-            telling: None,
+            answering: None,
             write: Arc::new(Mutex::new(Some(write))),
         }
     }
 
-    fn tell(&mut self, fault: &Fault) {
+    fn answer_fault(&mut self, fault: &Fault) {
         tracing::debug!(fault = fault.message, "a line was refused");
         let (write, mut line) = (Arc::clone(&self.write), fault.answer().to_string());
         line.push('\n');
-        self.telling = Some(tokio::spawn(async move {
+        self.answering = Some(tokio::spawn(async move {
             let _ = write_line(&write, line.as_bytes()).await;
         }));
     }
@@ -88,9 +88,9 @@ where
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if let Some(telling) = &mut self.telling {
-                let _ = telling.await;
-                self.telling = None;
+            if let Some(answering) = &mut self.answering {
+                let _ = answering.await;
+                self.answering = None;
             }
             let heard = if let Some(hearing) = &mut self.hearing {
                 let heard = hearing.await;
@@ -110,7 +110,7 @@ where
                     }
                     Ok(None) => return None,
                     Err(error) => {
-                        tracing::debug!(%error, "a connection was lost");
+                        tracing::debug!(%error, "failed to read from a connection");
                         return None;
                     }
                 }
@@ -118,7 +118,7 @@ where
             match heard {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                Err(fault) => self.tell(&fault),
+                Err(fault) => self.answer_fault(&fault),
             }
         }
     }
@@ -150,7 +150,7 @@ fn hear(line: &[u8]) -> Heard {
     }
 }
 
-/// Notifications are never answered, also those that nobody knows.
+/// Notifications are never answered, also unknown ones.
 fn is_notification(line: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Envelope {
@@ -245,14 +245,14 @@ mod tests {
             "{{\"id\":1,\"a\":\"{long}\"}}\nnext\n{{\"a\":\"{long}\",\"id\":\"two\"}}\n{{\"a\":\"{long}\"}}\nlast\nno end"
         );
         let ended = ended(text.as_bytes()).await;
-        let told: Vec<Value> = ended
+        let answered: Vec<Value> = ended
             .iter()
             .map(|one| match one {
                 Ended::Whole(line) => json!(String::from_utf8_lossy(line)),
                 Ended::TooLong(id) => json!([id]),
             })
             .collect();
-        assert_eq!(told, [json!([1]), json!("next"), json!(["two"]), json!([null]), json!("last")]);
+        assert_eq!(answered, [json!([1]), json!("next"), json!(["two"]), json!([null]), json!("last")]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What a message of the protocol may cost. It is walked once without keeping anything of it, and only what
-//! passes is made into a tree; large ones on threads that nobody waits for.
+//! passes is parsed into a tree; large ones on threads of their own.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -20,7 +20,7 @@ pub(crate) const SMALL_MAX_BYTES: usize = 64 * 1024;
 const VALUES_MAX: usize = 300_000;
 const ID_MAX_CHARS: usize = 256;
 const ID_KEY: &[u8] = b"\"id\":";
-/// The most of a fault that is told to who made it.
+/// The most of a fault that is shown to the client.
 const FAULT_MAX_CHARS: usize = 200;
 
 pub(crate) const PARSE_ERROR: i64 = -32700;
@@ -28,7 +28,7 @@ pub(crate) const INVALID_REQUEST: i64 = -32600;
 /// Nothing is wrong with the message.
 pub(crate) const NOT_NOW: i64 = -32000;
 
-/// How many large messages are read at a time, whoever sent them.
+/// How many large messages are read at a time, from all clients.
 static READERS: Semaphore = Semaphore::const_new(2);
 
 /// Why a message is not taken in.
@@ -96,7 +96,7 @@ pub(crate) fn id_of_parts(head: &[u8], tail: &[u8]) -> Value {
     };
     let mut last = serde_json::Deserializer::from_slice(&tail[at + ID_KEY.len()..]).into_iter::<Id>();
     let Some(Ok(Id(id))) = last.next() else { return Value::Null };
-    // Only what stands at the very end is the message's own.
+    // Only an id at the very end is the message's own.
     let rest = &tail[at + ID_KEY.len() + last.byte_offset()..];
     if rest.trim_ascii() == b"}" { id } else { Value::Null }
 }
@@ -235,7 +235,7 @@ impl<'de> Visitor<'de> for Walk<'_> {
             if seen.contains(&key) {
                 let key = cut(&key, 60);
                 return Err(de::Error::custom(format_args!(
-                    "the key {key:?} stands twice in an object; say it once"
+                    "the key {key:?} is twice in an object; write it once"
                 )));
             }
             seen.insert(key);
@@ -287,9 +287,9 @@ mod tests {
         for arguments in [r#"{"id":"art_1","id":"art_2"}"#, r#"{"id":"art_1","\u0069d":"art_2"}"#] {
             let refused = fault(&format!(r#"{{"id":1,"params":{{"arguments":{arguments}}}}}"#));
             assert_eq!(refused.code, INVALID_REQUEST);
-            assert!(refused.message.contains("\"id\" stands twice"), "{}", refused.message);
+            assert!(refused.message.contains("\"id\" is twice"), "{}", refused.message);
         }
-        // In two objects it stands once in each.
+        // In two objects it is once in each.
         assert!(check(br#"{"id":1,"params":[{"a":1},{"a":2}]}"#).is_ok());
     }
 

@@ -17,7 +17,7 @@ use crate::settings::Settings;
 /// Connections that a command has to the database of a data folder.
 const CONNECTIONS: u32 = 4;
 
-/// The process that holds the data folder, which does not end for want of clients as long as this is there.
+/// Keeps the process that holds the data folder from ending for lack of clients.
 pub(crate) struct Held {
     _stream: BufReader<UnixStream>,
     /// What the process extracts with: name and version.

@@ -19,7 +19,7 @@ use crate::daemon::send_line;
 use crate::tools::ToolRegistry;
 use memory_engine::readiness::{Announce, Readiness};
 
-/// What a client that waits for it is told.
+/// A line to the client that waits for it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ReembedReply {
     /// Passages so far.
@@ -50,7 +50,7 @@ impl Reembedder {
         self.restart.notified().await;
     }
 
-    /// Answers a client that wants the vectors of another model, as long as it waits for them.
+    /// Serves a client's request for the vectors of another model, for as long as the client waits.
     pub(crate) async fn reembed(
         &self,
         from: &mut (impl AsyncRead + Unpin),
@@ -78,7 +78,7 @@ impl Reembedder {
         keep_old: bool,
     ) -> anyhow::Result<Value> {
         let memory = self.memory(registry).await?;
-        let model = load(self.settings.files().map_err(anyhow::Error::msg)?, model_dir).await?;
+        let model = load(self.settings.files()?, model_dir).await?;
         let (progress, mut seen) = watch::channel(Progress::default());
         let report = |at: Progress| {
             progress.send_replace(at);
@@ -116,7 +116,7 @@ pub(crate) async fn load(files: ModelFiles, model_dir: PathBuf) -> anyhow::Resul
     Ok(Arc::new(tokio::task::spawn_blocking(move || files.load()).await??))
 }
 
-/// What became of the models, as the command tells it.
+/// What became of the models, as the command shows it.
 pub(crate) fn summary(done: &Reembedded) -> Value {
     let ids = |models: &[memory_core::ports::ModelInfo]| -> Vec<String> {
         models.iter().map(|model| model.id.clone()).collect()

@@ -57,14 +57,14 @@ pub struct Settings {
     /// About how many characters of the knowledge graph one answer has unless a limit is asked for
     #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true, help_heading = "Knowledge graph")]
     pub(crate) graph_page_chars: u32,
-    /// Seconds that a process which a host or a command started in the background stays when nobody uses it
+    /// Seconds that a process which a host or a command started in the background stays when no client uses it
     #[arg(long, env = "REMEMBRANCER_IDLE_SECONDS", default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=604_800), global = true, help_heading = "Where the data is")]
     pub(crate) idle_seconds: u32,
     #[arg(skip)]
     pub(crate) given: Given,
 }
 
-/// The settings that whoever started this has given, by a flag or by the environment: variable → flag.
+/// The settings that were given by a flag or by the environment: variable → flag.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given(BTreeMap<String, String>);
 
@@ -119,7 +119,7 @@ pub(crate) struct ListenSettings {
     /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
     #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000), global = true)]
     pub(crate) max_connections: u32,
-    /// Address that metrics and health are told at, e.g. `127.0.0.1:9464`; none unless it is given
+    /// Address to serve metrics and health at, e.g. `127.0.0.1:9464`; none unless it is given
     #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS", global = true)]
     pub(crate) metrics_bind: Option<String>,
 }
@@ -128,8 +128,9 @@ impl Settings {
     /// Refuses, before anything is begun, what cannot work. Nothing is connected to.
     pub fn check(&self) -> anyhow::Result<()> {
         self.extractor()?;
-        self.mirror.address().and_then(|_| self.mirror.check()).map_err(anyhow::Error::msg)?;
-        vector::api_key().map_err(anyhow::Error::msg)?;
+        self.mirror.address()?;
+        self.mirror.check()?;
+        vector::api_key()?;
         self.store.check()?;
         if let Some(folder) = self.reranker.reranker_dir.as_ref().filter(|folder| !folder.is_dir()) {
             bail!(
@@ -181,8 +182,8 @@ impl Settings {
 
     /// The server that the vectors are mirrored to, if any.
     pub(crate) fn mirror_server(&self) -> anyhow::Result<Option<Qdrant>> {
-        let key = vector::api_key().map_err(anyhow::Error::msg)?;
-        Qdrant::of(&self.mirror, key, Times::default()).map_err(anyhow::Error::msg)
+        let key = vector::api_key()?;
+        Ok(Qdrant::of(&self.mirror, key, Times::default())?)
     }
 
     /// The extractor that is configured.
@@ -193,7 +194,7 @@ impl Settings {
     /// The reranker that is configured, loaded; waits for up to some seconds.
     pub async fn reranking(&self) -> anyhow::Result<Option<Reranking>> {
         let Some(dir) = self.reranker.reranker_dir.clone() else { return Ok(None) };
-        let files = self.model.files().map_err(anyhow::Error::msg)?;
+        let files = self.model.files()?;
         let loading = tokio::task::spawn_blocking(move || files.load_reranker(&dir));
         let reranker = loading.await.context("the thread that loads the reranker died")??;
         let deadline = Duration::from_millis(self.reranker.reranker_deadline_ms);
@@ -201,7 +202,7 @@ impl Settings {
     }
 
     pub(crate) fn data_dir(&self) -> anyhow::Result<PathBuf> {
-        self.model.data_dir().map_err(anyhow::Error::msg)
+        Ok(self.model.data_dir()?)
     }
 
     pub fn components(&self) -> anyhow::Result<Components> {
@@ -234,10 +235,10 @@ pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
 
 const SECRET_FILES: [&str; 4] =
     ["DATABASE_PASSWORD_FILE", "REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY_FILE", "QDRANT_API_KEY_FILE"];
-/// Where containers have theirs: whoever runs them decides who may read them there, not the mode.
+/// Where containers have theirs: access to them is decided by the runtime, not by the mode.
 const MOUNTED_SECRETS: &str = "/run/secrets";
 
-/// Secrets in files that others can read: said once, by the process that keeps using them.
+/// Logs secrets in files that other users can read: once, by the process that keeps using them.
 pub(crate) fn warn_of_open_secrets() {
     for open in open_secrets() {
         tracing::warn!("{open}");

@@ -1,4 +1,4 @@
-//! What HTTP requests are told while the process ends: that it ends, and when to come again.
+//! The answer to HTTP requests while the process ends: that it ends, and when to try again.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -14,7 +14,7 @@ const NOT_BEGUN: &str = "The server is stopping and has not begun this. Try agai
 const CUT_OFF: &str = "The server stopped before this was answered; whether it was done is not known. Try again in a few \
                        seconds, after a look when it was a change.";
 
-/// A request that comes too late is refused; one whose answer the protocol library had to give up is told so.
+/// Refuses a request that comes too late, and replaces the answer of one that the protocol library had to give up.
 pub(crate) async fn refuse_while_stopping(
     State(stop): State<CancellationToken>,
     request: Request,

@@ -1,5 +1,5 @@
 //! A stand-in for a Qdrant server: the real protocol, over the client library's own server side, with a small exact
-//! engine behind it. It refuses every field of a request that it does not model, and breaks when told to.
+//! engine behind it. It refuses every field of a request that it does not model, and breaks off on request.
 
 mod engine;
 mod filter;
@@ -134,7 +134,7 @@ impl StandIn {
         self.running = Some(runtime);
     }
 
-    /// Nobody listens any more, and every connection is cut.
+    /// Closes the listener, and cuts every connection.
     pub fn stop(&mut self) {
         if let Some(runtime) = self.running.take() {
             runtime.shutdown_background();

@@ -69,11 +69,11 @@ fn parse(text: &str) -> anyhow::Result<Vec<Conversation>> {
     let mut ids = BTreeSet::new();
     for conversation in &conversations {
         if !ids.insert(&conversation.id) {
-            bail!("the conversation '{}' stands there twice", conversation.id);
+            bail!("the conversation '{}' is there twice", conversation.id);
         }
         let mut turns = BTreeSet::new();
         if let Some(twice) = conversation.turns.iter().find(|turn| !turns.insert(&turn.id)) {
-            bail!("the turn '{}' of '{}' stands there twice", twice.id, conversation.id);
+            bail!("the turn '{}' of '{}' is there twice", twice.id, conversation.id);
         }
     }
     Ok(conversations)

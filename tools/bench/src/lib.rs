@@ -1,6 +1,6 @@
 //! How well and how fast a memory is: retrieval quality on annotated conversations, and latency over its size.
 //!
-//! The pure parts (metrics, generators) stand apart from the runs, which work on a [`Memory`](memory_engine::Memory) that
+//! The pure parts (metrics, generators) are separate from the runs, which work on a [`Memory`](memory_engine::Memory) that
 //! the caller has opened.
 
 pub mod configurations;

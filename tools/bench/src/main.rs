@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 #[tokio::main]
 async fn run(cli: Cli) -> anyhow::Result<()> {
     let mut settings = cli.settings;
-    settings.store.tidy().map_err(anyhow::Error::msg)?;
+    settings.store.tidy()?;
     settings.check()?;
     match cli.command {
         Command::Quality(args) => quality::run(&settings, args).await,

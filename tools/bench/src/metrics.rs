@@ -1,4 +1,4 @@
-//! How much of the evidence of a question stands among the first results.
+//! How much of the evidence of a question is among the first results.
 
 use serde::Serialize;
 

@@ -13,7 +13,7 @@ const PANEL_HEIGHT: u32 = 340;
 const MARGIN: u32 = 14;
 const LEGEND_WIDTH: u32 = 150;
 const FONT: &str = "sans-serif";
-/// Colours that also differ for those who see few (Okabe & Ito 2008).
+/// Colours that also differ for colour-blind readers (Okabe & Ito 2008).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),

@@ -40,7 +40,7 @@ fn kilobytes(value: &str) -> Option<u64> {
 }
 
 /// The proportional set size of a process in bytes: memory that is shared counts in parts. `None` where the system
-/// does not tell.
+/// does not report it.
 pub fn proportional_bytes(pid: u32) -> Option<u64> {
     let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
     Some(kilobytes(&value_of(&rollup, "Pss")?)? * 1024)

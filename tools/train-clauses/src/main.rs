@@ -17,7 +17,7 @@ use memory_extraction::{ClauseModel, RulesExtractor, clauses_of};
 use maxent::{Example, Label};
 
 const FOLDS: usize = 5;
-/// No category is told less precisely than this on documents that were left out.
+/// The least precision of any category on documents that were left out.
 const PRECISION_MIN: f32 = 0.73;
 
 #[tokio::main(flavor = "current_thread")]

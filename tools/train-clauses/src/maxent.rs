@@ -19,7 +19,7 @@ const SHORT_THRESHOLD_MIN: u8 = 20;
 /// Features that weigh less than this for every class are left out of the file.
 const WEIGHT_MIN: f32 = 0.18;
 
-/// A clause with what it tells.
+/// A clause with its labels.
 pub(crate) struct Example {
     pub(crate) document: usize,
     pub(crate) features: Vec<String>,
@@ -187,10 +187,10 @@ pub(crate) struct Label {
     pub(crate) is_optional: bool,
 }
 
-/// What each clause tells: the clause that agrees best with a label is its event; others that meet it are neither right
+/// The labels of each clause: the clause that agrees best with a label is its event; others that meet it are neither right
 /// nor wrong. Of an act of several turns it is the last.
 pub(crate) fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Option<[f32; CLASSES]>> {
-    let mut told: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];
+    let mut labelled: Vec<[f32; CLASSES]> = vec![[0.0; CLASSES]; clauses.len()];
     let mut met = BTreeSet::new();
     for label in labels {
         let mut carriers = Vec::new();
@@ -203,10 +203,10 @@ pub(crate) fn targets(clauses: &[(usize, usize)], labels: &[Label]) -> Vec<Optio
         for category in &label.categories {
             let class = Category::ALL.iter().position(|known| known == category).map_or(0, |at| at + 1);
             let share = 1.0 / label.categories.len() as f32;
-            told[*carrier][class] = told[*carrier][class].max(share);
+            labelled[*carrier][class] = labelled[*carrier][class].max(share);
         }
     }
-    let judged = told.into_iter().enumerate().map(|(at, mut row)| {
+    let judged = labelled.into_iter().enumerate().map(|(at, mut row)| {
         let all: f32 = row.iter().sum();
         if all > 0.0 {
             return Some(row.map(|part| part / all));

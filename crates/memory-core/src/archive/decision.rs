@@ -1,5 +1,5 @@
-//! What somebody has decided about who is who, as lines. An entity is told by what a text says of it, since its row is made
-//! anew by whoever reads the texts again.
+//! Decisions about which entities are the same, as lines. An entity is identified by what a text says of it, since another
+//! extraction of the texts makes a new row.
 
 use memory_language::text::cut;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use crate::Invalid;
 use crate::entity::{EntityType, is_address, normalised_name};
 use crate::graph::share;
 
-/// The most addresses, and the most revisions, that an entity is told by.
+/// The most addresses, and the most revisions, that identify an entity.
 pub const SIGNS_MAX: usize = 16;
 const NAME_MAX_CHARS: usize = 3_000;
 const REASONS_MAX: usize = 20;
@@ -21,7 +21,7 @@ pub struct ArchivedTerms {
     pub entity_type: String,
     /// As names are compared: in lower case, with single spaces.
     pub name: String,
-    /// What tells it from others of that name, where there are several.
+    /// What distinguishes it from others of that name, where there are several.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub distinguisher: String,
     /// The e-mail addresses that it goes by.
@@ -83,7 +83,7 @@ impl ArchivedTerms {
         }
         if self.addresses.len() > SIGNS_MAX || self.revisions.len() > SIGNS_MAX {
             return Err(Invalid::new(format!(
-                "an entity is told by at most {SIGNS_MAX} addresses and {SIGNS_MAX} revisions"
+                "an entity is identified by at most {SIGNS_MAX} addresses and {SIGNS_MAX} revisions"
             )));
         }
         Ok(())
@@ -93,11 +93,11 @@ impl ArchivedTerms {
 fn check_pair(first: &ArchivedTerms, second: &ArchivedTerms) -> Result<(), Invalid> {
     first.check()?;
     second.check()?;
-    let told = |terms: &ArchivedTerms| {
+    let identity = |terms: &ArchivedTerms| {
         (terms.entity_type.clone(), terms.name.clone(), terms.distinguisher.clone(), terms.addresses.clone())
     };
-    if told(first) == told(second) {
-        return Err(Invalid::new(format!("'{}' is told twice: name two entities", cut(&first.name, 40))));
+    if identity(first) == identity(second) {
+        return Err(Invalid::new(format!("'{}' is named twice: name two entities", cut(&first.name, 40))));
     }
     Ok(())
 }

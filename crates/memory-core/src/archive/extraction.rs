@@ -1,4 +1,4 @@
-//! What was extracted from a revision, as a line: who and what it names, and the events in it.
+//! What was extracted from a revision, as a line: the entities and the events in it.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub struct ArchivedExtraction {
     pub extracted_at: Timestamp,
     /// How much the extractor said that the text does not bear out.
     pub rejected: i32,
-    /// Somebody wants the revision to be read again.
+    /// Another extraction of the revision was requested.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -33,16 +33,16 @@ pub struct ArchivedExtraction {
     pub events: Vec<ArchivedEvent>,
 }
 
-/// Someone or something that the revision names. Events refer to it by its index, from 0.
+/// An entity that the revision names. Events refer to it by its index, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArchivedName {
     pub name: String,
     pub entity_type: String,
-    /// What tells it from others of that name, where there are several.
+    /// What distinguishes it from others of that name, where there are several.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub distinguisher: String,
-    /// The names that this revision tells it by.
+    /// The names that this revision uses for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
     /// From which to which character of the content.
@@ -86,7 +86,7 @@ pub struct ArchivedEvidence {
 }
 
 impl ArchivedExtraction {
-    /// The revisions that it speaks of, its own first.
+    /// The revisions that it refers to, its own first.
     pub fn revisions(&self) -> Vec<u64> {
         let mut revisions = vec![self.revision];
         for evidence in self.events.iter().flat_map(|event| &event.evidence) {

@@ -3,7 +3,7 @@
 //!
 //! Lines lean on lines before them: a revision on its artifact, what is in a graph on its thread, an
 //! observation on its entity. What is made from these, such as passages, indexes and vectors, is made anew;
-//! so are events, unless the archive was asked to have them. What somebody decided about entities goes along.
+//! so are events, unless the archive was asked to have them. Decisions about entities are included.
 
 mod decision;
 mod extraction;
@@ -90,9 +90,9 @@ pub struct ArchivedRevision {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_index: Option<i32>,
     pub created_at: Timestamp,
-    /// It stands at its place now.
+    /// It is the latest at its place.
     pub latest: bool,
-    /// The numbers of the revisions whose place it took.
+    /// The numbers of the revisions that it superseded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<u64>,
     /// The number of the one that took its place, where that came in before.
@@ -183,7 +183,7 @@ fn not_an_archive(text: &[u8]) -> String {
 impl ArchiveLine {
     fn check(&self) -> Result<(), Invalid> {
         match self {
-            // Revisions and extractions are checked with the contents that they speak of.
+            // Revisions and extractions are checked with the contents that they refer to.
             Self::Header(Header { version: ARCHIVE_VERSION_MIN..=ARCHIVE_VERSION })
             | Self::Revision(_)
             | Self::Extraction(_) => Ok(()),
@@ -376,7 +376,7 @@ mod tests {
             (LINES[8].replace("obs_", "obs-"), "Invalid observation id"),
             (LINES[8].replace("\"version\":2", "\"version\":0"), "counted from 1"),
             (LINES[9].replace("Bob", "\\u0000"), "Invalid to: it has a NUL"),
-            (LINES[10].replace("ann lee", "ann"), "'ann' is told twice"),
+            (LINES[10].replace("ann lee", "ann"), "'ann' is named twice"),
             (LINES[10].replace("0.5", "1.5"), "Invalid score 1.5"),
             (LINES[11].replace("[\"ann@x.org\"]", "[\"ann\"]"), "'ann' is no e-mail address"),
             (LINES[12].replace("acme inc", " - "), "' - ' is no name"),

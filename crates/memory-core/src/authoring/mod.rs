@@ -26,7 +26,7 @@ pub const DEFAULT_RELATION_IMPORTANCE: f64 = 0.7;
 pub const VALIDATION_HINT: &str =
     "Fix all validation errors and retry. All entities must be valid to maintain memory integrity.";
 
-/// The most errors, and the most warnings, told of one entity; a last line counts the rest.
+/// The most errors, and the most warnings, reported for one entity; a last line counts the rest.
 pub const MAX_MESSAGES_PER_ENTITY: usize = 50;
 /// The most names of the thread that a close match is looked for among.
 pub const MAX_SUGGESTED_FROM: usize = 5_000;
@@ -96,18 +96,18 @@ pub struct KnownEntity {
     pub entity_type: String,
     /// To or from another.
     pub has_relation: bool,
-    /// It was said to stand without relations.
+    /// It was declared to have no relations.
     pub is_root: bool,
 }
 
 /// What the thread has: of the names that [`lookups`] asks for those that exist, and other names to suggest.
 #[derive(Debug, Clone, Default)]
-pub struct Known {
+pub struct ThreadNames {
     entities: BTreeMap<String, KnownEntity>,
     others: BTreeSet<String>,
 }
 
-impl Known {
+impl ThreadNames {
     pub fn new(entities: impl IntoIterator<Item = (String, KnownEntity)>) -> Self {
         Self { entities: entities.into_iter().collect(), others: BTreeSet::new() }
     }
@@ -221,7 +221,7 @@ pub fn lookups(drafts: &[EntityDraft], limits: &AuthoringLimits) -> Vec<String> 
 }
 
 /// Checks a request against the rules and against what the thread has.
-pub fn check(drafts: &[EntityDraft], known: &Known, limits: &AuthoringLimits) -> Checked {
+pub fn check(drafts: &[EntityDraft], known: &ThreadNames, limits: &AuthoringLimits) -> Checked {
     if let Some(error) = wrong_number(drafts.len(), limits) {
         return Checked { errors: vec![error], ..Checked::default() };
     }

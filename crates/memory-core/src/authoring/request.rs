@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::{
     AuthoredEntity, AuthoredRelation, AuthoringLimits, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE,
-    DEFAULT_RELATION_IMPORTANCE, EntityCheck, EntityDraft, Known, MAX_SUGGESTED_FROM, distinct, shown,
+    DEFAULT_RELATION_IMPORTANCE, EntityCheck, EntityDraft, MAX_SUGGESTED_FROM, ThreadNames, distinct, shown,
     suggested,
 };
 
@@ -32,7 +32,7 @@ pub(super) struct Group<'a> {
 pub(super) struct Request<'a> {
     pub(super) drafts: &'a [EntityDraft],
     pub(super) limits: &'a AuthoringLimits,
-    pub(super) known: &'a Known,
+    pub(super) known: &'a ThreadNames,
     /// By the index of their first draft.
     pub(super) groups: Vec<Group<'a>>,
     pub(super) group_of: Vec<usize>,
@@ -44,7 +44,11 @@ pub(super) struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    pub(super) fn new(drafts: &'a [EntityDraft], known: &'a Known, limits: &'a AuthoringLimits) -> Self {
+    pub(super) fn new(
+        drafts: &'a [EntityDraft],
+        known: &'a ThreadNames,
+        limits: &'a AuthoringLimits,
+    ) -> Self {
         let mut request = Self {
             drafts,
             limits,
@@ -63,7 +67,7 @@ impl<'a> Request<'a> {
             let name = draft.name.trim();
             let next = request.groups.len();
             let kind = draft.entity_type.trim().to_lowercase();
-            // A draft whose type was forgotten is not also told that its type is another one.
+            // A draft without a type gets no second error that its type is another one.
             let at = match request.first_of.get(name) {
                 _ if name.is_empty() => next,
                 Some(first) if kind.is_empty() => request.group_of[*first],

@@ -140,7 +140,7 @@ impl TokenCounter {
     }
 }
 
-/// Cuts the text wherever cl100k_base cuts it whatever stands around.
+/// Cuts the text wherever cl100k_base cuts it in any context.
 fn stretches(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -277,7 +277,7 @@ fn piece_end(text: &str) -> usize {
         .map_or_else(|| text.floor_char_boundary(RUN_PIECE_BYTES), |(_, end)| end)
 }
 
-/// Whether cl100k_base's pattern splits between these two characters whatever stands around them:
+/// Whether cl100k_base's pattern splits between these two characters in any context:
 ///
 /// `'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 ///
@@ -299,10 +299,10 @@ fn always_splits(left: char, right: char) -> bool {
     }
 }
 
-/// What may stand between the end of a sentence and the space after it.
+/// What may be between the end of a sentence and the space after it.
 const SENTENCE_CLOSERS: &str = "\"')]*_”’»」』）";
 
-/// What a cut stands at, weakest first.
+/// What is at a cut, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Break {
     Anywhere,

@@ -1,4 +1,4 @@
-//! What ends a promise: an event of the same owner about the same matter, told in other words.
+//! What ends a promise: an event of the same owner about the same matter, in other words.
 //!
 //! Two events are about one matter when the words that carry meaning are mostly the same, rare ones among the owner's
 //! promises counting more, or when they name the same ticket. An event ends the promise that it fits clearly better than
@@ -58,7 +58,7 @@ impl CommitmentState {
     }
 }
 
-/// What an event is about, as far as its words tell: by this two events are compared.
+/// What an event is about, as far as its words show: by this two events are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitmentFingerprint {
     /// Stems that carry meaning.
@@ -71,7 +71,7 @@ pub struct CommitmentFingerprint {
 }
 
 impl CommitmentFingerprint {
-    /// The names of those who act are left out: they tell nothing of the matter.
+    /// The names of the actors are left out: they do not identify the matter.
     pub fn of(narrative: &str, actors: &[String], subjects: &[i64]) -> Self {
         let mut matter = Self {
             words: BTreeSet::new(),
@@ -132,10 +132,10 @@ impl CommitmentFingerprint {
         tags.chain(self.subjects.iter().map(|subject| format!("s{subject}"))).collect()
     }
 
-    /// As [`tags`](Self::tags) gave it; also from a narrative that stands behind an exclamation mark.
+    /// As [`tags`](Self::tags) gave it; also from a narrative behind an exclamation mark.
     pub fn from_tags(tags: &[String]) -> Self {
-        if let [told] = tags
-            && let Some(narrative) = told.strip_prefix('!')
+        if let [tag] = tags
+            && let Some(narrative) = tag.strip_prefix('!')
         {
             return Self::of(narrative, &[], &[]);
         }
@@ -161,7 +161,7 @@ impl CommitmentFingerprint {
     }
 }
 
-/// How an event of this category, told so, ends a promise; `None` where it ends nothing.
+/// How an event of this category and narrative ends a promise; `None` where it ends nothing.
 pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
     const CANCELLED: [&str; 9] = [
         "cancel",
@@ -303,7 +303,7 @@ pub fn ended(event: &CommitmentFingerprint, promises: &[Promise<'_>], rarity: &R
         .collect()
 }
 
-/// "Done" ends the only promise that stands near, or the only one of the verb that it says.
+/// "Done" ends the only promise nearby, or the only one of the verb that it says.
 fn answered(event: &CommitmentFingerprint, promises: &[Promise<'_>]) -> Vec<(usize, f32)> {
     let near: Vec<usize> = (0..promises.len()).filter(|at| promises[*at].is_near).collect();
     let same_verb = |at: &&usize| promises[**at].matter.verbs.intersection(&event.verbs).next().is_some();
@@ -348,8 +348,8 @@ mod tests {
 
     #[test]
     fn a_matter_is_read_as_it_was_stored() {
-        let told = "Alice will ship release 2 of the client, APO-12.";
-        let matter = CommitmentFingerprint::of(told, &["Alice".to_owned()], &[7, 9]);
+        let narrative = "Alice will ship release 2 of the client, APO-12.";
+        let matter = CommitmentFingerprint::of(narrative, &["Alice".to_owned()], &[7, 9]);
         assert!(matter.tags().iter().any(|tag| tag == "tapo-12") && !matter.is_bare());
         assert_eq!(CommitmentFingerprint::from_tags(&matter.tags()), matter);
         assert_eq!(
@@ -378,11 +378,7 @@ mod tests {
         assert_eq!(ends("Alice wrote the budget report.", &reports), [1]);
         let retold =
             ["Alice will write the budget report.", "Alice agreed to write the budget report by May."];
-        assert_eq!(
-            ends("Alice finished the budget report.", &retold),
-            [0, 1],
-            "a promise that is told twice"
-        );
+        assert_eq!(ends("Alice finished the budget report.", &retold), [0, 1], "a promise that is repeated");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What single words of a narrative are: verbs of doing, dates, tickets, or nothing to tell a matter by.
+//! What single words of a narrative are: verbs of doing, dates, tickets, or nothing that identifies a matter.
 
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 use memory_language::lexicon::english_stem;

@@ -49,7 +49,7 @@ pub fn names_in_question(question: &str) -> Vec<String> {
         .collect();
     let may_end = |word: &String| !is_function_word(word);
     let mut names: Vec<String> = Vec::new();
-    // Longer names first: who is called by them is meant rather than somebody called by a part.
+    // Longer names first: an entity with the whole name is meant rather than one with a part of it.
     for length in (1..=NAME_WORDS_MAX.min(words.len())).rev() {
         for run in words.windows(length) {
             let begins = length > 1 && run.first().is_some_and(|word| word == "the");

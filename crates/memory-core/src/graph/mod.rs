@@ -1,6 +1,6 @@
 //! The knowledge graph: entities, relations between them and observations about them, in threads.
 //!
-//! Clients write it themselves. Names are case-sensitive; search is not, by the folding that stands here.
+//! Clients write it themselves. Names are case-sensitive; search is not, by the folding below.
 
 mod cursor;
 mod page;
@@ -188,11 +188,11 @@ pub fn share(name: &str, value: Option<f64>) -> Result<Option<f32>, Invalid> {
 
 /// A share as it was given: 0.9 is kept as the 32-bit number next to it, which as a 64-bit one is 0.8999999761581421.
 pub fn as_given(share: f32) -> f64 {
-    // A number is written with as many digits as tell it from its neighbours.
+    // A number is written with as many digits as distinguish it from its neighbours.
     share.to_string().parse().unwrap_or_else(|_| f64::from(share))
 }
 
-/// The start of a hash that stands for a text of any length in an index.
+/// The start of a hash that represents a text of any length in an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TextKey(pub u128);
 
@@ -229,7 +229,7 @@ pub fn entity_id(thread_name: &str, name: &str) -> String {
     format!("ent_{:016x}", TextKey::finish(hash).0 >> 64)
 }
 
-/// The text without regard to case: each character's lower-case form, whatever stands beside it.
+/// The text without regard to case: each character's lower-case form, whatever is beside it.
 pub fn fold(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c }).collect()
 }

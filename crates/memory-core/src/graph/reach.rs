@@ -2,7 +2,7 @@
 
 use super::{FILE_PREFIX, GraphFile, GraphScope};
 
-/// The graphs that whoever asks may see. The files of others are never among them.
+/// The graphs that a client may see. The files of others are never among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GraphReach {
     One(GraphScope),

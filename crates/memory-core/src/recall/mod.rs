@@ -6,7 +6,7 @@ use std::collections::HashMap;
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// What BM25 knows about a namespace.
+/// The statistics of a namespace for BM25.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorpusStats {
     pub passages: f32,
@@ -30,14 +30,14 @@ pub fn bm25(stats: CorpusStats, idf: f32, frequency: f32, length: f32) -> f32 {
 const VECTOR_RANGE_MIN: f32 = 0.2;
 const LATE_RANGE_MIN: f32 = 0.15;
 /// Where the best evidence of an arm says nothing of the question, and where it answers it: in between the scores
-/// of all are lowered, so that a score tells something whatever else was found.
+/// of all are lowered, so that a score means the same whatever else was found.
 const VECTOR_SURE: (f32, f32) = (0.1, 0.5);
 const LATE_SURE: (f32, f32) = (0.08, 0.4);
 /// What scores are lowered to at most.
 const UNSURE_FACTOR: f32 = 0.1;
 /// What the joined score of a passage is multiplied by for each arm that cannot say anything of it.
 const UNKNOWN_FACTOR: f32 = 0.85;
-/// The same for one that only its words speak for, as long as its vector is not computed.
+/// The same for one that was found by words alone, while its vector is not computed yet.
 const UNEMBEDDED_FACTOR: f32 = 0.9;
 
 /// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
@@ -123,7 +123,7 @@ pub struct Fused<K> {
 }
 
 /// Joins the arms by a convex sum of their scores, each scaled to 0…1 over the passages; an arm that says nothing
-/// at all leaves its weight to the others. All are lowered by how little the best of them answers. Best first; ties stand in the order of their keys, so the same
+/// at all leaves its weight to the others. All are lowered by how little the best of them answers. Best first; ties are in the order of their keys, so the same
 /// question has the same answer. Source: Bruch et al. 2023, "An Analysis of Fusion Functions for Hybrid
 /// Retrieval".
 pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -> Vec<Fused<K>> {
@@ -246,7 +246,7 @@ pub struct ArtifactScore {
     pub neighbourhood: f32,
     pub time: f32,
     pub priors: f32,
-    /// What it gains so that it stands before outdated texts of its place.
+    /// What it gains to rank before outdated texts of its place.
     pub place: f32,
     /// What the reranker adds, where it has read the artifact's best passage.
     pub reranker: Option<ArmPlace>,
@@ -256,7 +256,7 @@ pub struct ArtifactScore {
 
 impl ArtifactScore {
     /// The same with a reranker's judgement in it, or without one where it has not read so far: both come to a scale on which
-    /// what was not read never stands before what was read and stood before it.
+    /// what was not read never ranks before what was read and ranked before it.
     fn joined(self, judged: Option<ArmPlace>, weight: f32) -> Self {
         let left = self.lowered(1.0 - weight);
         Self { score: left.score + judged.map_or(0.0, |place| place.share), reranker: judged, ..left }
@@ -295,7 +295,7 @@ impl ArtifactScore {
     }
 }
 
-/// Joins a reranker's judgements, 0 to 1, of the first of these scores, which stand best first, with all of them.
+/// Joins a reranker's judgements, 0 to 1, of the first of these scores, best first, with all of them.
 pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) {
     let mut order: Vec<usize> = (0..judged.len()).collect();
     order.sort_by(|a, b| judged[*b].total_cmp(&judged[*a]));
@@ -310,7 +310,7 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) 
 }
 
 /// The scores of artifacts from those of their best passages. A text of many passages loses a little; each
-/// gets a share of the best of itself and the turns near it, so that what is talked about at length stands before
+/// gets a share of the best of itself and the turns near it, so that what is talked about at length ranks before
 /// a chance hit; dates, recency and importance move what is nearly equal.
 pub fn score_artifacts(found: &[ArtifactSignals<'_>], weights: &RankingWeights) -> Vec<ArtifactScore> {
     let loss = |f: &ArtifactSignals<'_>| (LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).min(f.score);

@@ -111,7 +111,7 @@ impl GraphImport {
         }
         let handle = ObservationHandle::parse(&line.id)?;
         if !self.handles.insert(handle) {
-            return Err(misplaced(number, "its id stands on a line before"));
+            return Err(misplaced(number, "its id is on a line before"));
         }
         self.rows += 1;
         self.text += line.content.len();

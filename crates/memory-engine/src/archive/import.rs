@@ -11,7 +11,7 @@ use memory_core::archive::{
 use memory_core::artifact::{ArtifactUid, NewArtifact};
 use memory_core::chunk::chunk_text;
 use memory_core::id::{ContentHash, Namespace, RevisionId};
-use memory_core::job::Lane;
+use memory_core::job::Priority;
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_store::archive::{self, Decision, DoubtRow, Kind};
 use memory_store::artifacts::{self, Entry};
@@ -24,7 +24,7 @@ use super::{ArchiveImported, decisions};
 use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
-use crate::remember::{SHORT_TURN_TOKENS, lane_of, render_following_turn};
+use crate::remember::{SHORT_TURN_TOKENS, priority_of, render_following_turn};
 use crate::{EngineError, EngineSettings, long_text};
 
 /// How often there is something to report, in lines.
@@ -229,9 +229,9 @@ impl<'a> Import<'a> {
         if own.is_some() {
             (uid, _) = artifacts::find_place(tx, self.ns, &new).await?;
         }
-        let standing = if came.is_latest { archive::latest_at(tx, self.ns, &uid).await? } else { None };
+        let current = if came.is_latest { archive::latest_at(tx, self.ns, &uid).await? } else { None };
         let (mut is_latest, mut successor) = (came.is_latest, came.successor);
-        if let Some((id, hash, since)) = standing {
+        if let Some((id, hash, since)) = current {
             if hash == new.hash {
                 self.done.revisions.count(false);
                 return Ok(id);
@@ -248,7 +248,7 @@ impl<'a> Import<'a> {
         if let Some(successor) = successor {
             artifacts::name_successor(tx, self.ns, id, successor).await?;
         }
-        let replaced = standing.filter(|_| is_latest).map(|(id, ..)| id);
+        let replaced = current.filter(|_| is_latest).map(|(id, ..)| id);
         for superseded in replaced.into_iter().chain(came.superseded) {
             artifacts::name_successor(tx, self.ns, superseded, id).await?;
         }
@@ -293,7 +293,7 @@ impl<'a> Import<'a> {
             created_at: Some(created_at),
             queue_extract: turn.is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
             queue_embed: true,
-            lane: lane_of(Lane::Bulk, &chunked),
+            priority: priority_of(Priority::Bulk, &chunked),
         };
         let (id, _) =
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;
@@ -355,7 +355,7 @@ impl<'a> Import<'a> {
                 tx,
                 self.ns,
                 conversation,
-                Lane::Bulk,
+                Priority::Bulk,
                 settings.conversation_pause.as_secs_f64(),
                 settings.conversation_patience.as_secs_f64(),
             )

@@ -11,7 +11,7 @@ use super::{ArchiveExported, export};
 use crate::EngineError;
 use crate::progress::unreported;
 
-/// One state of a database, as long as this lives.
+/// One state of a database, for as long as this value exists.
 pub struct Whole(Tx);
 
 impl Whole {

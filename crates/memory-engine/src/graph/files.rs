@@ -1,7 +1,7 @@
 //! Graphs that are kept in files: bound, looked at, and deleted when the file is gone.
 //!
 //! The file is the truth. A graph whose file is gone answers nothing, but it is kept for a while: the file may be back, on
-//! a disk that was not mounted, and the graph knows more of it than it says, such as former versions.
+//! a disk that was not mounted, and the graph has more than the file, such as former versions.
 
 use std::path::{Path, PathBuf};
 

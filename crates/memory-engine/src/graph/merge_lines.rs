@@ -18,7 +18,7 @@ use crate::progress::{Progress, Report};
 const ROWS_AT_ONCE: usize = 500;
 /// … and about how much text.
 const TEXT_AT_ONCE: usize = 1_000_000;
-/// How many entities that stand in a file twice are named.
+/// How many entities that a file has twice are named.
 const REPEATED_NAMED: usize = 5;
 
 /// What an import has added, and what was there before.

@@ -62,7 +62,7 @@ impl KnowledgeGraph {
         &self.watched.changed_here
     }
 
-    /// Lets watchers and the indexing job know that a change was committed.
+    /// Notifies watchers and the indexing job of a committed change.
     pub(crate) fn announce_change(&self) {
         self.signals.wake_worker();
         self.watched.announce_change();

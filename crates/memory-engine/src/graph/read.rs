@@ -125,7 +125,7 @@ impl KnowledgeGraph {
         Ok(GraphPage { warning, ..page.await? })
     }
 
-    /// The entities in whose name, type or observations the query stands, in upper or lower case, and the
+    /// The entities whose name, type or observations contain the query, in upper or lower case, and the
     /// relations from and to them. An empty query finds all.
     #[tracing::instrument(skip_all, fields(%ns))]
     pub async fn search_nodes(

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memory_core::authoring::{
-    AuthoredEntity, Checked, EntityDraft, Known, KnownEntity, MAX_SUGGESTED_FROM, check, lookups,
+    AuthoredEntity, Checked, EntityDraft, KnownEntity, MAX_SUGGESTED_FROM, ThreadNames, check, lookups,
 };
 use memory_core::graph::{GraphRelation, GraphScope, TextKey, Weights, entity_id};
 use memory_core::id::Namespace;
@@ -88,7 +88,7 @@ impl KnowledgeGraph {
                 let mut tx = self.store.begin_snapshot().await?;
                 let known = match graph::find_thread(&mut tx, ns, scope).await? {
                     Some(thread) => self.known(&mut tx, &thread, drafts).await?,
-                    None => Known::default(),
+                    None => ThreadNames::default(),
                 };
                 Ok(check(drafts, &known, &self.settings.authoring))
             })
@@ -129,7 +129,7 @@ impl KnowledgeGraph {
         conn: &mut Conn,
         thread: &Thread,
         drafts: &[EntityDraft],
-    ) -> Result<Known, EngineError> {
+    ) -> Result<ThreadNames, EngineError> {
         let wanted = lookups(drafts, &self.settings.authoring);
         let found = graph::entities_named(conn, thread, &wanted).await?;
         let all_are_there = {
@@ -137,7 +137,7 @@ impl KnowledgeGraph {
             let there: std::collections::HashSet<&str> = found.iter().map(|f| f.name.as_str()).collect();
             wanted.iter().all(|name| sent.contains(name.as_str()) || there.contains(name.as_str()))
         };
-        let known = Known::new(found.into_iter().map(|entity| {
+        let known = ThreadNames::new(found.into_iter().map(|entity| {
             let known = KnownEntity {
                 entity_type: entity.entity_type,
                 has_relation: entity.has_relation,

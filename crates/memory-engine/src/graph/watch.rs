@@ -33,7 +33,7 @@ impl KnowledgeGraph {
         graph::versions(&mut *self.store.acquire().await?, graphs).await
     }
 
-    /// Commits a change of a graph and lets watchers know. Every change ends here.
+    /// Commits a change of a graph and notifies watchers. Every change ends here.
     pub(crate) async fn commit_change<T>(
         &self,
         mut tx: Tx,
@@ -65,7 +65,7 @@ impl KnowledgeGraph {
             match self.versions_of(&graphs).await {
                 Ok(versions) => self.watched.publish(&graphs, versions),
                 Err(error) => {
-                    tracing::debug!(error = %chain(&error), "watched graphs will be looked at again");
+                    tracing::debug!(error = %chain(&error), "failed to check the watched graphs; trying again");
                 }
             }
             self.wait_to_look(&mut hints).await;

@@ -29,7 +29,7 @@ impl WatchedGraphs {
         let mut versions = locked(&self.versions);
         if versions.values().map(watch::Sender::receiver_count).sum::<usize>() >= WATCHERS_MAX {
             return Err(Invalid::new(format!(
-                "This server tells {WATCHERS_MAX} subscribers of changes and has no place for another. Read again when you need to know."
+                "This server notifies {WATCHERS_MAX} subscribers of changes and has no place for another. Read again when you need to know."
             )));
         }
         let receiver = versions.entry(graph).or_insert_with(|| watch::Sender::new(0)).subscribe();
@@ -37,7 +37,7 @@ impl WatchedGraphs {
         Ok(receiver)
     }
 
-    /// Lets watchers, here and in other processes, know that a change was committed.
+    /// Notifies watchers, here and in other processes, of a committed change.
     pub(crate) fn announce_change(&self) {
         self.look.notify_one();
         self.changed_here.notify_one();

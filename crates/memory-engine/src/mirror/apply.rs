@@ -73,7 +73,7 @@ impl VectorMirror {
 
     async fn keep_up(&self, one: &Mirror) -> Result<usize, MirrorError> {
         if !self.is_there(one).await? {
-            tracing::warn!(collection = one.collection, "the collection is gone; it is built anew");
+            tracing::warn!(collection = one.collection, "the collection is gone; building it anew");
             mirrors::retire(&mut *self.store.acquire().await?, one.mirror_id).await?;
             return Ok(1);
         }
@@ -204,7 +204,7 @@ impl VectorMirror {
     async fn apply(&self, one: &Mirror, claimed: &Claimed) -> Result<(), MirrorError> {
         match self.apply_some(one, claimed, &claimed.passages).await {
             Err(MirrorError::Index(IndexError::Refused(reason) | IndexError::Unfit(reason))) => {
-                tracing::warn!(reason, "the server refused a batch: one point after the other");
+                tracing::warn!(reason, "the server refused a batch; writing its points one by one");
             }
             other => return other,
         }

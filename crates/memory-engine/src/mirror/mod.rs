@@ -45,11 +45,11 @@ pub struct VectorMirror {
     pub(crate) server: Arc<Qdrant>,
     signals: Signals,
     poll_interval: Duration,
-    seen: Arc<Mutex<Seen>>,
+    seen: Arc<Mutex<MirrorHealth>>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct MirrorHealth {
     /// Collections that exist with all their indexes.
     made: HashSet<String>,
     looked_at: Option<Instant>,
@@ -79,7 +79,7 @@ impl VectorMirror {
         self.seen().silent_since = None;
     }
 
-    fn seen(&self) -> MutexGuard<'_, Seen> {
+    fn seen(&self) -> MutexGuard<'_, MirrorHealth> {
         locked(&self.seen)
     }
 }

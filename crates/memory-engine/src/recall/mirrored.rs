@@ -11,7 +11,7 @@ use memory_core::ports::Embedded;
 use memory_store::models::ActiveModel;
 use memory_store::search::{EXACT_MAX, Scope};
 use memory_store::vector::mirrors;
-use memory_store::vector::{IndexError, VectorIndex, Wanted};
+use memory_store::vector::{IndexError, Wanted};
 
 use crate::{EngineError, Memory, measures};
 

@@ -139,28 +139,8 @@ impl RecallRequest {
             (Target::Query(_), Some(text)) => (Some(Cursor::parse(text, DEPTH_MAX)?), None),
             (target, Some(text)) => (None, Some(Position::of(target, text)?)),
         };
-        let is_full = match draft.detail.as_deref().map(str::trim) {
-            None | Some("concise" | "") => false,
-            Some("full") => true,
-            Some(other) => {
-                return Err(Invalid::new(format!(
-                    "Invalid detail '{}'. Must be one of: concise, full",
-                    cut(other, 40)
-                )));
-            }
-        };
-        let max_tokens = match draft.max_tokens {
-            None => None,
-            Some(n) if MAX_TOKENS_RANGE.contains(&n) => Some(n as usize),
-            Some(n) => {
-                return Err(out_of_range(
-                    "max_tokens",
-                    n,
-                    *MAX_TOKENS_RANGE.start(),
-                    *MAX_TOKENS_RANGE.end(),
-                ));
-            }
-        };
+        let is_full = is_full(draft.detail.as_deref())?;
+        let max_tokens = max_tokens(draft.max_tokens)?;
         let date = |name: &str, value: Option<String>| value.map(|text| parse_date(name, &text)).transpose();
         let filters = Filters {
             context: given(draft.context).map(|c| Context::parse_or_explain(&c)).transpose()?,
@@ -170,24 +150,11 @@ impl RecallRequest {
             date_from: date("date_from", given(draft.date_from))?,
             date_to: given(draft.date_to).map(|text| parse_end_date("date_to", &text)).transpose()?,
             tags: list("tags", draft.tags)?,
-            min_importance: match draft.min_importance {
-                Some(i) if !(0.0..=1.0).contains(&i) => {
-                    return Err(Invalid::new(format!(
-                        "Invalid min_importance {i}. Use a number from 0.0 to 1.0."
-                    )));
-                }
-                other => other.map(|i| i as f32),
-            },
+            min_importance: min_importance(draft.min_importance)?,
             categories: draft.categories.iter().map(|c| category(c)).collect::<Result<_, _>>()?,
             include_superseded: draft.include_superseded.unwrap_or(false),
         };
-        if let (Some(from), Some(to)) = (filters.date_from, filters.date_to)
-            && from > to
-        {
-            return Err(Invalid::new(format!(
-                "Invalid date range: date_from {from} is after date_to {to}. Swap them."
-            )));
-        }
+        check_dates(&filters)?;
         Ok(Self {
             target,
             filters,
@@ -211,6 +178,43 @@ impl RecallRequest {
             after_question: after.as_ref().map(|(_, question)| *question),
             after: after.map(|(position, _)| position),
         })
+    }
+}
+
+/// Whether whole texts are wanted.
+fn is_full(detail: Option<&str>) -> Result<bool, Invalid> {
+    match detail.map(str::trim) {
+        None | Some("concise" | "") => Ok(false),
+        Some("full") => Ok(true),
+        Some(other) => {
+            Err(Invalid::new(format!("Invalid detail '{}'. Must be one of: concise, full", cut(other, 40))))
+        }
+    }
+}
+
+fn max_tokens(given: Option<i64>) -> Result<Option<usize>, Invalid> {
+    let (min, max) = (*MAX_TOKENS_RANGE.start(), *MAX_TOKENS_RANGE.end());
+    match given {
+        Some(n) if !MAX_TOKENS_RANGE.contains(&n) => Err(out_of_range("max_tokens", n, min, max)),
+        other => Ok(other.map(|n| n as usize)),
+    }
+}
+
+fn min_importance(given: Option<f64>) -> Result<Option<f32>, Invalid> {
+    match given {
+        Some(i) if !(0.0..=1.0).contains(&i) => {
+            Err(Invalid::new(format!("Invalid min_importance {i}. Use a number from 0.0 to 1.0.")))
+        }
+        other => Ok(other.map(|i| i as f32)),
+    }
+}
+
+fn check_dates(filters: &Filters) -> Result<(), Invalid> {
+    match (filters.date_from, filters.date_to) {
+        (Some(from), Some(to)) if from > to => Err(Invalid::new(format!(
+            "Invalid date range: date_from {from} is after date_to {to}. Swap them."
+        ))),
+        _ => Ok(()),
     }
 }
 

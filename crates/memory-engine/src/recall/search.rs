@@ -14,7 +14,7 @@ use memory_core::recall::{
 use memory_language::time::question::{QuestionTime, question_window};
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
-use memory_store::survey::{self, PassageCounts};
+use memory_store::stats::{self, PassageCounts};
 use memory_store::{Conn, Pooled};
 
 use super::mirrored::warn;
@@ -81,7 +81,7 @@ impl Memory {
         if let Some(counts) = self.statistics.passages(ns) {
             return Ok(counts);
         }
-        let counts = survey::passages_up_to(conn, ns, search::EXACT_MAX + 1).await?;
+        let counts = stats::passages_up_to(conn, ns, search::EXACT_MAX + 1).await?;
         self.statistics.set_passages(ns, counts);
         Ok(counts)
     }

@@ -107,7 +107,7 @@ impl<'a> Work<'a> {
             Ok(made) => return Ok(made.into_iter().map(Some).collect()),
             Err(EmbeddingError::Unavailable(reason)) => return Err(self.failure(&reason)),
             Err(EmbeddingError::Failed(reason)) => {
-                tracing::warn!(reason, "the model failed on a batch: one passage after the other");
+                tracing::warn!(reason, "the model failed on a batch; embedding its passages one by one");
             }
         }
         let mut made = Vec::with_capacity(batch.len());

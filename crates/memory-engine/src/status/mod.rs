@@ -8,7 +8,7 @@ use memory_core::graph::GraphFile;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
 use memory_language::text::{counted, span_of_time};
-use memory_store::survey::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
+use memory_store::stats::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
 
 pub use self::problems::Problem;
 use crate::locking::locked;
@@ -47,13 +47,13 @@ impl Status {
         self.problems.is_empty()
     }
 
-    /// Adds a service that not everybody is told of, with what is wrong with it.
+    /// Adds a service that not every caller is shown, with what is wrong with it.
     pub fn add(&mut self, service: Service) {
         self.problems.extend(problems::of_services(std::slice::from_ref(&service)));
         self.services.push(service);
     }
 
-    /// Texts and graphs whose vectors are missing, as far as jobs tell: those that wait, run, or have failed.
+    /// Texts and graphs whose vectors are missing, as far as jobs show: those that wait, run, or have failed.
     pub fn pending_embeddings(&self) -> i64 {
         let failed = self.vectors.map_or(0, |vectors| vectors.failed_texts);
         match (self.vectors, &self.queue) {
@@ -65,7 +65,7 @@ impl Status {
 
 /// What the database says, but for counts.
 #[derive(Default)]
-struct Asked {
+struct DatabaseReport {
     latency_ms: f64,
     workers: WorkersSeen,
     stuck: Vec<StuckJobs>,
@@ -132,20 +132,20 @@ impl Memory {
         ns: &Namespace,
         artifact_id: Option<&ArtifactId>,
         status: &mut Status,
-    ) -> Result<Asked, EngineError> {
+    ) -> Result<DatabaseReport, EngineError> {
         let started = Instant::now();
         let mut conn = self.store.acquire().await?;
-        status.counts = Some(survey::counts(&mut conn, ns).await?);
+        status.counts = Some(stats::counts(&mut conn, ns).await?);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
-        status.queue = Some(survey::queue(&mut conn, ns).await?);
-        status.vectors = Some(survey::vectors(&mut conn, ns).await?);
-        let workers = survey::workers_seen(&mut conn).await?;
+        status.queue = Some(stats::queue(&mut conn, ns).await?);
+        status.vectors = Some(stats::vectors(&mut conn, ns).await?);
+        let workers = stats::workers_seen(&mut conn).await?;
         let stuck =
-            survey::stuck_jobs(&mut conn, ns, problems::CODES_SEEN_TO, problems::CODES_WAITED_FOR).await?;
+            stats::stuck_jobs(&mut conn, ns, problems::CODES_SEEN_TO, problems::CODES_WAITED_FOR).await?;
         if let Some(id) = artifact_id {
-            status.job = survey::job_status(&mut conn, ns, id).await?;
+            status.job = stats::job_status(&mut conn, ns, id).await?;
         }
-        Ok(Asked { latency_ms, workers, stuck })
+        Ok(DatabaseReport { latency_ms, workers, stuck })
     }
 
     fn extractor_service(&self) -> Service {

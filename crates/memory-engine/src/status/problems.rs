@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use memory_core::job::{CODES_LEFT_ALONE, ErrorCode, JobKind};
 use memory_language::text::{counted, span_of_time};
 use memory_store::embedded::free_bytes;
-use memory_store::survey::{StuckJobs, Vectors};
+use memory_store::stats::{StuckJobs, Vectors};
 
 use super::{Service, Status};
 
-/// Failed jobs of these codes are no problem: nobody has to do anything about them.
+/// Failed jobs of these codes are no problem: no action is needed.
 pub(super) const CODES_SEEN_TO: &[ErrorCode] = &CODES_LEFT_ALONE;
 /// Jobs that wait for these wait for a person.
 pub(super) const CODES_WAITED_FOR: &[ErrorCode] =
@@ -21,7 +21,7 @@ pub(super) const CODES_WAITED_FOR: &[ErrorCode] =
 const FREE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 /// For how long a disk counts as full after the database has said so.
 const FULL_DISK_REMEMBERED: Duration = Duration::from_mins(2);
-/// A job that is there for longer has a reason that somebody should know.
+/// A job that waits for longer is reported.
 const OLD_JOB_SECONDS: f64 = 4.0 * 3600.0;
 /// By how much clocks of two machines may differ, in seconds.
 const CLOCK_TOLERANCE_SECONDS: f64 = 60.0;
@@ -105,7 +105,7 @@ pub(super) fn of_queue(status: &Status, is_worked_on: bool) -> Option<Problem> {
     })
 }
 
-/// Vectors that nothing will make: no job is open for any, and none has failed, which is told already.
+/// Vectors that nothing will make: no job is open for any, and none has failed, which is reported by itself.
 pub(super) fn of_vectors(status: &Status) -> Option<Problem> {
     let (Vectors { missing, failed_texts, .. }, queue) = status.vectors.zip(status.queue.as_ref())?;
     (missing > 0 && failed_texts == 0 && queue.open_embeddings == 0).then(|| Problem {
@@ -146,7 +146,7 @@ pub(super) fn of_clock(ahead_seconds: f64) -> Option<Problem> {
 
 #[cfg(test)]
 mod tests {
-    use memory_store::survey::Queue;
+    use memory_store::stats::Queue;
 
     use super::*;
 
@@ -164,16 +164,19 @@ mod tests {
 
     #[test]
     fn a_problem_says_what_is_wrong_and_what_to_do() {
-        let told =
+        let problems =
             of_jobs(&[stuck(1, true, "TIMED_OUT"), stuck(3, true, "INTERNAL"), stuck(2, false, "DISK_FULL")]);
-        assert_eq!(told[0].what, "1 embed job has failed with TIMED_OUT: it was slow; vectors are missing");
-        assert!(told[0].advice.contains("`remembrancer jobs retry job_7`"), "{told:?}");
-        assert!(
-            told[1].advice.contains("`remembrancer jobs retry --failed --code INTERNAL --kind embed`"),
-            "{told:?}"
+        assert_eq!(
+            problems[0].what,
+            "1 embed job has failed with TIMED_OUT: it was slow; vectors are missing"
         );
-        assert!(told[2].what.starts_with("2 embed jobs wait with DISK_FULL"), "{told:?}");
-        assert!(!told[2].advice.contains("retry"), "{told:?}");
+        assert!(problems[0].advice.contains("`remembrancer jobs retry job_7`"), "{problems:?}");
+        assert!(
+            problems[1].advice.contains("`remembrancer jobs retry --failed --code INTERNAL --kind embed`"),
+            "{problems:?}"
+        );
+        assert!(problems[2].what.starts_with("2 embed jobs wait with DISK_FULL"), "{problems:?}");
+        assert!(!problems[2].advice.contains("retry"), "{problems:?}");
     }
 
     #[test]
@@ -183,11 +186,11 @@ mod tests {
             Status { queue: Some(queue), ..Status::default() }
         };
         assert_eq!(of_queue(&waiting(600.0), true), None);
-        assert_eq!(of_queue(&waiting(20_000.0), false), None, "that no worker runs is told already");
-        let told = of_queue(&waiting(20_000.0), true).unwrap();
+        assert_eq!(of_queue(&waiting(20_000.0), false), None, "that no worker runs is reported by itself");
+        let problems = of_queue(&waiting(20_000.0), true).unwrap();
         assert!(
-            told.what.contains("3 jobs") && told.what.contains("5 h") && told.since.is_some(),
-            "{told:?}"
+            problems.what.contains("3 jobs") && problems.what.contains("5 h") && problems.since.is_some(),
+            "{problems:?}"
         );
     }
 

@@ -130,13 +130,13 @@ impl JobRunner {
             while let Err(error) =
                 self.recovery.retry_transient(|| async { Ok(self.settle(job, error.clone()).await?) }).await
             {
-                tracing::debug!(error = %chain(&error), "a failed job could not be put back");
+                tracing::debug!(error = %chain(&error), "failed to return a failed job to the queue");
                 tokio::time::sleep(self.settings.poll_interval).await;
             }
         };
         if tokio::time::timeout(self.settings.lease, put_back).await.is_err() {
             tracing::warn!(
-                "a failed job could not be put back; it is claimed again when its lease has ended"
+                "failed to return a failed job to the queue; it is claimed again when its lease has ended"
             );
         }
     }

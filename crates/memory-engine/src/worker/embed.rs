@@ -38,7 +38,7 @@ impl JobRunner {
                 passages::without_vector(&mut conn, ns, revision_id, active.model_id, from, BATCH).await?;
             drop(conn);
             let texts = batch.iter().map(|passage| surroundings.for_model(&passage.text)).collect();
-            let embedded = embed(&*model, texts, job.lane).await.map_err(model_error)?;
+            let embedded = embed(&*model, texts, job.priority).await.map_err(model_error)?;
             let is_last = (batch.len() as i64) < BATCH;
             let is_over = is_last || slice.is_over();
             let mut tx = self.store.begin().await?;

@@ -24,7 +24,7 @@ use crate::recovery::Recovery;
 use crate::settings::EngineSettings;
 use crate::signals::Signals;
 
-/// How often a worker says that it is alive.
+/// How often a worker writes its heartbeat.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(15);
 /// How often the leases of running jobs are checked.
 const LEASES_INTERVAL: Duration = Duration::from_secs(1);
@@ -166,7 +166,9 @@ impl Worker {
                 Ok(more) => claimed.extend(more),
                 Err(error) if claimed.is_empty() => return Err(error),
                 // The next claim fails in the same way and is reported.
-                Err(error) => tracing::debug!(error = %chain(&error), "only short jobs were claimed"),
+                Err(error) => {
+                    tracing::debug!(error = %chain(&error), "claimed short jobs only");
+                }
             }
         }
         Ok(claimed)
@@ -195,7 +197,7 @@ impl Worker {
         match mended.await {
             Ok(0) => {}
             Ok(jobs) => {
-                tracing::warn!(jobs, "jobs dated in the future, by a clock that was ahead, were made due");
+                tracing::warn!(jobs, "made jobs due that a clock ahead had dated in the future");
             }
             Err(error) => {
                 tracing::debug!(error = %chain(&error), "failed to look for jobs dated in the future");
@@ -262,14 +264,14 @@ impl Worker {
         let _ = jobs::deregister(&mut conn, self.worker_id).await;
     }
 
-    /// Writes that the worker is alive; gives the database's time in seconds.
+    /// Writes the worker's heartbeat; gives the database's time in seconds.
     pub async fn heartbeat(&self) -> Option<f64> {
         let reported = async {
             let mut conn = self.store.acquire().await?;
             jobs::heartbeat(&mut conn, self.worker_id).await
         };
         let reported = reported.await.inspect_err(|error| {
-            tracing::warn!(error = %chain(error), "the worker's heartbeat could not be written");
+            tracing::warn!(error = %chain(error), "failed to write the worker's heartbeat");
         });
         reported.ok()
     }
@@ -289,7 +291,7 @@ impl Worker {
         match swept.await {
             Ok(0) => {}
             Ok(jobs) => tracing::info!(jobs, "old jobs were deleted"),
-            Err(error) => tracing::warn!(error = %chain(&error), "old jobs could not be deleted"),
+            Err(error) => tracing::warn!(error = %chain(&error), "failed to delete old jobs"),
         }
     }
 }

@@ -51,7 +51,7 @@ impl RunningJobs {
         if self.held.values().any(|held| held.job.is_suspect) {
             return Room { all: 0, long: 0 };
         }
-        let long = self.held.values().filter(|held| held.job.lane.is_long()).count();
+        let long = self.held.values().filter(|held| held.job.priority.is_long()).count();
         Room::of(concurrency, self.held.len(), long)
     }
 
@@ -73,7 +73,7 @@ impl RunningJobs {
     /// Stops waiting for these jobs; what they write is rolled back.
     pub(super) fn drop_jobs(&self, lost: &[JobId]) {
         for Held { job, task, .. } in self.held.values().filter(|held| lost.contains(&held.job.job_id)) {
-            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job was taken away; nothing is written");
+            tracing::info!(job = %job.job_id, ns = %job.namespace, "the job's lease was lost; nothing is written");
             task.abort();
         }
     }

@@ -1,4 +1,4 @@
-//! Which network addresses a model may have: every address a name stands for is looked at, on every call.
+//! Which network addresses a model may have: every address that a name resolves to is checked, on every call.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -9,7 +9,7 @@ pub(super) enum Place {
     /// The networks of homes, offices, clusters and providers.
     Private,
     Loopback,
-    /// Never a model: the services by which clouds tell machines their secrets, and what is no single host.
+    /// Never a model: metadata services of clouds, which give machines their secrets, and what is no single host.
     Forbidden(&'static str),
 }
 
@@ -63,7 +63,7 @@ fn place_of_v6(address: Ipv6Addr) -> Place {
     }
 }
 
-/// The IPv4 address that an IPv6 one stands for: mapped, compatible, NAT64, 6to4 or Teredo.
+/// The IPv4 address that an IPv6 one embeds: mapped, compatible, NAT64, 6to4 or Teredo.
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let of = |high: u16, low: u16| {
         let [[a, b], [c, d]] = [high.to_be_bytes(), low.to_be_bytes()];

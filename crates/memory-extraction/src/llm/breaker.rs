@@ -1,26 +1,26 @@
-//! What keeps a server from being asked: which failures open the circuit breaker, and the error that callers get while it is open.
+//! The circuit breaker of a server: which failures open it, and the error that callers get while it is open.
 
 use std::time::{Duration, Instant};
 
 use memory_core::circuit_breaker::{BreakerPolicy, BreakerStatus, CircuitBreaker};
 use memory_core::ports::ExtractError;
 
-/// So many failures in a row and the server is left alone.
+/// After so many failures in a row the breaker opens.
 const FAILURES_MAX: u32 = 3;
-/// For how long at first; each time that the one call after it fails doubles it.
+/// For how long at first; each failed probe doubles it.
 const PAUSE_MIN: Duration = Duration::from_secs(15);
 const PAUSE_MAX: Duration = Duration::from_secs(600);
 
-/// Why the server is left alone.
+/// Why the breaker opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// It did not answer, or broke off, or answered that it failed: that may have been the request's fault.
     Failing(String),
-    /// It cannot be asked by anyone now: waiting for it spends nothing.
+    /// It cannot be reached now: waiting for it spends no attempt.
     Away { reason: String, retry_after: Option<Duration> },
-    /// It does not let us in.
+    /// It refuses the key.
     Unauthorized(String),
-    /// It asked to be left alone.
+    /// It asked for a pause.
     RateLimited { retry_after: Option<Duration> },
 }
 
@@ -43,6 +43,13 @@ impl Trouble {
     }
 }
 
+/// For `status`: whether requests are sent, and if not, why.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ServerStatus {
+    pub(super) is_available: bool,
+    pub(super) detail: String,
+}
+
 #[derive(Debug)]
 pub(super) struct Breaker(CircuitBreaker<Trouble>);
 
@@ -58,7 +65,7 @@ impl Default for Breaker {
 }
 
 impl Breaker {
-    /// Whether the server may be asked now; of those who wait for a probe none waits longer than a short pause.
+    /// Whether a request may be sent now. While a probe is under way, callers are asked to wait for a short pause at most.
     pub(super) fn admit(&self, now: Instant, probe: Duration) -> Result<(), ExtractError> {
         self.0.admit(now, probe).map_err(|refused| {
             let wait = refused.retry_after;
@@ -70,7 +77,7 @@ impl Breaker {
         self.0.succeeded(now);
     }
 
-    /// Notes a failure; gives how long to wait before the next try.
+    /// Counts a failure; gives how long to wait before the next try.
     pub(super) fn failed(&self, now: Instant, trouble: Trouble) -> Duration {
         let reason = trouble.reason();
         let pause = match trouble {
@@ -81,19 +88,19 @@ impl Breaker {
             Trouble::Unauthorized(_) => Some(self.0.open(now, trouble, None)),
         };
         let Some(pause) = pause else { return Duration::ZERO };
-        tracing::warn!(seconds = pause.as_secs(), reason, "the language model is not asked for a while");
+        tracing::warn!(seconds = pause.as_secs(), reason, "paused requests to the language model");
         pause
     }
 
-    /// For status: what keeps it from being asked, else whether it ever answered.
-    pub(super) fn status(&self, now: Instant) -> Result<&'static str, String> {
-        match self.0.status(now) {
+    pub(super) fn status(&self, now: Instant) -> ServerStatus {
+        let (is_available, detail) = match self.0.status(now) {
             BreakerStatus::Open { reason, remaining } => {
-                Err(format!("left alone for {} s: {}", remaining.as_secs(), reason.reason()))
+                (false, format!("left alone for {} s: {}", remaining.as_secs(), reason.reason()))
             }
-            BreakerStatus::Closed => Ok("answers"),
-            BreakerStatus::Untried => Ok("not asked yet"),
-        }
+            BreakerStatus::Closed => (true, "answers".to_owned()),
+            BreakerStatus::Untried => (true, "not asked yet".to_owned()),
+        };
+        ServerStatus { is_available, detail }
     }
 }
 
@@ -120,9 +127,10 @@ mod tests {
         let refused = breaker.admit(now + Duration::from_secs(5), PROBE).unwrap_err();
         let ExtractError::Unavailable { retry_after, .. } = refused else { panic!("{refused:?}") };
         assert_eq!(retry_after.as_secs(), 10);
-        assert!(breaker.status(now).unwrap_err().contains("500"));
+        let status = breaker.status(now);
+        assert!(!status.is_available && status.detail.contains("500"), "{status:?}");
         breaker.answered(now);
-        assert_eq!(breaker.status(now), Ok("answers"));
+        assert_eq!(breaker.status(now), ServerStatus { is_available: true, detail: "answers".to_owned() });
     }
 
     #[test]

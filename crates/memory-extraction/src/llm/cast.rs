@@ -1,4 +1,4 @@
-//! Who and what the answers name: one entity for all names of a thing, and only names that the source has.
+//! The entities that the answers name: one for all names of a thing, and only names that the source has.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ pub(super) struct Cast {
     members: Vec<Member>,
     /// Normalised names and aliases.
     known: HashMap<String, usize>,
-    /// Those whom the source itself says it is by and of, by normalised name: they need not stand in its text.
+    /// Author, speakers and participants of the source by normalised name: they need not occur in its text.
     people: HashMap<String, String>,
 }
 
@@ -130,7 +130,7 @@ impl Cast {
         Some(at)
     }
 
-    /// Notes another name of a member, unless it is somebody else's.
+    /// Adds another name to a member, unless another member has it.
     fn call(&mut self, at: usize, alias: &str) {
         let normalised = normalised_name(alias);
         if !is_name(alias) || *self.known.entry(normalised).or_insert(at) != at {
@@ -142,7 +142,7 @@ impl Cast {
         }
     }
 
-    /// The members that the source has, with their mentions, and where each has gone. Names that stand nowhere are
+    /// The members that the source has, with their mentions, and where each has gone. Names that occur nowhere are
     /// left out: a full name that the model made up gives way to what is there.
     pub(super) fn seen_in(
         self,

@@ -14,7 +14,7 @@ pub(super) enum Heard {
         text: String,
         was_cut: bool,
     },
-    /// The model, or who watches it, will not.
+    /// The model, or a moderation layer before it, refuses.
     Refused(&'static str),
     /// The request does not fit: the parameter that is at fault, where the server names it.
     Rejected {

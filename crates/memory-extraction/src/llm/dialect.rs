@@ -1,4 +1,4 @@
-//! How the server wants to be asked. Servers differ in what they take, and some ignore what they do not know; what worked
+//! The form of requests that a server accepts. Servers differ in what they take, and some ignore unknown fields; what worked
 //! is remembered.
 
 use std::sync::{Mutex, PoisonError};

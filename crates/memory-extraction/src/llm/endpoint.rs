@@ -88,7 +88,7 @@ impl Endpoint {
             self.admit(address.ip())?;
         }
         if found.is_empty() {
-            return Err(Invalid(format!("the name {name} stands for no address")));
+            return Err(Invalid(format!("the name {name} resolves to no address")));
         }
         Ok(found)
     }

@@ -1,4 +1,4 @@
-//! What of the model's answers the source bears out: quotes in exact spans, names that stand in it, dates that are dates.
+//! What of the model's answers the source confirms: quotes in exact spans, names that occur in it, valid dates.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use memory_language::time::{Lean, readings};
 
 use super::answer::{Answer, RawEvent};
 use super::cast::Cast;
-use super::quotes::{self, Found};
+use super::quotes::{self, SegmentRange};
 use super::windows::Window;
 
 /// A narrative that is missing is the quote, up to so many characters.
@@ -20,15 +20,15 @@ const QUOTE_SHOWN_CHARS: usize = 300;
 /// Dates before and after these years are none.
 const YEARS: Range<i16> = 1900..2200;
 
-/// How many events of an answer have a quote that stands in the text.
+/// How many events of an answer have a quote that is in the text.
 pub(super) fn borne_out(source: &SourceText, window: &Window, answer: &Answer) -> usize {
-    let stands = |event: &&RawEvent| !proofs(source, window, event).is_empty();
-    answer.events.iter().filter(stands).count()
+    let is_proven = |event: &&RawEvent| !proofs(source, window, event).is_empty();
+    answer.events.iter().filter(is_proven).count()
 }
 
 /// Where the quotes of an event stand.
-pub(super) fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+pub(super) fn proofs(source: &SourceText, window: &Window, event: &RawEvent) -> Vec<SegmentRange> {
+    let mut found: Vec<SegmentRange> = Vec::new();
     for quote in &event.quotes {
         if let Some(place) = quotes::find(source, window, &event.sentences, quote)
             && !found.contains(&place)
@@ -46,7 +46,7 @@ pub(super) struct Findings<'a> {
     cast: Cast,
     events: Vec<ExtractedEvent>,
     rejected: Rejected,
-    /// Events that answers claimed, and those with a quote that stands in the text.
+    /// Events that answers claimed, and those with a quote that is in the text.
     claimed: usize,
     proven: usize,
 }
@@ -77,22 +77,22 @@ impl<'a> Findings<'a> {
                 continue;
             }
             self.proven += 1;
-            // The first evidence says whose event it is. What stands in the context alone was told before.
+            // The first evidence decides which window an event belongs to: one of the context alone was added before.
             proofs.sort_by_key(|found| is_context(window, found));
             if !is_context(window, &proofs[0]) {
-                self.tell(event, &proofs);
+                self.add_event(event, &proofs);
             }
         }
     }
 
-    fn tell(&mut self, event: &RawEvent, proofs: &[Found]) {
+    fn add_event(&mut self, event: &RawEvent, proofs: &[SegmentRange]) {
         let evidence: Vec<Evidence> = proofs.iter().filter_map(|found| self.evidence(found)).collect();
         let Some(first) = evidence.first() else { return };
         let reference = self.source.segments.get(first.segment).and_then(|segment| segment.date);
         let due_time = due(event, &first.quote, reference);
         let narrative = match event.narrative.as_str() {
             "" => cut(&first.quote, QUOTE_SHOWN_CHARS),
-            told => told.to_owned(),
+            narrative => narrative.to_owned(),
         };
         let mut actors: Vec<Actor> = Vec::new();
         for (name, role) in &event.actors {
@@ -114,7 +114,7 @@ impl<'a> Findings<'a> {
         });
     }
 
-    fn evidence(&self, found: &Found) -> Option<Evidence> {
+    fn evidence(&self, found: &SegmentRange) -> Option<Evidence> {
         let text = &self.source.segments.get(found.segment)?.text;
         let quote = text.get(found.bytes.clone())?.to_owned();
         let span = self.indexes.get(found.segment)?.span(text, found.bytes.clone());
@@ -130,7 +130,7 @@ impl<'a> Findings<'a> {
         self.claimed
     }
 
-    /// Everything that stands, with the names that the source has.
+    /// Everything that is proven, with the names that the source has.
     pub(super) fn finish(self) -> Extraction {
         let Self { source, indexes, cast, mut events, mut rejected, .. } = self;
         let (entities, new_index) = cast.seen_in(source, &indexes);
@@ -149,7 +149,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-fn is_context(window: &Window, found: &Found) -> bool {
+fn is_context(window: &Window, found: &SegmentRange) -> bool {
     let mut context = window.context.iter();
     context.any(|line| line.segment == found.segment && line.bytes.contains(&found.bytes.start))
 }

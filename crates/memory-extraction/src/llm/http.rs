@@ -32,7 +32,7 @@ pub(super) struct Reply {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CallError {
     Timeout,
-    /// Nobody was there, or nobody who may be spoken to.
+    /// There was no connection, or none is allowed to that address.
     Unreachable(String),
     /// It began to answer and did not end.
     Broken(String),
@@ -150,7 +150,7 @@ fn failure(error: &reqwest::Error) -> CallError {
         }
         Some(error) => format!("it cannot be connected to ({})", error.kind()),
         None if error.is_timeout() => format!("it cannot be connected to ({})", io::ErrorKind::TimedOut),
-        None => "its name cannot stand in a certificate".to_owned(),
+        None => "its name cannot be in a certificate".to_owned(),
     })
 }
 

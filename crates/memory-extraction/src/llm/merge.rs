@@ -9,7 +9,7 @@ use memory_core::event::{EVENTS_MAX, Evidence, ExtractedEntity, ExtractedEvent, 
 /// same words: small models see much and say that they are sure of it.
 const SURE_MIN: f32 = 0.75;
 
-/// Joins events of the same words and category, as two windows may tell them.
+/// Joins events of the same words and category, as two windows may report them.
 pub(super) fn joined(found: Extraction) -> Extraction {
     let mut events = Vec::with_capacity(found.events.len());
     found.events.into_iter().for_each(|event| put(&mut events, event));
@@ -43,7 +43,7 @@ pub(super) fn with_rules(
     Extraction { entities, events, rejected }
 }
 
-/// Adds an event, or joins it to the one that tells the same.
+/// Adds an event, or joins it to an equal one.
 fn put(events: &mut Vec<ExtractedEvent>, event: ExtractedEvent) {
     let same = events
         .iter_mut()
@@ -181,15 +181,15 @@ mod tests {
     fn what_both_found_is_one_event_in_the_models_words_with_the_actors_of_both() {
         let model = of(
             vec![entity("Ann Lee", EntityType::Person, &["Ann"])],
-            vec![event(Category::Decision, (0, 40), 0.6, "told by the model")],
+            vec![event(Category::Decision, (0, 40), 0.6, "from the model")],
         );
         let rules = of(
             vec![entity("Bob", EntityType::Person, &[])],
-            vec![event(Category::Decision, (20, 60), 0.8, "told by rules")],
+            vec![event(Category::Decision, (20, 60), 0.8, "from rules")],
         );
         let all = with_rules(model, rules, |_| true);
         assert_eq!(all.events.len(), 1);
-        assert_eq!((all.events[0].narrative.as_str(), all.events[0].actors.len()), ("told by the model", 2));
+        assert_eq!((all.events[0].narrative.as_str(), all.events[0].actors.len()), ("from the model", 2));
         assert!((all.events[0].confidence - 0.8).abs() < 0.001);
         assert_eq!(all.events[0].evidence.len(), 1);
     }

@@ -137,7 +137,7 @@ impl LlmExtractor {
         self.memo.forget(&questions);
         if findings.is_invented() {
             return Err(ExtractError::BadOutput(format!(
-                "of {} events none has a quote that stands in the text",
+                "of {} events none has a quote that is in the text",
                 findings.claimed()
             )));
         }
@@ -186,21 +186,20 @@ impl Extractor for LlmExtractor {
     }
 
     fn health(&self) -> ExtractorHealth {
-        let state = self.breaker.status(Instant::now());
-        let is_healthy = state.is_ok();
-        let state = state.map_or_else(|left_alone| left_alone, str::to_owned);
+        let server = self.breaker.status(Instant::now());
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let detail = format!(
-            "llm version {} with rules version {}; {} at {}: {state}; {} calls, {} findings without evidence rejected, \
+            "llm version {} with rules version {}; {} at {}: {}; {} calls, {} findings without evidence rejected, \
              {} categories repaired",
             VERSION,
             self.rules.version(),
             self.model,
             self.client.endpoint.shown(),
+            server.detail,
             count(&self.tally.calls),
             count(&self.tally.rejected),
             count(&self.tally.repaired),
         );
-        ExtractorHealth { is_healthy, detail }
+        ExtractorHealth { is_healthy: server.is_available, detail }
     }
 }

@@ -1,4 +1,4 @@
-//! Names: which of those that a model gives are names at all, and where they stand in the source.
+//! Names: which of those that a model gives are names at all, and where they occur in the source.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -10,7 +10,7 @@ const MENTIONS_MAX: usize = 500;
 /// More forms of names than this are not looked for in one source.
 const FORMS_MAX: usize = 4_000;
 
-/// Words that stand for people and things without naming them.
+/// Words that refer to people and things without naming them.
 const NO_NAMES: [&str; 46] = [
     "i",
     "me",
@@ -72,7 +72,7 @@ pub(super) fn is_name(name: &str) -> bool {
 pub(super) struct Finder<'a> {
     /// By their first word in lower case.
     forms: HashMap<String, Vec<Form<'a>>>,
-    /// Of scripts without spaces: their names stand within words.
+    /// Of scripts without spaces: their names are within words.
     unspaced: Vec<(usize, &'a str)>,
 }
 
@@ -111,7 +111,7 @@ impl<'a> Finder<'a> {
         finder
     }
 
-    /// Every place of every name, in order; of names within names the longest. A name that stands somewhere as it is
+    /// Every place of every name, in order; of names within names the longest. A name that occurs somewhere as it is
     /// written is not found where only its letters are the same.
     pub(super) fn find(&self, text: &str) -> Vec<Sighting> {
         let mut found = Vec::new();
@@ -155,7 +155,7 @@ impl Form<'_> {
     }
 }
 
-/// Takes out what stands there only but for case, where a name stands somewhere as it is written; "Will" is not "will".
+/// Removes occurrences that differ in case, where a name occurs somewhere as it is written; "Will" is not "will".
 pub(super) fn surest<T>(mut all: Vec<(T, Sighting)>) -> Vec<(T, Sighting)> {
     let mut exact: HashMap<usize, usize> = HashMap::new();
     for (_, sighting) in &all {

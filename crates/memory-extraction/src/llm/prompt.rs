@@ -1,4 +1,4 @@
-//! What the model is told and shown, and the form it is to answer in.
+//! The prompt, and the schema of the answer.
 
 use std::fmt::Write as _;
 
@@ -60,13 +60,13 @@ pub(super) fn instructions() -> String {
 /// The part of the text that a window shows, with what is known about it.
 pub(super) fn question(source: &SourceText, window: &Window) -> String {
     let mut text = String::new();
-    let mut told = None;
+    let mut last_speaker = None;
     for (number, line) in (1..).zip(window.numbered()) {
         let Some(segment) = source.segments.get(line.segment) else { continue };
         let sentence = one_line(segment.text.get(line.bytes.clone()).unwrap_or_default());
         let context = if window.is_context(number) { "(context) " } else { "" };
         let heard = (segment.speaker.as_deref(), segment.date);
-        if segment.speaker.is_some() && told.replace(heard) != Some(heard) {
+        if segment.speaker.is_some() && last_speaker.replace(heard) != Some(heard) {
             let date = segment.date.map(|date| format!(", {}", day(date))).unwrap_or_default();
             let speaker = cut(&one_line(segment.speaker.as_deref().unwrap_or_default()), FIELD_CHARS);
             let _ = writeln!(text, "{speaker}{date}:");
@@ -82,14 +82,14 @@ pub(super) fn question(source: &SourceText, window: &Window) -> String {
 
 fn about(source: &SourceText, window: &Window) -> String {
     let mut about = format!("kind: {}\n", source.context);
-    let mut tell = |what: &str, said: &str| {
+    let mut add = |what: &str, said: &str| {
         let said = cut(&one_line(said), FIELD_CHARS);
         if !said.is_empty() {
             let _ = writeln!(about, "{what}: {said}");
         }
     };
-    tell("title", source.title.as_deref().unwrap_or_default());
-    tell("author", source.author.as_deref().unwrap_or_default());
+    add("title", source.title.as_deref().unwrap_or_default());
+    add("author", source.author.as_deref().unwrap_or_default());
     let people: Vec<&str> = source.participants.iter().take(PEOPLE_MAX).map(String::as_str).collect();
     let people = cut(&one_line(&people.join(", ")), FIELD_CHARS * 5);
     if !people.is_empty() {
@@ -119,7 +119,7 @@ pub(super) fn is_unseen(c: char) -> bool {
         | '\u{FEFF}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// The request to mend an answer.
+/// The request to correct an answer.
 pub(super) fn repair(bad: &str, why: &str) -> [Value; 2] {
     [
         json!({"role": "assistant", "content": cut(bad, BAD_ANSWER_CHARS)}),

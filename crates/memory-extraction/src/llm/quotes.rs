@@ -1,4 +1,4 @@
-//! Where a quote stands in the source. Spaces, typography and case may differ; what is stored is the source's own text.
+//! Finding a quote in the source. Spaces, typography and case may differ; what is stored is the source's own text.
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ const QUOTE_MAX_BYTES: usize = 3_000;
 
 /// A stretch of a segment, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct SegmentRange {
     pub(super) segment: usize,
     pub(super) bytes: Range<usize>,
 }
 
-impl Found {
+impl SegmentRange {
     /// Where it begins: a segment and a byte of it.
     pub(super) fn place(&self) -> (usize, usize) {
         (self.segment, self.bytes.start)
@@ -92,8 +92,13 @@ fn letters(text: &str) -> usize {
     text.chars().filter(|c| c.is_alphanumeric()).map(|c| if c >= '\u{2E80}' { 2 } else { 1 }).sum()
 }
 
-/// A quote in the sentences it is said to stand in, else anywhere in the window.
-pub(super) fn find(source: &SourceText, window: &Window, numbers: &[usize], quote: &str) -> Option<Found> {
+/// A quote in the sentences that the answer names, else anywhere in the window.
+pub(super) fn find(
+    source: &SourceText,
+    window: &Window,
+    numbers: &[usize],
+    quote: &str,
+) -> Option<SegmentRange> {
     let bare = stripped(quote);
     // A model may copy the speaker's name along.
     let said = bare.split_once(": ").map(|(_, said)| said);
@@ -108,20 +113,20 @@ pub(super) fn find(source: &SourceText, window: &Window, numbers: &[usize], quot
             let text = source.segments.get(stretch.segment)?.text.get(stretch.bytes.clone())?;
             let bytes = Folded::of(text).find(quote)?;
             let bytes = stretch.bytes.start + bytes.start..stretch.bytes.start + bytes.end;
-            (bytes.len() <= QUOTE_MAX_BYTES).then_some(Found { segment: stretch.segment, bytes })
+            (bytes.len() <= QUOTE_MAX_BYTES).then_some(SegmentRange { segment: stretch.segment, bytes })
         })
     })
 }
 
 /// The sentences of each segment as one stretch, so that a quote may go over several.
-fn stretches<'a>(lines: impl Iterator<Item = &'a Line>) -> Vec<Found> {
-    let mut all: Vec<Found> = Vec::new();
+fn stretches<'a>(lines: impl Iterator<Item = &'a Line>) -> Vec<SegmentRange> {
+    let mut all: Vec<SegmentRange> = Vec::new();
     for Line { segment, bytes } in lines {
         match all.iter_mut().find(|stretch| stretch.segment == *segment) {
             Some(stretch) => {
                 stretch.bytes = stretch.bytes.start.min(bytes.start)..stretch.bytes.end.max(bytes.end);
             }
-            None => all.push(Found { segment: *segment, bytes: bytes.clone() }),
+            None => all.push(SegmentRange { segment: *segment, bytes: bytes.clone() }),
         }
     }
     all

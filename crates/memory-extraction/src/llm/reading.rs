@@ -15,7 +15,7 @@ use super::dialect::Dialect;
 use super::findings::{borne_out, proofs};
 use super::http::CallError;
 use super::prompt;
-use super::quotes::Found;
+use super::quotes::SegmentRange;
 use super::windows::{WINDOWS_MAX, Window};
 
 /// For one source the server is asked no more often.
@@ -89,7 +89,7 @@ impl LlmExtractor {
                             self.memo.keep(question.to_owned(), Arc::clone(&answer));
                             return Ok(Read::Answer(answer));
                         }
-                        repair = Some(Repair { bad: text, why: "no quote in it stands in the text" });
+                        repair = Some(Repair { bad: text, why: "no quote in it is in the text" });
                         continue;
                     }
                     Err(why) => Repair { bad: text, why },
@@ -214,7 +214,7 @@ impl LlmExtractor {
 /// What an answer is worth that its limit has cut: its complete events, if they are true. Reading goes on at the sentence of
 /// the last of them, of which there may be more to say.
 fn begun(source: &SourceText, window: &Window, mut answer: Answer) -> Option<Read> {
-    let place = |event: &RawEvent| proofs(source, window, event).iter().map(Found::place).max();
+    let place = |event: &RawEvent| proofs(source, window, event).iter().map(SegmentRange::place).max();
     answer.events.retain(|event| place(event).is_some());
     let Some(last) = answer.events.iter().filter_map(place).max() else { return halved(window).ok() };
     match window.rest_from(last) {

@@ -30,7 +30,7 @@ pub(super) struct Line {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Window {
-    /// Events that stand here alone are not wanted.
+    /// Events with evidence only here are not wanted.
     pub(super) context: Vec<Line>,
     pub(super) lines: Vec<Line>,
     halvings: u32,

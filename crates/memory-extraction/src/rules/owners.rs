@@ -122,7 +122,7 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
     if people.is_empty() {
         return None;
     }
-    // "Martin and EKR to write a draft": who the second is, nothing tells.
+    // "Martin and EMK to write a draft": who the second is, nothing tells.
     if text.is_any(at, &["and", "&", "/", "+"])
         && let Some(end) = (at + 2..at + 4).find(|end| !text.is_capitalised(*end))
         && text.is_capitalised(at + 1)

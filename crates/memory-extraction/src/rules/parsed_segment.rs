@@ -84,7 +84,7 @@ impl<'a> ParsedSegment<'a> {
         day.or(self.reference)
     }
 
-    /// In a list, who is named at the head of an item says its "I": "- Niko: I'll put up a draft".
+    /// In a list, who is named at the head of an item says its "I": "- Nils: I'll put up a draft".
     pub(super) fn give_items_their_speakers(&mut self, roster: &Roster) {
         for number in 0..self.layout.blocks.len() {
             let block = &self.layout.blocks[number];

@@ -54,23 +54,24 @@ impl BertConfig {
             return Err(ConvertError::Unsupported(reason));
         }
         let config: Self = serde_json::from_value(json).map_err(malformed)?;
-        config.check().map_err(ConvertError::Unsupported)?;
+        config.check()?;
         Ok(config)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> Result<(), ConvertError> {
+        let unsupported = |reason: String| Err(ConvertError::Unsupported(reason));
         if self.hidden_act != "gelu" {
-            return Err(format!("its activation is {}, and only gelu is known", self.hidden_act));
+            return unsupported(format!("its activation is {}, and only gelu is known", self.hidden_act));
         }
         if self.position_embedding_type != "absolute" {
-            return Err(format!(
+            return unsupported(format!(
                 "its positions are {}, and only absolute is known",
                 self.position_embedding_type
             ));
         }
         let heads = self.num_attention_heads;
         if heads == 0 || self.num_hidden_layers == 0 || !self.hidden_size.is_multiple_of(heads) {
-            return Err(format!(
+            return unsupported(format!(
                 "{} layers of {} values in {heads} heads make no encoder",
                 self.num_hidden_layers, self.hidden_size
             ));

@@ -114,7 +114,7 @@ impl Encode for Encoder {
             .map(|place| &texts[place.text][place.window.bytes.clone()])
             .map(|window| if prefix.is_empty() { window.into() } else { format!("{prefix}{window}").into() })
             .collect();
-        // It encodes them once more: fastembed takes texts only, and gives its session to nobody.
+        // It encodes them once more: fastembed takes texts only, and does not expose its session.
         let output = self.model.transform(&windows, Some(windows.len())).map_err(|error| failed(&error))?;
         let [batch] = &output.into_raw()[..] else { return Err(failed(&"it ran more than once")) };
         let states =
@@ -152,7 +152,7 @@ impl Encoder {
                 *sum += value;
             }
         }
-        // One mark stands at the end; the others, and the prefix, before the text.
+        // One special token is at the end; the others, and the prefix, are before the text.
         let before = self.marks.saturating_sub(1) + self.prefix(lane).tokens;
         let end = seen.len().saturating_sub(1);
         let own = seen.get(before..end).unwrap_or_default();

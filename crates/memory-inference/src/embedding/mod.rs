@@ -1,8 +1,8 @@
 //! Text to vectors with a sentence encoder that runs in this process, under ONNX Runtime.
 //!
-//! One thread owns the model. Queries, passages of what someone has just written, and passages that nobody waits for have
-//! a lane each; passages are taken in small batches, and whatever waits in a lane before goes first between any two of
-//! them. While many passages wait, as in an import, a second thread with a copy of the model takes its part.
+//! One thread owns the model. Queries, passages of texts just written, and passages of background work have a lane
+//! each; passages are taken in small batches, and between any two of them the more urgent lanes are served. While many
+//! passages are queued, as in an import, a second thread with a copy of the model helps.
 
 mod batches;
 mod description;
@@ -48,7 +48,8 @@ impl OnnxEmbedding {
         threads: usize,
     ) -> Result<Self, EmbeddingError> {
         let description = ModelDescription::read(model_dir)?;
-        let environment = runtime::environment(onnxruntime_library).map_err(EmbeddingError::Unavailable)?;
+        let environment = runtime::environment(onnxruntime_library)
+            .map_err(|error| EmbeddingError::Unavailable(error.to_string()))?;
         let info = ModelInfo { id: description.id.clone(), dimension: description.dimension };
         let model_dir = model_dir.to_owned();
         let load = move || Encoder::load(&model_dir, &description, environment.clone(), threads);

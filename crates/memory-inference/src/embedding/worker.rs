@@ -1,4 +1,4 @@
-//! The thread of a model, one that helps it while much waits, and the lanes of work before them.
+//! The thread of a model, a helper while many passages are queued, and the lanes of work before them.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,13 +40,13 @@ pub(super) trait Encode: Send + 'static {
     ) -> Result<Vec<Embedded>, EmbeddingError>;
 }
 
-/// Who goes first; the order counts.
+/// Texts to embed by their urgency, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Lane {
     Queries,
-    /// Of what someone has just written.
+    /// Of texts that clients have just written.
     Passages,
-    /// Of long texts and imports, for which nobody waits.
+    /// Of long texts and imports.
     Background,
 }
 
@@ -54,7 +54,7 @@ const LANES: [Lane; 3] = [Lane::Queries, Lane::Passages, Lane::Background];
 /// What the helper takes.
 const PASSAGES: &[Lane] = &[Lane::Passages, Lane::Background];
 
-/// Texts to embed and where the vectors go. Whoever no longer waits has dropped the other end.
+/// Texts to embed and where the vectors go. The reply is closed once the caller has been cancelled.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) texts: Vec<String>,
@@ -89,7 +89,7 @@ impl Lanes {
         self.changed.notify_all();
     }
 
-    /// Whether more waits than one thread should do, and nobody was called yet. Whoever is told so calls.
+    /// Whether more passages are queued than one thread should embed, and there is no helper yet. The caller has to start it.
     pub(super) fn wants_help(&self) -> bool {
         let mut waiting = self.lock();
         let passages: usize = PASSAGES.iter().map(|lane| waiting.jobs[*lane as usize].len()).sum();
@@ -114,7 +114,7 @@ impl Lanes {
         }
     }
 
-    /// Work that waits is dropped; its callers are told that the thread has ended.
+    /// Drops queued work; its callers get the error that the thread has ended.
     pub(super) fn close(&self) {
         let mut waiting = self.lock();
         waiting.closed = true;
@@ -187,7 +187,7 @@ impl<E: Encode> Worker<E> {
         // The model holds no state from one run to the next, so it can be used after a panic.
         let result = catch_unwind(AssertUnwindSafe(|| self.embed(lane, &texts, || reply.is_closed())));
         let result = result.unwrap_or_else(|panic| Err(EmbeddingError::Failed(panic_message(&*panic))));
-        // Whoever asked may have gone meanwhile.
+        // The caller may have been cancelled meanwhile.
         let _ = reply.send(result);
     }
 
@@ -238,7 +238,7 @@ mod tests {
     use super::super::windows::Window;
     use super::*;
 
-    /// Fills a batch with each text, tells which it runs and waits for leave; panics where the text says so.
+    /// Fills a batch with each text, reports which it runs and waits for leave; panics where the text says so.
     struct Scripted {
         ran: mpsc::Sender<String>,
         leave: mpsc::Receiver<()>,

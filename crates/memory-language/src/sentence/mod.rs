@@ -141,7 +141,7 @@ fn before_apostrophe(word: &str) -> &str {
     word.split(['\'', '’']).next().unwrap_or(word)
 }
 
-/// A number as it stands before the dot or bracket of a numbered list.
+/// A number as it is before the dot or bracket of a numbered list.
 fn list_number(text: &str) -> Option<usize> {
     const MAX_DIGITS: usize = 3;
     let plain = !text.is_empty() && text.len() <= MAX_DIGITS && text.bytes().all(|b| b.is_ascii_digit());
@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// "1." at the start of a line or after a colon, then "2." and so on wherever they stand.
+    /// "1." at the start of a line or after a colon, then "2." and so on anywhere.
     fn take_list_marker(&mut self, word: &Word<'_>, next: &Word<'_>) -> bool {
         let Some(number) = word.text.strip_suffix('.').and_then(list_number) else { return false };
         let at_start = !self.has_content();
@@ -225,7 +225,7 @@ impl<'a> Scanner<'a> {
         self.words > 0
     }
 
-    /// A missing space is believed once two words stand after it.
+    /// A missing space counts as an end once two words come after it.
     fn settle_pending(&mut self) {
         if let Some(at) = self.pending.take()
             && self.words >= 2

@@ -1,4 +1,4 @@
-//! What the sentence scanner knows: classes of characters and closed lists of words.
+//! The tables of the sentence scanner: classes of characters and closed lists of words.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -6,17 +6,17 @@ use std::sync::LazyLock;
 /// What a character can do at the end of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Ends a sentence wherever it stands, without a space after it.
+    /// Ends a sentence anywhere, without a space after it.
     Strong,
     /// `!`, `?` and their ligatures.
     Mark,
     Dot,
     Ellipsis,
-    /// May stand between a stop and the space after it.
+    /// May be between a stop and the space after it.
     Closer,
     /// After it the sentence goes on.
     Joiner,
-    /// May stand before a word.
+    /// May be before a word.
     Opener,
     Other,
 }
@@ -54,13 +54,13 @@ pub(super) enum Abbreviation {
     Leads,
     /// Is one only before a number: "No. 5", but not "No. It failed.".
     BeforeNumber,
-    /// Ends what it stands in and so, before a capital, the sentence: "etc."
+    /// Ends an enumeration and so, before a capital, the sentence: "etc."
     Closes,
     /// May close a sentence, which shows in the word after it: "the U.S. They", "U.S. troops".
     MayEnd,
 }
 
-/// The kind of abbreviation that `word`, without its last dot, is. A capital may stand for the small letter
+/// The kind of abbreviation that `word`, without its last dot, is. A capital may replace the small letter
 /// at its start; an entry with a capital is none without it: "Sun.", "the sun."
 pub(super) fn abbreviation(word: &str) -> Option<Abbreviation> {
     static KINDS: LazyLock<HashMap<&str, Abbreviation>> = LazyLock::new(|| {

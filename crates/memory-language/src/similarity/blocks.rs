@@ -12,7 +12,7 @@ const MIN_SLIP_CHARS: usize = 5;
 /// How many letters a short form may lack.
 const MAX_LEFT_OUT: usize = 3;
 
-/// What a key stands for; keys of different kinds never meet.
+/// What a key is made of; keys of different kinds never match.
 #[derive(Clone, Copy)]
 enum Key {
     Spelling,
@@ -51,7 +51,7 @@ pub(super) fn pairs(forms: &[Form<'_>]) -> impl Iterator<Item = (usize, usize)> 
 }
 
 fn keys_of(form: &Form<'_>, mut add: impl FnMut(u64)) {
-    // Letters that tell things apart are part of a key, but an initial of a person may be missing.
+    // Letters that distinguish things are part of a key, but an initial of a person may be missing.
     let told_apart = |key: Key| {
         let letters = if form.is_person { &[] } else { form.letters.as_slice() };
         Hash::new(key).parts(&form.numbers).parts(letters)

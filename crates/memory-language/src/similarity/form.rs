@@ -23,7 +23,7 @@ pub(super) struct Form<'a> {
     pub(super) length: usize,
     /// Numbers in order, roman ones too.
     pub(super) numbers: Vec<String>,
-    /// Letters that stand alone, in order.
+    /// Single letters, in order.
     pub(super) letters: Vec<String>,
     pub(super) has_suffix: bool,
     /// The name itself if it looks like an acronym.

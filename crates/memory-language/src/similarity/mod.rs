@@ -1,7 +1,7 @@
 //! Names that probably mean the same thing, among many and without comparing all with all.
 //!
 //! Names are brought to a form that leaves out case, separators, plurals and legal suffixes (`form.rs`);
-//! those that share a key are compared (`blocks.rs`). Numbers and single letters tell things apart, so names
+//! those that share a key are compared (`blocks.rs`). Numbers and single letters distinguish things, so names
 //! that differ in them are never alike: `v1` and `v2`, `Server A` and `Server B`.
 
 mod blocks;
@@ -27,7 +27,7 @@ pub struct MergeCandidate {
 /// Longer names are only compared for equal forms, since edit distance takes quadratic time.
 const MAX_COMPARED_CHARS: usize = 100;
 
-/// The reason of names that one slip of the pen tells apart.
+/// The reason of names that differ by one typing error.
 pub const SLIP: &str = "spelt almost the same";
 
 const DIFFERENT_TYPES: f64 = 0.85;
@@ -67,7 +67,7 @@ where
     found.into_iter().take(limit).map(candidate).collect()
 }
 
-/// The names that someone who wrote `name` most probably meant, best first: equal but for case and
+/// The names that a writer of `name` most probably meant, best first: equal but for case and
 /// separators, then a few letters away, then longer or shorter by whole words.
 pub fn closest_names<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<&'a str> {
     const MIN_CONTAINED_CHARS: usize = 4;

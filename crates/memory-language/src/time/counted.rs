@@ -194,7 +194,7 @@ impl Parser {
         Some(Part::days(at..amount.end, (then.min(today), then.max(today)), granularity).relative())
     }
 
-    /// What stands before or after another date: `read` is given that date's days, and true for before.
+    /// What is before or after another date: `read` is given that date's days, and true for before.
     pub(super) fn beside(
         &self,
         at: usize,

@@ -29,7 +29,7 @@ use parser::Parser;
 /// A date expression of a text and the time it covers: `start..end`, the end left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes of the text it was found in, without the word before it that [`Reading::relation`] stands for.
+    /// Bytes of the text it was found in, without the word before it that [`Reading::relation`] represents.
     pub range: Range<usize>,
     pub start: Timestamp,
     pub end: Timestamp,

@@ -8,7 +8,7 @@ use super::parser::Parser;
 use super::parts::Part;
 use super::words::{Tag, is_lead};
 
-/// What is counted by the thousand, and so tells "in 2000 words" from a year.
+/// What is counted by the thousand, which distinguishes "in 2000 words" from a year.
 const COUNTED: [&str; 18] = [
     "words",
     "characters",
@@ -128,7 +128,7 @@ impl Parser {
             || (self.asked && !tokens.glued(at));
         let counted = tokens.is(at + 1, &COUNTED);
         if !led || counted || !is_year(year) || !tokens.ends_free(at + 1) {
-            // The dash of "2019-2021" is free enough when years stand on both sides.
+            // The dash of "2019-2021" is free enough when years are on both sides.
             let to_year =
                 tokens.tail(at + 1, "-–").is_some_and(|(to, digits)| digits == 4 && is_year(to as i16));
             if !(led && to_year && is_year(year)) {

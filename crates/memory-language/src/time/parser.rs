@@ -9,7 +9,7 @@ use super::tokens::{Kind, Tokens};
 use super::words::Tag;
 use super::{Granularity, Lean, Reading, join};
 
-/// How deep a date may stand in another, as in "the end of the week of May 15".
+/// How deep a date may be nested in another, as in "the end of the week of May 15".
 const MAX_DEPTH: u8 = 3;
 
 pub(super) struct Parser {

@@ -90,7 +90,7 @@ impl Part {
         Self { form, ..self }
     }
 
-    /// The whole days it stands for, where it stands for days.
+    /// The whole days that it means, where it means days.
     pub(super) fn as_days(&self) -> Option<Days> {
         match (self.form, self.when) {
             (Form::Invalid, _) => None,

@@ -10,7 +10,7 @@ use super::{Granularity, Lean, Reading, Relation};
 
 /// More of a question is not looked at, in characters.
 const MAX_CHARS: usize = 2_000;
-/// How far before a date "before" may stand, as in "before the big launch in May".
+/// How far before a date the word "before" may be, as in "before the big launch in May".
 const WORDS_BACK: usize = 6;
 /// What another year's May is worth when no year was said.
 const OTHER_YEAR: f32 = 0.8;
@@ -42,7 +42,7 @@ impl QuestionTime {
 
     /// How near a date is to what is asked: 1 inside the surest window, falling smoothly towards 0 outside.
     ///
-    /// What happens is told of afterwards rather than before, so it falls half as fast after a window.
+    /// Texts about an event are written after it rather than before, so the weight falls half as fast after a window.
     pub fn closeness(&self, date: Timestamp) -> f32 {
         let most = self.certainty();
         let near = self.windows.iter().map(|window| window.closeness(date) * window.certainty / most);

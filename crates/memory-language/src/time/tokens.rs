@@ -131,7 +131,7 @@ impl Tokens {
         self.mark(at).is_some_and(|mark| marks.contains(mark))
     }
 
-    /// Nothing stands between this and the one before.
+    /// Nothing is between this and the one before.
     pub(super) fn glued(&self, at: usize) -> bool {
         at > 0 && self.list.get(at).is_some_and(|token| token.start == self.list[at - 1].end)
     }

@@ -48,7 +48,7 @@ pub(super) enum Tag {
 }
 
 pub(super) fn tag(word: &str) -> Tag {
-    // The longest word of a date is "commencing"; most words are told by their length alone.
+    // The longest word of a date is "commencing"; most words are excluded by their length alone.
     if word.len() > 10 {
         return Tag::Plain;
     }
@@ -127,7 +127,7 @@ pub(super) fn is_month_in_doubt(word: &str) -> bool {
     matches!(word, "may" | "march" | "mar" | "sep" | "dec" | "jan" | "jun" | "jul")
 }
 
-/// The words that lead a month or a year that stands alone.
+/// The words before a month or a year without a day.
 pub(super) fn is_lead(word: &str) -> bool {
     matches!(
         word,

@@ -10,8 +10,8 @@ use memory_core::id::{ContentHash, Namespace, RevisionId};
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, Row};
 
-use crate::artifacts::MetadataRow;
 use crate::graph::Thread;
+use crate::metadata_columns::MetadataRow;
 use crate::{Conn, StoreError};
 
 /// A revision, with the content where no revision before it has the same.

@@ -36,7 +36,7 @@ pub async fn find_revision(
     Ok(id.map(RevisionId))
 }
 
-/// What stands at the place: the revision, its content's hash, and since when.
+/// The latest at the place: the revision, its content's hash, and since when.
 pub async fn latest_at(
     tx: &mut Tx,
     ns: &Namespace,

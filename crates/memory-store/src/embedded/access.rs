@@ -1,4 +1,4 @@
-//! Who may log in to the embedded server: whoever runs this, and nobody else, whatever an earlier build allowed.
+//! Logins of the embedded server: only the user of this process, whatever an earlier build allowed.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -12,9 +12,8 @@ use crate::own_folder::{OwnFolder, users};
 /// More than any of these files has.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// The server's rules, as files of its data folder. Where root has left the server to another user, processes of that
-/// user are asked by the kernel who they are, and refused. An ordinary user's socket stands in a folder that nobody else
-/// can enter.
+/// The server's rules, as files of its data folder. Where another user runs the server for root, peer authentication
+/// refuses processes of that user. An ordinary user's socket is in a folder that no other user can enter.
 fn rules(account: &Account) -> [(&'static str, String); 2] {
     let note = "# Written by remembrancer at each start.\n";
     let root = users().find(|user| user.uid == 0).map_or_else(|| "root".to_owned(), |user| user.name);

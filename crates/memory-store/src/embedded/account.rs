@@ -1,21 +1,21 @@
-//! Whose processes and files the embedded server's are: the user's own, or, since Postgres refuses to run as root, those
-//! of a user that root leaves them to.
+//! The user that the embedded server runs as and that owns its files: the user of this process, or, since Postgres refuses
+//! to run as root, another one.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::own_folder::{FolderFault, users};
 
-/// The user that root leaves the server to, where there is one of this name.
+/// The user that runs the server for root, where there is one of this name.
 const OWN_USER: &str = "remembrancer";
-/// The one that it is left to otherwise.
+/// The one that runs it otherwise.
 const NOBODY: (u32, u32) = (65_534, 65_534);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Account {
     pub(super) uid: u32,
     pub(super) gid: u32,
-    /// Root runs the server as this user; else it is who runs this.
+    /// Root runs the server as this user; else it is the user of this process.
     pub(super) is_left_to: bool,
 }
 

@@ -11,15 +11,15 @@ use super::account::Account;
 use super::{EmbeddedError, EmbeddedPostgres, FRESH, Group, SOCKET};
 use crate::own_folder::{FolderFault, OwnFolder};
 
-/// How much of what a program says is told.
-const TOLD_MAX_BYTES: usize = 2_000;
+/// How much of a program's error output is shown.
+const OUTPUT_MAX_BYTES: usize = 2_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum BackupFailure {
     #[error("{program} is missing at {folder}; run `remembrancer setup`, which fetches it")]
     NoProgram { program: &'static str, folder: PathBuf },
-    #[error("{program} failed: {told}")]
-    Program { program: &'static str, told: String },
+    #[error("{program} failed: {output}")]
+    Program { program: &'static str, output: String },
     #[error(transparent)]
     Embedded(#[from] EmbeddedError),
     #[error(transparent)]
@@ -51,20 +51,20 @@ impl EmbeddedPostgres {
     pub async fn program_major(&self) -> Result<u32, BackupFailure> {
         let mut command = self.own_command("postgres");
         let output = command.arg("--version").stdout(Stdio::piped()).output().await;
-        let failed = |told: String| BackupFailure::Program { program: "postgres", told };
+        let failed = |output: String| BackupFailure::Program { program: "postgres", output };
         let output = output.map_err(|error| failed(error.to_string()))?;
         // postgres (PostgreSQL) 18.6
-        let told = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let shown = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let version =
-            told.split_whitespace().last().and_then(|version| version.split('.').next()?.parse().ok());
-        version.ok_or_else(|| failed(format!("its version is not known: {told}")))
+            shown.split_whitespace().last().and_then(|version| version.split('.').next()?.parse().ok());
+        version.ok_or_else(|| failed(format!("its version is not known: {shown}")))
     }
 
-    /// Copies the data of the running server into a folder that is not there yet. Whoever drops this ends it, and has to
-    /// remove what it has written.
+    /// Copies the data of the running server into a folder that is not there yet. Dropping the future ends the copy;
+    /// the caller has to remove what was written.
     pub async fn base_backup(&self, to: &Path) -> Result<(), BackupFailure> {
         self.need("pg_basebackup")?;
-        // Where nobody reads how far it is any more, since we were killed, it ends too.
+        // When we are killed nothing reads its progress any more, and it ends too.
         let arguments =
             ["--username=postgres", "--no-password", "--format=plain", "--wal-method=stream", "--progress"];
         let mut command = self.own_command("pg_basebackup");
@@ -97,7 +97,7 @@ impl EmbeddedPostgres {
         Err(BackupFailure::NoProgram { program, folder: self.bin.clone() })
     }
 
-    /// Of whoever runs this: what it writes is nobody else's, the server's user included.
+    /// Runs as the user of this process: what it writes belongs to that user alone, not to the server's.
     pub(super) fn own_command(&self, program: &str) -> tokio::process::Command {
         let us = Account { uid: 0, gid: 0, is_left_to: false };
         let mut command = self.command(program, &us);
@@ -136,12 +136,12 @@ impl EmbeddedPostgres {
     }
 }
 
-/// Waits for a program; gives what it said when it failed.
+/// Waits for a program; a failure has what it wrote to standard error.
 pub(super) async fn run(
     program: &'static str,
     mut command: tokio::process::Command,
 ) -> Result<(), BackupFailure> {
-    let failed = |told: String| BackupFailure::Program { program, told };
+    let failed = |output: String| BackupFailure::Program { program, output };
     let child = command.stderr(Stdio::piped()).spawn().map_err(|error| failed(error.to_string()))?;
     // It has children of its own.
     let mut group = Group(child.id().and_then(|pid| Pid::from_raw(pid as i32)));
@@ -150,13 +150,12 @@ pub(super) async fn run(
     if output.status.success() {
         return Ok(());
     }
-    let told = String::from_utf8_lossy(&output.stderr);
-    // The rest says how far it was.
-    let lines = told.lines().map(str::trim).filter(|line| line.starts_with(program));
-    let told: Vec<&str> = lines.collect();
-    let mut told = told.join("; ");
-    if let Some((at, _)) = told.char_indices().find(|(at, _)| *at > TOLD_MAX_BYTES) {
-        told.truncate(at);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    // Other lines are its progress.
+    let lines = errors.lines().map(str::trim).filter(|line| line.starts_with(program));
+    let mut errors = lines.collect::<Vec<&str>>().join("; ");
+    if let Some((at, _)) = errors.char_indices().find(|(at, _)| *at > OUTPUT_MAX_BYTES) {
+        errors.truncate(at);
     }
-    Err(failed(told))
+    Err(failed(errors))
 }

@@ -99,9 +99,9 @@ impl EmbeddedPostgres {
             return Ok(());
         }
         let differing = before.iter().filter(|(table, rows)| after.get(*table) != Some(rows));
-        let told =
+        let lines =
             differing.map(|(table, rows)| format!("{table} had {rows} rows and has {:?}", after.get(table)));
-        Err(MajorFailure::Differs(told.collect::<Vec<_>>().join(", ")))
+        Err(MajorFailure::Differs(lines.collect::<Vec<_>>().join(", ")))
     }
 }
 

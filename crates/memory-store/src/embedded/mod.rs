@@ -26,7 +26,7 @@ use crate::own_folder::{FolderFault, OwnFolder, user_name};
 
 /// How long a start is tried: after a hard kill the old server may take a while to be gone.
 const START_TIMEOUT: Duration = Duration::from_secs(40);
-/// How long one that runs may read its log before it lets anybody in, and how often that is looked at.
+/// How long one that runs may replay its log before it accepts connections, and how often that is checked.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(3_600);
 const RECOVERY_INTERVAL: Duration = Duration::from_millis(100);
 /// How long a stop may take.
@@ -63,7 +63,7 @@ pub enum EmbeddedError {
     Stop { pid_file: PathBuf, seconds: u64, log: PathBuf },
 }
 
-/// Where an embedded server lives.
+/// The folders of an embedded server.
 #[derive(Debug, Clone)]
 pub struct EmbeddedPostgres {
     bin: PathBuf,
@@ -79,7 +79,7 @@ impl EmbeddedPostgres {
         Self { bin, home, more_options: String::new(), socket: Arc::default() }
     }
 
-    /// More `-c name=value` options of the server, such as a test that can lose its data wants.
+    /// More `-c name=value` options of the server, such as for a test that may lose its data.
     #[must_use]
     pub fn with_options(mut self, options: impl Into<String>) -> Self {
         self.more_options = options.into();
@@ -121,7 +121,7 @@ impl EmbeddedPostgres {
         file.lines().next()?.trim().parse().ok()
     }
 
-    /// The server runs, and lets nobody in yet: it reads its log.
+    /// The server runs, and accepts no connections yet: it replays its log.
     fn is_recovering(&self) -> bool {
         let file = std::fs::read_to_string(self.pid_file()).unwrap_or_default();
         says_starting(&file) && self.is_alive()
@@ -143,7 +143,7 @@ impl EmbeddedPostgres {
             self.initialise(&account).await?;
         }
         self.settle_access(&account)?;
-        self.end_where_nobody_finds_it(&account).await?;
+        self.end_unreachable(&account).await?;
         self.put_long_log_aside();
         let deadline = Instant::now() + START_TIMEOUT;
         let mut pause = Duration::from_millis(100);
@@ -162,18 +162,18 @@ impl EmbeddedPostgres {
         }
     }
 
-    /// Waits for a server whose socket is there until it lets somebody in: after a crash, and on a copy, it reads its log first,
+    /// Waits for a server whose socket is there until it accepts connections: after a crash, and on a copy, it replays its log first,
     /// and has to begin anew when it is ended meanwhile.
     async fn recovered(&self) -> Result<(), EmbeddedError> {
         let deadline = Instant::now() + RECOVERY_TIMEOUT;
-        let mut has_told = false;
+        let mut has_logged = false;
         while self.is_recovering() {
             if Instant::now() > deadline {
                 let log = self.log_file();
                 return Err(EmbeddedError::Start { tail: tail(&log), log });
             }
-            if !std::mem::replace(&mut has_told, true) {
-                tracing::info!("the database reads its log before it lets anybody in");
+            if !std::mem::replace(&mut has_logged, true) {
+                tracing::info!("the database replays its log before it accepts connections");
             }
             tokio::time::sleep(RECOVERY_INTERVAL).await;
         }
@@ -210,7 +210,7 @@ impl EmbeddedPostgres {
         }
     }
 
-    /// Whoever listens on the socket is a process of the server's user, and says so by the kernel.
+    /// The kernel reports that the process listening on the socket is of the server's user.
     async fn answers(&self, account: &Account) -> bool {
         let Ok(stream) = UnixStream::connect(self.socket_folder().join(SOCKET)).await else { return false };
         stream.peer_cred().is_ok_and(|peer| peer.uid() == account.uid)
@@ -235,7 +235,7 @@ impl EmbeddedPostgres {
     }
 
     /// A server that an earlier build started may have its socket elsewhere.
-    async fn end_where_nobody_finds_it(&self, account: &Account) -> Result<(), EmbeddedError> {
+    async fn end_unreachable(&self, account: &Account) -> Result<(), EmbeddedError> {
         let file = std::fs::read_to_string(self.pid_file()).unwrap_or_default();
         let folder = file.lines().nth(4).unwrap_or_default().trim();
         let is_elsewhere = !folder.is_empty() && folder != self.socket_option() && folder != self.beside();
@@ -259,7 +259,7 @@ impl EmbeddedPostgres {
         self.home.join("socket").display().to_string()
     }
 
-    /// The folder of the socket as the server knows it: from its data, where it works, so that the length of the path and
+    /// The folder of the socket from the server's view: relative to its data, where it works, so that the length of the path and
     /// what is in it do not matter.
     fn socket_option(&self) -> String {
         if self.data().is_symlink() { self.beside() } else { "../socket".to_owned() }
@@ -334,7 +334,7 @@ impl EmbeddedPostgres {
         for entry in entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(FRESH))
         {
             if let Err(error) = std::fs::remove_dir_all(entry.path()) {
-                tracing::debug!(%error, "what an earlier start left stays for now");
+                tracing::debug!(%error, "failed to remove the files of an earlier start");
             }
         }
     }
@@ -363,7 +363,7 @@ impl EmbeddedPostgres {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.env_clear();
         command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        // The working folder of whoever started us may be closed to the database's user. Its own process
+        // Our working folder may be closed to the database's user. Its own process
         // group keeps a Ctrl-C in the terminal from reaching the database before we have let go of it.
         command.current_dir("/").env("LC_ALL", "C").process_group(0);
         if account.is_left_to {
@@ -384,7 +384,7 @@ impl Drop for Group {
     }
 }
 
-/// How much room is left on the disk of a folder, in bytes, for who is not root.
+/// How much room is left on the disk of a folder, in bytes, for users other than root.
 pub fn free_bytes(folder: &Path) -> Option<u64> {
     disk_of(folder).map(|(free, _)| free)
 }
@@ -404,7 +404,7 @@ fn lets_through(folder: &Path, account: &Account) -> bool {
     folder.metadata().is_ok_and(|found| found.mode() & 0o001 != 0 || found.uid() == account.uid)
 }
 
-/// A path as it stands in an address.
+/// A path as it is written in an address.
 fn escaped(path: &Path) -> String {
     use std::fmt::Write;
     use std::os::unix::ffi::OsStrExt;
@@ -434,7 +434,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_lets_nobody_in_yet_is_told_from_one_that_does() {
+    fn a_server_that_accepts_no_connections_yet_is_distinguished_from_one_that_does() {
         let file = |status: &str| format!("17\n/data\n1700000000\n5432\n/socket\n\n  1 2\n{status}\n");
         assert!(says_starting(&file("starting")));
         assert!(!says_starting(&file("ready   ")) && !says_starting(&file("stopping")));

@@ -15,14 +15,14 @@ use crate::graph::uuid;
 use crate::lifecycle::link_merged;
 use crate::{Conn, StoreError, Tx};
 
-/// What tells an entity.
+/// What identifies an entity.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Terms {
     pub entity_type: String,
     pub name: String,
     pub distinguisher: String,
     pub addresses: Vec<String>,
-    /// Revisions that name it, as far as they are told.
+    /// Revisions that name it, as far as they are listed.
     #[serde(skip)]
     pub revisions: Vec<i64>,
 }
@@ -36,7 +36,7 @@ pub enum Kind {
     },
 }
 
-/// What somebody said of two entities.
+/// A decision about two entities.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Decision {
     pub kind: Kind,
@@ -75,13 +75,13 @@ fn signs(first: &Terms, second: &Terms) -> Vec<String> {
 }
 
 fn pair_key(first: &Terms, second: &Terms) -> TextKey {
-    let told = |terms: &Terms| serde_json::to_string(terms).unwrap_or_default();
-    let mut both = [told(first), told(second)];
+    let text = |terms: &Terms| serde_json::to_string(terms).unwrap_or_default();
+    let mut both = [text(first), text(second)];
     both.sort_unstable();
     TextKey::of(&both.join("\n"))
 }
 
-/// All decisions of the namespace that stand, those that wait included, in an order that is the same in each database.
+/// All decisions of the namespace that hold, those that wait included, in an order that is the same in each database.
 pub async fn all(conn: &mut Conn, ns: &Namespace, signs_max: usize) -> Result<Vec<Decision>, StoreError> {
     let rows = sqlx::query(include_str!("../sql/archived_decisions.sql"))
         .bind(ns.as_str())
@@ -198,9 +198,9 @@ pub(super) async fn waiting(
     rows.iter().map(|row| Ok((row.try_get("decision_id")?, decision_of(row)?))).collect()
 }
 
-/// Carries out what waited for the entities that a text has just told, rejections first.
-pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, told: &[ExtractedEntity]) -> Result<(), StoreError> {
-    let names = told.iter().flat_map(|entity| entity.aliases.iter().chain([&entity.name]));
+/// Applies the decisions that waited for the entities that a text has just named, rejections first.
+pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, named: &[ExtractedEntity]) -> Result<(), StoreError> {
+    let names = named.iter().flat_map(|entity| entity.aliases.iter().chain([&entity.name]));
     let mut names: Vec<String> = names.map(|name| normalised_name(name)).collect();
     names.sort_unstable();
     names.dedup();
@@ -222,7 +222,7 @@ pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, told: &[ExtractedEntity]
 }
 
 /// Takes away what waits for entities that only forgotten texts named.
-pub(crate) async fn forget_untold(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
+pub(crate) async fn forget_unnamed(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     sqlx::query(
         "delete from entity_decision d
          where d.namespace = $1
@@ -239,7 +239,7 @@ pub(crate) async fn forget_untold(tx: &mut Tx, ns: &Namespace) -> Result<(), Sto
     Ok(())
 }
 
-/// Of those who carry out decisions each waits for the one before: a tree of merges is read before it is changed. Extractions
+/// Lets one transaction at a time apply decisions: a tree of merges is read before it is changed. Extractions
 /// hold the other locks already, and wait for nothing else while they hold this one.
 async fn lock(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 8))")

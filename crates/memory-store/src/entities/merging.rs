@@ -5,8 +5,8 @@ use memory_core::id::Namespace;
 
 use crate::{StoreError, Tx};
 
-/// Makes an entity that stands by itself count as another one, or as what that counts as, with all that counts as it. Gives
-/// these.
+/// Merges an entity that is not merged yet into another one, or into what that is merged into, with all that is merged into
+/// it. Gives the ids of all these.
 pub async fn merge(tx: &mut Tx, ns: &Namespace, keep: i64, other: i64) -> Result<Vec<i64>, StoreError> {
     Ok(sqlx::query_scalar(
         "update entity
@@ -23,7 +23,7 @@ pub async fn merge(tx: &mut Tx, ns: &Namespace, keep: i64, other: i64) -> Result
     .await?)
 }
 
-/// Makes an entity stand by itself again, with all that was merged into it before.
+/// Undoes the merge of an entity; what was merged into it before stays with it.
 pub async fn split(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<(), StoreError> {
     sqlx::query(
         "with recursive own as (
@@ -43,7 +43,7 @@ pub async fn split(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<(), StoreErro
 }
 
 /// Takes entities that are about to go out of the trees: what was merged into one of them is merged into what that was
-/// merged into, or, where that stood by itself, into the oldest of its own.
+/// merged into, or, where that was not merged, into the oldest of its own.
 pub(super) async fn take_out(tx: &mut Tx, ns: &Namespace, leaving: &[i64]) -> Result<(), StoreError> {
     let parents: Vec<i64> = sqlx::query_scalar(
         "select distinct merged_into from entity where namespace = $1 and merged_into = any($2)",
@@ -53,7 +53,7 @@ pub(super) async fn take_out(tx: &mut Tx, ns: &Namespace, leaving: &[i64]) -> Re
     .fetch_all(&mut **tx)
     .await?;
     for parent in parents {
-        // The heir of one that stood by itself is somebody who stays, where there is anybody.
+        // The heir of one that was not merged is one that stays, where there is any.
         let heir: Option<i64> = sqlx::query_scalar(
             "select coalesce(
                  (select merged_into from entity where namespace = $1 and entity_id = $2),

@@ -1,4 +1,4 @@
-//! Entities: who is who, the names they are told by, and where they are mentioned.
+//! Entities: which are the same, their names, and where they are mentioned.
 
 pub mod decisions;
 mod merging;
@@ -16,9 +16,9 @@ use memory_core::id::Namespace;
 use crate::events::Source;
 use crate::{StoreError, Tx};
 
-pub(crate) use resolve::{ToldBefore, resolve_entities};
+pub(crate) use resolve::{EarlierName, resolve_entities};
 
-/// What tells an entity from all others of its namespace, and the name that it gets if it is new.
+/// What identifies an entity in its namespace, and the name that it gets if it is new.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NewEntity<'a> {
     pub(crate) entity_type: &'a str,
@@ -106,7 +106,7 @@ pub(crate) struct Doubt {
     pub(crate) reasons: Vec<String>,
 }
 
-/// Writes down what is doubtful. What somebody has said about a pair stays.
+/// Stores what is doubtful. Decisions about a pair stay.
 async fn insert_doubts(tx: &mut Tx, ns: &Namespace, mut doubts: Vec<Doubt>) -> Result<(), StoreError> {
     if doubts.is_empty() {
         return Ok(());
@@ -165,7 +165,11 @@ pub(crate) async fn insert_mentions(
     Ok(())
 }
 
-pub(crate) async fn insert_names(tx: &mut Tx, ns: &Namespace, names: &[NameTold]) -> Result<(), StoreError> {
+pub(crate) async fn insert_names(
+    tx: &mut Tx,
+    ns: &Namespace,
+    names: &[NameOccurrence],
+) -> Result<(), StoreError> {
     sqlx::query(
         "insert into entity_alias (namespace, entity_id, alias, normalised, revision_id)
          select $1, u.* from unnest($2::bigint[], $3::text[], $4::text[], $5::bigint[]) u
@@ -181,22 +185,22 @@ pub(crate) async fn insert_names(tx: &mut Tx, ns: &Namespace, names: &[NameTold]
     Ok(())
 }
 
-/// A name of an entity and a revision that tells it.
-pub(crate) struct NameTold {
+/// A name of an entity and a revision that has it.
+pub(crate) struct NameOccurrence {
     pub(crate) entity_id: i64,
     pub(crate) name: String,
     pub(crate) normalised: String,
     pub(crate) revision_id: i64,
 }
 
-/// Each name with every source that has it in its text; one that stands in none (it comes from what is said
-/// about the text) with the first source that mentions the entity, else with the first at all.
-pub(crate) fn names_told(
+/// Each name with every source that has it in its text; one that no text has (it comes from metadata) with the first
+/// source that mentions the entity, else with the first at all.
+pub(crate) fn name_occurrences(
     entity: &ExtractedEntity,
     entity_id: i64,
     sources: &[Source],
     written: &[bool],
-) -> Vec<NameTold> {
+) -> Vec<NameOccurrence> {
     let mentioned: Vec<(usize, String)> = entity
         .mentions
         .iter()
@@ -204,7 +208,7 @@ pub(crate) fn names_told(
         .map(|m| (m.segment, normalised_name(&m.surface)))
         .collect();
     let fallback = mentioned.first().map(|(segment, _)| *segment).or(written.iter().position(|w| *w));
-    let mut told = Vec::new();
+    let mut occurrences = Vec::new();
     for name in entity.aliases.iter().chain([&entity.name]) {
         let normalised = normalised_name(name);
         if normalised.is_empty() {
@@ -219,14 +223,14 @@ pub(crate) fn names_told(
             segments.extend(fallback);
         }
         segments.dedup();
-        told.extend(segments.into_iter().map(|segment| NameTold {
+        occurrences.extend(segments.into_iter().map(|segment| NameOccurrence {
             entity_id,
             name: name.clone(),
             normalised: normalised.clone(),
             revision_id: sources[segment].revision_id.0,
         }));
     }
-    told
+    occurrences
 }
 
 /// The entities that anything of the revisions refers to.

@@ -1,4 +1,4 @@
-//! What is known of names and entities, read for telling who is meant.
+//! What is known of names and entities, read to resolve names.
 
 use std::collections::HashMap;
 
@@ -75,7 +75,7 @@ pub(super) struct Weighed<'a> {
     pub(super) normalised: &'a str,
     pub(super) own_id: Option<i64>,
     pub(super) keys: Vec<String>,
-    /// Whether it matters who has an address.
+    /// Whether addresses of entities matter.
     pub(super) asks_address: bool,
 }
 
@@ -89,7 +89,7 @@ pub(super) struct Candidate {
     pub(super) has_address: bool,
     /// The score of the pair, where it is known as doubtful.
     pub(super) said_score: Option<f32>,
-    /// Somebody has said that they are not the same.
+    /// It was decided that they are not the same.
     pub(super) is_rejected: bool,
 }
 
@@ -120,7 +120,7 @@ pub(super) async fn candidates(
 
 /// Where an entity was mentioned of late, held against a text.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct SharedContext {
     pub(super) same_conversation: bool,
     pub(super) same_source: bool,
     pub(super) said_at: Timestamp,
@@ -135,7 +135,7 @@ pub(super) async fn surroundings(
     conversations: &[&str],
     places: &[&str],
     companions: &[i64],
-) -> Result<HashMap<i64, Seen>, StoreError> {
+) -> Result<HashMap<i64, SharedContext>, StoreError> {
     let rows = sqlx::query(include_str!("../sql/entity_surroundings.sql"))
         .bind(ns.as_str())
         .bind(roots)
@@ -148,7 +148,7 @@ pub(super) async fn surroundings(
         .map(|row| {
             let ids: Vec<i64> = row.try_get("shared_ids")?;
             let mentions: Vec<i64> = row.try_get("shared_mentions")?;
-            let seen = Seen {
+            let seen = SharedContext {
                 same_conversation: row.try_get("same_conversation")?,
                 same_source: row.try_get("same_source")?,
                 said_at: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),

@@ -1,6 +1,6 @@
-//! Who is meant by the names of a text: the entities that are known already, or new ones.
+//! Which entities the names of a text refer to: existing ones, or new ones.
 //!
-//! Certain signs are looked up, the rest is weighed by `memory_core::entity_resolution`. Whoever would make an entity,
+//! Certain signs are looked up, the rest is weighed by `memory_core::entity_resolution`. A transaction that would make an entity,
 //! or give one an address, first takes locks on the name and the addresses and reads again: so two writers never make
 //! one entity twice, nor give one entity the addresses of two people. A name that is known takes no lock.
 
@@ -23,9 +23,9 @@ const UNDECIDED: &str = "?";
 /// Locks are taken on so many slots a namespace: a text may name thousands, and the table of locks is finite.
 const LOCK_SLOTS: u64 = 256;
 
-/// What a revision has told before: the name, and whom it was taken for.
+/// A name that a revision had before, and the entity that it was resolved to.
 #[derive(Debug, Clone)]
-pub(crate) struct ToldBefore {
+pub(crate) struct EarlierName {
     pub(crate) normalised: String,
     pub(crate) entity_id: i64,
 }
@@ -36,14 +36,14 @@ pub(crate) async fn resolve_entities(
     ns: &Namespace,
     sources: &[Source],
     entities: &[ExtractedEntity],
-    told: &[ToldBefore],
+    earlier: &[EarlierName],
 ) -> Result<Vec<i64>, StoreError> {
     let leaders = coreference(entities);
     let groups = Group::of(entities, &leaders);
     let around = Around::of(sources);
     let mut locked = BTreeSet::new();
     let (known, plans) = loop {
-        let known = Known::read(tx, ns, &groups, told, &around.addresses).await?;
+        let known = KnownNames::read(tx, ns, &groups, earlier, &around.addresses).await?;
         let plans: Vec<Plan> = groups.iter().map(|group| known.plan(group)).collect();
         let slots: BTreeSet<i64> = groups
             .iter()
@@ -64,7 +64,7 @@ pub(crate) async fn resolve_entities(
     Ok(leaders.iter().map(|leader| ids[group_of[leader]]).collect())
 }
 
-/// An entity as one text tells it, under all of its names there.
+/// An entity as one text names it, under all of its names there.
 pub(super) struct Group<'a> {
     leader: usize,
     pub(super) entity_type: EntityType,
@@ -146,7 +146,7 @@ pub(super) enum Plan {
     Known {
         entity_id: i64,
         root: i64,
-        /// It gets an address that nobody has.
+        /// It gets an address that no entity has.
         claims: bool,
     },
     /// Nothing certain: an entity of its own, unless another one is meant.
@@ -193,20 +193,20 @@ impl Plan {
 }
 
 /// What is known of the names of a text.
-pub(super) struct Known {
+pub(super) struct KnownNames {
     holders: HashMap<String, Vec<Holder>>,
     twins: HashMap<(String, String), Vec<Twin>>,
-    told: HashMap<(String, String), Vec<Twin>>,
-    /// Who takes part, by address.
+    earlier: HashMap<(String, String), Vec<Twin>>,
+    /// Participants, by address.
     pub(super) part_takers: HashSet<i64>,
 }
 
-impl Known {
+impl KnownNames {
     async fn read(
         tx: &mut Tx,
         ns: &Namespace,
         groups: &[Group<'_>],
-        told: &[ToldBefore],
+        earlier: &[EarlierName],
         addresses: &[String],
     ) -> Result<Self, StoreError> {
         let signs = groups.iter().flat_map(|group| group.addresses.iter().chain(&group.handles));
@@ -219,16 +219,16 @@ impl Known {
         let part_takers =
             addresses.iter().filter_map(|address| holders.get(address)).flatten().map(|holder| holder.root);
         let part_takers = part_takers.collect();
-        // Who has an address only matters to those who have one that nobody is known by.
+        // Addresses of others only matter to an entity with an address that none is known by.
         let asks_addresses = groups.iter().any(|g| g.addresses.iter().any(|a| !holders.contains_key(a)));
         let names: BTreeSet<(EntityType, String)> =
             groups.iter().map(|group| (group.entity_type, group.normalised.clone())).collect();
         let names: Vec<(EntityType, String)> = names.into_iter().collect();
-        let told_ids: Vec<i64> = told.iter().map(|told| told.entity_id).collect();
-        let (mut twins, mut told_of): (HashMap<_, Vec<Twin>>, HashMap<_, Vec<Twin>>) = Default::default();
-        for twin in read::twins(tx, ns, &names, &told_ids, asks_addresses).await? {
-            for before in told.iter().filter(|told| told.entity_id == twin.entity_id) {
-                let of_name = told_of.entry((twin.entity_type.clone(), before.normalised.clone()));
+        let earlier_ids: Vec<i64> = earlier.iter().map(|name| name.entity_id).collect();
+        let (mut twins, mut earlier_of): (HashMap<_, Vec<Twin>>, HashMap<_, Vec<Twin>>) = Default::default();
+        for twin in read::twins(tx, ns, &names, &earlier_ids, asks_addresses).await? {
+            for before in earlier.iter().filter(|name| name.entity_id == twin.entity_id) {
+                let of_name = earlier_of.entry((twin.entity_type.clone(), before.normalised.clone()));
                 let of_name: &mut Vec<Twin> = of_name.or_default();
                 if of_name.iter().all(|other| other.entity_id != twin.entity_id) {
                     of_name.push(twin.clone());
@@ -236,7 +236,7 @@ impl Known {
             }
             twins.entry((twin.entity_type.clone(), twin.normalised.clone())).or_default().push(twin);
         }
-        Ok(Self { holders, twins, told: told_of, part_takers })
+        Ok(Self { holders, twins, earlier: earlier_of, part_takers })
     }
 
     fn plan(&self, group: &Group<'_>) -> Plan {
@@ -249,7 +249,7 @@ impl Known {
             return Plan::Known { entity_id: first.entity_id, root: first.root, claims: has_new_address };
         }
         let claims = has_new_address || group.handles.iter().any(|handle| !self.holders.contains_key(handle));
-        // From here on the addresses, if there are any, are new: nobody who has another one can be meant.
+        // From here on the addresses, if there are any, are new: an entity with another one cannot be meant.
         let is_free = |has_address: bool| group.addresses.is_empty() || !has_address;
         let by_handle = holders(&group.handles);
         if let Some(first) = by_handle.first().filter(|first| {
@@ -258,10 +258,10 @@ impl Known {
             return Plan::Known { entity_id: first.entity_id, root: first.root, claims };
         }
         let key = (group.entity_type.as_str().to_owned(), group.normalised.clone());
-        if let Some([told]) = self.told.get(&key).map(Vec::as_slice)
-            && is_free(told.has_address)
+        if let Some([twin]) = self.earlier.get(&key).map(Vec::as_slice)
+            && is_free(twin.has_address)
         {
-            return Plan::Known { entity_id: told.entity_id, root: told.root, claims };
+            return Plan::Known { entity_id: twin.entity_id, root: twin.root, claims };
         }
         let twins = self.twins.get(&key).map_or(&[][..], Vec::as_slice);
         Self::plan_by_name(group, twins, claims)

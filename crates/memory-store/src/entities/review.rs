@@ -28,7 +28,7 @@ impl EntityFilter {
     }
 }
 
-/// An entity that stands by itself, with what counts as it.
+/// An entity that is not merged into another, with what is merged into it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ListedEntity {
     pub id: i64,
@@ -106,7 +106,7 @@ pub struct DoubtfulPair {
 
 row!(DoubtfulPair { score, reasons, entity_type, a_id, a_name, a_mentions, b_id, b_name, b_mentions });
 
-/// Pairs that nobody has decided on, likeliest first, with their number without the limit.
+/// Pairs that are not decided on, likeliest first, with their number without the limit.
 pub async fn pairs(
     conn: &mut Conn,
     ns: &Namespace,

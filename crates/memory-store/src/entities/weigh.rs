@@ -7,8 +7,8 @@ use memory_core::entity_resolution::{Fit, Shared, Surroundings, choose, fit};
 use memory_core::id::Namespace;
 
 use super::decisions::{self, Kind};
-use super::read::{self, Candidate, Seen, Weighed};
-use super::resolve::{Group, Known, Plan};
+use super::read::{self, Candidate, SharedContext, Weighed};
+use super::resolve::{Group, KnownNames, Plan};
 use crate::events::Source;
 use crate::{StoreError, Tx};
 
@@ -29,7 +29,7 @@ pub(super) struct Outcome {
     pub(super) doubts: Vec<(i64, Fit)>,
 }
 
-/// What the sources say about who takes part, and where they are from.
+/// What the metadata of the sources says: participants, conversations, places and date.
 pub(super) struct Around<'a> {
     names: HashSet<String>,
     pub(super) addresses: Vec<String>,
@@ -67,14 +67,14 @@ impl<'a> Around<'a> {
     fn surroundings(
         &self,
         candidate: &Candidate,
-        seen: Option<&Seen>,
-        known: &Known,
+        seen: Option<&SharedContext>,
+        known: &KnownNames,
         own: Option<i64>,
     ) -> Surroundings {
         let mut shared = Shared::default();
         let in_common = seen.iter().flat_map(|seen| &seen.shared).filter(|(id, _)| Some(*id) != own);
         in_common.for_each(|(_, mentions)| shared.add(*mentions));
-        let days = |seen: &Seen| {
+        let days = |seen: &SharedContext| {
             self.date.map(|date| date.duration_since(seen.said_at).as_secs_f32().abs() / 86_400.0)
         };
         Surroundings {
@@ -89,14 +89,14 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Weighs what is open. What is certain in the same text speaks for those who were mentioned with it, and cannot be
-/// meant by another name.
+/// Scores what is open. Entities that are certain in the same text are evidence for those mentioned with them, and cannot
+/// be meant by another name.
 pub(super) async fn weigh(
     tx: &mut Tx,
     ns: &Namespace,
     groups: &[Group<'_>],
     plans: &[Plan],
-    known: &Known,
+    known: &KnownNames,
     around: &Around<'_>,
 ) -> Result<HashMap<usize, Outcome>, StoreError> {
     let certain: BTreeSet<i64> = plans.iter().filter_map(Plan::certain).collect();
@@ -127,7 +127,7 @@ pub(super) async fn weigh(
     }
     let own = |at: usize| plans[at].own_root();
     let companions: BTreeSet<i64> = certain.into_iter().chain((0..plans.len()).filter_map(own)).collect();
-    // Where nothing else is mentioned and nobody talks, nothing can speak for anybody.
+    // Without other entities and conversations there is no evidence to read.
     let is_alone = companions.iter().all(|companion| open.iter().all(|at| own(*at) == Some(*companion)));
     let seen = if is_alone && around.conversations.is_empty() {
         HashMap::new()
@@ -142,7 +142,7 @@ pub(super) async fn weigh(
     Ok(outcomes)
 }
 
-/// Who may be meant by the names that are open, as far as neither an address nor a decision tells them apart, be it one that
+/// Entities that the open names may refer to, as far as neither an address nor a decision excludes them, be it one that
 /// waits for its entities.
 async fn ask(
     tx: &mut Tx,
@@ -217,8 +217,8 @@ fn decide(
     group: &Group<'_>,
     own: Option<i64>,
     found: &[Candidate],
-    seen: &HashMap<i64, Seen>,
-    known: &Known,
+    seen: &HashMap<i64, SharedContext>,
+    known: &KnownNames,
     around: &Around<'_>,
 ) -> Outcome {
     let fits: Vec<Option<Fit>> = found

@@ -1,12 +1,12 @@
-//! The knowledge graph: threads and the lock on them; writing, reading and searching stand below.
+//! The knowledge graph: threads and the lock on them; writing, reading and searching are in the modules below.
 
+mod analytics;
 mod files;
 pub mod index;
 mod place;
 mod read;
 mod rows;
 mod search;
-mod survey;
 mod versions;
 mod watch;
 mod write;
@@ -19,6 +19,11 @@ use uuid::Uuid;
 
 use crate::{Conn, StoreError, Tx};
 
+pub use analytics::{
+    ConnectedEntity, FoundByName, ImportantEntity, NamedEntity, OrphanedEntity, QueriedEntity,
+    QueriedObservation, Ranges, RecentChange, entities_named, list_entities, most_connected, names_and_types,
+    orphaned_entities, query_entities, recent_changes, top_important,
+};
 pub use files::{FiledGraph, InStep, filed_graphs, last_in_step, note_gone, note_in_step};
 pub use place::{
     EntityAt, ObservationAt, Ordered, PlacedEntity, begin_bulk, delete_chains, delete_entities_at,
@@ -31,11 +36,6 @@ pub use read::{
 };
 pub use rows::{RowState, entity_states, relation_states, stream_entities, stream_relations};
 pub use search::{Pattern, Walked, by_trigrams, matching_among, walk};
-pub use survey::{
-    ConnectedEntity, FoundByName, ImportantEntity, NamedEntity, OrphanedEntity, QueriedEntity,
-    QueriedObservation, Ranges, RecentChange, entities_named, list_entities, most_connected, names_and_types,
-    orphaned_entities, query_entities, recent_changes, top_important,
-};
 pub use versions::{ObservationVersion, VersionsPage, observation_versions, supersede_observation};
 pub use watch::{is_larger_than, versions};
 pub use write::{

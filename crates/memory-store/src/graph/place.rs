@@ -1,7 +1,7 @@
 //! Rows of a graph put at places of the caller's choice, for a graph that follows the order of a file. The
 //! thread is locked before.
 //!
-//! Entities, chains and relations stand in the order of their ids. Fresh ids are greater than all there are,
+//! Entities, chains and relations are in the order of their ids. Fresh ids are greater than all there are,
 //! so rows are put in order from some point on by giving each of them a fresh one.
 
 use memory_core::graph::{GraphRelation, ObservationHandle, RELATION_IMPORTANCE, TextKey, Weights, fold};

@@ -135,7 +135,7 @@ pub async fn entities(
         .collect()
 }
 
-/// An observation that is longer than all may be stands alone.
+/// An observation that is longer than the bound for all is the only one of its page.
 fn cut_to(observations: &mut [String], chars: usize) -> bool {
     let [only] = observations else { return false };
     let Some((end, _)) = only.char_indices().nth(chars) else { return false };
@@ -224,7 +224,7 @@ impl Next {
     pub const ALL: Self = Self { after: 0, limit: u32::MAX as usize };
 }
 
-/// Of the relations between existing entities whose later end stands after `after` and up to `last`, the next.
+/// Of the relations between existing entities whose later end is after `after` and up to `last`, the next.
 pub async fn relations_within(
     conn: &mut Conn,
     thread: &Thread,

@@ -8,7 +8,7 @@ use memory_core::graph::fold;
 use super::Thread;
 use crate::{Conn, StoreError};
 
-/// A query made ready: its folded form as a pattern in which every character stands for itself.
+/// A prepared query: its folded form as a pattern in which every character is literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     like: String,

@@ -1,11 +1,11 @@
-//! Which jobs a worker gets: by lane, namespace, kind and age, each for the length of a lease.
+//! Which jobs a worker gets: by priority, namespace, kind and age, each for the length of a lease.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use memory_core::fair_shares::{FairShares, Use};
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{JobKind, Lane, MAX_ATTEMPTS};
+use memory_core::job::{JobKind, MAX_ATTEMPTS, Priority};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -17,22 +17,22 @@ const CLAIM_MAX: usize = 64;
 
 /// No job costs less than this, in seconds: what costs nothing would never end its turn.
 const COST_MIN: f64 = 0.001;
-/// How much of a lane's expected cost the last job makes up.
+/// How much of a priority's expected cost the last job makes up.
 const LAST_JOB_COUNTS: f64 = 0.2;
 
-/// Which lane, and in each lane which namespace and kind of job, one claimer serves next: whoever has had least of its
+/// Which priority, and in each priority which namespace and kind of job, one claimer serves next: whoever has had least of its
 /// time, as [`FairScheduler::ended`] reports it.
 #[derive(Debug)]
 pub struct FairScheduler {
     worker_id: Option<Uuid>,
-    lanes: FairShares<Lane>,
-    by_lane: [OfLane; Lane::ALL.len()],
+    priorities: FairShares<Priority>,
+    by_priority: [OfPriority; Priority::ALL.len()],
     running: HashMap<JobId, Running>,
 }
 
-/// The namespaces and kinds of a lane.
+/// The namespaces and kinds of a priority.
 #[derive(Debug)]
-struct OfLane {
+struct OfPriority {
     shares: FairShares<(Namespace, JobKind)>,
     /// The namespace last served; of those that have had the same the one after it is next.
     last_served: String,
@@ -43,53 +43,54 @@ struct OfLane {
 /// What a job that was claimed is counted with.
 #[derive(Debug)]
 struct Running {
-    lane: Lane,
+    priority: Priority,
     weight: f64,
-    of_lane: Use<Lane>,
+    of_priority: Use<Priority>,
     of_kind: Use<(Namespace, JobKind)>,
 }
 
 impl Default for FairScheduler {
     fn default() -> Self {
-        let by_lane = std::array::from_fn(|n| OfLane {
+        let by_priority = std::array::from_fn(|n| OfPriority {
             shares: FairShares::default(),
             last_served: String::new(),
-            expected: Lane::ALL[n].expected_seconds(),
+            expected: Priority::ALL[n].expected_seconds(),
         });
-        Self { worker_id: None, lanes: FairShares::default(), by_lane, running: HashMap::new() }
+        Self { worker_id: None, priorities: FairShares::default(), by_priority, running: HashMap::new() }
     }
 }
 
 impl FairScheduler {
-    /// Of a worker whose name stands in the jobs that it claims: see [`release_unheld`].
+    /// Of a worker, which is recorded in the jobs that it claims: see [`release_unheld`].
     pub fn of(worker_id: Uuid) -> Self {
         Self { worker_id: Some(worker_id), ..Self::default() }
     }
 
     /// Counts a job that was claimed in its turn as long as it is expected to take.
-    fn began(&mut self, job: &LeasedJob, lane: Lane, has_bulk_aged: bool) {
-        let (weight, own) = (lane.weight(has_bulk_aged), &mut self.by_lane[lane as usize]);
+    fn began(&mut self, job: &LeasedJob, priority: Priority, has_bulk_aged: bool) {
+        let (weight, own) = (priority.weight(has_bulk_aged), &mut self.by_priority[priority as usize]);
         job.namespace.as_str().clone_into(&mut own.last_served);
-        let of_lane = self.lanes.begin(lane, own.expected / weight);
+        let of_priority = self.priorities.begin(priority, own.expected / weight);
         let of_kind = own.shares.begin((job.namespace.clone(), job.target.kind()), own.expected);
-        self.running.insert(job.job_id, Running { lane, weight, of_lane, of_kind });
+        self.running.insert(job.job_id, Running { priority, weight, of_priority, of_kind });
     }
 
     /// Counts how long a job really took. To be called once for each job that was claimed, however it ended.
     pub fn ended(&mut self, job: &LeasedJob, took: Duration) {
-        let Some(Running { lane, weight, of_lane, of_kind }) = self.running.remove(&job.job_id) else {
+        let Some(Running { priority, weight, of_priority, of_kind }) = self.running.remove(&job.job_id)
+        else {
             return;
         };
         let cost = took.as_secs_f64().max(COST_MIN);
-        let own = &mut self.by_lane[lane as usize];
-        self.lanes.finish(of_lane, cost / weight);
+        let own = &mut self.by_priority[priority as usize];
+        self.priorities.finish(of_priority, cost / weight);
         own.shares.finish(of_kind, cost);
         own.expected += (cost - own.expected) * LAST_JOB_COUNTS;
     }
 
-    /// By lane.
-    fn each<T>(&self, value: impl Fn(Lane, &OfLane) -> T) -> Vec<T> {
-        Lane::ALL.iter().zip(&self.by_lane).map(|(lane, own)| value(*lane, own)).collect()
+    /// By priority.
+    fn each<T>(&self, value: impl Fn(Priority, &OfPriority) -> T) -> Vec<T> {
+        Priority::ALL.iter().zip(&self.by_priority).map(|(priority, own)| value(*priority, own)).collect()
     }
 }
 
@@ -108,7 +109,7 @@ pub async fn claim_in_turn(
     limit: usize,
     is_free: bool,
 ) -> Result<Vec<LeasedJob>, StoreError> {
-    claim_of(conn, scheduler, lease, limit, is_free, Lane::ALL).await
+    claim_of(conn, scheduler, lease, limit, is_free, Priority::ALL).await
 }
 
 /// The same of short work alone: it fills places that are kept free of long work.
@@ -118,7 +119,7 @@ pub async fn claim_short(
     lease: Duration,
     limit: usize,
 ) -> Result<Vec<LeasedJob>, StoreError> {
-    let short: Vec<Lane> = Lane::ALL.iter().copied().filter(|lane| !lane.is_long()).collect();
+    let short: Vec<Priority> = Priority::ALL.iter().copied().filter(|priority| !priority.is_long()).collect();
     claim_of(conn, scheduler, lease, limit, false, &short).await
 }
 
@@ -128,13 +129,13 @@ async fn claim_of(
     lease: Duration,
     limit: usize,
     is_free: bool,
-    of: &[Lane],
+    of: &[Priority],
 ) -> Result<Vec<LeasedJob>, StoreError> {
     let limit = limit.min(CLAIM_MAX);
     let mut ahead: (Vec<i16>, Vec<&str>, Vec<&str>, Vec<f64>) = Default::default();
-    for (lane, own) in Lane::ALL.iter().zip(&scheduler.by_lane) {
+    for (priority, own) in Priority::ALL.iter().zip(&scheduler.by_priority) {
         for ((namespace, kind), seconds) in own.shares.all_ahead() {
-            ahead.0.push(lane.number());
+            ahead.0.push(priority.number());
             ahead.1.push(namespace.as_str());
             ahead.2.push(kind.as_str());
             ahead.3.push(seconds);
@@ -145,12 +146,12 @@ async fn claim_of(
         .bind(lease.as_secs_f64())
         .bind(MAX_ATTEMPTS)
         .bind(is_free)
-        .bind(scheduler.each(|lane, _| scheduler.lanes.ahead(&lane)))
-        .bind(scheduler.each(|lane, own| own.expected / lane.weight(false)))
-        .bind(scheduler.each(|lane, own| own.expected / lane.weight(true)))
+        .bind(scheduler.each(|priority, _| scheduler.priorities.ahead(&priority)))
+        .bind(scheduler.each(|priority, own| own.expected / priority.weight(false)))
+        .bind(scheduler.each(|priority, own| own.expected / priority.weight(true)))
         .bind(scheduler.each(|_, own| own.expected))
         .bind(scheduler.each(|_, own| own.last_served.clone()))
-        .bind(of.iter().map(|lane| lane.number()).collect::<Vec<i16>>())
+        .bind(of.iter().map(|priority| priority.number()).collect::<Vec<i16>>())
         .bind(scheduler.worker_id)
         .bind(ahead.0)
         .bind(ahead.1)
@@ -161,9 +162,9 @@ async fn claim_of(
     let mut jobs = Vec::with_capacity(rows.len());
     for row in rows {
         let job = leased(&row)?;
-        // In the order of the turns: the last one of a lane is where it goes on.
-        if let Some(lane) = row.try_get::<Option<i16>, _>("lane")?.and_then(Lane::of_number) {
-            scheduler.began(&job, lane, row.try_get("has_bulk_aged")?);
+        // In the order of the turns: the last one of a priority is where it goes on.
+        if let Some(priority) = row.try_get::<Option<i16>, _>("lane")?.and_then(Priority::of_number) {
+            scheduler.began(&job, priority, row.try_get("has_bulk_aged")?);
         }
         jobs.push(job);
     }
@@ -188,7 +189,7 @@ fn leased(row: &sqlx::postgres::PgRow) -> Result<LeasedJob, StoreError> {
         namespace: Namespace::new(&namespace).map_err(|e| StoreError::Unsuitable(e.0))?,
         job_id: JobId(row.try_get("job_id")?),
         target,
-        lane: Lane::of_number(row.try_get("own_lane")?).unwrap_or(Lane::Large),
+        priority: Priority::of_number(row.try_get("own_lane")?).unwrap_or(Priority::Large),
         attempts,
         is_suspect: attempts > 2 && row.try_get::<Option<i16>, _>("lane")?.is_none(),
         lease_token: row.try_get("lease_token")?,

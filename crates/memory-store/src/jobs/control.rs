@@ -3,18 +3,18 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::id::{JobId, Namespace};
-use memory_core::job::{ErrorCode, JobKind, JobState, Lane};
+use memory_core::job::{ErrorCode, JobKind, JobState, Priority};
 use sqlx::Row;
 
 use crate::{Conn, StoreError, Tx};
 
-/// A job as it stands.
+/// A job as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
     pub namespace: String,
     pub job_id: JobId,
     pub kind: String,
-    pub lane: Option<Lane>,
+    pub priority: Option<Priority>,
     pub state: String,
     pub attempts: i32,
     pub last_error_code: Option<String>,
@@ -88,7 +88,7 @@ fn job_row(row: &sqlx::postgres::PgRow) -> Result<JobRow, StoreError> {
         namespace: row.try_get("namespace")?,
         job_id: JobId(row.try_get("job_id")?),
         kind: row.try_get("kind")?,
-        lane: Lane::of_number(row.try_get("lane")?),
+        priority: Priority::of_number(row.try_get("lane")?),
         state: row.try_get("status")?,
         attempts: row.try_get("attempts")?,
         last_error_code: row.try_get("last_error_code")?,
@@ -198,18 +198,30 @@ pub async fn retry_all_failed(
     Ok(rows.into_iter().map(|(namespace, id)| (namespace, JobId(id))).collect())
 }
 
-/// What became of the wish to cancel a job.
+/// The outcome of cancelling a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cancelled {
     /// It was waiting.
     Waiting,
-    /// It was being done: who does it has lost its lease and will write nothing.
+    /// It was running: its worker has lost the lease and will write nothing.
     Running,
-    /// It had failed. Now it is noted as seen to: it stays undone, and status no longer tells of it.
+    /// It had failed: it stays undone, and `status` no longer lists it as a problem.
     Failed,
     /// It had ended before, in this state.
     Ended(String),
     NotFound,
+}
+
+impl Cancelled {
+    /// The state that the job had until it was cancelled; none if it was not cancelled.
+    pub fn state_before(&self) -> Option<JobState> {
+        match self {
+            Self::Waiting => Some(JobState::Pending),
+            Self::Running => Some(JobState::Processing),
+            Self::Failed => Some(JobState::Failed),
+            Self::Ended(_) | Self::NotFound => None,
+        }
+    }
 }
 
 /// Ends a job that is open, or has failed for another reason, as FAILED/CANCELLED.

@@ -8,7 +8,7 @@
 //!                            └── lease expired: claimable again
 //! ```
 //!
-//! Who goes first is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs stands
+//! The order is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs is
 //! in `jobs/control.rs`.
 
 mod claim;
@@ -17,7 +17,7 @@ mod control;
 use std::time::Duration;
 
 use memory_core::id::{JobId, Namespace, RevisionId};
-use memory_core::job::{ErrorCode, JobKind, Lane};
+use memory_core::job::{ErrorCode, JobKind, Priority};
 use uuid::Uuid;
 
 use crate::graph::Thread;
@@ -34,7 +34,7 @@ pub struct LeasedJob {
     pub namespace: Namespace,
     pub job_id: JobId,
     pub target: JobTarget,
-    pub lane: Lane,
+    pub priority: Priority,
     /// How often it was claimed, this time included.
     pub attempts: i32,
     /// It has lost its worker twice: it is to be done alone.
@@ -91,7 +91,7 @@ pub async fn queue(
     ns: &Namespace,
     kind: JobKind,
     revision_id: RevisionId,
-    lane: Lane,
+    priority: Priority,
 ) -> Result<Option<JobId>, StoreError> {
     let id: Option<i64> = sqlx::query_scalar(
         "insert into event_jobs (namespace, kind, revision_id, lane) values ($1, $2, $3, $4)
@@ -101,7 +101,7 @@ pub async fn queue(
     .bind(ns.as_str())
     .bind(kind.as_str())
     .bind(revision_id.0)
-    .bind(lane.number())
+    .bind(priority.number())
     .fetch_optional(&mut **tx)
     .await?;
     Ok(id.map(JobId))
@@ -113,7 +113,7 @@ pub async fn queue_conversation(
     tx: &mut Tx,
     ns: &Namespace,
     conversation_id: &str,
-    lane: Lane,
+    priority: Priority,
     delay_seconds: f64,
     at_most_seconds: f64,
 ) -> Result<JobId, StoreError> {
@@ -129,7 +129,7 @@ pub async fn queue_conversation(
     .bind(conversation_id)
     .bind(delay_seconds)
     .bind(at_most_seconds)
-    .bind(lane.number())
+    .bind(priority.number())
     .fetch_one(&mut **tx)
     .await?;
     Ok(JobId(id))
@@ -137,16 +137,16 @@ pub async fn queue_conversation(
 
 /// Queues the indexing of a graph that this transaction has changed.
 pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreError> {
-    queue_indexing_of(tx, &thread.ns, thread.id, Lane::Small).await
+    queue_indexing_of(tx, &thread.ns, thread.id, Priority::Small).await
 }
 
-/// The same by the thread's row. Nobody claims the job before the transaction is committed, so nothing is
+/// The same by the thread's row. No worker claims the job before the transaction is committed, so nothing is
 /// missed; one that waits for a model does not keep the new words waiting.
 pub async fn queue_indexing_of(
     tx: &mut Tx,
     ns: &Namespace,
     thread_id: i64,
-    lane: Lane,
+    priority: Priority,
 ) -> Result<(), StoreError> {
     sqlx::query(
         "insert into event_jobs (namespace, kind, thread_id, lane) values ($1, 'index_graph', $2, $3)
@@ -155,7 +155,7 @@ pub async fn queue_indexing_of(
     )
     .bind(ns.as_str())
     .bind(thread_id)
-    .bind(lane.number())
+    .bind(priority.number())
     .execute(&mut **tx)
     .await?;
     Ok(())
@@ -241,10 +241,10 @@ async fn put_back(
     delay: Duration,
     attempt: Attempt,
 ) -> Result<(), StoreError> {
-    let (spent, lane) = match attempt {
-        Attempt::Spent => (Some(1), job.lane),
-        Attempt::Returned => (Some(0), job.lane),
-        Attempt::GotOn => (None, job.lane.of_long_work()),
+    let (spent, priority) = match attempt {
+        Attempt::Spent => (Some(1), job.priority),
+        Attempt::Returned => (Some(0), job.priority),
+        Attempt::GotOn => (None, job.priority.of_long_work()),
     };
     held(
         &sqlx::query(
@@ -277,7 +277,7 @@ async fn put_back(
         .bind(fault.map(|fault| fault.code.as_str()))
         .bind(delay.as_secs_f64())
         .bind(spent)
-        .bind(lane.number())
+        .bind(priority.number())
         .bind(fault.map(|fault| fault.shown()))
         .execute(conn)
         .await?,
@@ -308,7 +308,7 @@ fn held(result: &sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
     if result.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
 }
 
-/// Ends every lease, for who knows that no other worker lives: its jobs can be claimed at once.
+/// Ends every lease, for a caller that knows that no other worker runs: its jobs can be claimed at once.
 pub async fn expire_leases(conn: &mut Conn) -> Result<(), StoreError> {
     sqlx::query("update event_jobs set leased_until = now() where status = 'PROCESSING'")
         .execute(conn)
@@ -345,7 +345,7 @@ pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
     .rows_affected())
 }
 
-/// Notes that a worker is alive, and forgets those not seen for a day, or seen at a time that is yet to come. Gives the
+/// Writes a worker's heartbeat, and deletes workers not seen for a day, or seen at a time that is yet to come. Gives the
 /// database's time in seconds, by which a worker notices that the clock was set back.
 pub async fn heartbeat(conn: &mut Conn, worker_id: Uuid) -> Result<f64, StoreError> {
     Ok(sqlx::query_scalar(

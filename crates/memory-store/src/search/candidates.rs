@@ -27,7 +27,7 @@ pub enum Owner {
     Revision {
         revision_id: RevisionId,
         artifact_id: ArtifactId,
-        /// Where it stands: a document, a turn, or the content itself.
+        /// Its place: a document, a turn, or the content itself.
         place: String,
         is_latest: bool,
         date: Timestamp,
@@ -95,7 +95,7 @@ pub async fn candidates(
     rows.iter().map(candidate_of).collect()
 }
 
-/// Of the outdated texts among the passages given: the first passages of those that stand at their places now, as far as
+/// Of the outdated texts among the passages given: the first passages of those that are at their places now, as far as
 /// they are in the scope.
 pub async fn current_of(
     conn: &mut Conn,

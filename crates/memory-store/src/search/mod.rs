@@ -137,7 +137,7 @@ pub(crate) enum Of {
     },
 }
 
-/// Who is in the scope, where they are few.
+/// The passages in the scope, where they are few.
 #[derive(Debug, Clone)]
 enum Members {
     Unlisted,
@@ -156,7 +156,7 @@ impl Scope {
         }
     }
 
-    /// What it is a part of, whoever is in it.
+    /// What it is a part of, whatever is in it.
     pub(crate) fn of(&self) -> &Of {
         &self.of
     }

@@ -11,7 +11,7 @@ use super::{Breadth, Scope};
 use crate::models::ActiveModel;
 use crate::{Conn, StoreError};
 
-/// How many times the index is asked again for what stands behind the passages of texts that have enough of them.
+/// How many times the index is asked again for what comes after the passages of texts that have enough of them.
 const ROUNDS_MAX: usize = 4;
 
 /// What a model made of a question.

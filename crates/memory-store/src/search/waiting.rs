@@ -9,7 +9,7 @@ use crate::{Conn, StoreError};
 /// How many texts are looked at, of those whose vectors are being computed and of those for which that has failed.
 const TEXTS_MAX: i64 = 200;
 
-/// How many passages that may be answered with have no vector of the model, as the jobs tell that compute them: of up to
+/// How many passages that may be answered with have no vector of the model, as the jobs that compute them show: of up to
 /// 200 texts that wait, and 200 for which it has failed.
 pub async fn without_vector(
     conn: &mut Conn,

@@ -174,7 +174,7 @@ pub struct WordCounts {
     pub newer: i64,
     /// The newest of them all; 0 without any.
     pub newest: i64,
-    /// In how many passages each lexeme stands, counted up to 20,000.
+    /// In how many passages each lexeme occurs, counted up to 20,000.
     pub frequencies: Vec<f32>,
 }
 
@@ -224,7 +224,7 @@ pub async fn corpus_stats(conn: &mut Conn, ns: &Namespace) -> Result<CorpusStats
     Ok(CorpusStats { passages: passages as f32, mean_length: row.try_get("mean_length")? })
 }
 
-/// In how many passages the commonest lexemes of the namespace stand, as the database estimates it when it
+/// In how many passages the commonest lexemes of the namespace occur, as the database estimates it when it
 /// analyses the table; of a table that it has not analysed it says nothing.
 pub async fn common_lexemes(conn: &mut Conn, ns: &Namespace) -> Result<Vec<(String, f32)>, StoreError> {
     Ok(sqlx::query_as(

@@ -14,7 +14,7 @@ with decided as materialized (
     join entity b on b.namespace = $1 and b.entity_id = c.high_id
     where c.namespace = $1 and c.state = 'rejected'
         and a.merged_into is distinct from b.entity_id and b.merged_into is distinct from a.entity_id
-), told as materialized (
+), terms as materialized (
     select t.entity_id,
         jsonb_build_object('entity_type', t.entity_type, 'name', t.normalised, 'distinguisher', t.distinguisher,
             'addresses', array(
@@ -35,8 +35,8 @@ with decided as materialized (
 select d.kind, d.were_rejected, a.terms as first_terms, a.revisions as first_revisions, b.terms as second_terms,
     b.revisions as second_revisions
 from decided d
-join told a on a.entity_id = d.first_id
-join told b on b.entity_id = d.second_id
+join terms a on a.entity_id = d.first_id
+join terms b on b.entity_id = d.second_id
 union all
 select kind, were_rejected, first_terms, first_revisions, second_terms, second_revisions
 from entity_decision

@@ -1,10 +1,10 @@
--- decisions::doubts: pairs that weighing found, whatever was said of them since. A pair that nobody found doubtful before it was
+-- decisions::doubts: pairs that scoring found, whatever was decided since. A pair that was not found doubtful before it was
 -- rejected has no score; one that was merged so has no former state.
 with doubtful as materialized (
     select low_id, high_id, score, reasons
     from entity_candidate
     where namespace = $1 and score > 0 and (state <> 'merged' or former_state is not null)
-), told as materialized (
+), named as materialized (
     select t.entity_id,
         jsonb_build_object('entity_type', t.entity_type, 'name', t.normalised, 'distinguisher', t.distinguisher,
             'addresses', array(
@@ -18,5 +18,5 @@ with doubtful as materialized (
 select d.score, d.reasons, a.terms as first_terms, array[]::bigint[] as first_revisions, b.terms as second_terms,
     array[]::bigint[] as second_revisions
 from doubtful d
-join told a on a.entity_id = d.low_id
-join told b on b.entity_id = d.high_id
+join named a on a.entity_id = d.low_id
+join named b on b.entity_id = d.high_id

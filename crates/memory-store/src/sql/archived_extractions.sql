@@ -1,4 +1,4 @@
--- archive::extractions: of each revision that was read, who and what it names, and its events.
+-- archive::extractions: of each revision that was extracted, its entities and its events.
 select r.revision_id, r.extractor, r.extractor_version, r.extracted_at, coalesce(r.rejected_count, 0) as rejected,
     r.is_extraction_stale or exists (
         select from event_jobs j

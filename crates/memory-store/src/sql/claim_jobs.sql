@@ -19,7 +19,7 @@ with recursive exhausted as (
     where j.namespace = e.namespace and j.job_id = e.job_id
 ), suspect as materialized (
     -- Lost twice: it may be what kills its workers. It is done alone, so that it takes no other job along; until a
-    -- claimer has its hands free nobody begins another.
+    -- claimer has nothing else to do no other is begun.
     select namespace, job_id from event_jobs
     where status = 'PROCESSING' and leased_until <= now() and attempts between 2 and $3 - 1
     order by leased_until

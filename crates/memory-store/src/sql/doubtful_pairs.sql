@@ -1,4 +1,4 @@
--- review::pairs: pairs that wait for somebody to say whether they are the same, likeliest first. Pairs that count as one
+-- review::pairs: pairs that are not decided on, likeliest first. Pairs that count as one
 -- by other merges are left out.
 with pair as materialized (
     select c.score, c.reasons, coalesce(a.canonical_id, a.entity_id) as a, coalesce(b.canonical_id, b.entity_id) as b,

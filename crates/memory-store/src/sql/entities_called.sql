@@ -1,13 +1,13 @@
--- expansion::entities_called: who goes by these names, at most 8 a name, in the order of the names. The next holder is
--- looked up behind the last one: of a name that thousands of texts tell only a few rows are read.
+-- expansion::entities_called: entities with these names, at most 8 a name, in the order of the names. The next holder is
+-- looked up behind the last one: of a name that thousands of texts have only a few rows are read.
 select root
 from (
     select coalesce(t.canonical_id, t.entity_id) as root, min(u.n) as n
     from unnest($2::text[]) with ordinality u (name, n)
-    -- Most words call nobody: that takes one probe.
+    -- Most words are no name: that takes one probe.
     cross join lateral (
         select from entity_alias where namespace = $1 and normalised = u.name limit 1 offset 0
-    ) anybody
+    ) probe
     cross join lateral (
         with recursive holder as (
             (select entity_id, 1 as n from entity_alias

@@ -1,7 +1,7 @@
--- expansion::entities_of: who and what the revisions are about, after those that the question names ($4). Entities that
--- count as one are one. Under filters only what texts in scope say counts, and nobody is compared with others ($5).
+-- expansion::entities_of: the entities of the revisions, after those that the question names ($4). Entities that
+-- count as one are one. Under filters only texts in scope count, and no entity is compared with others ($5).
 -- "offset 0": see hydrate.sql.
-with told as materialized (
+with event as materialized (
     select s.revision_id, e.event_id
     from unnest($2::bigint[]) s (revision_id)
     cross join lateral (select event_id from semantic_event where namespace = $1 and revision_id = s.revision_id offset 0) e
@@ -10,10 +10,10 @@ with told as materialized (
     from unnest($2::bigint[]) s (revision_id)
     cross join lateral (select entity_id from entity_mention where namespace = $1 and revision_id = s.revision_id offset 0) m
     union
-    select a.entity_id, t.revision_id from told t
+    select a.entity_id, t.revision_id from event t
     cross join lateral (select entity_id from event_actor where namespace = $1 and event_id = t.event_id offset 0) a
     union
-    select a.entity_id, t.revision_id from told t
+    select a.entity_id, t.revision_id from event t
     cross join lateral (select entity_id from event_subject where namespace = $1 and event_id = t.event_id offset 0) a
     union
     select named, null from unnest($4::bigint[]) named

@@ -70,22 +70,10 @@ with seed_event as materialized (
     order by score desc, occurred_at desc, event_id
 )
 select json_build_object(
-    'id', c.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
+    /*event*/,
     'reason', case when c.as_actor then 'same_actor:' else 'same_subject:' end
-        || (select t.name from entity t where t.namespace = $1 and t.entity_id = c.by_entity),
-    'event_time', e.event_time, 'due_time', e.due_time,
-    'ended', case when e.category = 'Commitment' then (
-        select json_build_object('event_id', l.closing_id, 'kind', l.kind)
-        from event_link l
-        cross join lateral (select revision_id from semantic_event where namespace = $1 and event_id = l.closing_id offset 0) x
-        cross join lateral (select is_latest from artifact_revision where namespace = $1 and revision_id = x.revision_id offset 0) o
-        where l.namespace = $1 and l.commitment_id = e.event_id and o.is_latest
-        order by l.kind = 'fulfils' desc, l.occurred_at, l.closing_id
-        limit 1) end,
-    'evidence', array(
-        select json_build_object('quote', v.quote, 'start_char', v.start_char, 'end_char', v.end_char,
-            'artifact_id', v.artifact_id)
-        from event_evidence v where v.namespace = $1 and v.event_id = c.event_id order by v.ordinal))
+        || (select t.name from entity t where t.namespace = $1 and t.entity_id = c.by_entity)
+)
 from (
     select c.*
     from ranked c

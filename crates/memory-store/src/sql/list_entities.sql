@@ -1,4 +1,4 @@
--- review::list: entities that stand by themselves, those that are mentioned most first, with what counts as them.
+-- review::list: entities that are not merged into another, those that are mentioned most first, with what is merged into them.
 -- $2 a type, $3 a part of a name in lower case; each null for all.
 with matching as materialized (
     select coalesce(t.canonical_id, t.entity_id) as root
@@ -16,7 +16,7 @@ with matching as materialized (
             where e.namespace = $1 and e.entity_id in (
                 select m.root
                 union all
-                select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) told) as mention_count,
+                select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) mentions) as mention_count,
         count(*) over () as total
     from matching m
 )

@@ -42,5 +42,5 @@ from (
         order by occurred_at desc
         limit $5
     ) e
-) told
+) found
 order by root, said_at, revision_id, start_char, event_id

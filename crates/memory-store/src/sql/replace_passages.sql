@@ -1,4 +1,5 @@
--- passages::replace: new passages for a revision, as its metadata now renders them.
+-- passages::replace: new passages for a revision, as its metadata now renders them; $3 to $11 are
+-- their columns (PassageColumns).
 with revision as (
     update artifact_revision set rendering = rendering + 1, passages = cardinality($6::text[])
     where namespace = $1 and revision_id = $2
@@ -14,12 +15,12 @@ with revision as (
     returning passage_id, ordinal, is_latest
 ), states as (
     insert into passage_tokens (namespace, passage_id, model_id, states)
-    select $1, p.passage_id, $9::smallint, v.states
-    from unnest($10::int[], $12::bytea[]) v (ordinal, states)
+    select $1, p.passage_id, $12::smallint, v.states
+    from unnest($9::int[], $11::bytea[]) v (ordinal, states)
     join passages p using (ordinal)
     where octet_length(v.states) > 0
 )
 insert into passage_embedding (namespace, passage_id, model_id, revision_id, is_latest, embedding)
-select $1, p.passage_id, $9::smallint, $2, p.is_latest, v.embedding
-from unnest($10::int[], $11::vector[]) v (ordinal, embedding)
+select $1, p.passage_id, $12::smallint, $2, p.is_latest, v.embedding
+from unnest($9::int[], $10::vector[]) v (ordinal, embedding)
 join passages p using (ordinal)

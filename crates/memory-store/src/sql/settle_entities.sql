@@ -1,5 +1,5 @@
 -- graph::insert_entities: counts the new ones, and gives the relations that name one of them its id. Rows are found by
--- look-ups ("offset 0", see hydrate.sql) and changed where they stand ("ctid"): the thread is locked.
+-- look-ups ("offset 0", see hydrate.sql) and changed in place ("ctid"): the thread is locked.
 with counted as (
     update graph_thread
     set entities = entities + cardinality($3::uuid[])

@@ -1,4 +1,4 @@
--- lifecycle::unlink_split: links of the promises of $2, and of what counts as these, whose owners do not count as one.
+-- lifecycle::unlink_split: links of the promises of $2, and of entities merged into these, whose owners are not one entity.
 with member as materialized (
     select entity_id from entity where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
 )

@@ -1,4 +1,4 @@
-//! The mirrors that Postgres knows of: which collection has the vectors of which model, and which one is searched.
+//! The registered mirrors: which collection has the vectors of which model, and which one is searched.
 
 use memory_core::id::Namespace;
 use sqlx::postgres::PgRow;
@@ -203,7 +203,7 @@ async fn lock_mirrors(tx: &mut Tx) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Switches the triggers on or off. On: whoever has written vectors without them has committed before this returns.
+/// Switches the triggers on or off. On: transactions that wrote vectors without them have committed before this returns.
 async fn watch(tx: &mut Tx, on: bool) -> Result<(), StoreError> {
     let is_on: bool = sqlx::query_scalar(
         "select bool_and(tgenabled <> 'D') from pg_trigger
@@ -371,7 +371,7 @@ pub async fn want_audit(conn: &mut Conn, mirror_id: i16, rev: i64) -> Result<(),
     Ok(())
 }
 
-/// Takes on the comparison of a searched mirror that was not compared for so long; false when somebody else did.
+/// Takes on the comparison of a searched mirror that was not compared for so long; false when another process did.
 pub async fn begin_audit(conn: &mut Conn, mirror_id: i16, seconds: f64) -> Result<bool, StoreError> {
     let taken = sqlx::query(
         "update vector_mirror set audited_at = now()

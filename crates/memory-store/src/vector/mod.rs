@@ -1,11 +1,10 @@
-//! Nearest vectors: pgvector, which is always there, and Qdrant, which may mirror it.
+//! The mirror of the vectors in Qdrant. Postgres searches its own by `search::nearest`.
 //!
-//! Postgres stays the truth. [`mirrors`] and [`outbox`] are what it knows of the mirror, [`points`] what a point has to be
+//! Postgres stays the truth. [`mirrors`] and [`outbox`] are its state of the mirror, [`points`] what a point has to be
 //! like, [`qdrant`] the other side.
 
 pub mod mirrors;
 pub mod outbox;
-pub mod pgvector;
 pub mod points;
 pub mod qdrant;
 
@@ -13,7 +12,6 @@ mod settings;
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use memory_core::id::{Namespace, PassageId};
 pub use settings::{MirrorSettings, Quantization, SearchVia, Times, api_key};
 
@@ -38,19 +36,10 @@ pub struct Near {
     pub cosine: f32,
 }
 
-/// Finds the passages of a scope that are nearest to a vector: nearest first, equals by their ids.
-#[async_trait]
-pub trait VectorIndex: Send + Sync {
-    /// As `status` tells it.
-    fn name(&self) -> &'static str;
-
-    async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError>;
-}
-
-/// Why an index did not do what it was asked, by what its caller does next.
+/// Why the server did not do what it was asked, by what its caller does next.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum IndexError {
-    /// Try again later. Of a write nobody knows whether it was, or still will be, carried out.
+    /// Try again later. A write may have been carried out, or still be.
     #[error("{0}")]
     Unavailable(String),
     /// Try again after this long; nothing was carried out.

@@ -1,4 +1,4 @@
-//! What the mirror has yet to hear of: claimed with a lease, settled under its token, like jobs.
+//! Changes that are not in the mirror yet: claimed with a lease, settled under its token, like jobs.
 //!
 //! The rows are written by triggers, in the transaction that changes a vector or what its point says.
 
@@ -182,7 +182,7 @@ pub async fn rise_above(conn: &mut Conn, rev: i64) -> Result<(), StoreError> {
 /// How far the mirror is behind.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lag {
-    /// Passages whose change it has yet to hear of.
+    /// Passages whose change it has yet to get.
     pub waiting: i64,
     /// Since when the oldest of them waits.
     pub oldest_seconds: Option<f64>,

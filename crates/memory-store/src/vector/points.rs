@@ -78,7 +78,7 @@ fn point_of(row: &PgRow) -> Result<Point, StoreError> {
     })
 }
 
-/// A sum over points that tells two sets of them apart, whatever their order.
+/// A checksum over a set of points, whatever their order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Checksum {
     count: i64,

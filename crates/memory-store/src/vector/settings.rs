@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
+use crate::InvalidSetting;
+
 /// The mirror of the vectors in Qdrant.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Qdrant")]
@@ -78,7 +80,7 @@ impl Default for MirrorSettings {
     }
 }
 
-/// How long things take at most; a test may want them shorter.
+/// How long things take at most; tests have shorter ones.
 #[derive(Debug, Clone)]
 pub struct Times {
     /// A search.
@@ -116,8 +118,8 @@ impl Default for Times {
 const NAME_MAX_CHARS: usize = 100;
 
 impl MirrorSettings {
-    /// The address with the port that the client speaks to, or what is wrong with it.
-    pub fn address(&self) -> Result<Option<String>, String> {
+    /// The address with the port of gRPC, or what is wrong with it.
+    pub fn address(&self) -> Result<Option<String>, InvalidSetting> {
         let Some(url) = self.qdrant_url.as_deref().map(str::trim).filter(|url| !url.is_empty()) else {
             return Ok(None);
         };
@@ -125,22 +127,22 @@ impl MirrorSettings {
         let host = rest.trim_end_matches('/');
         if !matches!(scheme, "http" | "https") || host.is_empty() || host.contains(['/', '@', '?', '#', ' '])
         {
-            return Err(format!(
+            return Err(InvalidSetting(format!(
                 "QDRANT_URL is {:?}; it must look like http://HOST:6334, or https:// with TLS; the key goes into QDRANT_API_KEY",
                 without_secrets(url)
-            ));
+            )));
         }
         if leads_to_the_link(host) {
-            return Err(format!(
-                "QDRANT_URL is {url:?}, a link-local address, as those by which clouds tell machines their secrets; name the \
+            return Err(InvalidSetting(format!(
+                "QDRANT_URL is {url:?}, a link-local address, as those of metadata services of clouds; name the \
                  host that Qdrant runs on"
-            ));
+            )));
         }
         let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
         match port {
-            Some("6333") => Err(format!(
+            Some("6333") => Err(InvalidSetting(format!(
                 "QDRANT_URL is {url:?}, which is the port of the REST interface; give that of gRPC, usually 6334"
-            )),
+            ))),
             Some(_) => Ok(Some(format!("{scheme}://{host}"))),
             None => Ok(Some(format!("{scheme}://{host}:6334"))),
         }
@@ -166,26 +168,26 @@ impl MirrorSettings {
     }
 
     /// Checks what belongs together.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), InvalidSetting> {
         let name = &self.qdrant_collection;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
         if name.is_empty() || name.len() > NAME_MAX_CHARS || !name.chars().all(is_plain) {
-            return Err(format!(
+            return Err(InvalidSetting(format!(
                 "QDRANT_COLLECTION is {name:?}; use 1 to {NAME_MAX_CHARS} letters, digits, _ or -"
-            ));
+            )));
         }
         let (replicas, consistency) = (self.qdrant_replicas, self.qdrant_write_consistency);
         if consistency > 1 && consistency >= replicas {
-            return Err(format!(
+            return Err(InvalidSetting(format!(
                 "QDRANT_WRITE_CONSISTENCY is {consistency} with {replicas} replicas: one node that is down would stop all \
                  writes. Use less than QDRANT_REPLICAS"
-            ));
+            )));
         }
         Ok(())
     }
 }
 
-/// The address as it may be shown: what stands before an @ or after a question mark may be a password or a key.
+/// The address as it may be shown: what is before an @ or after a question mark may be a password or a key.
 fn without_secrets(url: &str) -> String {
     let url = url.split_once(['?', '#']).map_or_else(|| url.to_owned(), |(before, _)| format!("{before}?…"));
     match url.rsplit_once('@') {
@@ -211,17 +213,20 @@ fn leads_to_the_link(host: &str) -> bool {
 }
 
 /// The key, from QDRANT_API_KEY or the file QDRANT_API_KEY_FILE.
-pub fn api_key() -> Result<Option<String>, String> {
+pub fn api_key() -> Result<Option<String>, InvalidSetting> {
     let key = match (std::env::var("QDRANT_API_KEY"), std::env::var_os("QDRANT_API_KEY_FILE")) {
         (Ok(key), _) => key,
         (Err(_), Some(file)) => std::fs::read_to_string(&file).map_err(|error| {
-            format!("QDRANT_API_KEY_FILE {} cannot be read: {error}", PathBuf::from(&file).display())
+            InvalidSetting(format!(
+                "QDRANT_API_KEY_FILE {} cannot be read: {error}",
+                PathBuf::from(&file).display()
+            ))
         })?,
         (Err(_), None) => return Ok(None),
     };
     let key = key.trim();
     if !key.chars().all(|c| c.is_ascii_graphic()) {
-        return Err("QDRANT_API_KEY has a character that cannot stand in a header".into());
+        return Err(InvalidSetting("QDRANT_API_KEY has a character that cannot be in a header".to_owned()));
     }
     Ok((!key.is_empty()).then(|| key.to_owned()))
 }
@@ -230,7 +235,7 @@ pub fn api_key() -> Result<Option<String>, String> {
 mod tests {
     use super::*;
 
-    fn address(url: &str) -> Result<Option<String>, String> {
+    fn address(url: &str) -> Result<Option<String>, InvalidSetting> {
         MirrorSettings { qdrant_url: Some(url.into()), ..MirrorSettings::default() }.address()
     }
 
@@ -242,7 +247,7 @@ mod tests {
         assert_eq!(ok("qdrant"), "http://qdrant:6334");
         assert_eq!(ok("http://[::1]"), "http://[::1]:6334");
         assert_eq!(address(" "), Ok(None));
-        assert!(address("http://localhost:6333").unwrap_err().contains("6334"));
+        assert!(address("http://localhost:6333").unwrap_err().to_string().contains("6334"));
         for bad in ["ftp://x", "http://", "http://user:secret@x", "http://x/path"] {
             assert!(address(bad).is_err(), "{bad}");
         }
@@ -257,7 +262,7 @@ mod tests {
             "http://x:6334?api-key=secret",
             "http://ann:secret@x/path?key=secret@y",
         ] {
-            let error = address(url).unwrap_err();
+            let error = address(url).unwrap_err().to_string();
             assert!(!error.contains("secret") && error.contains("QDRANT_API_KEY"), "{error}");
         }
     }
@@ -272,7 +277,7 @@ mod tests {
             "http://2852039166",
             "http://0xa9fea9fe:6334",
         ] {
-            let refused = address(bad).unwrap_err();
+            let refused = address(bad).unwrap_err().to_string();
             assert!(refused.contains("link-local"), "{bad}: {refused}");
         }
         assert!(address("http://10.0.0.1").is_ok() && address("http://169.253.0.1").is_ok());

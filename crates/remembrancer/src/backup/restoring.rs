@@ -101,7 +101,7 @@ pub(crate) async fn restore(settings: &Settings, backup: &Path, into: &Path) -> 
     let Some(_lock) = paths.try_lock()? else {
         bail!("{} is in use by a running process; name a new folder", into.display());
     };
-    // Once more: whoever had the lock until now may have made a database.
+    // Once more: the process that had the lock until now may have made a database.
     refuse_what_is_used(&into)?;
     let home = into.join(RESTORING);
     remove(&home)?;
@@ -285,7 +285,7 @@ async fn probe(
 
 async fn adopt_model(settings: &Settings, store: &Store, memory: &Memory) -> anyhow::Result<()> {
     let searched = store.active_model().await?.map(|model| model.info);
-    let files = settings.model.files_for(searched.as_ref()).map_err(anyhow::Error::msg)?;
+    let files = settings.model.files_for(searched.as_ref())?;
     let model = tokio::task::spawn_blocking(move || files.load()).await??;
     Ok(memory.adopt_model(Arc::new(model)).await?)
 }
@@ -315,7 +315,7 @@ fn restore_models(backup: &Path, into: &Path) -> anyhow::Result<()> {
     for model in models.filter_map(Result::ok) {
         let to = folder.join(model.file_name());
         if !to.exists() {
-            // Half of a model must not stand for the whole.
+            // Half of a model must not be taken for the whole.
             let partial = folder.join(format!(".{}.restoring", model.file_name().to_string_lossy()));
             remove(&partial)?;
             copy_folder(&model.path(), &partial)?;

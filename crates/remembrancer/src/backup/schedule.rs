@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::manifest::{Kind, Reason};
 use super::retention::Keep;
-use super::shelf::{Found, Occupied, Shelf};
+use super::shelf::{Occupied, Shelf, StoredBackup};
 use super::taking::{Taken, logical, physical};
 
 /// How often is looked whether one is due.
@@ -73,7 +73,7 @@ impl BackupSettings {
     }
 }
 
-/// Whether a backup of the schedule is being made, for whoever would end the process for want of other work.
+/// Whether a backup of the schedule is being made; a process that is idle otherwise does not end before.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UnderWay(Arc<AtomicBool>);
 
@@ -105,7 +105,7 @@ pub(crate) struct Source {
     pub(crate) under_way: UnderWay,
 }
 
-/// Makes a backup whenever one is due, until it is told to stop. What is wrong is told by `status`.
+/// Makes a backup whenever one is due, until `stop` is cancelled. `status` reports failures.
 pub(crate) async fn keep_to_schedule(
     source: Source,
     settings: BackupSettings,
@@ -116,7 +116,7 @@ pub(crate) async fn keep_to_schedule(
     loop {
         let pause = match stop.run_until_cancelled(when_due(&source, &settings, &folder)).await {
             None => return,
-            // Somebody may have made one meanwhile.
+            // Another process may have made one meanwhile.
             Some(Ok(None)) => {
                 memory.report_backups(None);
                 LOOK_INTERVAL
@@ -126,11 +126,11 @@ pub(crate) async fn keep_to_schedule(
                 memory.report_backups(None);
                 LOOK_INTERVAL
             }
-            // Whoever makes it may be asked by another process.
+            // Another process may be making one.
             Some(Err(error)) if error.is::<Occupied>() => LOOK_INTERVAL,
             Some(Err(error)) => {
                 let reason = format!("{error:#}");
-                tracing::error!(reason, "the backup that was due failed");
+                tracing::error!(reason, "the scheduled backup failed");
                 memory.report_backups(Some(problem(&reason)));
                 RETRY_INTERVAL
             }
@@ -151,10 +151,11 @@ async fn when_due(
     let kind = if source.postgres.is_some() { Kind::Physical } else { Kind::Logical };
     let interval = SignedDuration::from_hours(i64::from(settings.backup_interval_hours));
     let ours = inventory::source(&mut *source.store.acquire().await?).await;
-    let is_like = |found: &Found| found.manifest.kind == kind && found.manifest.database.source == ours;
+    let is_like =
+        |found: &StoredBackup| found.manifest.kind == kind && found.manifest.database.source == ours;
     let mut known = Shelf::list(folder).into_iter().filter(is_like);
     // One of tomorrow was made with the clock wrong, and must not keep others from being made.
-    let recent = |found: Found| {
+    let recent = |found: StoredBackup| {
         let age = Timestamp::now().duration_since(found.manifest.created_at);
         age < interval && age > -CLOCK_TOLERANCE
     };

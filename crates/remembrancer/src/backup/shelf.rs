@@ -35,7 +35,7 @@ pub(crate) struct Occupied(PathBuf);
 
 /// A whole backup.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct StoredBackup {
     pub(crate) path: PathBuf,
     pub(crate) manifest: Manifest,
 }
@@ -76,13 +76,13 @@ impl Shelf {
     }
 
     /// The whole backups of a folder, newest first. What cannot be read is left out.
-    pub(crate) fn list(folder: &Path) -> Vec<Found> {
+    pub(crate) fn list(folder: &Path) -> Vec<StoredBackup> {
         let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
         let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
-        let mut all: Vec<Found> = ours
+        let mut all: Vec<StoredBackup> = ours
             .filter_map(|entry| {
                 let manifest = Manifest::read(&entry.path()).ok()?;
-                Some(Found { path: entry.path(), manifest })
+                Some(StoredBackup { path: entry.path(), manifest })
             })
             .collect();
         all.sort_by_key(|found| std::cmp::Reverse(found.manifest.created_at));
@@ -107,13 +107,13 @@ impl Shelf {
 
     /// Deletes what need not stay of the backups of this kind and this database; gives what went.
     pub(crate) fn prune(&self, keep: Keep, like: &Manifest) -> anyhow::Result<Vec<PathBuf>> {
-        let is_like = |found: &Found| {
+        let is_like = |found: &StoredBackup| {
             let manifest = &found.manifest;
             manifest.reason != Reason::BeforeMigration
                 && manifest.kind == like.kind
                 && manifest.database.source == like.database.source
         };
-        let all: Vec<Found> = Self::list(&self.folder).into_iter().filter(is_like).collect();
+        let all: Vec<StoredBackup> = Self::list(&self.folder).into_iter().filter(is_like).collect();
         let times: Vec<Timestamp> = all.iter().map(|found| found.manifest.created_at).collect();
         let goes = keep.chosen(&times).into_iter().zip(all).filter(|(stays, _)| !stays);
         goes.map(|(_, found)| self.remove(found)).collect()
@@ -121,7 +121,7 @@ impl Shelf {
 
     /// Of those of this database that were made before changes of its schema so many stay.
     pub(crate) fn prune_before_changes(&self, most: usize, like: &Manifest) -> anyhow::Result<Vec<PathBuf>> {
-        let is_like = |found: &Found| {
+        let is_like = |found: &StoredBackup| {
             let manifest = &found.manifest;
             manifest.reason == Reason::BeforeMigration && manifest.database.source == like.database.source
         };
@@ -130,7 +130,7 @@ impl Shelf {
     }
 
     /// It loses its name first: what is half removed is no backup.
-    fn remove(&self, found: Found) -> anyhow::Result<PathBuf> {
+    fn remove(&self, found: StoredBackup) -> anyhow::Result<PathBuf> {
         let name = found.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let going = self.folder.join(format!("{PARTIAL}{name}"));
         fs::rename(&found.path, &going)
@@ -163,7 +163,7 @@ impl Drop for Partial {
         if !self.is_whole
             && let Err(error) = remove_partial(&self.path)
         {
-            tracing::warn!(%error, folder = %self.path.display(), "what is left is removed by the next backup");
+            tracing::warn!(%error, folder = %self.path.display(), "failed to remove a partial backup; the next one tries again");
         }
     }
 }

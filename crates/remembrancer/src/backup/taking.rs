@@ -70,7 +70,7 @@ pub(crate) async fn physical(
         manifest.write(partial.path())?;
         Ok(manifest)
     };
-    let manifest = working.await.map_err(|error| told(error, shelf.folder(), needed))?;
+    let manifest = working.await.map_err(|error| explained(error, shelf.folder(), needed))?;
     Ok(Taken { path: partial.finish()?, manifest })
 }
 
@@ -111,7 +111,7 @@ pub(crate) async fn logical(
         manifest.write(partial.path())?;
         Ok(manifest)
     };
-    let manifest = working.await.map_err(|error| told(error, shelf.folder(), needed))?;
+    let manifest = working.await.map_err(|error| explained(error, shelf.folder(), needed))?;
     Ok(Taken { path: partial.finish()?, manifest })
 }
 
@@ -128,7 +128,7 @@ pub(crate) async fn before_change(
     let Change::From(from) = change else { return Ok(None) };
     let folder = match backup_dir {
         Some(folder) => folder.to_owned(),
-        None => models.data_dir().map_err(anyhow::Error::msg)?.join(BEFORE_CHANGES),
+        None => models.data_dir()?.join(BEFORE_CHANGES),
     };
     let known = memory_store::schema::known_version();
     if from > known {
@@ -158,7 +158,7 @@ async fn bring_models(models: &ModelSettings, database: &Described, to: &Path) -
         .as_ref()
         .map(|model| memory_core::ports::ModelInfo { id: model.id.clone(), dimension: model.dimension });
     let Ok(found) = models.files_for(searched.as_ref()) else { return Ok(()) };
-    let folder = models_folder(&models.data_dir().map_err(anyhow::Error::msg)?);
+    let folder = models_folder(&models.data_dir()?);
     let Ok(name) = found.model_dir.strip_prefix(&folder) else { return Ok(()) };
     if name == Path::new(DEFAULT_MODEL) || !found.model_dir.is_dir() {
         return Ok(());
@@ -180,7 +180,7 @@ async fn described(
     tokio::task::spawn_blocking(move || Manifest::of(&folder, what, created_at, database, counts)).await?
 }
 
-fn told(error: anyhow::Error, folder: &Path, needed: u64) -> anyhow::Error {
+fn explained(error: anyhow::Error, folder: &Path, needed: u64) -> anyhow::Error {
     if is_full_disk(&error) { no_room(folder, needed) } else { error }
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn run(settings: &Settings, args: BackupArgs) -> anyhow::Result
     }
     let mut signals = Signals::new()?;
     let working = async {
-        // Another process may hold the folder's lock, which is told before anything is started.
+        // Another process may hold the folder's lock, which is reported before anything is started.
         let shelf = Shelf::open(&folder)?;
         let taken = take(settings, &shelf, args.logical).await?;
         let removed = match settings.backup.keep_if_given() {

@@ -86,8 +86,8 @@ pub(crate) async fn run(
     found.push(of_port(&listen.bind).await);
     let has_failed = found.iter().any(|finding| finding.verdict == Verdict::Failed);
     if args.json {
-        let told = json!({ "version": env!("CARGO_PKG_VERSION"), "healthy": !has_failed, "checks": found });
-        println!("{}", serde_json::to_string_pretty(&told)?);
+        let report = json!({ "version": env!("CARGO_PKG_VERSION"), "healthy": !has_failed, "checks": found });
+        println!("{}", serde_json::to_string_pretty(&report)?);
     } else {
         print!("{}", shown(&found, &Style::of_stdout()));
     }
@@ -223,7 +223,7 @@ fn of_runtime(components: &Components) -> Finding {
         components.folder(Component::OnnxRuntime).join(memory_inference::files::ONNXRUNTIME_LIBRARY);
     match integrity::check_library(&library) {
         Ok(()) => fine(CHECK, format!("{} at {}", Component::OnnxRuntime.title(), library.display())),
-        Err(reason) => wrong(CHECK, reason, "Remove its folder and run `remembrancer setup`."),
+        Err(error) => wrong(CHECK, error.to_string(), "Remove its folder and run `remembrancer setup`."),
     }
 }
 
@@ -238,7 +238,7 @@ fn of_model(settings: &Settings, components: &Components) -> Finding {
     }
     let folder = match settings.model.files() {
         Ok(files) => files.model_dir,
-        Err(reason) => return wrong(CHECK, reason, "Name the model's folder with --model-dir."),
+        Err(error) => return wrong(CHECK, error.to_string(), "Name the model's folder with --model-dir."),
     };
     match integrity::check_folder(&folder) {
         Ok(0) => fine(CHECK, format!("{}; no sums were noted beside it", folder.display())),
@@ -246,7 +246,7 @@ fn of_model(settings: &Settings, components: &Components) -> Finding {
             let files = counted(files as i64, "file");
             fine(CHECK, format!("{}; {files} as {} says", folder.display(), integrity::SUMS_FILE))
         }
-        Err(reason) => wrong(CHECK, reason, "Remove the folder and run `remembrancer setup`."),
+        Err(error) => wrong(CHECK, error.to_string(), "Remove the folder and run `remembrancer setup`."),
     }
 }
 
@@ -299,7 +299,7 @@ fn of_examined(examined: &Examined) -> Vec<Finding> {
     found
 }
 
-/// Whoever listens there must be us.
+/// The process that listens there must be ours.
 async fn of_port(bind: &str) -> Finding {
     const CHECK: &str = "port";
     match tokio::net::TcpListener::bind(bind).await {
@@ -315,14 +315,14 @@ async fn of_port(bind: &str) -> Finding {
     }
     match health::is_ready(bind).await {
         Ok(()) => fine(CHECK, format!("a server answers at {bind} and is ready")),
-        Err(reason) if reason.contains("HTTP 503") => wrong(
+        Err(error) if error.is::<health::NotReady>() => wrong(
             CHECK,
-            format!("the server at {bind} is not ready: {reason}"),
+            format!("the server at {bind} is not ready: {error}"),
             "See `remembrancer status` and the server's log.",
         ),
-        Err(reason) => wrong(
+        Err(error) => wrong(
             CHECK,
-            format!("{bind} is in use by something that is no server of this kind: {reason}"),
+            format!("{bind} is in use by something that is no server of this kind: {error:#}"),
             "End it, or choose another address with REMEMBRANCER_BIND.",
         ),
     }

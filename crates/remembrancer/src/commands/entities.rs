@@ -1,4 +1,4 @@
-//! `entities`: who and what the texts name, which of these may be the same, and what an operator says about it.
+//! `entities`: the entities that texts name, which of these may be the same, and the operator's decisions.
 
 use std::fmt::Write;
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ pub(crate) enum EntitiesCommand {
     List(ListArgs),
     /// From now on the second counts as the first
     Merge(MergeArgs),
-    /// Take a merge back: the entity stands by itself again
+    /// Take a merge back: the entity is one of its own again
     Split(SplitArgs),
     /// Say that two are not the same
     Reject(RejectArgs),
@@ -181,8 +181,8 @@ fn name(value: &Value) -> String {
 }
 
 fn push_entity(out: &mut String, entity: &Value) {
-    let texts = |key: &str, told: fn(&Value) -> String| {
-        entity[key].as_array().into_iter().flatten().map(told).collect::<Vec<_>>().join(", ")
+    let texts = |key: &str, shown: fn(&Value) -> String| {
+        entity[key].as_array().into_iter().flatten().map(shown).collect::<Vec<_>>().join(", ")
     };
     let _ = writeln!(
         out,
@@ -197,9 +197,9 @@ fn push_entity(out: &mut String, entity: &Value) {
     let maybe = texts("possibly_same", |other| {
         format!("{} {} ({:.2})", other["id"], name(other), other["score"].as_f64().unwrap_or(0.0))
     });
-    for (what, told) in [("also", aliases), ("merged", merged), ("possibly", maybe)] {
-        if !told.is_empty() {
-            let _ = writeln!(out, "        {what}: {told}");
+    for (what, names) in [("also", aliases), ("merged", merged), ("possibly", maybe)] {
+        if !names.is_empty() {
+            let _ = writeln!(out, "        {what}: {names}");
         }
     }
 }
@@ -228,7 +228,9 @@ fn decision(answer: &Value) -> String {
             "{second_id} \"{second}\" counts as {first_id} \"{first}\" now. `remembrancer entities split {second_id}` takes it back.\n"
         ),
         Some("split") => {
-            format!("{first_id} \"{first}\" stands by itself again, apart from {second_id} \"{second}\".\n")
+            format!(
+                "{first_id} \"{first}\" is an entity of its own again, apart from {second_id} \"{second}\".\n"
+            )
         }
         Some("rejected") => format!(
             "{first_id} \"{first}\" and {second_id} \"{second}\" are not the same. `remembrancer entities reject {first_id} {second_id} --undo` takes it back.\n"

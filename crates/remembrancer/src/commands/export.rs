@@ -82,7 +82,7 @@ pub(crate) async fn run(settings: &Settings, args: ExportArgs) -> anyhow::Result
     let namespace = settings.namespace()?;
     let target = Target::open(args.file)?;
     let mut out = BufWriter::with_capacity(BUFFER_BYTES, target.writer()?);
-    // A bar would stand amid the lines where these are shown themselves.
+    // A progress bar would be mixed with the lines where these go to the terminal.
     let is_shown = matches!(target, Target::Stdout) && std::io::stdout().is_terminal();
     let bar = transfer_bar("lines", is_shown);
     let report = |at: Progress| {
@@ -137,12 +137,12 @@ fn archive_exported(done: &ArchiveExported) -> Value {
 fn sentence(summary: &Value) -> String {
     let counts = summary.as_object().into_iter().flatten();
     // What is counted is named in the plural.
-    let told = |(name, count): (&String, &Value)| {
+    let counted_noun = |(name, count): (&String, &Value)| {
         let noun = match name.strip_suffix("ies") {
             Some(stem) => format!("{stem}y"),
             None => name.trim_end_matches('s').to_owned(),
         };
         count.as_u64().map(|count| counted(count, &noun))
     };
-    counts.filter_map(told).collect::<Vec<_>>().join(", ")
+    counts.filter_map(counted_noun).collect::<Vec<_>>().join(", ")
 }

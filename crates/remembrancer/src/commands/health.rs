@@ -8,7 +8,7 @@ use clap::Args;
 use futures::TryFutureExt;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::body::Bytes;
-use hyper::{Request, Uri};
+use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use memory_language::text::cut;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub(crate) struct HealthArgs {
 }
 
 pub(crate) async fn run(listen: &ListenSettings, args: HealthArgs) -> anyhow::Result<ExitCode> {
-    // The token is for the server of these settings and for nobody else.
+    // The token is sent only to the server of these settings.
     let (url, token) = match args.url {
         Some(url) => (url, None),
         None => (format!("http://{}/readyz", reachable(&listen.bind)), token().ok().flatten()),
@@ -43,13 +43,18 @@ pub(crate) async fn run(listen: &ListenSettings, args: HealthArgs) -> anyhow::Re
     }
 }
 
-/// Whether a server at this address, which one listens on, is ready; else what is wrong.
-pub(super) async fn is_ready(bind: &str) -> Result<(), String> {
+/// The server answers that it is not ready: try again later, or read its log.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotReady(String);
+
+/// Whether the server that listens on this address is ready; [`NotReady`] if it says that it is not.
+pub(super) async fn is_ready(bind: &str) -> anyhow::Result<()> {
     let url = format!("http://{}/readyz", reachable(bind));
     let token = token().ok().flatten();
     match tokio::time::timeout(PATIENCE, ask(&url, token.as_deref())).await {
-        Ok(asked) => asked.map_err(|error| format!("{error:#}")),
-        Err(_) => Err(format!("it did not answer within {} s", PATIENCE.as_secs())),
+        Ok(answered) => answered,
+        Err(_) => bail!("it did not answer within {} s", PATIENCE.as_secs()),
     }
 }
 
@@ -91,16 +96,20 @@ async fn ask(url: &str, token: Option<&str>) -> anyhow::Result<()> {
     }
     let body = Limited::new(response.into_body(), ANSWER_MAX_BYTES).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    bail!("{}", reason(status.as_u16(), &body))
+    let reason = reason(status.as_u16(), &body);
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        return Err(NotReady(reason).into());
+    }
+    bail!("{reason}")
 }
 
 fn reason(status: u16, body: &[u8]) -> String {
-    let told: Value = serde_json::from_slice(body).unwrap_or_default();
-    let said = match (told["waiting_for"].as_str(), told["reason"].as_str()) {
+    let report: Value = serde_json::from_slice(body).unwrap_or_default();
+    let text = match (report["waiting_for"].as_str(), report["reason"].as_str()) {
         (Some(part), Some(reason)) => format!("{part}: {reason}"),
         _ => String::from_utf8_lossy(body).split_whitespace().collect::<Vec<_>>().join(" "),
     };
-    format!("{} (HTTP {status})", cut(&said, SHOWN_MAX_CHARS))
+    format!("{} (HTTP {status})", cut(&text, SHOWN_MAX_CHARS))
 }
 
 #[cfg(test)]
@@ -121,8 +130,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_one_line() {
-        let told = reason(503, br#"{"ready":false,"waiting_for":"database","reason":"it is away"}"#);
-        assert_eq!(told, "database: it is away (HTTP 503)");
+        let line = reason(503, br#"{"ready":false,"waiting_for":"database","reason":"it is away"}"#);
+        assert_eq!(line, "database: it is away (HTTP 503)");
         assert_eq!(reason(404, b"a\nb\n"), "a b (HTTP 404)");
     }
 }

@@ -184,24 +184,21 @@ async fn retry(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyh
 async fn cancel(memory: &Memory, ns: Option<&Namespace>, ids: Vec<JobId>) -> anyhow::Result<Value> {
     let (mut cancelled, mut refused) = (Vec::new(), Vec::new());
     for id in ids {
-        match state_before(memory.operations().cancel_job(ns, id).await?) {
-            Ok(was) => cancelled.push(json!({ "id": id.to_string(), "was": was })),
-            Err(reason) => refused.push(json!({ "id": id.to_string(), "reason": reason })),
+        let outcome = memory.operations().cancel_job(ns, id).await?;
+        match outcome.state_before() {
+            Some(was) => cancelled.push(json!({ "id": id.to_string(), "was": was.as_str() })),
+            None => refused.push(json!({ "id": id.to_string(), "reason": not_cancelled(&outcome) })),
         }
     }
     Ok(json!({ "cancelled": cancelled, "refused": refused }))
 }
 
-/// The state that a job had until it was cancelled, or why it was not.
-fn state_before(cancelled: Cancelled) -> Result<&'static str, String> {
-    match cancelled {
-        Cancelled::Waiting => Ok(JobState::Pending.as_str()),
-        Cancelled::Running => Ok(JobState::Processing.as_str()),
-        Cancelled::Failed => Ok(JobState::Failed.as_str()),
+fn not_cancelled(why: &Cancelled) -> String {
+    match why {
         Cancelled::Ended(state) => {
-            Err(format!("it is {state} already; only a job that is open or has failed can be cancelled"))
+            format!("it is {state} already; only a job that is open or has failed can be cancelled")
         }
-        Cancelled::NotFound => Err(NOT_FOUND.to_owned()),
+        _ => NOT_FOUND.to_owned(),
     }
 }
 
@@ -221,7 +218,7 @@ pub(super) fn as_json(job: &JobRow) -> Value {
         "namespace": job.namespace,
         "state": job.state,
         "kind": job.kind,
-        "lane": job.lane.map(memory_core::job::Lane::as_str),
+        "lane": job.priority.map(memory_core::job::Priority::as_str),
         "attempts": job.attempts,
         "last_error_code": job.last_error_code,
         "last_error_message": job.last_error_message,
@@ -330,10 +327,10 @@ fn table(answer: &Value, style: &Style) -> String {
 
 /// What each of the codes means here, and what to do about it, once a code.
 fn push_reasons(out: &mut String, jobs: &[Value]) {
-    let mut told = BTreeSet::new();
+    let mut explained = BTreeSet::new();
     for job in jobs {
         let (code, state) = (text(job, "last_error_code"), text(job, "state"));
-        if code.is_empty() || state == "DONE" || !told.insert(code) {
+        if code.is_empty() || state == "DONE" || !explained.insert(code) {
             continue;
         }
         let meaning = ErrorCode::parse(code).map_or("", ErrorCode::meaning);

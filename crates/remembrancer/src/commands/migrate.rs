@@ -50,7 +50,7 @@ pub(crate) async fn run(settings: &Settings, args: MigrateArgs) -> anyhow::Resul
 /// Waits for a database that only starts.
 async fn migrate(url: &str, role: Option<&RuntimeRole>, wait: Duration) -> anyhow::Result<Migrated> {
     let deadline = Instant::now() + wait;
-    let mut is_told = false;
+    let mut has_logged = false;
     loop {
         let error = match Store::migrate(url, role).await {
             Ok(migrated) => return Ok(migrated),
@@ -61,9 +61,9 @@ async fn migrate(url: &str, role: Option<&RuntimeRole>, wait: Duration) -> anyho
             return Err(anyhow::Error::from(error)
                 .context("the migration did not end; mend what is said and run it again"));
         }
-        if !is_told {
+        if !has_logged {
             eprintln!("remembrancer: waiting at most {} s: {error}", wait.as_secs());
-            is_told = true;
+            has_logged = true;
         }
         tokio::time::sleep(RETRY_INTERVAL).await;
     }

@@ -44,7 +44,7 @@ pub(super) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
 }
 
-/// A number that stands in an answer, with its noun.
+/// A number of an answer, with its noun.
 fn count_of(value: &Value, key: &str, noun: &str) -> String {
     counted(value[key].as_u64().unwrap_or(0), noun)
 }
@@ -92,11 +92,11 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
         let _ = writeln!(out, "note: {texts} without events yet, still to be read");
     }
     for turn in list(answer, "turns") {
-        let who = turn["author"].as_str().or(turn["role"].as_str()).unwrap_or("?");
+        let speaker = turn["author"].as_str().or(turn["role"].as_str()).unwrap_or("?");
         let _ = writeln!(
             out,
             "{} {}",
-            style.bold(&format!("{} {}:", turn["turn_index"], printable(who))),
+            style.bold(&format!("{} {}:", turn["turn_index"], printable(speaker))),
             style.dim(text(turn, "ts"))
         );
         out.push_str(&indented(text(turn, "content"), "  "));
@@ -144,7 +144,7 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     out
 }
 
-/// Events of a list, one a line, with who owns them and where they were told.
+/// Events of a list, one a line, with their owners and sources.
 pub(crate) fn listed(answer: &Value, style: &Style) -> String {
     let mut out = String::new();
     for warning in list(answer, "warnings") {
@@ -156,8 +156,8 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
         let state = event["state"].as_str().map(|state| format!("{state:<9}  ")).unwrap_or_default();
         let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
         let source = list(event, "evidence").first().map_or("", |evidence| text(evidence, "artifact_id"));
-        let told = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
-        let _ = writeln!(out, "{state}{}{due}  {}", printable(text(event, "summary")), style.dim(&told));
+        let origin = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
+        let _ = writeln!(out, "{state}{}{due}  {}", printable(text(event, "summary")), style.dim(&origin));
     }
     if let Some(cursor) = answer["next_cursor"].as_str() {
         let more = format!("{} in all; more with --cursor {cursor}", answer["total_events"]);
@@ -209,7 +209,7 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
             printable(text(event, "summary")),
             style.dim(text(event, "id"))
         );
-        // Who asks for one event wants to see what it stands on.
+        // One event is shown with its evidence.
         if text(result, "id").starts_with("evt_") {
             push_evidence(out, event, style);
         }
@@ -217,7 +217,7 @@ fn push_result(out: &mut String, n: usize, result: &Value, style: &Style) {
     push_rest(out, result, style);
 }
 
-/// How many events are not shown, and where else the text stands.
+/// How many events are not shown, and at which other places the text is.
 fn push_rest(out: &mut String, result: &Value, style: &Style) {
     let shown = list(result, "events").len() as u64;
     match result["event_count"].as_u64().map(|all| all.saturating_sub(shown)) {
@@ -231,7 +231,7 @@ fn push_rest(out: &mut String, result: &Value, style: &Style) {
     }
     for place in list(result, "places") {
         let place = place_of(place);
-        let _ = writeln!(out, "   {}", style.dim(&format!("stands at {place}")));
+        let _ = writeln!(out, "   {}", style.dim(&format!("also at {place}")));
     }
 }
 
@@ -263,7 +263,7 @@ fn push_explanation(out: &mut String, explanation: &Value, style: &Style) {
     }
 }
 
-/// The exact words that an event was read from, and where they stand.
+/// The exact words that an event was read from, and their place.
 fn push_evidence(out: &mut String, event: &Value, style: &Style) {
     for evidence in list(event, "evidence") {
         let place =
@@ -273,7 +273,7 @@ fn push_evidence(out: &mut String, event: &Value, style: &Style) {
     }
 }
 
-/// A source with its id there, or a turn; a text that stands nowhere else.
+/// A source with its id there, or a turn; a text that has no other place.
 fn place_of(place: &Value) -> String {
     let parts = ["source", "source_id", "conversation_id"].into_iter().filter_map(|key| place[key].as_str());
     let mut parts: Vec<String> = parts.map(printable).collect();
@@ -283,9 +283,9 @@ fn place_of(place: &Value) -> String {
 }
 
 fn push_neighbour(out: &mut String, neighbour: &Value, style: &Style) {
-    let who = neighbour["author"].as_str().or(neighbour["role"].as_str());
-    let who = who.map(|who| format!("{}: ", printable(who))).unwrap_or_default();
-    out.push_str(&style.dim(&indented(&format!("{who}{}", text(neighbour, "text")), "   ")));
+    let speaker = neighbour["author"].as_str().or(neighbour["role"].as_str());
+    let speaker = speaker.map(|name| format!("{}: ", printable(name))).unwrap_or_default();
+    out.push_str(&style.dim(&indented(&format!("{speaker}{}", text(neighbour, "text")), "   ")));
 }
 
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
@@ -392,7 +392,7 @@ fn push_text(out: &mut String, job: &Value) {
     out.push('\n');
 }
 
-/// A name with its type, how often it was mentioned, and who else it may be.
+/// A name with its type, how often it was mentioned, and the entities that it may be the same as.
 fn entity(entity: &Value) -> String {
     let maybe: Vec<String> =
         list(entity, "possibly_same").iter().map(|other| printable(text(other, "name"))).collect();

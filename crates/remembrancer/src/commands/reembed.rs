@@ -98,7 +98,7 @@ async fn by_ourselves(
     keep_old: bool,
     bar: &ProgressBar,
 ) -> anyhow::Result<Value> {
-    let files = settings.model.files().map_err(anyhow::Error::msg)?;
+    let files = settings.model.files()?;
     let model_dir = files.model_dir.clone();
     let model = reembed::load(files, model_dir).await?;
     let store = Store::open(url, settings.store.database_connections).await?;
@@ -137,9 +137,11 @@ fn sentences(summary: &Value, is_shared: bool) -> String {
         let _ = writeln!(out, "{embedded} of {} {verb} embedded by {model}.", counted(passages, "passage"));
     }
     if failed > 0 {
-        let told = counted(failed, "passage");
-        let _ =
-            writeln!(out, "It could not embed {told}; what cannot be embedded is found by its words alone.");
+        let failed = counted(failed, "passage");
+        let _ = writeln!(
+            out,
+            "It could not embed {failed}; what cannot be embedded is found by its words alone."
+        );
     }
     if let Some(replaced) = replaced {
         let _ = writeln!(out, "It is searched now, in the place of {replaced}.");

@@ -70,7 +70,7 @@ pub(crate) async fn run_instance(settings: Settings) -> anyhow::Result<ExitCode>
 }
 
 fn trace() -> anyhow::Result<()> {
-    traces::install("remembrancer", env!("CARGO_PKG_VERSION")).map_err(anyhow::Error::msg)
+    Ok(traces::install("remembrancer", env!("CARGO_PKG_VERSION"))?)
 }
 
 /// Another process holds the data folder: it opens our listener beside its own, until we end.

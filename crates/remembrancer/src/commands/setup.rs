@@ -88,7 +88,7 @@ pub(crate) fn run(args: &SetupArgs, components: &Components) -> anyhow::Result<(
     }
     if let Some(folder) = unreachable_for_nobody(&components.data_dir) {
         notes.push(format!(
-            "Postgres will run as user nobody, who cannot pass {}: open it (chmod o+x) or set REMEMBRANCER_DATA_DIR",
+            "Postgres will run as user nobody, which cannot pass {}: open it (chmod o+x) or set REMEMBRANCER_DATA_DIR",
             folder.display()
         ));
     }

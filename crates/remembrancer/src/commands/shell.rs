@@ -1,4 +1,4 @@
-//! `completions` and `man`: what shells and manuals are told of the command line.
+//! `completions` and `man`: the command line for shells and manuals.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -45,7 +45,7 @@ pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<E
 async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i32>> {
     let deadline = Instant::now() + PATIENCE;
     let holder = loop {
-        // Asked first: to take the lock of a folder that nobody used would make one.
+        // Checked first: taking the lock of an unused folder would make one.
         if !paths.lock_file().exists() || paths.try_lock()?.is_some() {
             return Ok(None);
         }
@@ -72,19 +72,19 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
     let process = Pid::from_raw(pid).context("the process has no id")?;
     match kill_process(process, Signal::TERM) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
-        Err(error) => bail!("process {pid} cannot be ended: {error}; whoever started it can"),
+        Err(error) => bail!("process {pid} cannot be ended: {error}; the user that started it can"),
     }
     let deadline = Instant::now() + PATIENCE;
     while paths.try_lock()?.is_none() {
         if Instant::now() > deadline {
             bail!(
-                "process {pid} was told to end and has not; its log is {}; `kill -9 {pid}` loses nothing that was accepted",
+                "process {pid} was sent SIGTERM and has not ended; its log is {}; `kill -9 {pid}` loses nothing that was accepted",
                 paths.log.display()
             );
         }
         tokio::time::sleep(PAUSE).await;
     }
-    // It has let go of the folder and is about to be gone; one that nobody waits for stays in the table of processes.
+    // It has let go of the folder and is about to be gone; one that its parent does not wait for stays in the table of processes.
     let deadline = Instant::now() + LAST_MOMENTS;
     while rustix::process::test_kill_process(process).is_ok() && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;
@@ -92,11 +92,11 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
     Ok(Some(pid))
 }
 
-/// Who listens at the socket, and whether that is a process that was started by hand. None while it is starting or
-/// ending: what stands in the lock's file may then be of the one before.
+/// The process that listens on the socket, and whether it was started by hand. None while it is starting or ending: the
+/// lock file may then be of the one before.
 async fn holder(paths: &InstancePaths) -> Option<(i32, bool)> {
     let pid = paths.connect().await.ok()??.peer_cred().ok()?.pid()?;
-    let told = std::fs::read_to_string(paths.lock_file()).ok()?;
-    let (told_pid, kind) = told.trim().split_once(' ')?;
-    (told_pid == pid.to_string()).then(|| (pid, kind == OWN))
+    let recorded = std::fs::read_to_string(paths.lock_file()).ok()?;
+    let (recorded_pid, kind) = recorded.trim().split_once(' ')?;
+    (recorded_pid == pid.to_string()).then(|| (pid, kind == OWN))
 }

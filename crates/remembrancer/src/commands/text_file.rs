@@ -32,8 +32,19 @@ impl Decoded {
     }
 }
 
-/// The text of a file, or why it is none.
-pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, String> {
+/// Why the content of a file is not read as text: it is left out, or converted by the user first.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NotText {
+    #[error(
+        "not text, or text of another encoding than UTF-8, UTF-16 or Windows-1252; convert it with `iconv -t UTF-8` if it is text"
+    )]
+    UnknownEncoding,
+    #[error("not text (it has NUL characters)")]
+    HasNul,
+}
+
+/// The text of a file.
+pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, NotText> {
     let utf16 = match bytes.as_slice() {
         [0xff, 0xfe, rest @ ..] => Some((rest, u16::from_le_bytes as fn([u8; 2]) -> u16)),
         [0xfe, 0xff, rest @ ..] => Some((rest, u16::from_be_bytes as fn([u8; 2]) -> u16)),
@@ -46,15 +57,9 @@ pub(super) fn decode(bytes: Vec<u8>) -> Result<Decoded, String> {
             Err(not_utf8) => decode_western(not_utf8.as_bytes()),
         },
     };
-    let Some(decoded) = decoded else {
-        return Err(
-            "not text, or text of another encoding than UTF-8, UTF-16 or Windows-1252; convert it with \
-                    `iconv -t UTF-8` if it is text"
-                .to_owned(),
-        );
-    };
+    let decoded = decoded.ok_or(NotText::UnknownEncoding)?;
     if decoded.text.contains('\0') {
-        return Err("not text (it has NUL characters)".to_owned());
+        return Err(NotText::HasNul);
     }
     Ok(decoded)
 }
@@ -116,9 +121,9 @@ mod tests {
             b"plain with \x01 and \xfc in it",
             &[0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2],
         ] {
-            let refused = decode(bytes.to_vec()).expect_err("it is no text");
-            assert!(refused.contains("iconv"), "{refused}");
+            assert_eq!(decode(bytes.to_vec()), Err(NotText::UnknownEncoding));
         }
-        assert!(decode(b"abc\0def".to_vec()).expect_err("it is no text").contains("NUL"));
+        assert_eq!(decode(b"abc\0def".to_vec()), Err(NotText::HasNul));
+        assert!(NotText::UnknownEncoding.to_string().contains("iconv"));
     }
 }

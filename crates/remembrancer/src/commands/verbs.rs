@@ -28,7 +28,7 @@ pub(crate) struct RememberArgs {
     /// note, meeting, email, document, chat, transcript, preference, fact, decision, project or conversation
     #[arg(long, value_name = "KIND")]
     context: Option<String>,
-    /// What it is called; else its first sentence stands for it
+    /// Its title; else its first sentence is shown
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Who wrote or said it
@@ -115,7 +115,7 @@ pub(crate) struct RecallArgs {
     /// Show contents, not snippets
     #[arg(long)]
     full: bool,
-    /// Show what stands before and after each result, 0 to 5 turns or passages
+    /// Show the text before and after each result, 0 to 5 turns or passages
     #[arg(long, value_name = "N", value_parser = whole_number)]
     neighbours: Option<i64>,
     /// Leave out results that score less, 0 to 1; 0.15 when left out, 0 shows all

@@ -77,7 +77,7 @@ fn faulty(status: StatusCode, fault: &Fault) -> Response {
 }
 
 /// Reads the body within the limits and looks it through, before the protocol library makes a tree of it. A large
-/// one is looked through and read on another thread, so that nobody waits for it but who sent it.
+/// one is looked through and read on another thread, so that only its sender waits for it.
 pub(super) async fn take_in(mut request: Request, next: Next) -> Response {
     let connection = request.extensions_mut().remove::<Arc<Connection>>();
     if request.method() != Method::POST {
@@ -170,7 +170,7 @@ async fn read(
             return Err(Refused::too_large());
         }
         if held.is_none() && bytes.len() + part.len() > SMALL_MAX_BYTES {
-            // Nobody said how much there will be.
+            // The length is not known beforehand.
             held = Some(hold(MESSAGE_MAX_BYTES).await?);
         }
         bytes.extend_from_slice(&part);

@@ -42,7 +42,7 @@ pub(super) fn most_connections(wanted: usize) -> usize {
     wanted.min((files / 4).max(8))
 }
 
-/// Accepts until it is told to stop, then waits until the answers under way are given.
+/// Accepts until `stop` is cancelled, then waits until the answers under way are given.
 pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop: CancellationToken) {
     let open = Open::new(most);
     let mut tasks = JoinSet::new();
@@ -53,7 +53,7 @@ pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop:
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    tracing::warn!(%error, "a connection was lost");
+                    tracing::warn!(%error, "failed to accept a connection");
                     open.close_oldest();
                     tokio::time::sleep(Duration::from_millis(50)).await;
                     continue;
@@ -120,7 +120,7 @@ struct Open {
 struct State {
     count: usize,
     next_turn: u64,
-    /// Who waits, longest first.
+    /// Idle connections, longest first.
     waiting: BTreeMap<u64, CancellationToken>,
 }
 
@@ -143,7 +143,7 @@ impl Open {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more, if need be that of who has waited longest; `None` when all are being answered.
+    /// A place for one more, if need be that of the connection that is idle for longest; `None` when all are being answered.
     fn admit(self: &Arc<Self>) -> Option<Connection> {
         if self.state().count >= self.most && !self.close_oldest() {
             return None;

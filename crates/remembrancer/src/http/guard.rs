@@ -1,4 +1,4 @@
-//! Who may come in: the host that a request is for, the page that sends it, the token that it brings.
+//! Access control of HTTP requests: the host that a request is for, the origin of the page that sends it, its token.
 #![expect(clippy::result_large_err, reason = "a refusal is an answer, made once a refused request")]
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
-/// What clients accept who can read all that there is.
+/// What clients accept that can read every answer.
 const ACCEPTS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
 /// Headers of answers that a page may read.
 const EXPOSED: HeaderValue =
@@ -153,7 +153,7 @@ impl Guard {
     }
 }
 
-/// The header's value; two of them are refused, since nobody knows which one counts elsewhere.
+/// The header's value; two of them are refused, since other software may use either.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h HeaderValue>, Response> {
     let mut values = headers.get_all(name).iter();
     let value = values.next();
@@ -209,7 +209,7 @@ fn preflight(asked: &HeaderMap) -> Response {
     response
 }
 
-/// The protocol library wants both types by name. Who accepts everything, or does not say, accepts them.
+/// The protocol library requires both types by name. A client that accepts everything, or sends no such header, accepts them.
 fn accept_what_covers_all(headers: &mut HeaderMap) {
     let mut given = headers.get_all(header::ACCEPT).iter().peekable();
     let covers_all = given.peek().is_none()

@@ -1,4 +1,4 @@
-//! What balancers, orchestrators and `remembrancer health` ask: whether the process lives, and whether it is ready.
+//! Liveness and readiness of the process, for balancers, orchestrators and `remembrancer health`.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use tokio_util::sync::CancellationToken;
 
 use super::guard::Guard;
 
-struct Asked {
+struct HealthState {
     readiness: Watch,
     guard: Arc<Guard>,
     stop: CancellationToken,
 }
 
-/// `/livez`, which says that the process answers and asks nobody, and `/readyz`. Neither needs a token.
+/// `/livez`, which says that the process answers and checks nothing, and `/readyz`. Neither needs a token.
 pub(super) fn router(readiness: Watch, guard: Arc<Guard>, stop: CancellationToken) -> Router {
-    let asked = Arc::new(Asked { readiness, guard, stop });
-    Router::new().route("/livez", get(|| async { "ok\n" })).route("/readyz", get(readyz)).with_state(asked)
+    let state = Arc::new(HealthState { readiness, guard, stop });
+    Router::new().route("/livez", get(|| async { "ok\n" })).route("/readyz", get(readyz)).with_state(state)
 }
 
-async fn readyz(State(asked): State<Arc<Asked>>, request: Request) -> Response {
-    let found = if asked.stop.is_cancelled() {
+async fn readyz(State(state): State<Arc<HealthState>>, request: Request) -> Response {
+    let found = if state.stop.is_cancelled() {
         Err(NotReady { part: "memory", reason: "it is stopping".to_owned() })
     } else {
-        asked.readiness.health().await
+        state.readiness.health().await
     };
-    // Who could call a tool may know the host of the database as well.
-    let is_known = asked.guard.admits(request.uri(), request.headers());
+    // A client that may call tools may also see the host of the database.
+    let is_known = state.guard.admits(request.uri(), request.headers());
     let (status, body) = health::answer(&found, if is_known { Detail::Full } else { Detail::Short });
     let mut response = Response::new(Body::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);

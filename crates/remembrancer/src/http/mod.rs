@@ -39,7 +39,7 @@ pub(crate) struct ListenOptions {
     pub(crate) graph_file: Option<PathBuf>,
     #[serde(default = "default_max_connections")]
     pub(crate) max_connections: usize,
-    /// Where operators are told how the process does, if anywhere.
+    /// The address of health and metrics for operators, if there is one.
     #[serde(default)]
     pub(crate) metrics_bind: Option<String>,
 }

@@ -21,7 +21,7 @@ const PIP_COMMANDS: [&[&str]; 4] = [&["python3", "-m", "pip"], &["python", "-m",
 
 #[derive(Debug)]
 pub(crate) enum Source {
-    /// Files that somebody put there; they stay.
+    /// Files that a user put there; they stay.
     Folder(PathBuf),
     /// The command line of pip, without arguments.
     Pip(&'static [&'static str]),

@@ -113,7 +113,7 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     note_sums(folder)
 }
 
-/// Notes what the files of a model are, for whoever loads them.
+/// Writes the sums of the files of a model, which are checked when it is loaded.
 pub(super) fn note_sums(folder: &Path) -> anyhow::Result<()> {
     let sums = folder.join(SUMS_FILE);
     write_sums(folder)

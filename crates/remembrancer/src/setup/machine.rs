@@ -56,7 +56,7 @@ pub(crate) fn make_folders(folder: &Path) -> anyhow::Result<()> {
     if folder.is_dir() { Ok(()) } else { bail!("{} is not a folder", folder.display()) }
 }
 
-/// Makes the data folder, which is nobody else's to look into; as root others may pass through it, since Postgres runs as
+/// Makes the data folder, which other users may not read; as root they may pass through it, since Postgres runs as
 /// another user, but not list it. One that is there stays as it is.
 pub(crate) fn make_data_folder(folder: &Path) -> anyhow::Result<()> {
     if let Some(above) = folder.parent() {

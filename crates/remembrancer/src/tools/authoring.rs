@@ -160,7 +160,7 @@ struct Issue {
     issue: String,
 }
 
-/// A call that the rules can be held against, or all that is wrong with one whose shape or thread is.
+/// A call that the rules can be applied to, or all that is wrong with its shape or thread.
 enum Read {
     Whole(GraphScope, Sent),
     Faulty(Checked),

@@ -55,7 +55,7 @@ impl Connection {
         }
     }
 
-    /// Whether nobody waits for what is made of the texts that come this way.
+    /// Whether jobs queued through this connection get bulk priority.
     pub(crate) fn in_bulk(mut self, in_bulk: bool) -> Self {
         self.in_bulk = in_bulk;
         self
@@ -139,7 +139,7 @@ impl ServerHandler for Connection {
         let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
-            // Nothing that is offered has anything to complete; who asks is answered so.
+            // Nothing that is offered has anything to complete: the answer is empty.
             .enable_completions()
             .build();
         if self.has_graph() {
@@ -160,7 +160,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let mut greeting = self.negotiate_initialize(&request)?;
-        // Clients that shake hands over HTTP keep no connection on which they could be told of a change.
+        // Clients with a handshake over HTTP keep no connection on which they could be notified.
         if let Some(resources) =
             greeting.capabilities.resources.as_mut().filter(|_| http_parts(&context).is_some())
         {
@@ -271,7 +271,7 @@ impl ServerHandler for Connection {
         self.check_resource(&request.uri)?;
         if http_parts(&context).is_some() {
             return Err(ErrorData::invalid_request(
-                "Over HTTP this server keeps no connection to tell you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
+                "Over HTTP this server keeps no connection to notify you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
                 None,
             ));
         }
@@ -310,7 +310,13 @@ impl ServerHandler for Connection {
                 return std::future::pending().await;
             }
             let namespace = self.namespace_of(context.request_context())?;
-            resource::tell(&self.registry.readiness, &namespace, &self.scope(&namespace)?, &context).await
+            resource::notify_of_changes(
+                &self.registry.readiness,
+                &namespace,
+                &self.scope(&namespace)?,
+                &context,
+            )
+            .await
         };
         tokio::select! {
             () = context.cancelled() => Ok(()),

@@ -150,7 +150,7 @@ fn relation_draft(at: &str, relation: &Value) -> (RelationDraft, Vec<String>) {
     (RelationDraft { is_unread: !faults.is_empty(), ..draft }, faults)
 }
 
-/// The fields of an object, which tell what does not fit.
+/// The fields of an object, which report what does not fit.
 struct Fields<'a> {
     at: &'a str,
     object: &'a JsonObject,

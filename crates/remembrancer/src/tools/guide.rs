@@ -1,7 +1,7 @@
-//! What agents are told about the use of the memory, fitted to the tools that they are offered.
+//! The instructions and the guide for agents, fitted to the tools that are offered.
 //!
-//! Both texts are Markdown in blocks: paragraphs, list items, headings. Backticks stand around names of tools
-//! and nothing else; a block is told when every tool that it names is offered, a heading when a block below it
+//! Both texts are Markdown in blocks: paragraphs, list items, headings. Backticks are around names of tools
+//! and nothing else; a block is included when every tool that it names is offered, a heading when a block below it
 //! is.
 
 use super::tool_filter::ToolFilter;
@@ -11,13 +11,13 @@ const GUIDE: &str = include_str!("guide.md");
 
 /// The server's instructions: one paragraph, short, since hosts show it in every conversation.
 pub(super) fn instructions(offer: &ToolFilter) -> String {
-    told(INSTRUCTIONS, offer).join(" ").replace('\n', " ")
+    blocks_for(INSTRUCTIONS, offer).join(" ").replace('\n', " ")
 }
 
 /// The guide at length, which a host shows when it is asked for.
 pub(super) fn guide(offer: &ToolFilter) -> String {
     let mut guide = String::new();
-    for block in told(GUIDE, offer) {
+    for block in blocks_for(GUIDE, offer) {
         let is_next_item = is_item(block) && guide.lines().last().is_some_and(|line| !line.starts_with('#'));
         guide.push_str(if guide.is_empty() || is_next_item { "" } else { "\n" });
         guide.push_str(block);
@@ -26,18 +26,18 @@ pub(super) fn guide(offer: &ToolFilter) -> String {
     guide
 }
 
-fn told<'a>(text: &'a str, offer: &ToolFilter) -> Vec<&'a str> {
-    let mut told = Vec::new();
+fn blocks_for<'a>(text: &'a str, offer: &ToolFilter) -> Vec<&'a str> {
+    let mut included = Vec::new();
     let mut heading = None;
     for block in blocks(text) {
         if block.starts_with('#') {
             heading = Some(block);
         } else if tools_of(block).all(|tool| offer.has(tool)) {
-            told.extend(heading.take());
-            told.push(block);
+            included.extend(heading.take());
+            included.push(block);
         }
     }
-    told
+    included
 }
 
 fn is_item(block: &str) -> bool {
@@ -117,7 +117,7 @@ mod tests {
     fn with_every_tool_every_block_is_told() {
         let offer = ToolFilter::new(&ToolSettings::default(), &registered());
         for text in [INSTRUCTIONS, GUIDE] {
-            assert_eq!(told(text, &offer), blocks(text).collect::<Vec<_>>());
+            assert_eq!(blocks_for(text, &offer), blocks(text).collect::<Vec<_>>());
         }
     }
 
@@ -125,6 +125,6 @@ mod tests {
     fn a_heading_is_told_with_what_stands_below_it() {
         let text = "# One\n\nFirst `recall`.\n\n## Two\n\n- `no_such_tool`\n- and\n  more\n- `no_such_tool`\n\n## Three\n\n`no_such_tool`";
         let offer = ToolFilter::new(&ToolSettings::default(), &registered());
-        assert_eq!(told(text, &offer), ["# One", "First `recall`.", "## Two", "- and\n  more"]);
+        assert_eq!(blocks_for(text, &offer), ["# One", "First `recall`.", "## Two", "- and\n  more"]);
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
-/// How a call ended, by who can do something about it.
+/// How a call ended, by the side that can act on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,

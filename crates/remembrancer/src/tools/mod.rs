@@ -1,5 +1,6 @@
 //! The MCP tools: wire types, their schemas, and one door through which every call goes.
 
+mod analytics;
 mod arguments;
 mod authoring;
 mod connection;
@@ -15,7 +16,6 @@ mod remember;
 mod resource;
 pub(crate) mod schema;
 mod status;
-mod survey;
 mod tool_filter;
 
 use std::panic::AssertUnwindSafe;
@@ -81,7 +81,7 @@ pub(crate) struct Call {
     pub(crate) memory: Arc<Memory>,
     pub(crate) namespace: Namespace,
     pub(crate) graph: GraphHome,
-    /// Nobody waits for what is made of what this call brings.
+    /// Jobs queued by this call get bulk priority.
     pub(crate) in_bulk: bool,
 }
 
@@ -177,7 +177,7 @@ fn registered() -> Vec<Registered> {
     let mut tools = vec![remember::tool(), recall::tool(), forget::tool(), status::tool()];
     tools.extend(graph::tools());
     tools.extend(authoring::tools());
-    tools.extend(survey::tools());
+    tools.extend(analytics::tools());
     tools.sort_by(|a, b| a.tool.name.cmp(&b.tool.name));
     tools
 }

@@ -1,4 +1,4 @@
-//! What callers are told whose request is none that the protocol knows.
+//! The answers to requests that are not of the protocol.
 
 use memory_language::text::cut;
 use rmcp::ErrorData;
@@ -10,7 +10,7 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// The most of a name that is said back to who sent it.
+/// The most of a name that an answer repeats.
 pub(super) const NAME_MAX_CHARS: usize = 100;
 
 /// The protocol library hands over as unknown also a known method whose parameters have another shape.
@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
 
-    fn told(method: &str, params: Value) -> (i32, String) {
+    fn refused(method: &str, params: Value) -> (i32, String) {
         let error = unknown(CustomRequest::new(method, Some(params)));
         (error.code.0, error.message.into_owned())
     }
@@ -90,7 +90,7 @@ mod tests {
             ("prompts/get", json!({"name": 7}), "name: invalid type: integer `7`"),
             ("resources/subscribe", json!({}), "missing field `uri`"),
         ] {
-            let (code, message) = told(method, params);
+            let (code, message) = refused(method, params);
             assert_eq!(code, -32602, "{message}");
             assert!(message.contains(method) && message.contains(what), "{message}");
         }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn an_unknown_method_is_cut_however_long_it_is() {
-        let (code, message) = told(&"x".repeat(1_000_000), json!({}));
+        let (code, message) = refused(&"x".repeat(1_000_000), json!({}));
         assert_eq!(code, -32601);
         assert!(message.starts_with("Method not found: xxx") && message.len() < 150, "{}", message.len());
     }

@@ -50,7 +50,7 @@ struct Output {
     /// pending: found by words now, by meaning soon
     #[serde(skip_serializing_if = "Option::is_none")]
     embedding: Option<&'static str>,
-    /// The text that stood at this place before
+    /// The text that was at this place before
     #[serde(skip_serializing_if = "Option::is_none")]
     supersedes: Option<String>,
 }

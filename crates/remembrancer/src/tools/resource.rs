@@ -103,15 +103,15 @@ impl Subscription {
     }
 }
 
-/// Tells one `subscriptions/listen` of every change until its client or the server ends it.
-pub(super) async fn tell(
+/// Notifies one `subscriptions/listen` of every change until its client or the server ends it.
+pub(super) async fn notify_of_changes(
     readiness: &Watch,
     ns: &Namespace,
     scope: &GraphScope,
     context: &SubscriptionContext,
 ) -> Result<(), ErrorData> {
-    // It is acknowledged already, so what is written from now on must be told. Where the memory is yet to
-    // start there is no state to compare with: the client is told to look once.
+    // It is acknowledged already, so every later change must be reported. Where the memory is yet to
+    // start there is no state to compare with: one notification is sent in any case.
     let was_ready = readiness.is_ready();
     let memory = readiness.ready().await.map_err(|readiness| unready(&readiness))?;
     let watch = memory.graph().watch(ns, scope).await;

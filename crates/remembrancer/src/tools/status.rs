@@ -7,7 +7,7 @@ use memory_core::Invalid;
 use memory_core::event::EVENTS_MAX;
 use memory_core::id::{AnyId, JobId};
 use memory_engine::status::Status;
-use memory_store::survey::JobStatus;
+use memory_store::stats::JobStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

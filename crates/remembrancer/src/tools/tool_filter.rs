@@ -164,7 +164,7 @@ impl ToolFilter {
         self.names.contains(tool)
     }
 
-    /// What a call of a tool is told that is not offered.
+    /// The answer to a call of a tool that is not offered.
     pub(super) fn refusal(&self, tool: &str) -> String {
         self.refusals.get(tool).cloned().unwrap_or_else(|| {
             let near = self.near(tool);

@@ -252,7 +252,7 @@ async fn forget_all(at: &At<'_>) -> anyhow::Result<()> {
 
 /// How long the model takes for the questions, with nothing else running.
 async fn embedding_alone(settings: &Settings, args: &LatencyArgs) -> anyhow::Result<Option<Embedding>> {
-    let files = settings.model.files().map_err(anyhow::Error::msg)?;
+    let files = settings.model.files()?;
     let loaded = tokio::task::spawn_blocking(move || files.load()).await;
     let model = match loaded.context("the thread that loads the model died")? {
         Ok(model) => model,

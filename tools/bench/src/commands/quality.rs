@@ -61,7 +61,7 @@ pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
     args.outputs.check()?;
     args.picture.check()?;
     let (conversations, sha256) = conversations::read(&args.file)?;
-    let files = settings.model.files().map_err(anyhow::Error::msg)?;
+    let files = settings.model.files()?;
     let model: Arc<dyn EmbeddingModel> = Arc::new(
         tokio::task::spawn_blocking(move || files.load())
             .await

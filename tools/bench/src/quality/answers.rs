@@ -8,13 +8,13 @@ use memory_engine::recall::{RecallDraft, RecallRequest};
 use remembrancer::{AnswerSize, answer_size};
 use serde::Serialize;
 
-use super::{ASKED_AT_ONCE, Asked};
+use super::{ASKED_AT_ONCE, StoredQuestion};
 use crate::metrics::score_at;
 
 /// A default answer shows this many results.
 const SHOWN_K: usize = 10;
 
-/// What the default answers of all questions cost, and how much of the evidence stands in them.
+/// What the default answers of all questions cost, and how much of the evidence is in them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct AnswerCosts {
     pub tokens_mean: f64,
@@ -38,7 +38,7 @@ type Measured = (AnswerSize, f64, f64, Vec<f32>);
 /// Asks everything as a client does that sets nothing.
 pub(super) async fn default_answers(
     memory: &Arc<Memory>,
-    questions: &[Asked<'_>],
+    questions: &[StoredQuestion<'_>],
 ) -> anyhow::Result<AnswerCosts> {
     let answers: Vec<Measured> = futures::stream::iter(questions)
         .map(|asked| async move {

@@ -86,7 +86,7 @@ impl Plan {
 }
 
 /// A question whose evidence is stored.
-struct Asked<'a> {
+struct StoredQuestion<'a> {
     namespace: &'a Namespace,
     stored: &'a Stored,
     question: &'a Question,
@@ -138,7 +138,7 @@ async fn run_level(
     bar.finish_and_clear();
     let storing_seconds = started.elapsed().as_secs_f64();
 
-    let questions: Vec<Asked> = plan
+    let questions: Vec<StoredQuestion> = plan
         .conversations
         .iter()
         .zip(&stored)
@@ -146,12 +146,13 @@ async fn run_level(
             conversation.questions.iter().map(move |question| {
                 let gold: BTreeSet<usize> =
                     question.evidence.iter().filter_map(|id| stored.unit_of(id)).collect();
-                Asked { namespace, stored, question, gold: gold.into_iter().collect() }
+                StoredQuestion { namespace, stored, question, gold: gold.into_iter().collect() }
             })
         })
         .collect();
     let total = questions.len();
-    let questions: Vec<Asked> = questions.into_iter().filter(|asked| !asked.gold.is_empty()).collect();
+    let questions: Vec<StoredQuestion> =
+        questions.into_iter().filter(|asked| !asked.gold.is_empty()).collect();
     ensure!(!questions.is_empty(), "no question names a stored turn as its evidence");
     let categories: Vec<u8> = questions.iter().map(|asked| asked.question.category).collect();
 
@@ -184,7 +185,7 @@ async fn run_level(
 /// The answer to one question, and how long it took.
 async fn answered(
     memory: &Arc<Memory>,
-    asked: &Asked<'_>,
+    asked: &StoredQuestion<'_>,
     draft: RecallDraft,
 ) -> anyhow::Result<(Recall, Duration)> {
     let request = RecallRequest::new(RecallDraft {
@@ -213,7 +214,7 @@ type Answers = (Vec<Vec<Score>>, Vec<Duration>);
 async fn ask_expanded(
     memory: &Arc<Memory>,
     plan: &Plan,
-    questions: &[Asked<'_>],
+    questions: &[StoredQuestion<'_>],
     bar: &indicatif::ProgressBar,
 ) -> anyhow::Result<(Answers, Answers)> {
     let answers: Vec<_> = futures::stream::iter(questions)
@@ -253,7 +254,7 @@ async fn ask_expanded(
 async fn ask(
     memory: &Arc<Memory>,
     plan: &Plan,
-    questions: &[Asked<'_>],
+    questions: &[StoredQuestion<'_>],
     bar: &indicatif::ProgressBar,
 ) -> anyhow::Result<Answers> {
     let deepest = plan.ks.iter().copied().max().unwrap_or(1);

@@ -22,7 +22,7 @@ const SESSIONS_AT_ONCE: usize = 4;
 pub(super) struct Stored {
     /// The part that a turn is or lies in, by the turn's id.
     unit_of_turn: HashMap<String, usize>,
-    /// The part that stands at a place: an artifact, and for a turn where it stands.
+    /// The part at a place: an artifact, and for a turn its position.
     unit_at: HashMap<Place, usize>,
     units: usize,
 }
@@ -38,7 +38,7 @@ impl Stored {
         self.unit_of_turn.get(turn).copied()
     }
 
-    /// The parts that have this text, wherever it stands.
+    /// The parts that have this text, at any place.
     pub(super) fn units_of<'a>(&'a self, artifact_id: &'a str) -> impl Iterator<Item = usize> + 'a {
         self.unit_at.iter().filter(move |((artifact, _), _)| artifact == artifact_id).map(|(_, unit)| *unit)
     }

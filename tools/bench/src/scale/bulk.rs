@@ -4,8 +4,7 @@
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::NewArtifact;
 use memory_core::id::Namespace;
-use memory_store::artifacts::NewPassage;
-use memory_store::passages::{PassageVector, VectorColumns};
+use memory_store::passages::{NewPassage, PassageVector, VectorColumns};
 use memory_store::{Conn, StoreError, Tx};
 use sqlx::{AssertSqlSafe, Row};
 

@@ -11,9 +11,8 @@ use memory_core::id::Namespace;
 use memory_core::render::Surroundings;
 use memory_language::lexicon::lexeme_counts;
 use memory_language::text::CharSpan;
-use memory_store::artifacts::NewPassage;
 use memory_store::models::ActiveModel;
-use memory_store::passages::{PassageVector, lex_literal};
+use memory_store::passages::{NewPassage, PassageVector, lex_literal};
 use serde::{Deserialize, Serialize};
 
 use super::bulk::{self, Note};

@@ -106,7 +106,7 @@ pub(super) async fn index_agreement(
     }
     let (ns, model) = (namespace(), SyntheticModel::new(Arc::clone(world)));
     let mut conn = of.store.acquire().await?;
-    // What a scope is told of the namespace's size decides how it is searched.
+    // The size of the namespace, as a scope has it, decides how it is searched.
     let exact = search::scope(&mut conn, &ns, Filters::default(), 0).await?;
     let indexed = search::scope(&mut conn, &ns, Filters::default(), of.size as i64).await?;
     let depth = Breadth::of_passages(COMPARED_DEPTH);

@@ -77,7 +77,7 @@ impl World {
         self.clusters.draw(&mut Random::of(!self.seed, number))
     }
 
-    /// A question of two to six words: some that stand in one of the first `notes` notes, some as they come, at times an
+    /// A question of two to six words: some that are in one of the first `notes` notes, some as they come, at times an
     /// identifier or a name.
     pub fn question(&self, number: u64, notes: u64) -> String {
         let mut random = Random::of(self.seed.rotate_left(17), number);

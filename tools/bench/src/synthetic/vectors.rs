@@ -94,7 +94,7 @@ pub(super) fn compressed_tokens(text: &str, dimension: usize) -> Vec<u8> {
     bytes
 }
 
-/// A word's own direction, the same wherever it stands.
+/// A word's own direction, the same in every text.
 fn signs(word: &str, dimension: usize) -> impl Iterator<Item = bool> {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     let mut random = Random::new(stable_hash(&word));

@@ -1,4 +1,4 @@
-//! Labelled documents: `NAME.txt`, the content, and `NAME.json`, what is known about it and what stands in it; or many short ones in
+//! Labelled documents: `NAME.txt`, the content, and `NAME.json`, what is known about it and what is in it; or many short ones in
 //! one file `NAME.marked`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,9 +53,9 @@ pub struct LabelledEvent {
     /// Any of these is right; at least one.
     pub categories: Vec<Category>,
     pub quotes: Vec<String>,
-    /// Where the quotes stand, in characters.
+    /// The spans of the quotes, in characters.
     pub spans: Vec<CharSpan>,
-    /// Who has which part, as positions in [`Document::entities`].
+    /// The actors with their roles, as positions in [`Document::entities`].
     pub actors: Vec<(usize, ActorRole)>,
     pub due: Option<Date>,
     pub when: Option<Date>,
@@ -102,7 +102,7 @@ impl Gold {
                 }
                 _ if name.starts_with('.') || name == "README.md" => {}
                 _ => problems.push(format!(
-                    "{name}: a document is two files, NAME.txt and NAME.json, or stands in NAME.marked"
+                    "{name}: a document is two files, NAME.txt and NAME.json, or is in NAME.marked"
                 )),
             }
         }

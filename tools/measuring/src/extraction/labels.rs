@@ -85,7 +85,7 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
             wrong.push(format!("{count} {what}, the limit is {LABELS_MAX}"));
         }
     }
-    let known = Known { text: &text, labels: &labels };
+    let known = LabelContext { text: &text, labels: &labels };
     let entities = known.entities(&mut wrong);
     let index = CharIndex::new(&text);
     let events: Vec<LabelledEvent> = labels
@@ -116,12 +116,12 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
 }
 
 /// What labels are checked against.
-struct Known<'a> {
+struct LabelContext<'a> {
     text: &'a str,
     labels: &'a Labels,
 }
 
-impl Known<'_> {
+impl LabelContext<'_> {
     fn entities(&self, wrong: &mut Vec<String>) -> Vec<LabelledEntity> {
         let mut seen = BTreeSet::new();
         let mut entities = Vec::with_capacity(self.labels.entities.len());
@@ -133,15 +133,15 @@ impl Known<'_> {
                 wrong.push(format!("entity '{name}': unknown type '{given}', must be one of {all}"));
             }
             if !seen.insert(normalised_name(name)) {
-                wrong.push(format!("entity '{name}' stands there twice"));
+                wrong.push(format!("entity '{name}' is there twice"));
             }
             if let Some(alias) = written.aliases.iter().find(|alias| !self.is_seen(alias)) {
                 wrong.push(format!(
-                    "entity '{name}': its alias '{alias}' stands neither in the text nor beside it"
+                    "entity '{name}': its alias '{alias}' is neither in the text nor beside it"
                 ));
             }
             if written.aliases.is_empty() && !self.is_seen(name) {
-                wrong.push(format!("entity '{name}' stands neither in the text nor beside it"));
+                wrong.push(format!("entity '{name}' is neither in the text nor beside it"));
             }
             let names: BTreeSet<String> =
                 written.aliases.iter().chain([name]).map(|name| normalised_name(name)).collect();
@@ -154,7 +154,7 @@ impl Known<'_> {
         entities
     }
 
-    /// Whether a name stands in the text or in what is known about it.
+    /// Whether a name is in the text or in what is known about it.
     fn is_seen(&self, name: &str) -> bool {
         let labels = self.labels;
         let beside = labels.title.iter().chain(&labels.author).chain(&labels.participants);
@@ -234,10 +234,10 @@ fn span_of(text: &str, quote: &str) -> Result<std::ops::Range<usize>, &'static s
     if quote.is_empty() || quote.trim() != quote {
         return Err("is empty or has spaces around it");
     }
-    let start = text.find(quote).ok_or("does not stand in the text")?;
+    let start = text.find(quote).ok_or("is not in the text")?;
     let step = quote.chars().next().map_or(1, char::len_utf8);
     if text[start + step..].contains(quote) {
-        return Err("stands in the text more than once; make it longer");
+        return Err("is in the text more than once; make it longer");
     }
     Ok(start..start + quote.len())
 }
@@ -294,7 +294,7 @@ mod tests {
         refused(
             "/events/0/quote",
             "I'll sell it".into(),
-            "event 1 (\"I'll sell it\"): the quote 'I'll sell it' does not stand",
+            "event 1 (\"I'll sell it\"): the quote 'I'll sell it' is not in the text",
         );
         refused("/events/0/quote", "I'll call".into(), "more than once");
         refused("/events/0/quote", " said".into(), "spaces around it");
@@ -308,8 +308,8 @@ mod tests {
         refused("/events/0/actors/0/role", "boss".into(), "unknown role 'boss'");
         refused("/events/0/due", "Friday".into(), "Friday");
         refused("/entities/1/type", "animal".into(), "unknown type 'animal'");
-        refused("/entities/1/name", "änne berg".into(), "stands there twice");
-        refused("/entities/1/name", "Zoe".into(), "entity 'Zoe' stands neither");
+        refused("/entities/1/name", "änne berg".into(), "is there twice");
+        refused("/entities/1/name", "Zoe".into(), "entity 'Zoe' is neither");
         refused("/entities/0/aliases/0", "Anni".into(), "alias 'Anni'");
         refused("/context", "letter".into(), "Invalid context 'letter'");
         refused("/date", "yesterday".into(), "yesterday");

@@ -1,4 +1,4 @@
-//! Many short documents in one file, with their events marked where they stand:
+//! Many short documents in one file, with their events marked in the text:
 //!
 //! ```text
 //! === notes-database-001 | context=note | date=2025-03-04 | author=Ines Duarte
@@ -7,8 +7,9 @@
 //!
 //! A document begins with `=== `, its name and what is known of it (context, date, author, title, participants divided by `;`). An
 //! event is `{{Category| quote}}`, `{{One/Other| quote}}` where either is right, `{{?Category| quote}}` where it counts neither
-//! way. Who takes part, and when, is not labelled in this form.
+//! way. Participants and times are not labelled in this form.
 
+use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::gold::Document;
@@ -42,7 +43,7 @@ fn read(head: &str, body: &str) -> Result<Document, Vec<String>> {
     let mut fields = head.split(" | ").map(str::trim);
     let name = fields.next().unwrap_or_default();
     let say = |what: String| vec![format!("{name}: {what}")];
-    let (text, events) = unmarked(body).map_err(say)?;
+    let (text, events) = unmarked(body).map_err(|error| say(error.to_string()))?;
     let mut labels = json!({ "context": CONTEXT, "events": events, "entities": [] });
     for field in fields {
         let (key, value) =
@@ -56,13 +57,13 @@ fn read(head: &str, body: &str) -> Result<Document, Vec<String>> {
 }
 
 /// The text without its marks, and the events that were marked.
-fn unmarked(body: &str) -> Result<(String, Vec<Value>), String> {
+fn unmarked(body: &str) -> anyhow::Result<(String, Vec<Value>)> {
     let (mut text, mut events, mut rest) = (String::new(), Vec::new(), body.trim());
     while let Some((before, begun)) = rest.split_once("{{") {
-        let (mark, after) = begun.split_once("}}").ok_or("a mark does not end with '}}'")?;
+        let (mark, after) = begun.split_once("}}").context("a mark does not end with '}}'")?;
         let (category, quote) = mark
             .split_once('|')
-            .ok_or_else(|| format!("the mark '{mark}' has no '|' behind its category"))?;
+            .with_context(|| format!("the mark '{mark}' has no '|' behind its category"))?;
         let quote = quote.trim();
         let named = category.strip_prefix('?');
         let categories: Vec<&str> = named.unwrap_or(category).split('/').map(str::trim).collect();

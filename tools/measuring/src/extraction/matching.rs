@@ -41,7 +41,7 @@ impl Matching {
         }
     }
 
-    /// Looks for a free finding, else for one whose label can do with another.
+    /// Finds a free finding, else one whose label can take another.
     fn augment(
         &mut self,
         label: usize,

@@ -1,4 +1,4 @@
-//! What was wrong in a document, in words: what someone who mends rules reads.
+//! The mistakes in a document, in words, for authors of rules.
 
 use std::fmt::Write;
 

@@ -307,9 +307,9 @@ async fn a_document_without_an_answer_counts_as_one_in_which_nothing_was_found()
     let all = run_through(&Refuses("secret", refused()), &documents[..1]).await.unwrap_err().to_string();
     assert!(all.contains("failed on every document"), "{all}");
     let gone = ExtractError::Unavailable {
-        reason: "nobody answers".to_owned(),
+        reason: "connection refused".to_owned(),
         retry_after: Duration::from_secs(900),
     };
     let gone = run_through(&Refuses("secret", gone), &documents).await.unwrap_err();
-    assert!(format!("{gone:#}").contains("notes-it: nobody answers"), "{gone:#}");
+    assert!(format!("{gone:#}").contains("notes-it: connection refused"), "{gone:#}");
 }

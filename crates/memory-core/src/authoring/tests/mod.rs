@@ -19,15 +19,15 @@ fn relation(target: &str, kind: &str) -> RelationDraft {
     RelationDraft { target: target.into(), relation_type: kind.into(), ..RelationDraft::default() }
 }
 
-fn known(entities: &[(&str, &str, bool)]) -> Known {
-    Known::new(entities.iter().map(|(name, kind, has_relation)| {
+fn known(entities: &[(&str, &str, bool)]) -> ThreadNames {
+    ThreadNames::new(entities.iter().map(|(name, kind, has_relation)| {
         let entity = KnownEntity { entity_type: (*kind).into(), has_relation: *has_relation, is_root: false };
         ((*name).to_owned(), entity)
     }))
 }
 
 fn checked(drafts: &[EntityDraft]) -> Checked {
-    check(drafts, &Known::default(), &AuthoringLimits::default())
+    check(drafts, &ThreadNames::default(), &AuthoringLimits::default())
 }
 
 fn portfolio() -> Vec<EntityDraft> {
@@ -207,7 +207,7 @@ fn what_could_not_be_read_is_said_and_not_also_asked_for() {
 #[test]
 fn a_root_of_the_thread_is_not_said_to_lack_relations() {
     let root = KnownEntity { entity_type: "Thing".into(), has_relation: false, is_root: true };
-    let thread = Known::new([("A".to_owned(), root)]);
+    let thread = ThreadNames::new([("A".to_owned(), root)]);
     let found = check(&[draft("A", "Thing", &["Some fact"], &[])], &thread, &AuthoringLimits::default());
     assert!(found.is_valid() && found.warnings().is_empty(), "{:?}", found.warnings());
 }

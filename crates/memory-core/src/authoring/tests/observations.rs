@@ -62,7 +62,7 @@ fn the_older_limits_can_be_set() {
     let text = "This is a very long observation that contains multiple facts and exceeds the maximum allowed length \
                 of 150 characters which will cause validation to fail";
     let drafts = [draft("Test", "Example", &[text, "One. Two. Three."], &[("Test", "related")])];
-    let found = check(&drafts, &Known::default(), &limits);
+    let found = check(&drafts, &ThreadNames::default(), &limits);
     let errors = &found.entities[0].errors;
     assert!(errors[0].contains("Too long, 153 characters, at most 150. It is one sentence"), "{errors:?}");
     assert!(errors[1].contains("Too many sentences, 3, at most 2."), "{errors:?}");

@@ -1,4 +1,4 @@
-//! Servers that fail: each kind of failure is told by its type.
+//! Servers that fail: each kind of failure has its type.
 
 use std::time::{Duration, SystemTime};
 
@@ -46,7 +46,7 @@ async fn too_many_requests_wait_as_long_as_the_server_says() {
     let ExtractError::RateLimited { retry_after } = error else { panic!("{error:?}") };
     assert!((80..=91).contains(&retry_after.as_secs()), "{retry_after:?}");
     assert!(matches!(extractor.extract(&document(TEXT)).await, Err(ExtractError::RateLimited { .. })));
-    assert_eq!(server.asked().len(), 1, "until then nobody asks");
+    assert_eq!(server.asked().len(), 1, "until then no request is sent");
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ async fn read(server: &ChatServer, text: &str) -> Result<Extraction, ExtractErro
     let found = extractor(server).extract(&source).await?;
     let before = (found.events.len(), found.rejected);
     let (found, rejected) = found.verified(&[text]);
-    assert_eq!((found.events.len(), rejected), before, "everything stands where it says");
+    assert_eq!((found.events.len(), rejected), before, "everything is at its span");
     Ok(found)
 }
 

@@ -1,4 +1,4 @@
-//! The wire: what hangs, drips, breaks, floods, redirects or is somebody else.
+//! The wire: servers that hang, drip, break off, flood, redirect, or are another program.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

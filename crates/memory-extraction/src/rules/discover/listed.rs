@@ -115,7 +115,7 @@ fn is_name(name: &str) -> bool {
             || !name.split_whitespace().any(|word| names::is_common_word(&word.to_lowercase())))
 }
 
-/// The names of a line that is a list of them: "Council: Carol, Mark, Eric Holk", "Acked-by: Jane Doe <jane@corp.example>",
+/// The names of a line that is a list of them: "Council: Carol, Mark, Eric Halden", "Acked-by: Jane Doe <jane@corp.example>",
 /// `authors = ["Jane Doe"]`, "Ann Lee, Bob Cole and Dana Ortiz".
 fn names_of_line(words: &str) -> Option<Vec<&str>> {
     if words.len() > 1_000 {

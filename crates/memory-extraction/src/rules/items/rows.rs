@@ -11,6 +11,44 @@ use super::super::owners::Owned;
 use super::super::sections::Section;
 use super::{Found, Promised, event};
 
+/// How columns with the owner of a task are headed.
+const OWNER_COLUMNS: [&str; 13] = [
+    "owner",
+    "who",
+    "assignee",
+    "responsible",
+    "person",
+    "assigned to",
+    "lead",
+    "dri",
+    "by whom",
+    "whom",
+    "name",
+    "resp.",
+    "resp",
+];
+/// How columns with the task itself are headed.
+const TASK_COLUMNS: [&str; 18] = [
+    "action",
+    "action item",
+    "actions",
+    "task",
+    "action items",
+    "what",
+    "deliverable",
+    "next step",
+    "todo",
+    "item",
+    "description",
+    "job",
+    "work",
+    "measure",
+    "follow-up",
+    "todo item",
+    "to do",
+    "activity",
+];
+
 /// A table row is one event where a column names tasks, decisions or risks.
 pub(super) fn row(
     context: &EventContext<'_, '_>,
@@ -22,43 +60,10 @@ pub(super) fn row(
         heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
     };
     let text = &context.parsed.text;
-    let owner_cell = column(&[
-        "owner",
-        "who",
-        "assignee",
-        "responsible",
-        "person",
-        "assigned to",
-        "lead",
-        "dri",
-        "by whom",
-        "whom",
-        "name",
-        "resp.",
-        "resp",
-    ]);
+    let owner_cell = column(&OWNER_COLUMNS);
     let status =
         column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
-    let task = column(&[
-        "action",
-        "action item",
-        "actions",
-        "task",
-        "action items",
-        "what",
-        "deliverable",
-        "next step",
-        "todo",
-        "item",
-        "description",
-        "job",
-        "work",
-        "measure",
-        "follow-up",
-        "todo item",
-        "to do",
-        "activity",
-    ]);
+    let task = column(&TASK_COLUMNS);
     let (what, category) = match (
         task,
         column(&["decision", "decisions"]),

@@ -33,12 +33,16 @@ impl Reader<'_> {
 
     /// Lines that are no text of the author's.
     pub(super) fn skip(&mut self, at: usize, trimmed: &str) -> bool {
+        self.stays_quiet(at, trimmed) || self.becomes_quiet(at, trimmed)
+    }
+
+    /// Whether a part that is skipped goes on in this line; else it has ended.
+    fn stays_quiet(&mut self, at: usize, trimmed: &str) -> bool {
         let line = self.text_of(at);
-        let fence = trimmed.starts_with("```") || trimmed.starts_with("~~~");
         match self.quiet {
             Quiet::Fence => {
                 self.layout.hidden.push(self.lines[at].clone());
-                if fence {
+                if is_fence(trimmed) {
                     self.quiet = Quiet::No;
                 }
                 return true;
@@ -55,22 +59,27 @@ impl Reader<'_> {
                     self.sign(trimmed);
                     return true;
                 }
-                self.quiet = Quiet::No;
             }
             Quiet::Forward => {
                 if self.forwarded_header(line) || trimmed.is_empty() {
                     return true;
                 }
-                self.quiet = Quiet::No;
             }
             Quiet::No => {}
         }
+        self.quiet = Quiet::No;
+        false
+    }
+
+    /// Whether this line, or a part that begins with it, is skipped.
+    fn becomes_quiet(&mut self, at: usize, trimmed: &str) -> bool {
+        let line = self.text_of(at);
         if opens_forward(line) {
             self.quiet = Quiet::Forward;
             self.open = false;
             return true;
         }
-        if fence {
+        if is_fence(trimmed) {
             self.quiet = Quiet::Fence;
             self.open = false;
             self.layout.hidden.push(self.lines[at].clone());
@@ -150,4 +159,8 @@ impl Reader<'_> {
         }
         true
     }
+}
+
+fn is_fence(trimmed: &str) -> bool {
+    trimmed.starts_with("```") || trimmed.starts_with("~~~")
 }

@@ -1,4 +1,4 @@
-//! Short forms that a text uses for its people: "eholk" for Eric Holk, "DS:" for Derek Schuff.
+//! Short forms that a text uses for its people: "ehalden" for Eric Halden, "DS:" for Derek Stahl.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -109,7 +109,7 @@ fn is_initials(raw: &str) -> bool {
     (2..=3).contains(&raw.len()) && raw.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
-/// "(ehuss, 5 minutes)", "eholk: …", "ehuss will …".
+/// "(ehorn, 5 minutes)", "ehalden: …", "ehorn will …".
 fn stands_as_handle(text: &Text<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| text.word(before));
     matches!(before, "(" | "[" | ":" | "/")

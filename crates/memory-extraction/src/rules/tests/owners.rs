@@ -12,15 +12,15 @@ fn lines(text: &str) -> Vec<String> {
 #[test]
 fn who_is_named_at_the_head_of_an_item_says_its_i() {
     assert_eq!(
-        lines("# Sync\n\n- Niko: I'll put up a draft by Monday.\n- Mark: I fixed the gate."),
-        ["Commitment due 03-18 [Niko owner] Niko: I'll put up", "Execution [Mark owner] Mark: I fixed the"]
+        lines("# Sync\n\n- Nils: I'll put up a draft by Monday.\n- Mark: I fixed the gate."),
+        ["Commitment due 03-18 [Nils owner] Nils: I'll put up", "Execution [Mark owner] Mark: I fixed the"]
     );
 }
 
 #[test]
 fn action_marks_leave_the_owner_to_be_read() {
     for (text, wanted) in [
-        ("ACTION: Martin and EKR to write a draft", "Commitment [Martin owner] Martin and EKR to"),
+        ("ACTION: Martin and EMK to write a draft", "Commitment [Martin owner] Martin and EMK to"),
         ("Action item (Erik): find a venue for the summit", "Commitment [Erik owner] find a venue for"),
         ("## Actions\n\n- AI Alice: order the paint", "Commitment [Alice owner] AI Alice: order the"),
         ("## Actions\n\n- [AI] Alice to order the paint", "Commitment [Alice owner] [AI] Alice to order"),
@@ -91,7 +91,7 @@ fn with_model(author: Option<&str>, participants: &[&str], text: &str) -> Vec<St
     let mut source = source(vec![segment(text, None)]);
     source.author = author.map(str::to_owned);
     source.participants = participants.iter().map(|name| (*name).to_owned()).collect();
-    shown(&extract(&source, RulesExtractor::new().model.as_deref()))
+    shown(&extract(&source, RulesExtractor::new().model.as_deref(), None))
 }
 
 #[test]

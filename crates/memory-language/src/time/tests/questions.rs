@@ -80,7 +80,7 @@ fn closeness_is_one_inside_and_falls_outside_by_how_exact_the_question_is() {
         .into();
     assert!(outside.is_sorted_by(|near, far| near > far), "{outside:?}");
     assert!(outside[0] > 0.99 && outside[4] < 0.01, "{outside:?}");
-    // What happened is told of later rather than before.
+    // Texts about an event are written after it rather than before.
     assert!(time.closeness(at("2023-06-15")) > time.closeness(at("2023-04-16")));
     let day = asked("What broke on May 10, 2023?").unwrap();
     assert!(day.closeness(at("2023-06-15")) < 0.05);

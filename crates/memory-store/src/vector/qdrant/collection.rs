@@ -19,7 +19,7 @@ use crate::vector::{IndexError, MirrorSettings, Quantization};
 /// Links of a point in its tenant's graph.
 const LINKS: u64 = 16;
 
-/// What there is on the server, whoever made it.
+/// What there is on the server, whichever client made it.
 #[derive(Debug, Clone, Default)]
 pub struct Collections {
     pub names: Vec<String>,

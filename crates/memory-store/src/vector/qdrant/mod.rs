@@ -8,7 +8,6 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
 use futures::future::{BoxFuture, FutureExt};
 use memory_core::circuit_breaker::{BreakerPolicy, CircuitBreaker};
 use memory_core::id::PassageId;
@@ -19,9 +18,8 @@ use qdrant_client::qdrant::{
 };
 use qdrant_client::{Qdrant as Client, QdrantError};
 
-use super::{
-    IndexError, MirrorSettings, Near, Quantization, SearchVia, Times, VectorIndex, Wanted, check, in_order,
-};
+use super::{IndexError, MirrorSettings, Near, Quantization, SearchVia, Times, Wanted, check, in_order};
+use crate::InvalidSetting;
 pub use collection::Collections;
 pub use points::{Kept, Look, Page};
 
@@ -52,13 +50,13 @@ impl std::fmt::Debug for Qdrant {
 }
 
 impl Qdrant {
-    /// What the settings name, `None` when they name nothing. Nobody is called yet: a server that is down now may be up
+    /// What the settings name, `None` when they name nothing. There is no connection yet: a server that is down now may be up
     /// later.
     pub fn of(
         settings: &MirrorSettings,
         api_key: Option<String>,
         mut times: Times,
-    ) -> Result<Option<Self>, String> {
+    ) -> Result<Option<Self>, InvalidSetting> {
         let Some(address) = settings.address()? else { return Ok(None) };
         settings.check()?;
         let is_near = ["//localhost:", "//127.", "//[::1]"].iter().any(|host| address.contains(host));
@@ -72,7 +70,8 @@ impl Qdrant {
             .timeout(times.call * 4)
             .connect_timeout(times.call);
         config.api_key = api_key;
-        let client = config.build().map_err(|error| format!("QDRANT_URL cannot be used: {error}"))?;
+        let client =
+            config.build().map_err(|error| InvalidSetting(format!("QDRANT_URL cannot be used: {error}")))?;
         times.search = Duration::from_millis(settings.qdrant_timeout_ms);
         // A server that answers trials but not searches is tried less and less often.
         let breaker = CircuitBreaker::new(BreakerPolicy {
@@ -187,14 +186,10 @@ pub struct Searching {
     collection: String,
 }
 
-#[async_trait]
-impl VectorIndex for Searching {
-    fn name(&self) -> &'static str {
-        "qdrant"
-    }
-
-    /// A server that does not answer in time is not asked again before it has answered a trial.
-    async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
+impl Searching {
+    /// The passages of a scope that are nearest to a vector: nearest first, equals by their ids. A server that does not
+    /// answer in time is not asked again before it has answered a trial.
+    pub async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
         check(wanted.vector, wanted.model.info.dimension)?;
         if let Some(reason) = self.inner.breaker.reason() {
             return Err(IndexError::Unavailable(reason));
@@ -238,7 +233,7 @@ fn within<'a, T>(
     .boxed()
 }
 
-/// What to do about an error. An address that nobody listens at is reported as an internal error; a call that was cut off
+/// What to do about an error. The client reports a refused connection as an internal error; a call that was cut off
 /// may have been carried out.
 fn error_of(error: QdrantError, collection: &str) -> IndexError {
     let status = match error {

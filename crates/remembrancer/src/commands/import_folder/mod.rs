@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 
 use self::missing::Remembered;
 use self::tree::Tree;
-use super::{text_file, transfer_bar};
+use super::text_file::{self, NotText};
+use super::transfer_bar;
 use crate::client::Client;
 use crate::daemon::Signals;
 use crate::settings::Settings;
@@ -53,6 +54,33 @@ pub(crate) struct ImportFolderArgs {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+enum ReadError {
+    #[error("{0} bytes, the limit is {FILE_MAX_BYTES}; split the file")]
+    TooLarge(u64),
+    #[error(transparent)]
+    NotText(#[from] NotText),
+    #[error("empty")]
+    Empty,
+    #[error("{0} characters, the limit is {CONTENT_MAX_CHARS}; split the file")]
+    TooLong(usize),
+    /// It may be readable another time.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    #[error(transparent)]
+    Date(#[from] jiff::Error),
+}
+
+impl From<ReadError> for Outcome {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Io(_) | ReadError::Date(_) => Self::Failed(error.to_string()),
+            _ => Self::Skipped(error.to_string()),
+        }
+    }
 }
 
 enum Outcome {
@@ -150,17 +178,17 @@ async fn import_all(
             () = signals.any() => { bar.finish_and_clear(); return Ok(true) }
         };
         bar.inc(1);
-        let told = |why: &str| format!("{}: {why}", file.display());
+        let line = |why: &str| format!("{}: {why}", file.display());
         match outcome {
             Outcome::Created(note) => {
                 tally.created += 1;
-                tally.notes.extend(note.map(told));
+                tally.notes.extend(note.map(line));
             }
             Outcome::Unchanged => tally.unchanged += 1,
-            Outcome::Skipped(why) => tally.skipped.push(told(&why)),
+            Outcome::Skipped(why) => tally.skipped.push(line(&why)),
             Outcome::Failed(why) => {
-                bar.suspend(|| eprintln!("{}", told(&why)));
-                tally.failed.push(told(&why));
+                bar.suspend(|| eprintln!("{}", line(&why)));
+                tally.failed.push(line(&why));
             }
         }
     }
@@ -170,9 +198,8 @@ async fn import_all(
 
 async fn import(client: &Client, args: &ImportFolderArgs, root: &Path, file: &Path) -> Outcome {
     let (arguments, note) = match read(args, root, file).await {
-        Ok(Ok(read)) => read,
-        Ok(Err(why)) => return Outcome::Skipped(why),
-        Err(error) => return Outcome::Failed(format!("{error:#}")),
+        Ok(read) => read,
+        Err(error) => return error.into(),
     };
     match client.call("remember", arguments).await {
         Ok(answer) if answer.is_refusal => Outcome::Failed(answer.reason()),
@@ -182,31 +209,27 @@ async fn import(client: &Client, args: &ImportFolderArgs, root: &Path, file: &Pa
     }
 }
 
-/// The file as arguments of remember, with a note on how it was read; the inner error says why it is no text to
-/// remember.
+/// The file as arguments of remember, with a note on how it was read.
 async fn read(
     args: &ImportFolderArgs,
     root: &Path,
     file: &Path,
-) -> anyhow::Result<Result<(JsonObject, Option<&'static str>), String>> {
+) -> Result<(JsonObject, Option<&'static str>), ReadError> {
     let metadata = tokio::fs::metadata(file).await?;
     if metadata.len() > FILE_MAX_BYTES {
-        return Ok(Err(format!("{} bytes, the limit is {FILE_MAX_BYTES}; split the file", metadata.len())));
+        return Err(ReadError::TooLarge(metadata.len()));
     }
-    let decoded = match text_file::decode(tokio::fs::read(file).await?) {
-        Ok(decoded) => decoded,
-        Err(why) => return Ok(Err(why)),
-    };
+    let decoded = text_file::decode(tokio::fs::read(file).await?)?;
     if decoded.text.trim().is_empty() {
-        return Ok(Err("empty".to_owned()));
+        return Err(ReadError::Empty);
     }
     let count = decoded.text.chars().count();
     if count > CONTENT_MAX_CHARS {
-        return Ok(Err(format!("{count} characters, the limit is {CONTENT_MAX_CHARS}; split the file")));
+        return Err(ReadError::TooLong(count));
     }
     let modified = jiff::Timestamp::try_from(metadata.modified()?)?;
     let seconds = jiff::Timestamp::from_second(modified.as_second())?;
-    let arguments = json!({
+    let arguments = rmcp::object!({
         "content": decoded.text,
         "context": args.context,
         "source": root.to_string_lossy(),
@@ -215,10 +238,7 @@ async fn read(
         "date": seconds.to_string(),
         "tags": args.tags,
     });
-    match arguments {
-        Value::Object(arguments) => Ok(Ok((arguments, decoded.note()))),
-        _ => Ok(Err("not text".to_owned())),
-    }
+    Ok((arguments, decoded.note()))
 }
 
 /// All that was found and done.

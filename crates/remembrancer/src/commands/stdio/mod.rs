@@ -53,7 +53,7 @@ pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Res
         pause: PAUSE,
         not_before: Instant::now(),
     };
-    // What keeps the very first process from starting is told to whoever started this.
+    // A failure to start the very first process is reported to the host at once.
     host.greet().await?;
     tokio::select! {
         ended = host.serve() => ended.map(|()| ExitCode::SUCCESS),
@@ -69,15 +69,15 @@ struct Shared {
 }
 
 impl Shared {
-    async fn tell(&self, line: &[u8]) -> std::io::Result<()> {
+    async fn send(&self, line: &[u8]) -> std::io::Result<()> {
         let mut stdout = self.stdout.lock().await;
         stdout.write_all(line).await?;
         stdout.flush().await
     }
 
-    async fn tell_all(&self, messages: &[Value]) -> std::io::Result<()> {
+    async fn send_all(&self, messages: &[Value]) -> std::io::Result<()> {
         for message in messages {
-            self.tell(format!("{message}\n").as_bytes()).await?;
+            self.send(format!("{message}\n").as_bytes()).await?;
         }
         Ok(())
     }
@@ -92,6 +92,11 @@ struct Link {
     _reading: AbortOnDropHandle<()>,
 }
 
+/// Why no process was reached by the last try; a later one may be.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{0}")]
+struct Unreachable(String);
+
 struct Host<'a> {
     settings: &'a Settings,
     paths: InstancePaths,
@@ -99,7 +104,7 @@ struct Host<'a> {
     shared: Arc<Shared>,
     link: Option<Link>,
     /// Why there is none, when the last try was in vain.
-    failure: Option<String>,
+    failure: Option<Unreachable>,
     pause: Duration,
     not_before: Instant,
 }
@@ -126,7 +131,7 @@ impl Host<'_> {
                 () = ended(self.link.as_ref()) => self.let_go().await?,
                 () = tokio::time::sleep_until(self.not_before.into()), if self.link.is_none() && wants_news => {
                     if let Err(error) = self.connect().await {
-                        tracing::warn!(error, "the memory's process cannot be reached");
+                        tracing::warn!(%error, "the memory's process cannot be reached");
                     }
                 }
             }
@@ -136,7 +141,7 @@ impl Host<'_> {
     /// Passes a line of the host on; a process that has gone in between never had it whole, so another may have it.
     async fn pass_on(&mut self, line: &[u8]) -> anyhow::Result<()> {
         if let Some(answer) = fault(line) {
-            return Ok(self.shared.tell(&answer).await?);
+            return Ok(self.shared.send(&answer).await?);
         }
         let mut reason = "it ends again and again".to_owned();
         for _ in 0..TRIES {
@@ -150,7 +155,7 @@ impl Host<'_> {
                     return Ok(());
                 }
                 if let Err(error) = self.connect().await {
-                    reason = error;
+                    reason = error.to_string();
                     break;
                 }
             }
@@ -165,17 +170,17 @@ impl Host<'_> {
         }
         if let Some(id) = id_of(line) {
             let reason = format!("The memory's process cannot be reached: {reason}. Try again in a moment.");
-            self.shared.tell_all(&[refusal(&id, &reason)]).await?;
+            self.shared.send_all(&[refusal(&id, &reason)]).await?;
         }
         Ok(())
     }
 
-    /// Connects to the process that holds the data folder, starting one if need be, and says again what another was told.
-    async fn connect(&mut self) -> Result<(), String> {
+    /// Connects to the process that holds the data folder, starting one if need be, and repeats the handshake and the subscriptions.
+    async fn connect(&mut self) -> Result<(), Unreachable> {
         if let Some(failure) = self.failure.as_ref().filter(|_| Instant::now() < self.not_before) {
             return Err(failure.clone());
         }
-        let connected = self.greet().await.map_err(|error| format!("{error:#}"));
+        let connected = self.greet().await.map_err(|error| Unreachable(format!("{error:#}")));
         self.failure = connected.clone().err();
         if self.failure.is_some() {
             self.put_off();
@@ -193,14 +198,14 @@ impl Host<'_> {
         send_line(&mut write, &self.hello).await?;
         let (again, news) = {
             let mut session = self.shared.session.lock().await;
-            (session.told_again(), session.news())
+            (session.repeated(), session.news())
         };
         let ended = CancellationToken::new();
         let reading = tokio::spawn(hear(read, Arc::clone(&self.shared), ended.clone()));
         for line in again {
             write.write_all(&line).await?;
         }
-        self.shared.tell_all(&news).await?;
+        self.shared.send_all(&news).await?;
         self.link =
             Some(Link { write, ended, since: Instant::now(), _reading: AbortOnDropHandle::new(reading) });
         Ok(())
@@ -216,7 +221,7 @@ impl Host<'_> {
             self.pause = PAUSE;
         }
         let refusals = self.shared.session.lock().await.lost(CUT_OFF);
-        Ok(self.shared.tell_all(&refusals).await?)
+        Ok(self.shared.send_all(&refusals).await?)
     }
 
     /// The host has closed its end: answers under way still come.
@@ -245,8 +250,8 @@ async fn hear(read: OwnedReadHalf, shared: Arc<Shared>, ended: CancellationToken
         && line.ends_with(b"\n")
     {
         let (is_for_the_host, more) = shared.session.lock().await.comes_back(line);
-        let told = if is_for_the_host { shared.tell(line).await } else { Ok(()) };
-        if told.is_err() || shared.tell_all(&more).await.is_err() {
+        let written = if is_for_the_host { shared.send(line).await } else { Ok(()) };
+        if written.is_err() || shared.send_all(&more).await.is_err() {
             break;
         }
     }
@@ -271,7 +276,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     }
 }
 
-/// What a call is told whose line is no JSON that can be taken in: the server would drop it unanswered, and
+/// The answer to a call whose line is no JSON that can be read: the server would drop it unanswered, and
 /// the host would wait. Skipping values tolerates what reading them does not, so the id is found.
 fn fault(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]

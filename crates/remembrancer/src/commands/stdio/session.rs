@@ -1,4 +1,4 @@
-//! What the host has said that another process must be told again, and what it still waits for.
+//! What of the host's messages must be repeated to another process, and which requests it still waits for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -180,8 +180,8 @@ impl Session {
         !self.subscriptions.is_empty() || !self.in_flight.is_empty()
     }
 
-    /// What another process is told first, so that the host need not know of it.
-    pub(super) fn told_again(&mut self) -> Vec<Vec<u8>> {
+    /// The lines that another process gets first, so that the host does not notice the change.
+    pub(super) fn repeated(&mut self) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         if let Some(handshake) = &self.initialize {
             let is_awaited = self.in_flight.contains_key(&handshake.id.to_string());
@@ -205,7 +205,7 @@ impl Session {
         lines
     }
 
-    /// What the host is told after that: what it watches may have changed meanwhile.
+    /// The notifications to the host after that: what it watches may have changed meanwhile.
     pub(super) fn news(&self) -> Vec<Value> {
         let updated = |params: Value| json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params });
         let mut news: Vec<Value> =
@@ -214,8 +214,9 @@ impl Session {
             if let Kind::Listen { uris, .. } = &request.kind
                 && self.acknowledged.contains(key)
             {
-                let told = |uri| updated(json!({ "uri": uri, "_meta": { SUBSCRIPTION_ID: request.id } }));
-                news.extend(uris.iter().map(told));
+                let notification =
+                    |uri| updated(json!({ "uri": uri, "_meta": { SUBSCRIPTION_ID: request.id } }));
+                news.extend(uris.iter().map(notification));
             }
         }
         news
@@ -281,7 +282,7 @@ mod tests {
             [json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32000, "message": "gone" } })]
         );
         assert_eq!(session.lost("gone"), Vec::<Value>::new());
-        let again = session.told_again();
+        let again = session.repeated();
         let again: Vec<Value> = again.iter().map(|line| serde_json::from_slice(line).unwrap()).collect();
         let methods: Vec<&str> = again.iter().filter_map(|message| message["method"].as_str()).collect();
         assert_eq!(methods, ["initialize", "notifications/initialized", "resources/subscribe"]);
@@ -315,7 +316,7 @@ mod tests {
         let first = request(0, "initialize", &json!({}));
         session.passes_on(&first);
         assert_eq!(session.lost("gone"), Vec::<Value>::new());
-        assert_eq!(session.told_again(), [first]);
+        assert_eq!(session.repeated(), [first]);
         assert!(session.comes_back(&answer(&json!(0), &json!({}))).0);
     }
 
@@ -333,7 +334,7 @@ mod tests {
             "params": { "_meta": { SUBSCRIPTION_ID: 5 } } }));
         assert!(session.comes_back(&acknowledged).0);
         assert_eq!(session.lost("gone"), Vec::<Value>::new());
-        assert_eq!(session.told_again(), [listen]);
+        assert_eq!(session.repeated(), [listen]);
         assert!(!session.comes_back(&acknowledged).0);
         assert_eq!(session.news()[0]["params"]["_meta"][SUBSCRIPTION_ID], 5);
     }
@@ -341,7 +342,7 @@ mod tests {
     #[test]
     fn a_server_of_another_version_has_the_host_look_at_the_tools_again() {
         let mut session = session();
-        let again: Value = serde_json::from_slice(&session.told_again()[0]).unwrap();
+        let again: Value = serde_json::from_slice(&session.repeated()[0]).unwrap();
         let same = answer(&again["id"], &json!({ "serverInfo": { "version": "1" } }));
         assert_eq!(session.comes_back(&same).1, Vec::<Value>::new());
         let other = answer(&again["id"], &json!({ "serverInfo": { "version": "2" } }));

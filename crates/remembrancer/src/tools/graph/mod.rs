@@ -1,4 +1,4 @@
-//! The nine knowledge graph tools on the wire. They stand in for the reference memory server: their texts are
+//! The nine knowledge graph tools on the wire. They replace those of the reference memory server: their texts are
 //! the bare results, and what goes beyond it is optional.
 
 mod wire;
@@ -16,6 +16,10 @@ use wire::{
 use super::{Answer, Call, Declared, Refusal, Registered, arguments, register, unwritable};
 
 pub(super) fn tools() -> Vec<Registered> {
+    [writing(), deleting(), reading()].into_iter().flatten().collect()
+}
+
+fn writing() -> Vec<Registered> {
     let writes = |name, title, description| Declared {
         name,
         title,
@@ -23,16 +27,6 @@ pub(super) fn tools() -> Vec<Registered> {
         read_only: false,
         destructive: false,
         idempotent: false,
-    };
-    let deletes = |name, title, description| Declared {
-        destructive: true,
-        idempotent: true,
-        ..writes(name, title, description)
-    };
-    let reads = |name, title, description| Declared {
-        read_only: true,
-        idempotent: true,
-        ..writes(name, title, description)
     };
     vec![
         register::<CreateEntities, Entities>(
@@ -60,6 +54,19 @@ pub(super) fn tools() -> Vec<Registered> {
             ),
             |call, given| add_observations(call, given).boxed(),
         ),
+    ]
+}
+
+fn deleting() -> Vec<Registered> {
+    let deletes = |name, title, description| Declared {
+        name,
+        title,
+        description,
+        read_only: false,
+        destructive: true,
+        idempotent: true,
+    };
+    vec![
         register::<DeleteEntities, Deleted>(
             &deletes(
                 "delete_entities",
@@ -80,6 +87,19 @@ pub(super) fn tools() -> Vec<Registered> {
             &deletes("delete_relations", "Delete Relations", "Delete relations from the knowledge graph"),
             |call, given| delete_relations(call, given).boxed(),
         ),
+    ]
+}
+
+fn reading() -> Vec<Registered> {
+    let reads = |name, title, description| Declared {
+        name,
+        title,
+        description,
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    };
+    vec![
         register::<ReadGraph, Graph>(
             &reads("read_graph", "Read Graph", "Read the knowledge graph, page by page where it is large"),
             |call, given| read_graph(call, given).boxed(),

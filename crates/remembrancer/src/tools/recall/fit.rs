@@ -369,7 +369,7 @@ fn shorten(result: &mut ResultOut, room: usize) {
             result.events.iter_mut().flatten().for_each(|event| event.evidence.clear());
             (result.tags, result.source_id) = (None, None);
         },
-        // What it tells stands in the snippet.
+        // The snippet has what it says.
         |result| result.events = None,
     ];
     let mut steps = steps.into_iter();

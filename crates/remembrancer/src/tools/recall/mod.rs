@@ -138,7 +138,7 @@ struct ResultOut {
     /// All events of the text, where fewer are shown
     #[serde(skip_serializing_if = "Option::is_none")]
     event_count: Option<i64>,
-    /// Where a text stands that stands at several places
+    /// The places of a text that is at several
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     places: Vec<TextPlaceOut>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ impl From<Place> for TextPlaceOut {
     }
 }
 
-/// What stands before or after a result
+/// The text before or after a result
 #[derive(Debug, Serialize, JsonSchema)]
 struct NeighbourOut {
     id: String,
@@ -230,7 +230,7 @@ struct ExplainOut {
     neighbourhood: f64,
     time: f64,
     priors: f64,
-    /// Gained so that it stands before outdated texts of its place
+    /// Gained to rank before outdated texts of its place
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -499,7 +499,7 @@ fn result_out(recalled: Recalled) -> ResultOut {
 fn neighbour_out(neighbour: Neighbour) -> NeighbourOut {
     let text = match (neighbour.is_cut, neighbour.is_before) {
         (false, _) => neighbour.text,
-        // The end of what stands before is nearest; of a turn the beginning is shown.
+        // The end of the text before is nearest; of a turn the beginning is shown.
         (true, true) if neighbour.turn_index.is_none() => format!("…{}", neighbour.text),
         (true, _) => format!("{}…", neighbour.text),
     };

@@ -1,4 +1,4 @@
-//! The tools that look over a thread of the knowledge graph: `list_entities`, `query_nodes`,
+//! Analytics of a thread of the knowledge graph: `list_entities`, `query_nodes`,
 //! `find_relation_path`, `get_analytics` and `suggest_merges`.
 
 use futures::FutureExt;
@@ -15,7 +15,7 @@ use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, regi
 
 /// How many pairs are suggested unless a limit is given.
 const MERGES_DEFAULT: usize = 20;
-/// How much of a name or a type stands in figures, paths and suggestions.
+/// How much of a name or a type is shown in figures, paths and suggestions.
 const SHOWN_CHARS: usize = 500;
 
 pub(super) fn tools() -> Vec<Registered> {

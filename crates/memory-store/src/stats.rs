@@ -151,7 +151,7 @@ pub async fn vectors(conn: &mut Conn, ns: &Namespace) -> Result<Vectors, StoreEr
     })
 }
 
-/// Jobs of one kind that stand for one reason.
+/// Jobs of one kind that are stuck for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StuckJobs {
     pub kind: String,
@@ -170,7 +170,7 @@ pub struct StuckJobs {
 const STUCK_JOBS_MAX: i64 = 1000;
 
 /// Failed jobs, but for those of `seen_to` codes and those for whose target another job came since; and jobs that wait for
-/// what only a person can mend.
+/// what only an operator can solve.
 pub async fn stuck_jobs(
     conn: &mut Conn,
     ns: &Namespace,
@@ -239,7 +239,7 @@ pub struct WorkersSeen {
     pub ahead_seconds: f64,
 }
 
-/// What was seen in the future, before a clock was set back, does not tell that a worker runs.
+/// A worker seen in the future, before a clock was set back, does not count as running.
 pub async fn workers_seen(conn: &mut Conn) -> Result<WorkersSeen, StoreError> {
     let row = sqlx::query(
         "select extract(epoch from now() - max(last_seen) filter (where last_seen <= now() + interval '5 s'))::float8 as seconds,
@@ -255,7 +255,7 @@ pub async fn workers_seen(conn: &mut Conn) -> Result<WorkersSeen, StoreError> {
     })
 }
 
-/// Where the extraction of an artifact's newest revision stands.
+/// The state of the extraction of an artifact's newest revision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobStatus {
     pub job_id: Option<i64>,
