@@ -308,7 +308,7 @@ async fn extraction_is_measured_without_a_database_and_its_mistakes_are_listed()
     labelled(&folder, "mail-other", "I will send the invoice");
     let ran = measure(&data_dir, &["extraction", &given]).await;
     assert!(ran.refusal().contains("1 problem(s)"), "{ran:?}");
-    for said in ["mail-other.json: event 1", "'I will send the invoice' does not stand in the text"] {
+    for said in ["mail-other.json: event 1", "'I will send the invoice' is not in the text"] {
         assert!(ran.stderr.contains(said), "{said}: {ran:?}");
     }
 }

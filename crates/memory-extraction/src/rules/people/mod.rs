@@ -353,10 +353,10 @@ mod tests {
         let mut seen = Sightings::default();
         seen.see("Bob", false);
         seen.see_handle("bob.smith");
-        seen.see("Michael Denning @mhdenning (chair)", false);
+        seen.see("Michael Carter @mhcarter (chair)", false);
         let roster = Roster::of_people(&seen);
         let names: Vec<&str> = roster.entities.iter().map(|known| known.name.as_str()).collect();
-        assert_eq!(names, ["Michael Denning", "Bob Smith"]);
-        assert_eq!(roster.named("@mhdenning"), Some(0));
+        assert_eq!(names, ["Michael Carter", "Bob Smith"]);
+        assert_eq!(roster.named("@mhcarter"), Some(0));
     }
 }

@@ -80,7 +80,7 @@ impl Sightings {
             if let Some(email) = email {
                 self.emails.push((email, Some(name.to_owned())));
             }
-            // "Michael Denning @mhdenning (chair)", "Ann Lee (@ann)".
+            // "Michael Carter @mhcarter (chair)", "Ann Lee (@ann)".
             let handle = |word: &&str| word.len() > 2 && word.starts_with('@');
             let mut words =
                 written.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '[' | ']' | ','));

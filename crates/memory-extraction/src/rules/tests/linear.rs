@@ -12,7 +12,7 @@ const SMALL_BYTES: usize = 60_000;
 /// Twice as much for twice the text, and something for a machine with other work.
 const RATIO_MAX: f64 = 2.5;
 /// A ratio that is too large may be the machine's; the quickest of so many runs counts.
-const RUNS: usize = 3;
+const RUNS: usize = 10;
 
 /// What a shape's line with this number says.
 type Line = fn(usize) -> String;
