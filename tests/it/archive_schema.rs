@@ -167,6 +167,13 @@ pub(crate) const SCHEMA: &[Assigned] = &[
     },
     // Of the database, not of a namespace: its models, its workers, and its mirror.
     Assigned { operational: "model_id name dimension is_active", ..table("embedding_model") },
+    // Keys and what they did belong to an installation, not to a namespace that goes elsewhere.
+    Assigned {
+        operational: "key_id secret_sha256 old_sha256 old_until name role namespaces toolsets created_at expires_at revoked_at \
+                      last_used_at",
+        ..table("access_key")
+    },
+    Assigned { operational: "audit_id at key_id who namespace action ids outcome", ..table("audit_entry") },
     Assigned { operational: "worker_id started_at last_seen", ..table("event_worker") },
     Assigned { operational: "is_only store_id", ..table("vector_store") },
     Assigned {

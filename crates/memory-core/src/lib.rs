@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O. The glossary of the project is the list of types in this crate.
 
+pub mod access;
 pub mod archive;
 pub mod artifact;
 pub mod authoring;

@@ -1,5 +1,6 @@
 //! What the system does: remember, recall, forget, status and the event worker, on a store and models.
 
+pub mod access;
 pub mod archive;
 pub mod entity_review;
 pub mod forget;

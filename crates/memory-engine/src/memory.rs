@@ -9,6 +9,7 @@ use memory_store::vector::qdrant::Qdrant;
 use memory_store::{Store, StoreError, Topic};
 
 use crate::EngineError;
+use crate::access::Access;
 use crate::archive::Archive;
 use crate::entity_review::EntityReview;
 use crate::graph::KnowledgeGraph;
@@ -37,6 +38,7 @@ pub struct Memory {
     pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) settings: Arc<EngineSettings>,
     pub(crate) signals: Signals,
+    pub(crate) access: Access,
     pub(crate) graph: KnowledgeGraph,
     pub(crate) mirror: Option<VectorMirror>,
     pub(crate) statistics: Arc<Statistics>,
@@ -55,6 +57,7 @@ impl Memory {
         let recovery = Recovery::new(model.clone());
         let signals = Signals::default();
         Self {
+            access: Access::new(store.clone(), recovery.clone()),
             graph: KnowledgeGraph::new(
                 store.clone(),
                 recovery.clone(),
@@ -96,6 +99,11 @@ impl Memory {
     /// The graph that clients write themselves.
     pub fn graph(&self) -> &KnowledgeGraph {
         &self.graph
+    }
+
+    /// The keys, and what they open.
+    pub fn access(&self) -> &Access {
+        &self.access
     }
 
     /// All that a namespace holds, out as lines and in again.

@@ -30,6 +30,7 @@ pub mod health;
 pub mod hydration;
 pub mod inventory;
 pub mod jobs;
+pub mod keys;
 pub mod lifecycle;
 pub mod listing;
 pub mod models;
