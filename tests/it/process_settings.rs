@@ -6,13 +6,15 @@ use std::path::Path;
 use memory_tests::process::DataDir;
 
 /// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
-const WITHOUT_FLAG: [&str; 12] = [
+const WITHOUT_FLAG: [&str; 14] = [
     "DATABASE_PASSWORD_FILE",
     "MEMORY_FILE_PATH",
     "QDRANT_API_KEY",
     "QDRANT_API_KEY_FILE",
     "REMEMBRANCER_GRANT_PASSWORD",
     "REMEMBRANCER_GRANT_PASSWORD_FILE",
+    "REMEMBRANCER_KEY",
+    "REMEMBRANCER_KEY_FILE",
     "REMEMBRANCER_LLM_KEY",
     "REMEMBRANCER_LLM_KEY_FILE",
     "REMEMBRANCER_LOG_FORMAT",
@@ -80,6 +82,7 @@ async fn every_setting_stands_in_the_table_and_every_row_is_a_setting() {
         "import-folder",
         "reembed",
         "reextract",
+        "keys",
         "migrate",
         "reconcile",
         "stop",

@@ -8,7 +8,7 @@ use memory_tests::process::{DataDir, Server, StdioHost, call};
 use serde_json::{Value, json};
 
 const URI: &str = "memory://knowledge-graph";
-const UPDATED: &str = "notifications/resources/updated";
+pub(crate) const UPDATED: &str = "notifications/resources/updated";
 /// So long nothing may come that is not to come.
 const QUIET: Duration = Duration::from_secs(2);
 
@@ -35,12 +35,12 @@ fn modern(mut request: Value) -> Value {
     request
 }
 
-fn listen(id: i64) -> Value {
+pub(crate) fn listen(id: i64) -> Value {
     let filter = json!({"resourceSubscriptions": [URI, "memory://other"], "toolsListChanged": true});
     modern(request(id, "subscriptions/listen", json!({"notifications": filter})))
 }
 
-fn entity(name: &str) -> Value {
+pub(crate) fn entity(name: &str) -> Value {
     json!({"entities": [{"name": name, "entityType": "person", "observations": ["Likes tea"]}]})
 }
 
@@ -70,14 +70,22 @@ async fn assert_quiet(host: &mut StdioHost) {
 }
 
 /// The messages of an answer that goes on, as they come.
-struct Stream {
+pub(crate) struct Stream {
     response: reqwest::Response,
     buffer: String,
 }
 
 impl Stream {
     async fn open(server: &Server, query: &str, message: &Value) -> Self {
-        let request = server.client().post(format!("{}{query}", server.url)).json(message);
+        Self::open_as(server, query, message, None).await
+    }
+
+    /// The same with a key.
+    pub(crate) async fn open_as(server: &Server, query: &str, message: &Value, key: Option<&str>) -> Self {
+        let mut request = server.client().post(format!("{}{query}", server.url)).json(message);
+        if let Some(key) = key {
+            request = request.bearer_auth(key);
+        }
         let request = request
             .header("Accept", "application/json, text/event-stream")
             .header("MCP-Protocol-Version", "2026-07-28")
@@ -89,7 +97,7 @@ impl Stream {
     }
 
     /// The next message, or `None` when the stream has ended.
-    async fn next(&mut self) -> Option<Value> {
+    pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
             while let Some(end) = self.buffer.find('\n') {
                 let line: String = self.buffer.drain(..=end).collect();
@@ -102,7 +110,7 @@ impl Stream {
         }
     }
 
-    async fn next_soon(&mut self) -> Value {
+    pub(crate) async fn next_soon(&mut self) -> Value {
         let next = tokio::time::timeout(Duration::from_secs(30), self.next()).await;
         next.expect("a message in time").expect("the stream goes on")
     }

@@ -29,8 +29,6 @@ const HEAD_MAX_BYTES: usize = 16 * 1024;
 
 const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
-/// The text format of Prometheus.
-const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Opens the listener, which serves until `stop` is cancelled.
 pub async fn listen(
@@ -111,7 +109,7 @@ async fn answer(
             let (status, body) = health::answer(&found, Detail::Full);
             said(StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE), JSON, body)
         }
-        "/metrics" => said(StatusCode::OK, METRICS, metrics::scrape(readiness).await),
+        "/metrics" => said(StatusCode::OK, metrics::CONTENT_TYPE, metrics::scrape(readiness).await),
         _ => said(
             StatusCode::NOT_FOUND,
             TEXT,

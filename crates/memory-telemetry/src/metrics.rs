@@ -10,6 +10,9 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 
 use crate::process;
 
+/// The text format of Prometheus.
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
 /// Upper bounds of histograms of durations, in seconds.
 const DURATION_BUCKETS: [f64; 16] =
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 120.0, 600.0];
@@ -57,7 +60,7 @@ pub async fn keep_up() {
 }
 
 /// All metrics as they are now. Whatever the database does, this is answered within seconds.
-pub(crate) async fn scrape(readiness: &Watch) -> String {
+pub async fn scrape(readiness: &Watch) -> String {
     let Some(handle) = RECORDED.get() else { return String::new() };
     let looking = async {
         match readiness.memory() {

@@ -44,11 +44,9 @@ impl Client {
     }
 
     async fn connect_as(settings: &Settings, in_bulk: bool) -> anyhow::Result<Self> {
-        let namespace = settings.namespace()?.to_string();
+        let hello = ClientRequest::mcp(settings, ToolSettings::default(), None, in_bulk)?;
         let stream = InstancePaths::of(settings)?.connect_or_start(settings).await?;
         let (read, mut write) = stream.into_split();
-        let hello =
-            ClientRequest::Mcp { namespace, tools: ToolSettings::default(), graph_file: None, in_bulk };
         send_line(&mut write, &hello).await?;
         Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
     }

@@ -16,6 +16,7 @@ use crate::commands::health::HealthArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
 use crate::commands::jobs::JobsArgs;
+use crate::commands::keys::KeysArgs;
 use crate::commands::migrate::MigrateArgs;
 use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
 use crate::commands::reembed::ReembedArgs;
@@ -97,6 +98,8 @@ pub(crate) enum Command {
     Reextract(ReextractArgs),
     /// Look at background jobs, try failed ones again, cancel
     Jobs(JobsArgs),
+    /// Make, look at, replace and revoke the keys that others come in with
+    Keys(KeysArgs),
     /// Look at the files that graphs are kept in, delete what is left of those that are gone
     #[command(subcommand)]
     GraphFiles(GraphFilesCommand),

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use memory_core::access::GivenKey;
 use memory_core::id::Namespace;
 use memory_telemetry::logs;
 use rmcp::ServiceExt;
@@ -24,8 +26,8 @@ use crate::http::{self, ListenOptions, Listening};
 use crate::instance_paths::{InstancePaths, is_ours};
 use crate::lines::Lines;
 use crate::reembed::Reembedder;
-use crate::settings::Settings;
-use crate::tools::{Connection, GraphHome, ToolRegistry, ToolSettings};
+use crate::settings::{self, Settings};
+use crate::tools::{Connection, GraphHome, KeyOfConnection, ToolRegistry, ToolSettings};
 use memory_engine::readiness;
 
 /// How long a stopping process lets its clients' calls finish.
@@ -52,6 +54,15 @@ pub(crate) enum ClientRequest {
         #[serde(default)]
         in_bulk: bool,
     },
+    /// The same with a key, which alone says what the connection may do. A request of its own, so that a process which does not
+    /// know keys refuses it.
+    McpWithKey {
+        key: String,
+        /// None is the default of the key.
+        namespace: Option<String>,
+        tools: ToolSettings,
+        in_bulk: bool,
+    },
     /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
     Listen(ListenOptions),
     /// To keep the process, and so its database, as long as this connection is open; answered with one line, a
@@ -59,6 +70,28 @@ pub(crate) enum ClientRequest {
     Hold,
     /// Another model's vectors for all there is; answered with lines, each a [`ReembedReply`].
     Reembed { model_dir: PathBuf, keep_old: bool },
+}
+
+impl ClientRequest {
+    /// MCP as the settings have it: with the key of REMEMBRANCER_KEY if there is one, else as the owner.
+    pub(crate) fn mcp(
+        settings: &Settings,
+        tools: ToolSettings,
+        graph_file: Option<PathBuf>,
+        in_bulk: bool,
+    ) -> anyhow::Result<Self> {
+        let namespace = settings.namespace()?.to_string();
+        let Some(key) = settings::key()? else {
+            return Ok(Self::Mcp { namespace, tools, graph_file, in_bulk });
+        };
+        if graph_file.is_some() {
+            anyhow::bail!(
+                "MEMORY_FILE_PATH is for the owner of the data, not for the holder of REMEMBRANCER_KEY; unset one of them"
+            );
+        }
+        let namespace = settings.given.flag("REMEMBRANCER_NAMESPACE").map(|_| namespace);
+        Ok(Self::McpWithKey { key, namespace, tools, in_bulk })
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -161,7 +194,7 @@ impl Daemon {
         let measuring = tokio::spawn(memory_telemetry::metrics::keep_up());
         let mut start = Start { daemon: &self, under_way: None, booted: None, failed_at: None };
         start.begin(Mismatch::Refuse);
-        let served = self.serve(&mut start, &mut signals, listening.is_some(), ends_when_idle).await;
+        let served = self.serve(&mut start, &mut signals, listening.as_ref(), ends_when_idle).await;
         measuring.abort();
         // Clients that connect from here on wait for the next process.
         self.paths.remove_socket();
@@ -186,7 +219,7 @@ impl Daemon {
         &self,
         start: &mut Start<'_>,
         signals: &mut Signals,
-        is_listening: bool,
+        listening: Option<&Listening>,
         ends_when_idle: bool,
     ) -> anyhow::Result<()> {
         let idle_limit = Duration::from_secs(self.settings.idle_seconds.into());
@@ -195,8 +228,10 @@ impl Daemon {
         loop {
             tokio::select! {
                 outcome = start.finished() => match outcome {
-                    Ok(()) if is_listening => logs::say("Ready."),
-                    Ok(()) => {}
+                    Ok(()) => if let Some(listening) = listening {
+                        listening.check_keys(self.registry.readiness()).await?;
+                        logs::say("Ready.");
+                    },
                     Err(error) if !ends_when_idle => return Err(error),
                     Err(error) => tracing::error!(error = format!("{error:#}"), "the memory is not available"),
                 },
@@ -349,6 +384,21 @@ async fn accept(
     connections.wait().await;
 }
 
+/// A listener for another process, which is told when nobody could come in by it.
+async fn open_listener(
+    options: ListenOptions,
+    registry: Arc<ToolRegistry>,
+    stop: &CancellationToken,
+) -> anyhow::Result<Listening> {
+    let listening = http::listen(options, Arc::clone(&registry), stop.clone()).await?;
+    if let Err(error) = listening.check_keys(registry.readiness()).await {
+        stop.cancel();
+        listening.closed(PATIENCE).await;
+        return Err(error);
+    }
+    Ok(listening)
+}
+
 async fn handle_connection(
     stream: UnixStream,
     registry: Arc<ToolRegistry>,
@@ -367,9 +417,16 @@ async fn handle_connection(
             let running = connection.serve_with_ct(Lines::new(read, write), stop).await?;
             running.waiting().await?;
         }
+        ClientRequest::McpWithKey { key, namespace, tools, in_bulk } => {
+            let key = GivenKey::parse(&key).context("what was given is no key")?;
+            let connection = Connection::new(registry, Namespace::default(), GraphHome::Threads, &tools);
+            let connection = connection.in_bulk(in_bulk).with_key(KeyOfConnection { key, namespace });
+            let running = connection.serve_with_ct(Lines::new(read, write), stop).await?;
+            running.waiting().await?;
+        }
         ClientRequest::Listen(options) => {
             let stop = stop.child_token();
-            let reply = match http::listen(options, registry, stop.clone()).await {
+            let reply = match open_listener(options, registry, &stop).await {
                 Ok(listening) => {
                     let reply = ListenReply::Listening(shown(&listening));
                     send_line(&mut write, &reply).await?;

@@ -1,6 +1,7 @@
 //! The memory that AI agents keep: an MCP server over HTTP and stdio, and its command line. The executable is
 //! [`main`]; the rest that is public is what measuring it needs.
 
+mod access;
 mod backup;
 mod boot;
 mod client;
@@ -56,6 +57,27 @@ fn default_filter(command: &Command) -> &'static str {
     }
 }
 
+/// Whether a command works on the data itself, where no key narrows what is done.
+fn is_owners(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Setup(_)
+            | Command::Serve
+            | Command::Instance
+            | Command::Stdio
+            | Command::Remember(_)
+            | Command::Recall(_)
+            | Command::Commitments(_)
+            | Command::Decisions(_)
+            | Command::Forget(_)
+            | Command::Status(_)
+            | Command::Doctor(_)
+            | Command::Health(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+    )
+}
+
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let mut settings = cli.settings;
     settings.store.tidy()?;
@@ -69,6 +91,11 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Health(_) | Command::Doctor(_) => {}
         // Checked here, at the terminal, so that it is not only in the log of a background process.
         _ => settings.check()?,
+    }
+    if is_owners(&cli.command) && settings::key()?.is_some() {
+        anyhow::bail!(
+            "this command is for the owner of the data, not for the holder of a key; unset REMEMBRANCER_KEY to give it"
+        );
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
@@ -97,6 +124,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Reindex(args) => commands::mirror::reindex(&settings, args).await,
             Command::Reextract(args) => commands::reextract::run(&settings, args).await,
             Command::Jobs(args) => commands::jobs::run(&settings, args).await,
+            Command::Keys(args) => commands::keys::run(&settings, args).await,
             Command::GraphFiles(args) => commands::graph_files::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
+use memory_core::access::GivenKey;
 use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
 use memory_core::ports::Extractor;
@@ -98,7 +99,7 @@ impl Given {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Where serve listens")]
 pub(crate) struct ListenSettings {
-    /// Address to listen on; one that is not loopback needs a token (REMEMBRANCER_TOKEN or REMEMBRANCER_TOKEN_FILE)
+    /// Address to listen on; one that is not loopback needs a key (`remembrancer keys create`, or REMEMBRANCER_TOKEN)
     #[arg(
         long,
         env = "REMEMBRANCER_BIND",
@@ -233,8 +234,13 @@ pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-const SECRET_FILES: [&str; 4] =
-    ["DATABASE_PASSWORD_FILE", "REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY_FILE", "QDRANT_API_KEY_FILE"];
+const SECRET_FILES: [&str; 5] = [
+    "DATABASE_PASSWORD_FILE",
+    "REMEMBRANCER_KEY_FILE",
+    "REMEMBRANCER_TOKEN_FILE",
+    "REMEMBRANCER_LLM_KEY_FILE",
+    "QDRANT_API_KEY_FILE",
+];
 /// Where containers have theirs: access to them is decided by the runtime, not by the mode.
 const MOUNTED_SECRETS: &str = "/run/secrets";
 
@@ -268,13 +274,7 @@ pub(crate) fn open_secrets() -> Vec<String> {
 
 /// The bearer token that HTTP requests must bring, from REMEMBRANCER_TOKEN or the file REMEMBRANCER_TOKEN_FILE.
 pub fn token() -> anyhow::Result<Option<String>> {
-    let token = match (std::env::var("REMEMBRANCER_TOKEN"), std::env::var_os("REMEMBRANCER_TOKEN_FILE")) {
-        (Ok(token), _) => token,
-        (Err(_), Some(file)) => std::fs::read_to_string(&file).with_context(|| {
-            format!("REMEMBRANCER_TOKEN_FILE {} cannot be read", PathBuf::from(&file).display())
-        })?,
-        (Err(_), None) => return Ok(None),
-    };
+    let Some(token) = secret("REMEMBRANCER_TOKEN", "REMEMBRANCER_TOKEN_FILE")? else { return Ok(None) };
     let token = token.trim();
     if token.len() < 16 {
         bail!(
@@ -282,4 +282,30 @@ pub fn token() -> anyhow::Result<Option<String>> {
         );
     }
     Ok(Some(token.to_owned()))
+}
+
+/// A variable, or what the file has that another variable names.
+fn secret(variable: &str, file_variable: &str) -> anyhow::Result<Option<String>> {
+    match (std::env::var(variable), std::env::var_os(file_variable)) {
+        (Ok(secret), _) => Ok(Some(secret)),
+        (Err(_), Some(file)) => {
+            let read = std::fs::read_to_string(&file);
+            let name = || format!("{file_variable} {} cannot be read", PathBuf::from(&file).display());
+            Ok(Some(read.with_context(name)?))
+        }
+        (Err(_), None) => Ok(None),
+    }
+}
+
+/// The key that `stdio` and commands bring to the process that holds the data folder, from REMEMBRANCER_KEY or the file
+/// REMEMBRANCER_KEY_FILE. Set to nothing it is refused: a key that was lost on the way must not open everything.
+pub(crate) fn key() -> anyhow::Result<Option<String>> {
+    let Some(key) = secret("REMEMBRANCER_KEY", "REMEMBRANCER_KEY_FILE")? else { return Ok(None) };
+    let key = key.trim();
+    if GivenKey::parse(key).is_none() {
+        bail!(
+            "REMEMBRANCER_KEY is no key: it takes what `remembrancer keys create` has shown, which begins with rem_; or unset it"
+        );
+    }
+    Ok(Some(key.to_owned()))
 }

@@ -10,6 +10,7 @@ pub(crate) mod health;
 pub(crate) mod import;
 pub(crate) mod import_folder;
 pub(crate) mod jobs;
+pub(crate) mod keys;
 pub(crate) mod migrate;
 pub(crate) mod mirror;
 mod one_of;

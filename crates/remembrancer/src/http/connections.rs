@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -47,11 +48,11 @@ pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop:
     let open = Open::new(most);
     let mut tasks = JoinSet::new();
     loop {
-        let stream = tokio::select! {
+        let (stream, peer) = tokio::select! {
             () = stop.cancelled() => break,
             Some(_) = tasks.join_next() => continue,
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "failed to accept a connection");
                     open.close_oldest();
@@ -60,7 +61,7 @@ pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop:
                 }
             },
         };
-        match open.admit() {
+        match open.admit(peer.ip()) {
             Some(connection) => _ = tasks.spawn(attend(stream, app.clone(), connection, stop.clone())),
             None => {
                 metrics::counter!("remembrancer_http_connections_refused_total").increment(1);
@@ -126,6 +127,7 @@ struct State {
 
 pub(super) struct Connection {
     open: Arc<Open>,
+    peer: IpAddr,
     closing: CancellationToken,
     /// Its place among those that wait, if it does.
     turn: Mutex<Option<u64>>,
@@ -144,14 +146,18 @@ impl Open {
     }
 
     /// A place for one more, if need be that of the connection that is idle for longest; `None` when all are being answered.
-    fn admit(self: &Arc<Self>) -> Option<Connection> {
+    fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Connection> {
         if self.state().count >= self.most && !self.close_oldest() {
             return None;
         }
         self.state().count += 1;
         metrics::gauge!("remembrancer_http_connections").increment(1.0);
-        let connection =
-            Connection { open: Arc::clone(self), closing: CancellationToken::new(), turn: Mutex::default() };
+        let connection = Connection {
+            open: Arc::clone(self),
+            peer,
+            closing: CancellationToken::new(),
+            turn: Mutex::default(),
+        };
         connection.waits();
         Some(connection)
     }
@@ -166,6 +172,11 @@ impl Open {
 }
 
 impl Connection {
+    /// The address at its other end.
+    pub(super) fn peer(&self) -> IpAddr {
+        self.peer
+    }
+
     /// From now on it waits for its client.
     fn waits(&self) {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -210,21 +221,23 @@ impl Drop for Connection {
 mod tests {
     use super::*;
 
+    const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
     #[test]
     fn the_one_that_waits_longest_makes_place_and_one_that_is_answered_does_not() {
         let open = Open::new(3);
-        let [first, second, third] = [(); 3].map(|()| Arc::new(open.admit().expect("a place")));
+        let [first, second, third] = [(); 3].map(|()| Arc::new(open.admit(LOCAL).expect("a place")));
         let answering = Arc::clone(&first).answering();
         second.waits();
-        let fourth = open.admit().expect("a place");
+        let fourth = open.admit(LOCAL).expect("a place");
         assert!(third.closing.is_cancelled());
-        let _fifth = open.admit().expect("a place");
+        let _fifth = open.admit(LOCAL).expect("a place");
         assert!(
             second.closing.is_cancelled() && !first.closing.is_cancelled() && !fourth.closing.is_cancelled()
         );
         drop(answering);
         for _ in 0..3 {
-            assert!(open.admit().is_some());
+            assert!(open.admit(LOCAL).is_some());
         }
         assert!(first.closing.is_cancelled());
     }
@@ -232,12 +245,12 @@ mod tests {
     #[test]
     fn nobody_is_admitted_while_all_are_answered_and_who_leaves_makes_place() {
         let open = Open::new(2);
-        let [one, two] = [(); 2].map(|()| Arc::new(open.admit().expect("a place")));
+        let [one, two] = [(); 2].map(|()| Arc::new(open.admit(LOCAL).expect("a place")));
         let answered = [Arc::clone(&one).answering(), Arc::clone(&two).answering()];
-        assert!(open.admit().is_none());
+        assert!(open.admit(LOCAL).is_none());
         drop(answered);
         drop(one);
-        let _three = open.admit().expect("a place");
+        let _three = open.admit(LOCAL).expect("a place");
         assert!(!two.closing.is_cancelled());
     }
 }

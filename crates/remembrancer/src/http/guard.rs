@@ -1,4 +1,4 @@
-//! Access control of HTTP requests: the host that a request is for, the origin of the page that sends it, its token.
+//! Access control of HTTP requests: the host that a request is for, the origin of the page that sends it, its key.
 #![expect(clippy::result_large_err, reason = "a refusal is an answer, made once a refused request")]
 
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use sha2::{Digest, Sha256};
-use subtle::ConstantTimeEq;
+
+use super::credentials::{Credentials, RequestHead};
 
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// What clients accept that can read every answer.
@@ -59,16 +59,13 @@ impl Host {
 /// What every request is held against before anything else of it is read.
 pub(super) struct Guard {
     hosts: Vec<Host>,
-    token: Option<[u8; 32]>,
+    credentials: Credentials,
 }
 
 impl Guard {
-    pub(super) fn new(allowed_hosts: &[String], token: Option<&str>) -> Self {
+    pub(super) fn new(allowed_hosts: &[String], credentials: Credentials) -> Self {
         let hosts = LOOPBACK_HOSTS.into_iter().chain(allowed_hosts.iter().map(String::as_str));
-        Self {
-            hosts: hosts.filter(|host| !host.trim().is_empty()).map(Host::allowed).collect(),
-            token: token.map(|token| Sha256::digest(token.as_bytes()).into()),
-        }
+        Self { hosts: hosts.filter(|host| !host.trim().is_empty()).map(Host::allowed).collect(), credentials }
     }
 
     /// The hosts and the origins of their pages as the protocol library takes them.
@@ -85,11 +82,11 @@ impl Guard {
         (hosts.collect(), origins.collect())
     }
 
-    /// Whether a request would be let through, whatever it is about.
-    pub(super) fn admits(&self, uri: &Uri, headers: &HeaderMap) -> bool {
-        self.check_host(uri, headers).is_ok()
-            && self.check_origin(headers).is_ok()
-            && self.check_token(headers).is_ok()
+    /// Whether a request is of one who may see how the installation is; `is_well` where the memory can be asked.
+    pub(super) async fn admits_admin(&self, request: &RequestHead, is_well: bool) -> bool {
+        self.check_host(&request.uri, &request.headers).is_ok()
+            && self.check_origin(&request.headers).is_ok()
+            && self.credentials.is_admin(request, is_well).await
     }
 
     fn allows(&self, host: &Host) -> bool {
@@ -132,29 +129,13 @@ impl Guard {
             "Pages of that origin may not send requests; --allowed-hosts names the hosts whose pages may.",
         ))
     }
-
-    /// Compares digests, so that neither the token's length nor its start can be timed.
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Response> {
-        let Some(expected) = self.token else { return Ok(()) };
-        let given = only(headers, &header::AUTHORIZATION)?
-            .and_then(|value| value.to_str().ok())
-            .and_then(|value| value.split_once(' '))
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, token)| <[u8; 32]>::from(Sha256::digest(token.trim().as_bytes())));
-        if given.is_some_and(|given| bool::from(given.ct_eq(&expected))) {
-            return Ok(());
-        }
-        let mut response = refused(
-            StatusCode::UNAUTHORIZED,
-            "A bearer token is needed: Authorization: Bearer <REMEMBRANCER_TOKEN>",
-        );
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        Err(response)
-    }
 }
 
 /// The header's value; two of them are refused, since other software may use either.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h HeaderValue>, Response> {
+pub(super) fn only<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'h HeaderValue>, Response> {
     let mut values = headers.get_all(name).iter();
     let value = values.next();
     match values.next() {
@@ -163,7 +144,7 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h Head
     }
 }
 
-fn refused(status: StatusCode, reason: &str) -> Response {
+pub(super) fn refused(status: StatusCode, reason: &str) -> Response {
     (status, format!("{reason}\n")).into_response()
 }
 
@@ -177,13 +158,17 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
     let is_preflight =
         request.method() == Method::OPTIONS && headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
     let mut response = if origin.is_some() && is_preflight {
-        // It comes before the request and without its token.
+        // It comes before the request and without its key.
         preflight(headers)
-    } else if let Err(refusal) = guard.check_token(headers) {
-        refusal
     } else {
-        accept_what_covers_all(request.headers_mut());
-        next.run(request).await
+        match guard.credentials.caller(&RequestHead::of(&request)).await {
+            Err(refusal) => refusal,
+            Ok(caller) => {
+                accept_what_covers_all(request.headers_mut());
+                request.extensions_mut().insert(caller);
+                next.run(request).await
+            }
+        }
     };
     response.headers_mut().append(header::VARY, HeaderValue::from_static("Origin"));
     if let Some(origin) = origin {
@@ -252,7 +237,8 @@ mod tests {
 
     #[test]
     fn a_port_counts_where_the_operator_names_one() {
-        let guard = Guard::new(&["memory.example:8443".to_owned(), "other.example".to_owned()], None);
+        let credentials = Credentials::new(None, true, memory_engine::readiness::channel().1);
+        let guard = Guard::new(&["memory.example:8443".to_owned(), "other.example".to_owned()], credentials);
         let allows = |text: &str| guard.allows(&Host::parse(text).expect("a host"));
         assert!(allows("memory.example:8443") && allows("other.example:1") && allows("[::1]:9"));
         assert!(!allows("memory.example") && !allows("memory.example:80") && !allows("evil.example"));

@@ -1,7 +1,9 @@
-//! MCP over HTTP: one endpoint, stateless, behind Host, Origin and token checks.
+//! MCP over HTTP: one endpoint, stateless, behind checks of host, origin and key.
 
+mod attempts;
 mod body;
 mod connections;
+mod credentials;
 mod guard;
 mod health;
 
@@ -12,14 +14,17 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use axum::response::Response;
+use axum::routing::get;
 use axum::{Router, middleware};
 use memory_core::id::Namespace;
+use memory_engine::readiness::Watch;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::{Deserialize, Serialize};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::credentials::Credentials;
 use self::guard::Guard;
 use crate::message::MESSAGE_MAX_BYTES;
 use crate::stopping::refuse_while_stopping;
@@ -54,10 +59,29 @@ pub(crate) struct Listening {
     pub(crate) address: SocketAddr,
     /// That of the metrics.
     pub(crate) metrics: Option<SocketAddr>,
+    /// Without a token, others than this machine can reach it: there must be a key.
+    needs_key: bool,
+    bind: String,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Listening {
+    /// Refuses a listener that nobody could come in by. Until this is known it has let nobody in without a key.
+    pub(crate) async fn check_keys(&self, readiness: &Watch) -> anyhow::Result<()> {
+        if !self.needs_key {
+            return Ok(());
+        }
+        let memory = readiness.ready().await.map_err(|readiness| anyhow::anyhow!("{readiness}"))?;
+        if !memory.access().has_keys().await? {
+            bail!(
+                "{} can be reached from other machines, so it needs a key: make one with `remembrancer keys create`, set \
+                 REMEMBRANCER_TOKEN, or bind to 127.0.0.1",
+                self.bind
+            );
+        }
+        Ok(())
+    }
+
     /// Waits until every answer under way is given, at most `patience`.
     pub(crate) async fn closed(self, patience: Duration) {
         let abort = self.task.abort_handle();
@@ -80,12 +104,8 @@ pub(crate) async fn listen(
             format!("{} is not an address to listen on; use one such as 127.0.0.1:3100", options.bind)
         })?
         .collect();
-    if options.token.is_none() && addresses.iter().any(|address| !address.ip().is_loopback()) {
-        bail!(
-            "{} can be reached from other machines, so it needs a token: set REMEMBRANCER_TOKEN, or bind to 127.0.0.1",
-            options.bind
-        );
-    }
+    let is_local = addresses.iter().all(|address| address.ip().is_loopback());
+    let needs_key = options.token.is_none() && !is_local;
     let listener = TcpListener::bind(&addresses[..]).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => anyhow::anyhow!(
             "{} is in use by another program; choose another address with --bind, such as 127.0.0.1:3101",
@@ -103,14 +123,22 @@ pub(crate) async fn listen(
     };
     let graph =
         GraphHome::open(options.graph_file.clone(), options.tools.read_only, &registry, &namespace).await;
-    let app = router(&options, Connection::new(registry, namespace, graph, &options.tools), &stop);
+    let connection = Connection::new(registry, namespace, graph, &options.tools);
+    let app = router(&options, is_local, connection, &stop);
     let most = connections::most_connections(options.max_connections);
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
-    Ok(Listening { address, metrics, task })
+    Ok(Listening { address, metrics, needs_key, bind: options.bind, task })
 }
 
-fn router(options: &ListenOptions, connection: Connection, stop: &CancellationToken) -> Router {
-    let guard = Arc::new(Guard::new(&options.allowed_hosts, options.token.as_deref()));
+fn router(
+    options: &ListenOptions,
+    is_local: bool,
+    connection: Connection,
+    stop: &CancellationToken,
+) -> Router {
+    let readiness = connection.readiness().clone();
+    let credentials = Credentials::new(options.token.as_deref(), is_local, readiness.clone());
+    let guard = Arc::new(Guard::new(&options.allowed_hosts, credentials));
     let (hosts, origins) = guard.hosts_and_origins();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -121,8 +149,7 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation();
-    let readiness = connection.readiness().clone();
-    let health = health::router(readiness, Arc::clone(&guard), stop.clone());
+    let health = health::router(readiness.clone(), Arc::clone(&guard), stop.clone());
     let connection = Arc::new(connection);
     let mcp = StreamableHttpService::new(
         move || Ok(Arc::clone(&connection)),
@@ -132,6 +159,7 @@ fn router(options: &ListenOptions, connection: Connection, stop: &CancellationTo
     Router::new()
         .route_service("/mcp", mcp.clone())
         .route_service("/mcp/", mcp)
+        .route("/metrics", get(move |caller| health::metrics(readiness.clone(), caller)))
         .route_layer(middleware::from_fn(body::take_in))
         // Nothing of a body is read before its sender is known.
         .route_layer(middleware::from_fn_with_state(guard, guard::admit))

@@ -1,14 +1,16 @@
 //! One connection's view of the registry: its namespace and its tools come from how it was opened.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use memory_core::access::GivenKey;
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_language::text::cut;
 use memory_telemetry::traces::{self, CallSpan, Incoming};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, DiscoverResult,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role,
@@ -20,14 +22,49 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::tool_filter::{ToolFilter, ToolSettings};
-use super::{GraphHome, ToolRegistry, guide, protocol, resource};
+use super::{GraphHome, Scope, ToolRegistry, guide, protocol, resource};
+use crate::access::{self, Caller};
 
 const GUIDE_PROMPT: &str = "memory-guide";
 const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true";
 
+/// A key that a connection of its own was opened with.
+pub(crate) struct KeyOfConnection {
+    pub(crate) key: GivenKey,
+    /// The namespace that was asked for; none is the default of the key.
+    pub(crate) namespace: Option<String>,
+}
+
+/// What one request may see and do.
+struct Admitted<'a> {
+    caller: Caller,
+    namespace: Namespace,
+    offer: Cow<'a, ToolFilter>,
+}
+
+impl Admitted<'_> {
+    fn has_graph(&self) -> bool {
+        self.offer.has(resource::TOOL)
+    }
+
+    /// Refuses every resource but the one that is offered.
+    fn check_resource(&self, uri: &str) -> Result<(), ErrorData> {
+        if uri == resource::URI && self.has_graph() {
+            return Ok(());
+        }
+        let error = if self.has_graph() {
+            format!("there is no resource {}; there is {}", cut(uri, 200), resource::URI)
+        } else {
+            format!("there is no resource here: {}", self.offer.refusal(resource::TOOL))
+        };
+        Err(ErrorData::resource_not_found(error, Some(json!({ "uri": cut(uri, 200) }))))
+    }
+}
+
 pub(crate) struct Connection {
     registry: Arc<ToolRegistry>,
     namespace: Namespace,
+    key: Option<KeyOfConnection>,
     graph: GraphHome,
     in_bulk: bool,
     offer: ToolFilter,
@@ -47,6 +84,7 @@ impl Connection {
         Self {
             registry,
             namespace,
+            key: None,
             graph,
             in_bulk: false,
             offer,
@@ -61,39 +99,64 @@ impl Connection {
         self
     }
 
-    /// The namespace of this request: an HTTP request may name it in its address.
-    fn namespace_of(&self, context: &RequestContext<RoleServer>) -> Result<Namespace, ErrorData> {
-        let Some(parts) = http_parts(context) else { return Ok(self.namespace.clone()) };
-        let named = parts.uri.query().and_then(|query| {
-            query.split('&').find_map(|pair| pair.strip_prefix("namespace=")).map(str::to_owned)
-        });
-        match named {
-            None => Ok(self.namespace.clone()),
-            Some(name) => Namespace::new(&name).map_err(|error| ErrorData::invalid_params(error.0, None)),
+    /// Every request of this connection may do what the key opens, and no more.
+    pub(crate) fn with_key(mut self, key: KeyOfConnection) -> Self {
+        self.key = Some(key);
+        self
+    }
+
+    /// Who a request comes from. What came over HTTP was checked at the door; a key of the connection is looked up now.
+    async fn caller(&self, context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
+        if let Some(parts) = http_parts(context) {
+            let caller = parts.extensions.get::<Caller>().cloned();
+            return caller.ok_or_else(|| ErrorData::invalid_request(access::KEY_NEEDED, None));
         }
+        let Some(given) = &self.key else { return Ok(Caller::Owner) };
+        let memory = self.memory().await?;
+        access::holder(&memory, &given.key)
+            .await
+            .map_err(|closed| ErrorData::invalid_request(closed.to_string(), None))
+    }
+
+    /// What this request may see and do: an HTTP request may name its namespace in its address.
+    async fn admitted(&self, context: &RequestContext<RoleServer>) -> Result<Admitted<'_>, ErrorData> {
+        let caller = self.caller(context).await?;
+        let named = match (http_parts(context), &self.key) {
+            (Some(parts), _) => access::named_namespace(&parts.uri),
+            (None, key) => key.as_ref().and_then(|key| key.namespace.as_deref()),
+        };
+        let Some(grant) = caller.grant() else {
+            let namespace = named.map_or_else(|| Ok(self.namespace.clone()), Namespace::new);
+            let namespace = namespace.map_err(|error| ErrorData::invalid_params(error.0, None))?;
+            return Ok(Admitted { caller, namespace, offer: Cow::Borrowed(&self.offer) });
+        };
+        let namespace = grant.namespace(named).cloned();
+        let namespace =
+            namespace.ok_or_else(|| ErrorData::invalid_request(access::NAMESPACE_REFUSED, None))?;
+        let offer = Cow::Owned(self.offer.narrowed(grant));
+        Ok(Admitted { caller, namespace, offer })
+    }
+
+    /// The memory, if the caller may use it.
+    async fn memory_for(&self, caller: &Caller) -> Result<Arc<Memory>, ErrorData> {
+        let memory = self.memory().await?;
+        let confirmed = access::confirm(&memory, caller).await;
+        confirmed.map_err(|closed| ErrorData::invalid_request(closed.to_string(), None))?;
+        Ok(memory)
+    }
+
+    /// What is said of this server, as far as the caller of a request may see it.
+    async fn info_for(&self, context: &RequestContext<RoleServer>) -> Result<ServerConfig, ErrorData> {
+        Ok(match self.admitted(context).await?.offer {
+            Cow::Borrowed(_) => self.get_info(),
+            Cow::Owned(offer) => info(&offer, &guide::instructions(&offer)),
+        })
     }
 
     /// Where a request's graph is. The file belongs to the connection's own namespace; other namespaces have
     /// their threads.
     fn graph_of(&self, namespace: &Namespace) -> GraphHome {
         if *namespace == self.namespace { self.graph.clone() } else { GraphHome::Threads }
-    }
-
-    fn has_graph(&self) -> bool {
-        self.offer.has(resource::TOOL)
-    }
-
-    /// Refuses every resource but the one that is offered.
-    fn check_resource(&self, uri: &str) -> Result<(), ErrorData> {
-        if uri == resource::URI && self.has_graph() {
-            return Ok(());
-        }
-        let error = if self.has_graph() {
-            format!("there is no resource {}; there is {}", cut(uri, 200), resource::URI)
-        } else {
-            format!("there is no resource here: {}", self.offer.refusal(resource::TOOL))
-        };
-        Err(ErrorData::resource_not_found(error, Some(json!({ "uri": cut(uri, 200) }))))
     }
 
     /// The graph that the resource is.
@@ -109,12 +172,8 @@ impl Connection {
         self.registry.readiness.ready().await.map_err(|readiness| resource::unready(&readiness))
     }
 
-    fn offered(&self) -> impl Iterator<Item = &Tool> {
-        self.registry
-            .tools
-            .iter()
-            .map(|registered| &registered.tool)
-            .filter(|tool| self.offer.has(&tool.name))
+    fn offered(&self, offer: &ToolFilter) -> impl Iterator<Item = &Tool> {
+        self.registry.tools.iter().map(|registered| &registered.tool).filter(|tool| offer.has(&tool.name))
     }
 }
 
@@ -134,24 +193,28 @@ fn http_parts(context: &RequestContext<RoleServer>) -> Option<&axum::http::reque
     context.extensions.get()
 }
 
+fn info(offer: &ToolFilter, instructions: &str) -> ServerConfig {
+    let mut capabilities = ServerCapabilities::builder()
+        .enable_tools()
+        .enable_prompts()
+        // Nothing that is offered has anything to complete: the answer is empty.
+        .enable_completions()
+        .build();
+    if offer.has(resource::TOOL) {
+        let mut resources = ResourcesCapability::default();
+        resources.subscribe = Some(true);
+        capabilities.resources = Some(resources);
+    }
+    ServerConfig::new(capabilities)
+        .with_server_info(
+            Implementation::new("remembrancer", env!("CARGO_PKG_VERSION")).with_title("Remembrancer"),
+        )
+        .with_instructions(instructions)
+}
+
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        let mut capabilities = ServerCapabilities::builder()
-            .enable_tools()
-            .enable_prompts()
-            // Nothing that is offered has anything to complete: the answer is empty.
-            .enable_completions()
-            .build();
-        if self.has_graph() {
-            let mut resources = ResourcesCapability::default();
-            resources.subscribe = Some(true);
-            capabilities.resources = Some(resources);
-        }
-        ServerConfig::new(capabilities)
-            .with_server_info(
-                Implementation::new("remembrancer", env!("CARGO_PKG_VERSION")).with_title("Remembrancer"),
-            )
-            .with_instructions(&self.instructions)
+        info(&self.offer, &self.instructions)
     }
 
     async fn initialize(
@@ -159,7 +222,9 @@ impl ServerHandler for Connection {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        let info = self.info_for(&context).await?;
         let mut greeting = self.negotiate_initialize(&request)?;
+        (greeting.capabilities, greeting.instructions) = (info.capabilities, info.instructions);
         // Clients with a handshake over HTTP keep no connection on which they could be notified.
         if let Some(resources) =
             greeting.capabilities.resources.as_mut().filter(|_| http_parts(&context).is_some())
@@ -170,17 +235,23 @@ impl ServerHandler for Connection {
         Ok(greeting)
     }
 
+    async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        let versions = self.supported_protocol_versions().into_owned();
+        Ok(DiscoverResult::from_server_info(versions, self.info_for(&context).await?))
+    }
+
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offered().find(|tool| tool.name == name).cloned()
+        self.offered(&self.offer).find(|tool| tool.name == name).cloned()
     }
 
     async fn list_tools(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         protocol::one_page(request)?;
-        Ok(ListToolsResult::with_all_items(self.offered().cloned().collect()))
+        let admitted = self.admitted(&context).await?;
+        Ok(ListToolsResult::with_all_items(self.offered(&admitted.offer).cloned().collect()))
     }
 
     async fn call_tool(
@@ -188,11 +259,11 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let refused = || ErrorData::invalid_params(self.offer.refusal(&request.name), None);
-        if !self.offer.has(&request.name) {
+        let Admitted { caller, namespace, offer } = self.admitted(&context).await?;
+        let refused = || ErrorData::invalid_params(offer.refusal(&request.name), None);
+        if !offer.has(&request.name) {
             return Err(refused());
         }
-        let namespace = self.namespace_of(&context)?;
         let arguments = request.arguments.unwrap_or_default();
         let graph = self.graph_of(&namespace);
         let span = traces::begin(&Incoming {
@@ -203,7 +274,8 @@ impl ServerHandler for Connection {
             request_id: cut(&context.id.to_string(), protocol::NAME_MAX_CHARS),
             is_http: http_parts(&context).is_some(),
         });
-        let result = self.registry.call(&request.name, arguments, namespace, graph, self.in_bulk).await;
+        let scope = Scope { caller, namespace, graph, in_bulk: self.in_bulk };
+        let result = self.registry.call(&request.name, arguments, scope).await;
         if let (Some(span), Some(result)) = (span, &result) {
             end(span, result);
         }
@@ -223,24 +295,25 @@ impl ServerHandler for Connection {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         if request.name != GUIDE_PROMPT {
             let name = cut(&request.name, protocol::NAME_MAX_CHARS);
             let error = format!("unknown prompt {name}; there is {GUIDE_PROMPT}");
             return Err(ErrorData::invalid_params(error, None));
         }
-        let message = PromptMessage::new_text(Role::User, guide::guide(&self.offer));
+        let message =
+            PromptMessage::new_text(Role::User, guide::guide(&self.admitted(&context).await?.offer));
         Ok(GetPromptResult::new(vec![message]).with_description(GUIDE_DESCRIPTION).into())
     }
 
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         protocol::one_page(request)?;
-        let listed = self.has_graph().then(resource::listed);
+        let listed = self.admitted(&context).await?.has_graph().then(resource::listed);
         Ok(ListResourcesResult::with_all_items(listed.into_iter().collect()))
     }
 
@@ -249,10 +322,11 @@ impl ServerHandler for Connection {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        self.check_resource(&request.uri)?;
-        let namespace = self.namespace_of(&context)?;
-        let scope = self.scope(&namespace)?;
-        Ok(resource::read(self.memory().await?, namespace, scope).await?.into())
+        let admitted = self.admitted(&context).await?;
+        admitted.check_resource(&request.uri)?;
+        let scope = self.scope(&admitted.namespace)?;
+        let memory = self.memory_for(&admitted.caller).await?;
+        Ok(resource::read(memory, admitted.namespace, scope).await?.into())
     }
 
     async fn on_custom_request(
@@ -268,25 +342,28 @@ impl ServerHandler for Connection {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.check_resource(&request.uri)?;
+        let admitted = self.admitted(&context).await?;
+        admitted.check_resource(&request.uri)?;
         if http_parts(&context).is_some() {
             return Err(ErrorData::invalid_request(
                 "Over HTTP this server keeps no connection to notify you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
                 None,
             ));
         }
-        let watch = self.memory().await?.graph().watch(&self.namespace, &self.scope(&self.namespace)?).await;
+        let Admitted { caller, namespace, .. } = admitted;
+        let watch = self.memory().await?.graph().watch(&namespace, &self.scope(&namespace)?).await;
         let watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-        self.subscription.begin(watch, context.peer);
+        let holder = resource::Holder { readiness: self.readiness().clone(), caller, namespace };
+        self.subscription.begin(watch, context.peer, holder);
         Ok(())
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.check_resource(&request.uri)?;
+        self.admitted(&context).await?.check_resource(&request.uri)?;
         self.subscription.end();
         Ok(())
     }
@@ -297,7 +374,7 @@ impl ServerHandler for Connection {
             .as_ref()
             .is_some_and(|uris| uris.iter().any(|u| u == resource::URI));
         let filter = SubscriptionFilter::builder();
-        Some(if wants_graph && self.has_graph() {
+        Some(if wants_graph && self.offer.has(resource::TOOL) {
             filter.resource_subscription(resource::URI).build()
         } else {
             filter.build()
@@ -309,14 +386,12 @@ impl ServerHandler for Connection {
             if context.accepted().resource_subscriptions.is_none() {
                 return std::future::pending().await;
             }
-            let namespace = self.namespace_of(context.request_context())?;
-            resource::notify_of_changes(
-                &self.registry.readiness,
-                &namespace,
-                &self.scope(&namespace)?,
-                &context,
-            )
-            .await
+            let admitted = self.admitted(context.request_context()).await?;
+            admitted.check_resource(resource::URI)?;
+            let Admitted { caller, namespace, .. } = admitted;
+            let scope = self.scope(&namespace)?;
+            let holder = resource::Holder { readiness: self.readiness().clone(), caller, namespace };
+            resource::notify_of_changes(&holder, &scope, &context).await
         };
         tokio::select! {
             () = context.cancelled() => Ok(()),

@@ -34,10 +34,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(crate) use self::arguments::arguments;
-pub(crate) use self::connection::Connection;
+pub(crate) use self::connection::{Connection, KeyOfConnection};
 pub(crate) use self::measured::describe;
 use self::measured::{Measured, Outcome};
-pub(crate) use self::tool_filter::ToolSettings;
+pub(crate) use self::tool_filter::{ToolSettings, check_toolsets};
+use crate::access::{self, Caller};
 pub(crate) use graph_home::GraphHome;
 use memory_engine::readiness::Readiness;
 
@@ -74,6 +75,15 @@ impl From<EngineError> for Refusal {
         };
         Self(json!({ "error": error.to_string() }), outcome)
     }
+}
+
+/// Where a call works, and for whom.
+pub(crate) struct Scope {
+    pub(crate) caller: Caller,
+    pub(crate) namespace: Namespace,
+    pub(crate) graph: GraphHome,
+    /// Jobs queued by this call get bulk priority.
+    pub(crate) in_bulk: bool,
 }
 
 /// What a tool works with.
@@ -197,14 +207,7 @@ impl ToolRegistry {
     }
 
     /// The one door: arguments are mended, the memory is waited for, a panic or a timeout is an answer.
-    async fn call(
-        &self,
-        name: &str,
-        mut given: JsonObject,
-        namespace: Namespace,
-        graph: GraphHome,
-        in_bulk: bool,
-    ) -> Option<CallToolResult> {
+    async fn call(&self, name: &str, mut given: JsonObject, scope: Scope) -> Option<CallToolResult> {
         let registered = self.tools.iter().find(|registered| registered.tool.name == name)?;
         let mut measured = Measured::begin(registered.tool.name.clone());
         schema::repair(&registered.tool.input_schema, &mut given);
@@ -218,6 +221,11 @@ impl ToolRegistry {
                 });
             }
         };
+        if let Err(closed) = access::confirm(&memory, &scope.caller).await {
+            measured.outcome = Outcome::Refused;
+            return Some(CallToolResult::structured_error(json!({ "error": closed.to_string() })));
+        }
+        let Scope { namespace, graph, in_bulk, .. } = scope;
         let call = (registered.run)(Call { memory, namespace, graph, in_bulk }, given);
         // A task of its own: when the client goes away, what was accepted is still written.
         let task = tokio::spawn(AssertUnwindSafe(tokio::time::timeout(TOOL_TIMEOUT, call)).catch_unwind());

@@ -1,6 +1,7 @@
 //! The knowledge graph as a resource: read whole, and watched for its changes.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use memory_core::graph::{GraphScope, PageRequest};
 use memory_core::id::Namespace;
@@ -12,6 +13,7 @@ use rmcp::{ErrorData, RoleServer};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{TOOL_TIMEOUT, graph};
+use crate::access::{self, Caller};
 use memory_engine::readiness::{Readiness, Watch};
 
 pub(super) const URI: &str = "memory://knowledge-graph";
@@ -20,6 +22,9 @@ pub(super) const TOOL: &str = "read_graph";
 const MIME_TYPE: &str = "application/json";
 /// The largest graph that is given in one component; of a larger one the first page is, which says how to go on.
 const BYTES_MAX: usize = 400_000;
+
+/// How often a subscription that has nothing to tell looks whether its key still opens.
+const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 pub(super) fn listed() -> Resource {
     Resource::new(URI, "knowledge-graph")
@@ -81,10 +86,13 @@ pub(super) fn unready(readiness: &Readiness) -> ErrorData {
 pub(super) struct Subscription(Mutex<Option<AbortOnDropHandle<()>>>);
 
 impl Subscription {
-    pub(super) fn begin(&self, mut watch: GraphWatch, peer: Peer<RoleServer>) {
+    pub(super) fn begin(&self, mut watch: GraphWatch, peer: Peer<RoleServer>, holder: Holder) {
         let telling = tokio::spawn(async move {
             loop {
                 watch.changed().await;
+                if holder.check().await.is_err() {
+                    return;
+                }
                 let update = ResourceUpdatedNotificationParam::new(URI);
                 if peer.notify_resource_updated(update).await.is_err() {
                     return;
@@ -103,17 +111,35 @@ impl Subscription {
     }
 }
 
-/// Notifies one `subscriptions/listen` of every change until its client or the server ends it.
+/// Who subscribed, and to what of theirs.
+pub(super) struct Holder {
+    pub(super) readiness: Watch,
+    pub(super) caller: Caller,
+    pub(super) namespace: Namespace,
+}
+
+impl Holder {
+    /// Whether they may still be notified: a key may have been revoked meanwhile.
+    async fn check(&self) -> Result<(), ErrorData> {
+        let memory = self.readiness.ready().await.map_err(|readiness| unready(&readiness))?;
+        let asked = access::confirm_again(&memory, &self.caller, &self.namespace).await;
+        asked.map_err(|closed| ErrorData::invalid_request(closed.to_string(), None))
+    }
+}
+
+/// Notifies one `subscriptions/listen` of every change until its client or the server ends it, or its key opens nothing any
+/// more: that is asked before each notification, and from time to time.
 pub(super) async fn notify_of_changes(
-    readiness: &Watch,
-    ns: &Namespace,
+    holder: &Holder,
     scope: &GraphScope,
     context: &SubscriptionContext,
 ) -> Result<(), ErrorData> {
+    let Holder { readiness, namespace: ns, .. } = holder;
     // It is acknowledged already, so every later change must be reported. Where the memory is yet to
     // start there is no state to compare with: one notification is sent in any case.
     let was_ready = readiness.is_ready();
     let memory = readiness.ready().await.map_err(|readiness| unready(&readiness))?;
+    holder.check().await?;
     let watch = memory.graph().watch(ns, scope).await;
     let mut watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     drop(memory);
@@ -122,7 +148,7 @@ pub(super) async fn notify_of_changes(
         if is_news && context.sink().notify_resource_updated(URI).await.is_err() {
             return Ok(());
         }
-        watch.changed().await;
-        is_news = true;
+        is_news = tokio::time::timeout(CHECK_INTERVAL, watch.changed()).await.is_ok();
+        holder.check().await?;
     }
 }

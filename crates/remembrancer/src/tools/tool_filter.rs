@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use memory_core::access::{Grant, Role};
 use memory_language::text::cut;
 use serde::{Deserialize, Serialize};
 use strsim::jaro_winkler;
@@ -48,6 +49,38 @@ const SETS: [(&str, &[&str]); 3] = [
     ),
 ];
 
+/// What a reader may call; every other tool needs a writer.
+const READERS: [&str; 12] = [
+    "recall",
+    "status",
+    "read_graph",
+    "search_nodes",
+    "open_nodes",
+    "validate_memory",
+    "get_observation_history",
+    "list_entities",
+    "query_nodes",
+    "find_relation_path",
+    "get_analytics",
+    "suggest_merges",
+];
+
+/// The least role that may call the tool.
+fn least_role(tool: &str) -> Role {
+    if READERS.contains(&tool) { Role::Reader } else { Role::Writer }
+}
+
+/// Refuses tool sets that are none.
+pub(crate) fn check_toolsets(sets: &[String], setting: &str) -> Result<(), String> {
+    match named(sets).find(|set| !SETS.iter().any(|(name, _)| name == set)) {
+        None => Ok(()),
+        Some(unknown) => {
+            let sets = SETS.map(|(name, _)| name).join(", ");
+            Err(format!("there is no tool set {unknown:?} ({setting}); the sets are {sets}"))
+        }
+    }
+}
+
 /// What the settings of a process say; they travel to the process that holds the data folder. Nothing said
 /// is every tool.
 #[derive(Debug, Clone, Default, Args, Serialize, Deserialize)]
@@ -80,12 +113,7 @@ impl ToolSettings {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let tools = registered();
         let known: Vec<&str> = tools.iter().map(|tool| &*tool.tool.name).collect();
-        if let Some(unknown) = named(&self.toolsets).find(|set| !SETS.iter().any(|(name, _)| name == set)) {
-            let sets = SETS.map(|(name, _)| name).join(", ");
-            bail!(
-                "there is no tool set {unknown:?} (--toolsets, REMEMBRANCER_TOOLSETS); the sets are {sets}"
-            );
-        }
+        check_toolsets(&self.toolsets, "--toolsets, REMEMBRANCER_TOOLSETS").map_err(anyhow::Error::msg)?;
         for (list, setting) in [
             (&self.tools, "--tools, REMEMBRANCER_TOOLS"),
             (&self.exclude_tools, "--exclude-tools, REMEMBRANCER_EXCLUDE_TOOLS"),
@@ -160,6 +188,26 @@ impl ToolFilter {
         offer
     }
 
+    /// What of it is open to the holder of a key.
+    pub(super) fn narrowed(&self, grant: &Grant) -> Self {
+        let mut offer = Self { names: BTreeSet::new(), refusals: self.refusals.clone() };
+        for name in &self.names {
+            let is_in_sets = grant.toolsets.is_empty()
+                || set_of(name).is_some_and(|set| grant.toolsets.iter().any(|open| open == set));
+            let needed = least_role(name);
+            let why = if !is_in_sets {
+                format!("its tool sets are {}", grant.toolsets.join(", "))
+            } else if grant.role < needed {
+                format!("it is a {}, and this takes a {needed}", grant.role)
+            } else {
+                offer.names.insert(name.clone());
+                continue;
+            };
+            offer.refusals.insert(name.clone(), format!("{name} is not open to this key: {why}"));
+        }
+        offer
+    }
+
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.names.contains(tool)
     }
@@ -220,6 +268,42 @@ mod tests {
         };
         assert_eq!(offered(&settings), all);
         assert_eq!(offered(&serde_json::from_str("{}").unwrap()), all);
+    }
+
+    #[test]
+    fn a_reader_may_call_exactly_what_changes_nothing() {
+        let tools = registered();
+        let is_read_only = |tool: &Registered| {
+            tool.tool.annotations.as_ref().and_then(|a| a.read_only_hint).unwrap_or(false)
+        };
+        for tool in &tools {
+            let needed = if is_read_only(tool) { Role::Reader } else { Role::Writer };
+            assert_eq!(least_role(&tool.tool.name), needed, "{}", tool.tool.name);
+        }
+        assert!(READERS.iter().all(|name| tools.iter().any(|tool| tool.tool.name == *name)));
+    }
+
+    #[test]
+    fn a_key_is_offered_what_its_role_and_its_sets_allow_of_what_the_server_offers() {
+        let offered = |settings: &ToolSettings, role, sets: &[&str]| {
+            let namespaces = vec![memory_core::id::Namespace::default()];
+            let grant = Grant::new("k", role, namespaces, list(sets)).expect("a grant");
+            ToolFilter::new(settings, &registered()).narrowed(&grant)
+        };
+        let all = ToolSettings::default();
+        assert_eq!(
+            offered(&all, Role::Reader, &["memory"]).names.into_iter().collect::<Vec<_>>(),
+            ["recall", "status"]
+        );
+        assert_eq!(offered(&all, Role::Writer, &[]).names, offered(&all, Role::Admin, &[]).names);
+        assert_eq!(offered(&all, Role::Writer, &["memory", "graph"]).names.len(), 13);
+        let read_only = ToolSettings { read_only: true, ..ToolSettings::default() };
+        let narrow = offered(&read_only, Role::Admin, &["graph"]);
+        assert_eq!(narrow.names.iter().collect::<Vec<_>>(), ["open_nodes", "read_graph", "search_nodes"]);
+        assert!(narrow.refusal("delete_entities").contains("--read-only"));
+        assert!(narrow.refusal("recall").contains("not open to this key: its tool sets are graph"));
+        let reader = offered(&all, Role::Reader, &[]);
+        assert!(reader.refusal("forget").contains("it is a reader, and this takes a writer"));
     }
 
     #[test]

@@ -36,12 +36,7 @@ const CUT_OFF: &str = "The memory's process ended before it answered this; wheth
 pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Result<ExitCode> {
     let mut signals = Signals::new()?;
     tools.check()?;
-    let hello = ClientRequest::Mcp {
-        namespace: settings.namespace()?.to_string(),
-        tools,
-        graph_file: graph_file()?,
-        in_bulk: false,
-    };
+    let hello = ClientRequest::mcp(settings, tools, graph_file()?, false)?;
     let paths = InstancePaths::of(settings)?;
     let mut host = Host {
         settings,

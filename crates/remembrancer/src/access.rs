@@ -1,0 +1,158 @@
+//! Who a request comes from, and what that opens: the same for HTTP, the local socket and standard input.
+
+use std::fmt;
+
+use axum::http::Uri;
+use memory_core::access::{GivenKey, Grant, Role};
+use memory_core::id::Namespace;
+use memory_engine::{EngineError, Memory};
+
+/// What a request without a key is told where one is needed.
+pub(crate) const KEY_NEEDED: &str = "A key is needed: Authorization: Bearer KEY, with REMEMBRANCER_TOKEN or what `remembrancer keys create` \
+                                     has shown.";
+/// The same of a key that opens nothing; why, it does not say.
+pub(crate) const KEY_REFUSED: &str =
+    "That key opens nothing: it is unknown, revoked or expired. Nothing is done without a key in its place.";
+/// Of a namespace that the key is not for, whether or not it is there.
+pub(crate) const NAMESPACE_REFUSED: &str =
+    "This key is not for that namespace. Leave ?namespace= out for the one that it is for.";
+
+/// Who a request comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Caller {
+    /// The user that the data belongs to, by the local socket.
+    Owner,
+    /// Over loopback, where there is no token.
+    Anonymous {
+        /// The database has said that there are no keys either.
+        is_confirmed: bool,
+    },
+    /// The bearer of REMEMBRANCER_TOKEN.
+    Token,
+    Key(GivenKey, Grant),
+}
+
+impl Caller {
+    /// What narrows the caller, if anything does.
+    pub(crate) fn grant(&self) -> Option<&Grant> {
+        match self {
+            Self::Key(_, grant) => Some(grant),
+            Self::Owner | Self::Anonymous { .. } | Self::Token => None,
+        }
+    }
+
+    /// Whether the caller may see how the installation is.
+    pub(crate) fn is_admin(&self) -> bool {
+        self.grant().is_none_or(|grant| grant.role == Role::Admin)
+    }
+}
+
+/// Why a caller is not, or not any more, let through.
+#[derive(Debug)]
+pub(crate) enum Closed {
+    /// What the caller is told.
+    Refused(&'static str),
+    /// It could not be found out.
+    Unknown(EngineError),
+}
+
+impl fmt::Display for Closed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(reason) => f.write_str(reason),
+            Self::Unknown(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+/// The holder of a key, as the database knows it now.
+pub(crate) async fn holder(memory: &Memory, key: &GivenKey) -> Result<Caller, Closed> {
+    match memory.access().opened_by(key).await {
+        Ok(Some(grant)) => Ok(Caller::Key(key.clone(), grant)),
+        Ok(None) => Err(Closed::Refused(KEY_REFUSED)),
+        Err(error) => Err(Closed::Unknown(error)),
+    }
+}
+
+/// Asks what could not be asked when the request came.
+pub(crate) async fn confirm(memory: &Memory, caller: &Caller) -> Result<(), Closed> {
+    match caller {
+        Caller::Anonymous { is_confirmed: false } => no_keys(memory).await,
+        _ => Ok(()),
+    }
+}
+
+/// Asks again, for what goes on after its request: a subscription.
+pub(crate) async fn confirm_again(
+    memory: &Memory,
+    caller: &Caller,
+    namespace: &Namespace,
+) -> Result<(), Closed> {
+    match caller {
+        Caller::Owner | Caller::Token => Ok(()),
+        Caller::Anonymous { .. } => no_keys(memory).await,
+        Caller::Key(key, _) => match holder(memory, key).await? {
+            Caller::Key(_, grant) if grant.namespace(Some(namespace.as_str())).is_none() => {
+                Err(Closed::Refused(KEY_REFUSED))
+            }
+            _ => Ok(()),
+        },
+    }
+}
+
+async fn no_keys(memory: &Memory) -> Result<(), Closed> {
+    match memory.access().has_keys().await {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(Closed::Refused(KEY_NEEDED)),
+        Err(error) => Err(Closed::Unknown(error)),
+    }
+}
+
+/// The namespace that an address names.
+pub(crate) fn named_namespace(uri: &Uri) -> Option<&str> {
+    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("namespace="))
+}
+
+/// Names under which secrets are put into addresses.
+const NAMES_OF_SECRETS: [&str; 8] =
+    ["access_token", "api_key", "api-key", "apikey", "authorization", "key", "secret", "token"];
+
+/// Whether an address has a key in it, by its name or by its form. Addresses are logged by what stands in between.
+pub(crate) fn has_secret(uri: &Uri) -> bool {
+    let is_key = |text: &str| GivenKey::parse(text).is_some();
+    let pairs = uri.query().into_iter().flat_map(|query| query.split('&'));
+    let is_secret = |pair: &str| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        is_key(name)
+            || is_key(value)
+            || NAMES_OF_SECRETS.iter().any(|secret| name.eq_ignore_ascii_case(secret))
+    };
+    pairs.into_iter().any(is_secret) || uri.path().split('/').any(is_key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_in_an_address_is_seen_by_its_name_or_by_its_form() {
+        let key = format!("rem_0123456789ab_{}", "ab".repeat(32));
+        let has = |address: &str| has_secret(&address.parse().expect("an address"));
+        for bad in ["/mcp?token=x", "/mcp?namespace=a&API_KEY=x", "/mcp?access_token", "/mcp?key="] {
+            assert!(has(bad), "{bad}");
+        }
+        assert!(has(&format!("/mcp?namespace={key}")) && has(&format!("/mcp/{key}")));
+        assert!(has(&format!("/mcp?{key}")));
+        for good in ["/mcp", "/mcp?namespace=rem_work", "/mcp?monkey=1", "/mcp?namespace=token"] {
+            assert!(!has(good), "{good}");
+        }
+    }
+
+    #[test]
+    fn the_first_namespace_of_an_address_is_the_one_that_it_names() {
+        let named = |address: &str| named_namespace(&address.parse().expect("an address")).map(str::to_owned);
+        assert_eq!(named("/mcp?a=b&namespace=work&namespace=home").as_deref(), Some("work"));
+        assert_eq!(named("/mcp?namespace=").as_deref(), Some(""));
+        assert_eq!(named("/mcp"), None);
+    }
+}
