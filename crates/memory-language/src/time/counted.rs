@@ -123,7 +123,9 @@ impl Parser {
         let amount = self.amount(at)?;
         let to = amount.end;
         match tokens.word(to) {
-            "ago" | "back" => self.away_from_now(at, tokens.skip(to + 1, &["today"]), amount.signed(-1)),
+            "ago" | "back" => self
+                .vaguely_ago(at, to + 1, amount)
+                .or_else(|| self.away_from_now(at, tokens.skip(to + 1, &["today"]), amount.signed(-1))),
             "from" if tokens.is(to + 1, &["now", "today"]) => self.away_from_now(at, to + 2, amount),
             _ => {
                 let far = |(first, last): Days, before: bool| {
@@ -164,7 +166,7 @@ impl Parser {
         } else {
             amount.end
         };
-        if self.lean == Lean::Past && !within {
+        if self.lean == Lean::Past && !within && !self.asks_ahead() {
             return None;
         }
         let part = self.away_from_now(at, to, amount)?;

@@ -3,13 +3,18 @@
 //! Words and numbers are read once from left to right ([`tokens`]); at each that can begin a date the forms of
 //! the language are tried ([`parser`] and its neighbours); parts that say one date together are joined ("Friday,
 //! March 22", "tomorrow at 5pm", "from Monday to Wednesday": [`join`]). Nothing looks further than a few words,
-//! so time is linear in the text.
+//! so time is linear in the text. Questions are read more freely ([`asked`]), and in other languages too
+//! ([`other_languages`]); dates that stand over parts of a text are found by [`headings`].
 
+mod asked;
 mod calendar;
 mod counted;
+pub mod headings;
+mod holidays;
 mod join;
 mod months;
 mod numbers;
+mod other_languages;
 mod parser;
 mod parts;
 mod periods;

@@ -159,7 +159,7 @@ impl Parser {
         let first = first && tokens.is_capital(at) && tokens.is_capital(to + 1);
         let named = tokens.is_capital(to)
             && !tokens.glued(to)
-            && matches!(tokens.tag(to), Tag::Plain | Tag::Season(_))
+            && matches!(tokens.tag(to), Tag::Plain | Tag::Season(_) | Tag::Holiday(_))
             && tokens.is_capital(at)
             && tokens.word(to).len() > 1;
         // "In May Dana said", but "for April Smith".

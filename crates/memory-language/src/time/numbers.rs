@@ -125,7 +125,7 @@ impl Parser {
         let led = is_lead(tokens.before(at, 1))
             || matches!(tokens.before(at, 1), "year" | "summer" | "winter" | "autumn")
             || self.second_of_range(at)
-            || (self.asked && !tokens.glued(at));
+            || (self.asked && !tokens.glued(at) && !self.is_numbered(at));
         let counted = tokens.is(at + 1, &COUNTED);
         if !led || counted || !is_year(year) || !tokens.ends_free(at + 1) {
             // The dash of "2019-2021" is free enough when years are on both sides.

@@ -30,7 +30,13 @@ impl Parser {
         let mut parts = Vec::new();
         let mut at = 0;
         while at < self.tokens.len() {
-            match self.part(at, 0) {
+            // "On May 3 …, two days later" is two days after it, and not that day.
+            let counted_on = || {
+                let later = self.later(at, parts.last()?)?;
+                parts.pop();
+                Some(later)
+            };
+            match self.part(at, 0).or_else(counted_on) {
                 Some(part) => {
                     at = part.at.end.max(at + 1);
                     parts.push(part);
@@ -39,7 +45,10 @@ impl Parser {
             }
         }
         let parts = join::ranges(&self.tokens, join::neighbours(&self.tokens, parts));
-        parts.iter().filter_map(|part| self.reading(part)).collect()
+        parts
+            .iter()
+            .filter_map(|part| self.reading(part).or_else(|| self.reading(&self.noon_of_today(part)?)))
+            .collect()
     }
 
     fn reading(&self, part: &Part) -> Option<Reading> {
@@ -81,6 +90,7 @@ impl Parser {
             Tag::Ordinal(number) => self.ordinal(at, number, at + 1, depth),
             Tag::Unit(unit) => self.at_unit(at, unit, depth),
             Tag::PartOfDay(from, to) => self.part_of_day(at, from, to),
+            Tag::Holiday(holiday) => self.at_holiday(at, holiday, None),
             Tag::Opener => self.at_opener(at, depth),
             Tag::Plain => None,
         }
@@ -105,8 +115,7 @@ impl Parser {
             "the" => self.after_the(at),
             "q" => self.quarter(at),
             "h" => self.half_year(at),
-            "noon" | "midday" => Some(Part::clock(at..at + 1, Time::new(12, 0, 0, 0).ok()?, 1, 0)),
-            "midnight" => Some(Part::clock(at..at + 1, Time::midnight(), 1, 0)),
+            "noon" | "midday" | "midnight" => self.noon(at),
             "recently" | "lately" => self.recently(at),
             _ => None,
         }

@@ -1,12 +1,16 @@
 //! The time a question asks about, as a hint: what lies in it is preferred, what lies elsewhere is not left out.
 
+use std::ops::Range;
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
 use super::calendar::{date_of, day_start, plus_days};
+use super::other_languages::translated;
 use super::parser::Parser;
 use super::{Granularity, Lean, Reading, Relation};
+use crate::calendar_words::{CalendarWord, calendar_word};
 
 /// More of a question is not looked at, in characters.
 const MAX_CHARS: usize = 2_000;
@@ -14,6 +18,32 @@ const MAX_CHARS: usize = 2_000;
 const WORDS_BACK: usize = 6;
 /// What another year's May is worth when no year was said.
 const OTHER_YEAR: f32 = 0.8;
+/// How sure it is that "before the launch in May" means May.
+const FAR: f32 = 0.5;
+/// From this certainty on a date may decide.
+const DECIDES_FROM: f32 = 0.6;
+const PLANS: [&str; 10] = [
+    "plan",
+    "plans",
+    "planned",
+    "planning",
+    "schedule",
+    "scheduled",
+    "deadline",
+    "upcoming",
+    "appointment",
+    "agenda",
+];
+/// How well a text fits that was written at the time asked for, at the same day but another hour, and that tells of it.
+const WRITTEN_THEN: f32 = 1.0;
+const WRITTEN_THAT_DAY: f32 = 0.9;
+const TELLS_OF_THEN: f32 = 0.9;
+/// The same where what it tells of may lie beside what is asked, as "last week" does to a day of it.
+const TELLS_OF_ABOUT_THEN: f32 = 0.7;
+/// From here on a text belongs to the time asked for.
+pub const BELONGS_FROM: f32 = TELLS_OF_ABOUT_THEN;
+/// What is near to the time asked for fits at most so well.
+const NEAR: f32 = 0.15;
 
 /// What a question says of time: at least one window.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +62,10 @@ pub struct Window {
     pub certainty: f32,
     /// No year was said: the same days of any other year are nearly as good.
     pub is_recurring: bool,
+    /// Where the question says it, in bytes.
+    pub phrase: Range<usize>,
+    /// The question is of what happened then: what lies elsewhere answers it only where nothing lies there.
+    pub decides: bool,
 }
 
 impl QuestionTime {
@@ -48,19 +82,90 @@ impl QuestionTime {
         let near = self.windows.iter().map(|window| window.closeness(date) * window.certainty / most);
         near.fold(0.0, f32::max)
     }
+
+    /// The surest window.
+    pub fn surest(&self) -> Option<&Window> {
+        self.windows.iter().rev().max_by(|a, b| a.certainty.total_cmp(&b.certainty))
+    }
+
+    /// The windows that decide.
+    pub fn deciding(&self) -> impl Iterator<Item = &Window> {
+        self.windows.iter().filter(|window| window.decides)
+    }
+
+    /// The certainty of the surest window that decides; 0 without one.
+    pub fn deciding_certainty(&self) -> f32 {
+        self.deciding().map(|window| window.certainty).fold(0.0, f32::max)
+    }
+
+    /// How well a text that was written at this time fits the windows that decide: from [`BELONGS_FROM`] on it belongs to
+    /// one of them.
+    pub fn fit_of_date(&self, date: Timestamp) -> f32 {
+        self.deciding().map(|window| window.fit_of_date(date)).fold(0.0, f32::max)
+    }
+
+    /// The same for a text that tells of this time, `to` left out.
+    pub fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
+        self.deciding().map(|window| window.fit_of_told(from, to)).fold(0.0, f32::max)
+    }
 }
 
 impl Window {
+    fn fit_of_date(&self, date: Timestamp) -> f32 {
+        let (Some(start), Some(end)) = (self.start, self.end) else { return NEAR * self.closeness(date) };
+        let of_day = |moment| date_of(moment) == date_of(date);
+        if date >= start && date < end {
+            WRITTEN_THEN
+        } else if self.is_within_a_day() && (of_day(start) || of_day(end)) {
+            WRITTEN_THAT_DAY
+        } else if self.is_recurring && self.other_years(date).any(|(start, end)| date >= start && date < end)
+        {
+            OTHER_YEAR
+        } else {
+            NEAR * self.closeness(date)
+        }
+    }
+
+    fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
+        let (Some(start), Some(end)) = (self.start, self.end) else { return 0.0 };
+        if from >= end || to <= start {
+            return 0.0;
+        }
+        let days =
+            |from: Timestamp, to: Timestamp| (to.duration_since(from).as_secs_f32() / 86_400.0).max(1.0);
+        match days(from, to) / days(start, end) {
+            ratio if ratio <= 1.0 => TELLS_OF_THEN,
+            ratio if ratio <= 8.0 => TELLS_OF_ABOUT_THEN,
+            _ => NEAR,
+        }
+    }
+
+    /// It is a time of a day.
+    fn is_within_a_day(&self) -> bool {
+        self.granularity < Granularity::Day
+    }
+
     /// From 0 to 1 inside, for this window alone.
     pub fn closeness(&self, date: Timestamp) -> f32 {
         let here = self.closeness_of_days(self.start, self.end, date);
-        let (true, Some(start), Some(end)) = (self.is_recurring, self.start, self.end) else { return here };
-        let away = i64::from(date_of(date).year()) - i64::from(date_of(start).year());
-        (away - 1..=away + 1)
-            .filter(|years| *years != 0)
-            .filter_map(|years| Some((in_other_year(start, years)?, in_other_year(end, years)?)))
+        if !self.is_recurring {
+            return here;
+        }
+        self.other_years(date)
             .map(|(start, end)| OTHER_YEAR * self.closeness_of_days(Some(start), Some(end), date))
             .fold(here, f32::max)
+    }
+
+    /// The same days of the years around a date.
+    fn other_years(&self, date: Timestamp) -> impl Iterator<Item = (Timestamp, Timestamp)> {
+        let days = self.start.zip(self.end);
+        let away =
+            days.map_or(0, |(start, _)| i64::from(date_of(date).year()) - i64::from(date_of(start).year()));
+        let years = (away - 1..=away + 1).filter(|years| *years != 0);
+        years.filter_map(move |years| {
+            let (start, end) = days?;
+            Some((in_other_year(start, years)?, in_other_year(end, years)?))
+        })
     }
 
     fn closeness_of_days(&self, start: Option<Timestamp>, end: Option<Timestamp>, date: Timestamp) -> f32 {
@@ -93,18 +198,33 @@ impl Window {
 /// still may by a date: "When did we meet in May 2023?".
 pub fn question_window(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let question = question.char_indices().nth(MAX_CHARS).map_or(question, |(end, _)| &question[..end]);
+    let translated = translated(question);
+    let Some(translated) = translated else { return window_in_english(question, now) };
+    let mut time = window_in_english(&translated.text, now)?;
+    for window in &mut time.windows {
+        window.phrase = translated.source(&window.phrase);
+    }
+    Some(time)
+}
+
+fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let lean = if looks_ahead(question) { Lean::Future } else { Lean::Past };
     let mut readings = Parser::new(question, Some(now), lean, true).readings();
     let sure = readings.iter().any(|reading| !reading.is_relative && !reading.is_year_open);
-    if sure || asks_for_time(question) {
+    let asks_for_time = asks_for_time(question);
+    if sure || asks_for_time {
         readings.retain(|reading| !reading.is_relative);
     }
-    let windows: Vec<Window> = readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
+    let mut windows: Vec<Window> =
+        readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
+    for window in windows.iter_mut().filter(|_| asks_for_time) {
+        window.decides = false;
+    }
     (!windows.is_empty()).then_some(QuestionTime { windows })
 }
 
 fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 fn is_any(word: &str, of: &[&str]) -> bool {
@@ -139,7 +259,8 @@ fn asks_for_time(question: &str) -> bool {
 }
 
 fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
-    let (start, end) = (Some(reading.start), Some(reading.end));
+    let (about_start, about_end) = about(reading);
+    let (start, end) = (Some(about_start), Some(about_end));
     let far = far_relation(question, reading);
     let (start, end) = match far.unwrap_or(reading.relation) {
         Relation::At | Relation::From => (start, end),
@@ -151,15 +272,18 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
         Relation::After => (end, None),
         Relation::Since => (start, None),
     };
-    let certainty: f32 = match () {
-        () if is_any(&question[reading.range.clone()], &["recently", "lately"]) => 0.4,
-        () if far.is_some() => 0.5,
-        () if reading.is_ambiguous || reading.is_year_open => 0.7,
-        () if reading.is_relative => 0.6,
-        () => 1.0,
+    let is_closed = start.is_some() && end.is_some();
+    let certainty = if far.is_some() { FAR } else { certainty(question, reading) };
+    let decides = is_closed && certainty >= DECIDES_FROM && !is_topic(question, reading);
+    let window = Window {
+        start,
+        end,
+        granularity: reading.granularity,
+        certainty,
+        is_recurring: reading.is_year_open && is_closed,
+        phrase: reading.range.clone(),
+        decides,
     };
-    let is_recurring = reading.is_year_open && start.is_some() && end.is_some();
-    let window = Window { start, end, granularity: reading.granularity, certainty, is_recurring };
     let other = reading.is_ambiguous.then(|| other_order(reading.start)).flatten();
     let other = other.map(|(start, end)| Window {
         start: window.start.map(|_| start),
@@ -167,6 +291,96 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
         ..window.clone()
     });
     [Some(window), other].into_iter().flatten().collect()
+}
+
+/// The time that a date is about: "two weeks ago" is some days, though one is read.
+fn about(reading: &Reading) -> (Timestamp, Timestamp) {
+    let days = match reading.granularity {
+        Granularity::Week => 3,
+        Granularity::Month => 15,
+        Granularity::Quarter => 45,
+        Granularity::Year => 183,
+        Granularity::Decade => 1_826,
+        _ => 0,
+    };
+    let is_one_day = reading.end.duration_since(reading.start) <= SignedDuration::from_hours(24);
+    let by = SignedDuration::from_hours(if is_one_day { 24 * days } else { 0 });
+    let start = reading.start.checked_sub(by).unwrap_or(reading.start);
+    (start, reading.end.checked_add(by).unwrap_or(reading.end))
+}
+
+/// How sure it is that the question means this time.
+fn certainty(question: &str, reading: &Reading) -> f32 {
+    let phrase = &question[reading.range.clone()];
+    let is_coarse = reading.granularity > Granularity::Week;
+    let has_vague_count = || words(phrase).any(|word| is_any(word, &["few", "several", "couple"]));
+    let is_about = || about(reading) != (reading.start, reading.end);
+    match () {
+        () if is_any(phrase, &["recently", "lately"]) => 0.4,
+        // "the budget 2024": a number beside another word.
+        () if phrase.len() == 4
+            && phrase.bytes().all(|b| b.is_ascii_digit())
+            && !is_led(question, reading) =>
+        {
+            0.5
+        }
+        () if reading.is_ambiguous || has_vague_count() || is_about() => 0.7,
+        () if reading.is_year_open => {
+            if is_coarse {
+                0.85
+            } else {
+                0.9
+            }
+        }
+        () if reading.is_relative => {
+            if is_coarse {
+                0.9
+            } else {
+                0.95
+            }
+        }
+        () => 1.0,
+    }
+}
+
+/// The words before a date, from the nearest on.
+fn words_before<'a>(question: &'a str, reading: &Reading) -> impl Iterator<Item = &'a str> {
+    let clause = question[..reading.range.start].rsplit([',', ';', '.', '?', '!', ':']).next().unwrap_or("");
+    words(clause).rev()
+}
+
+fn is_led(question: &str, reading: &Reading) -> bool {
+    reading.relation != Relation::At
+        || words_before(question, reading).next().is_some_and(|word| {
+            is_any(
+                word,
+                &["in", "during", "of", "around", "between", "throughout", "year", "on", "for", "through"],
+            )
+        })
+}
+
+/// The date is what is talked of, rather than when: "plans for June", "the September release".
+fn is_topic(question: &str, reading: &Reading) -> bool {
+    let mut before = words_before(question, reading);
+    let first = before.next().unwrap_or("");
+    let second = before.next().unwrap_or("");
+    let owned = is_any(first, &["the", "a", "an", "my", "our", "your", "his", "her", "their", "s"]);
+    let lead = if is_any(first, &["the"]) { second } else { first };
+    if is_any(lead, &["for", "about", "regarding", "concerning"]) {
+        return true;
+    }
+    let phrase = &question[reading.range.clone()];
+    let named = words(phrase).next().is_some_and(|word| {
+        let is_year = word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit());
+        let word = word.to_ascii_lowercase();
+        is_year || matches!(calendar_word(&word), Some((CalendarWord::Month(_), _)))
+    });
+    if owned && named && !reading.is_relative {
+        return true;
+    }
+    // "Her plans in June" may have been made before, what was planned yesterday was not.
+    let is_coarse = reading.granularity >= Granularity::Month && !reading.is_relative;
+    is_coarse && words(question).any(|word| is_any(word, &PLANS))
 }
 
 /// "before the launch in May": the word that says how an event lies to what is asked, not to its date.

@@ -74,6 +74,10 @@ impl Parser {
             // "in the coming weeks" names none of them.
             Tag::Unit(unit) if !tokens.word(to).ends_with('s') => self.unit_shifted(at, to + 1, unit, shift),
             Tag::PartOfDay(from, until) => self.part_of_day_shifted(at, (from, until), shift),
+            Tag::Holiday(holiday) => {
+                let part = self.at_holiday(to, holiday, Some(shift))?;
+                Some(Part { at: at..part.at.end, ..part })
+            }
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use jiff::civil::Weekday;
 
+use super::holidays::Holiday;
 use crate::calendar_words::{CalendarWord, Spelling, calendar_word};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,13 +44,15 @@ pub(super) enum Tag {
     Ordinal(i8),
     /// Hours from and to.
     PartOfDay(i8, i8),
+    /// Only in questions.
+    Holiday(Holiday),
     /// Another word that can begin a date.
     Opener,
 }
 
 pub(super) fn tag(word: &str) -> Tag {
-    // The longest word of a date is "commencing"; most words are excluded by their length alone.
-    if word.len() > 10 {
+    // The longest word of a date is "thanksgiving"; most words are excluded by their length alone.
+    if word.len() > 12 {
         return Tag::Plain;
     }
     calendar_tag(word).or_else(|| relative_tag(word)).unwrap_or(Tag::Plain)
@@ -73,6 +76,12 @@ fn calendar_tag(word: &str) -> Option<Tag> {
         "morning" => Tag::PartOfDay(6, 12),
         "afternoon" => Tag::PartOfDay(12, 18),
         "evening" | "night" => Tag::PartOfDay(18, 24),
+        "christmas" | "xmas" => Tag::Holiday(Holiday::Christmas),
+        "easter" => Tag::Holiday(Holiday::Easter),
+        "halloween" => Tag::Holiday(Holiday::Halloween),
+        "thanksgiving" => Tag::Holiday(Holiday::Thanksgiving),
+        "valentine" | "valentines" => Tag::Holiday(Holiday::Valentine),
+        "new" => Tag::Holiday(Holiday::NewYear),
         _ => return None,
     })
 }

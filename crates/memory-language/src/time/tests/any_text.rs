@@ -10,7 +10,9 @@ use crate::time::{Lean, readings};
 /// Pieces of dates, parted by spaces, and of what disturbs them.
 const PIECES: &str = "the end of week day before after from to between and last next this past in within two 3 31 99 \
     2024 9999 0000 May march Sept. Friday sun summer fall Q3 q EOD close business yesterday early first half a year \
-    years decade ago - – / . , : ' T Z +02:00 2024-02-29 10:30 5pm p.m. \u{301} 漢 🦀 ٣ ſ İ s th 21st by W12 recently or";
+    years decade ago - – / . , : ' T Z +02:00 2024-02-29 10:30 5pm p.m. \u{301} 漢 🦀 ٣ ſ İ s th 21st by W12 recently or \
+    ago few later Christmas new eve noon room vor drei Tagen gestern letzte Woche hier semaine dernière il y a trois jours \
+    hace días pasado ayer ieri fa giorni tra fra settimana scorsa le 3. il 11. que viene l' d'";
 
 fn piece() -> impl Strategy<Value = String> {
     let words = proptest::sample::select(PIECES.split(' ').collect::<Vec<_>>());
@@ -37,6 +39,19 @@ fn check(text: &str, reference: Option<Timestamp>) {
     {
         let closeness = time.closeness(now);
         assert!((0.0..=1.0).contains(&closeness), "{closeness} for {text:?}");
+        assert!((0.0..=1.0).contains(&time.fit_of_date(now)), "{text:?}");
+        for window in &time.windows {
+            assert!(text.get(window.phrase.clone()).is_some(), "{:?} in {text:?}", window.phrase);
+        }
+    }
+}
+
+#[test]
+fn a_long_question_is_read_in_no_time() {
+    for unit in ["vor drei Tagen ", "hier ", "two days later ", "a few days ago ", "3.11."] {
+        for _ in 0..20 {
+            check(&unit.repeat(2_000 / unit.len()), Some(friday()));
+        }
     }
 }
 
@@ -59,7 +74,21 @@ proptest! {
 
 #[test]
 fn a_text_of_nothing_but_openings_is_read_in_one_pass() {
-    for unit in ["end of ", "the week before ", "2024-", "last ", "1 ", "a ", "between May and ", "Fri, "] {
+    for unit in [
+        "end of ",
+        "the week before ",
+        "2024-",
+        "last ",
+        "1 ",
+        "a ",
+        "between May and ",
+        "Fri, ",
+        "vor drei ",
+        "il y a ",
+        "was gestern ",
+        "two days later ",
+        "3.11.",
+    ] {
         // Looking ahead from each word to the end would take minutes.
         check(&unit.repeat(200_000 / unit.len()), Some(friday()));
     }

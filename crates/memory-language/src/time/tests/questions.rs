@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::time::question::{QuestionTime, question_window};
+use crate::time::question::{BELONGS_FROM, QuestionTime, Window, question_window};
 
 fn at(date: &str) -> Timestamp {
     format!("{date}T12:00:00Z").parse().unwrap()
@@ -29,7 +29,7 @@ fn a_question_names_its_time() {
         ("what broke in may?", "2026-05-01..2026-06-01"),
         ("What was planned for the week of October 12?", "2026-10-12..2026-10-19"),
         ("Where did she go last summer?", "2026-06-01..2026-09-01"),
-        ("What did I ship two weeks ago?", "2026-11-08..2026-11-09"),
+        ("What did I ship two weeks ago?", "2026-11-05..2026-11-12"),
         ("Who called on Tuesday?", "2026-11-17..2026-11-18"),
         ("What has changed since April?", "2026-04-01.."),
         ("What did we do between March and May?", "2026-03-01..2026-06-01"),
@@ -113,6 +113,162 @@ fn an_open_end_holds_everything_on_its_side() {
 #[test]
 fn a_date_with_its_year_is_surer_than_one_without() {
     let sure = |question| asked(question).unwrap().certainty();
-    assert!(sure("in May 2023") > sure("in May") && sure("in May") > sure("yesterday"));
-    assert!(sure("last week") > sure("before the launch in May"));
+    assert!(sure("in May 2023") > sure("yesterday") && sure("yesterday") > sure("in May"));
+    assert!(
+        sure("on May 3") > sure("a few days ago") && sure("last week") > sure("before the launch in May")
+    );
+}
+
+/// What is asked on Sunday, 22 November 2026: the windows, `!` before those that decide.
+fn judged(question: &str) -> String {
+    let day = |time: Option<Timestamp>| time.map_or(String::new(), |time| time.to_string()[5..10].to_owned());
+    let windows = asked(question).map(|time| time.windows).unwrap_or_default();
+    let shown = |w: &Window| format!("{}{}..{}", if w.decides { "!" } else { "" }, day(w.start), day(w.end));
+    windows.iter().map(shown).collect::<Vec<_>>().join(" ")
+}
+
+fn check(cases: &[(&str, &str)]) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .map(|(question, expected)| (question, expected, judged(question)))
+        .filter(|(_, expected, found)| found != *expected)
+        .map(|(question, expected, found)| format!("{question}: {found}, not {expected}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_happened_at_a_time_is_decided_by_it_and_a_mere_topic_is_not() {
+    check(&[
+        ("What did I do yesterday?", "!11-21..11-22"),
+        ("Who called on November 3rd?", "!11-03..11-04"),
+        ("What happened on 3 November?", "!11-03..11-04"),
+        ("what happened last week", "!11-09..11-16"),
+        ("What did we ship in October?", "!10-01..11-01"),
+        ("What broke between November 3 and November 5?", "!11-03..11-06"),
+        ("notes from last Tuesday", "!11-17..11-18"),
+        ("Tuesday", "!11-17..11-18"),
+        ("Where was I last night?", "!11-21..11-22"),
+        ("What did we agree this week?", "!11-16..11-23"),
+        ("What did Caroline plan for June?", "06-01..07-01"),
+        ("What are her plans in June?", "06-01..07-01"),
+        ("When did Melanie go camping in June?", "06-01..07-01"),
+        ("Which features are in the September release?", "09-01..10-01"),
+        ("What do we know about the 2023 budget?", "01-01..01-01"),
+        ("What is left of the budget for December?", "12-01..01-01"),
+        ("What did she paint recently?", "11-08..11-23"),
+        ("What has changed since Monday?", "11-16.."),
+        ("What was said before the launch in May?", "..06-01"),
+        ("Which tasks are due by Friday?", "..11-28"),
+        ("What did I plan yesterday?", "!11-21..11-22"),
+    ]);
+}
+
+#[test]
+fn numbers_that_are_no_years_and_counts_that_are_ranges_are_read_as_such() {
+    check(&[
+        ("What does PR 2024 change?", ""),
+        ("Who sits in room 2024?", ""),
+        ("Which fix went into build 2023?", ""),
+        ("What is in issue #2024?", ""),
+        ("What do I have in 3 days?", "!11-25..11-26"),
+        ("What happens in two weeks?", "!12-03..12-10"),
+        ("What did they build in 3 days?", ""),
+        ("What happened two days later?", ""),
+        ("We moved on November 3, what broke two days later?", "!11-05..11-06"),
+        ("On 3 November she left. Who came a week after that?", "!11-07..11-14"),
+        ("What did I read a few days ago?", "!11-16..11-21"),
+        ("Who wrote a couple of weeks ago?", "!10-29..11-12"),
+        ("What did we do before Christmas 2024?", "..12-24"),
+        ("What did we eat at Christmas 2024?", "!12-24..12-27"),
+        ("Who came on Christmas Eve?", "!12-24..12-25"),
+        ("Who came last Easter?", "!04-03..04-07"),
+        ("What did we do on New Year's Eve 2024?", "!12-31..01-01"),
+        ("What's new in 2024?", "!01-01..01-01"),
+        ("Who was at the door yesterday at noon?", "!11-21..11-21"),
+        ("Who rang at noon?", "!11-22..11-22"),
+        ("What is noon?", ""),
+    ]);
+}
+
+#[test]
+fn relative_words_of_other_languages_are_read_in_their_language_only() {
+    let yesterday = "!11-21..11-22";
+    check(&[
+        ("Was habe ich gestern gemacht?", yesterday),
+        ("Was war vorgestern?", "!11-20..11-21"),
+        ("Was haben wir letzte Woche beschlossen?", "!11-09..11-16"),
+        ("Was ist letzten Monat passiert?", "!10-01..11-01"),
+        ("Wer hat vor drei Tagen angerufen?", "!11-19..11-20"),
+        ("Was habe ich vor 2 Wochen gelesen?", "!11-05..11-12"),
+        ("Was stand vor ein paar Tagen im Protokoll?", "!11-16..11-21"),
+        ("Was geschah am 3. November?", "!11-03..11-04"),
+        ("Was geschah am 3.11.?", "!11-03..11-04"),
+        ("Was war im Oktober?", "!10-01..11-01"),
+        ("Was war zwischen dem 3. und 5. November?", "!11-03..11-06"),
+        ("Wer kam letzten Dienstag?", "!11-17..11-18"),
+        ("Was habe ich am Dienstag gekauft?", "!11-17..11-18"),
+        ("Was war gestern Abend?", yesterday),
+        ("Wer war hier im März?", "!03-01..04-01"),
+        ("Wer ist hier?", ""),
+        ("Wann war die Feier letzte Woche?", ""),
+        ("Qui est venu hier ?", yesterday),
+        ("Qu'est-ce que j'ai fait avant-hier ?", "!11-20..11-21"),
+        ("Que s'est-il passé la semaine dernière ?", "!11-09..11-16"),
+        ("Qu'avons-nous décidé le mois dernier ?", "!10-01..11-01"),
+        ("Qui a appelé il y a trois jours ?", "!11-19..11-20"),
+        ("Qu'ai-je fait mardi dernier ?", "!11-17..11-18"),
+        ("Que s'est-il passé le 3 novembre ?", "!11-03..11-04"),
+        ("Qu'est-ce qui s'est passé en octobre 2025 ?", "!10-01..11-01"),
+        ("Qui est sur Mars ?", ""),
+        ("¿Qué hice ayer?", yesterday),
+        ("¿Quién llamó anteayer?", "!11-20..11-21"),
+        ("¿Qué pasó la semana pasada?", "!11-09..11-16"),
+        ("¿Qué decidimos el mes pasado?", "!10-01..11-01"),
+        ("¿Quién llamó hace tres días?", "!11-19..11-20"),
+        ("¿Qué hice el martes pasado?", "!11-17..11-18"),
+        ("¿Qué pasó el 3 de noviembre?", "!11-03..11-04"),
+        ("¿Qué pasó en octubre?", "!10-01..11-01"),
+        ("Che cosa ho fatto ieri?", yesterday),
+        ("Chi è venuto l'altro ieri?", "!11-20..11-21"),
+        ("Che cosa è successo la settimana scorsa?", "!11-09..11-16"),
+        ("Chi ha chiamato tre giorni fa?", "!11-19..11-20"),
+        ("Cosa ho comprato martedì scorso?", "!11-17..11-18"),
+        ("Cosa è successo il 3 novembre?", "!11-03..11-04"),
+        ("Cosa abbiamo deciso a ottobre?", "!10-01..11-01"),
+        // English words that other languages have with another meaning.
+        ("Does the die cast here hold?", ""),
+        ("Who is Hier in the Morgen family?", ""),
+        ("What did Mars Inc. sell?", ""),
+        ("What did Mai Tanaka and Juli say about Martes?", ""),
+    ]);
+}
+
+#[test]
+fn the_phrase_is_a_stretch_of_the_question() {
+    for (question, phrase) in [
+        ("What did I do yesterday?", "yesterday"),
+        ("Wer hat vor drei Tagen angerufen?", "vor drei Tagen"),
+        ("Que s'est-il passé la semaine dernière ?", "semaine dernière"),
+        ("¿Qué pasó el 3 de noviembre?", "3 de noviembre"),
+        ("Who called on November 3rd?", "November 3rd"),
+    ] {
+        assert_eq!(&question[asked(question).unwrap().windows[0].phrase.clone()], phrase, "{question}");
+    }
+}
+
+#[test]
+fn a_text_belongs_to_a_time_when_it_was_written_then_or_tells_of_it() {
+    let time = asked("What did I do on November 3rd?").unwrap();
+    let of_date = |day| time.fit_of_date(at(day));
+    assert!((of_date("2026-11-03") - 1.0).abs() < f32::EPSILON);
+    assert!(of_date("2024-11-03") >= BELONGS_FROM && of_date("2024-11-03") < 1.0, "another year's");
+    assert!(of_date("2026-11-04") < BELONGS_FROM && of_date("2026-11-04") > of_date("2026-11-14"));
+    let told = |from, to| time.fit_of_told(at(from), at(to));
+    assert!(told("2026-11-02", "2026-11-03") >= BELONGS_FROM, "a day that reaches into it");
+    assert!(told("2026-11-01", "2026-11-08") >= BELONGS_FROM, "the week with it");
+    assert!(told("2026-01-01", "2026-12-31") < BELONGS_FROM, "the year with it");
+    assert!(told("2026-11-08", "2026-11-09") < f32::EPSILON);
+    let noon = asked("Who came yesterday at noon?").unwrap();
+    assert!(noon.fit_of_date("2026-11-21T08:00:00Z".parse().unwrap()) >= BELONGS_FROM, "the same day");
 }
