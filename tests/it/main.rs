@@ -10,6 +10,7 @@ mod bench;
 mod chunks;
 mod commitments;
 mod conversation;
+mod diary;
 mod entities;
 mod extraction;
 mod extraction_quality;

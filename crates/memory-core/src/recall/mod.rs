@@ -1,6 +1,10 @@
 //! Joining what the search arms and stages say of a passage: BM25 weights and score fusion.
 
+mod time;
+
 use std::collections::HashMap;
+
+pub use time::decide_by_time;
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
 const K1: f32 = 1.2;

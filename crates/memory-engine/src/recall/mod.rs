@@ -1,5 +1,6 @@
 //! recall: search arms under filters, joined, read back, and expanded through events and entities.
 
+mod asked_time;
 mod by_id;
 mod emptied;
 mod expanding;
@@ -18,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
@@ -29,6 +31,7 @@ use memory_store::hydration::{self, HydratedHit, Wanted};
 pub use memory_store::neighbours::Neighbour;
 pub use memory_store::turns::Turn;
 
+pub use asked_time::TimeWindow;
 pub use facts::{EntityLink, Fact};
 pub use paging::{Cursor, Digest};
 pub use position::Position;
@@ -36,6 +39,7 @@ pub(crate) use ranking::Rankings;
 pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
 
+use self::asked_time::asked_time;
 use self::paging::Listing;
 use self::ranking::{DEPTH_MAX, Found, Ranked};
 use self::search::Asked;
@@ -106,6 +110,8 @@ pub struct Recall {
     /// Of one text: where it stands, and how many such places there are.
     pub places: Vec<Place>,
     pub place_count: i64,
+    /// How a date in the question was understood.
+    pub time_window: Option<TimeWindow>,
     /// Of a list of events: how many there are in all.
     pub total_events: Option<i64>,
     pub paging: Paging,
@@ -177,6 +183,8 @@ impl Memory {
         let found = self.ranking(ns, request, query, listing.question, &mut answer.warnings).await?;
         let Found { ranking, asked, conn } = found;
         listing.ranking = Some(Arc::clone(&ranking));
+        answer.time_window = asked_time(request, query, Timestamp::now(), &self.settings.weights)
+            .and_then(|time| TimeWindow::of(query, &time, ranking.is_time_unmatched));
         let end = (request.offset + request.limit).min(DEPTH_MAX);
         // Scores never rise.
         let shown = ranking.ranked.partition_point(|ranked| ranked.score >= request.min_score);

@@ -55,6 +55,8 @@ pub(super) struct Ranking {
     tiers: usize,
     /// The last tier has left something out.
     pub(super) goes_on: bool,
+    /// Nothing in the first tier is of the time asked for.
+    pub(super) is_time_unmatched: bool,
 }
 
 impl Ranking {
@@ -134,7 +136,9 @@ impl Memory {
         while ranking.wants(depth, request.min_score) {
             let breadth = TIERS[ranking.tiers];
             let tier = Box::pin(self.tier(ns, request, query, breadth, &ranking.ranked, warnings)).await?;
-            Arc::make_mut(&mut ranking).append(tier.ranked, tier.goes_on);
+            let grown = Arc::make_mut(&mut ranking);
+            grown.is_time_unmatched |= grown.tiers == 0 && tier.is_time_unmatched;
+            grown.append(tier.ranked, tier.goes_on);
             asked = asked.or(Some(tier.asked));
             conn = Some(tier.conn);
         }

@@ -11,12 +11,13 @@ use memory_core::ports::Embedded;
 use memory_core::recall::{
     ArtifactScore, ArtifactSignals, Evidence, Fused, RankingWeights, fuse, score_artifacts,
 };
-use memory_language::time::question::{QuestionTime, question_window};
+use memory_language::time::question::QuestionTime;
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
 use memory_store::stats::{self, PassageCounts};
 use memory_store::{Conn, Pooled};
 
+use super::asked_time::{Then, asked_time, prefer, rank_by_time};
 use super::mirrored::warn;
 use super::ranking::Ranked;
 use super::{Explanation, RecallRequest};
@@ -67,6 +68,8 @@ pub(super) struct Tier {
     pub(super) ranked: Vec<Ranked>,
     /// An arm has left something out.
     pub(super) goes_on: bool,
+    /// Nothing is of the time asked for.
+    pub(super) is_time_unmatched: bool,
     /// The connection that was searched on, for what is read next.
     pub(super) conn: Pooled,
 }
@@ -274,6 +277,13 @@ impl Memory {
         let searching = Searching { request, query, breadth, is_first, observations: counts.of_observations };
         let (asked, mut found) = self.ask(ns, conn, &scope, searching, warnings).await?;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
+        let now = Timestamp::now();
+        let time = asked_time(request, query, now, weights);
+        let deciding = time.as_ref().filter(|time| time.deciding().next().is_some());
+        if let Some(time) = deciding {
+            let then = Then { time, filters: &request.filters, breadth };
+            self.find_by_time(ns, &asked, then, &mut found, warnings).await?;
+        }
         let mut conn = self.store.acquire().await?;
         if request.filters.include_superseded {
             let given: Vec<PassageId> = found
@@ -291,28 +301,37 @@ impl Memory {
         scored.sort_by(|a, b| {
             b.fused.score.total_cmp(&a.fused.score).then_with(|| age(&b.candidate).cmp(&age(&a.candidate)))
         });
-        let mut ranked = choose(&scored, query, weights);
+        let fits = match deciding {
+            Some(time) => self.fits(&mut conn, ns, time, &scored).await?,
+            None => HashMap::new(),
+        };
+        prefer(&mut scored, &fits);
+        let mut ranked = choose(&scored, time.as_ref(), now, weights);
         if is_first && self.reranks() && weights.reranker > 0.0 {
             drop(conn);
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
             conn = self.store.acquire().await?;
         }
+        let is_time_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
         lead_their_places(&mut ranked);
-        Ok(Tier { asked, ranked, goes_on, conn })
+        Ok(Tier { asked, ranked, goes_on, is_time_unmatched, conn })
     }
 }
 
 /// The best passage of each content at each place, best first.
-fn choose(scored: &[Scored], query: &str, weights: &RankingWeights) -> Vec<Ranked> {
-    let now = Timestamp::now();
-    let window = question_window(query, now).filter(|_| weights.time > 0.0);
+fn choose(
+    scored: &[Scored],
+    time: Option<&QuestionTime>,
+    now: Timestamp,
+    weights: &RankingWeights,
+) -> Vec<Ranked> {
     let mut seen = HashSet::new();
     let best: Vec<&Scored> = scored
         .iter()
         .filter(|scored| hit_of(&scored.candidate).is_some_and(|hit| seen.insert(hit)))
         .collect();
     let signals: Vec<ArtifactSignals<'_>> =
-        best.iter().filter_map(|scored| signals_of(scored, window.as_ref(), now)).collect();
+        best.iter().filter_map(|scored| signals_of(scored, time, now)).collect();
     let scores = score_artifacts(&signals, weights);
     let mut chosen: Vec<Ranked> =
         best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();

@@ -3,6 +3,7 @@
 mod candidates;
 mod emptied;
 mod nearest;
+mod told;
 mod waiting;
 mod words;
 
@@ -17,6 +18,7 @@ use sqlx::{Postgres, QueryBuilder, Row};
 pub use candidates::{Candidate, Owner, candidates, current_of};
 pub use emptied::{Ranges, distinct_values, is_met, ranges};
 pub use nearest::{QueryVector, nearest};
+pub use told::{Told, first_passages, following, told};
 pub use waiting::without_vector;
 pub use words::{WordCounts, WordMatch, WordSearch, common_lexemes, corpus_stats, count_words, with_words};
 

@@ -3,14 +3,14 @@
 mod fit;
 
 use futures::FutureExt;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use memory_core::chunk::count_tokens;
 use memory_core::commitment::CommitmentState;
 use memory_core::event::{Category, EndedBy, StoredEvent, StoredEvidence};
 use memory_core::recall::ArmPlace;
 use memory_engine::recall::{
     EntityLink, Fact, FoundEntity, MaybeSame, Neighbour, Place, Recall, RecallDraft, RecallRequest, Recalled,
-    RelatedEvent, Turn,
+    RelatedEvent, TimeWindow, Turn,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -81,6 +81,9 @@ struct Output {
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<String>>,
+    /// How a date in the query was understood: what is of that time comes first, the more so the surer it is
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_window: Option<TimeWindowOut>,
     /// So many of the results' texts are still to be read: their events come in a moment
     #[serde(skip_serializing_if = "Option::is_none")]
     unread: Option<usize>,
@@ -156,6 +159,41 @@ struct ResultOut {
     neighbours: Vec<NeighbourOut>,
 }
 
+/// A time that the query names
+#[derive(Debug, Serialize, JsonSchema)]
+struct TimeWindowOut {
+    /// As date_from takes it; absent where it is open
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    /// As date_to takes it; absent where it is open
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    phrase: String,
+    /// 0 to 1
+    certainty: f64,
+    /// Nothing found is of that time: the results are of others
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unmatched: Option<bool>,
+}
+
+impl From<TimeWindow> for TimeWindowOut {
+    fn from(window: TimeWindow) -> Self {
+        let midnight = |moment: Timestamp| moment.as_second().rem_euclid(86_400) == 0;
+        let is_days = window.from.is_none_or(midnight) && window.to.is_none_or(midnight);
+        let last = window.to.and_then(|to| to.checked_sub(SignedDuration::from_micros(1)).ok());
+        let shown = |moment: Timestamp| {
+            if is_days { moment.strftime("%Y-%m-%d").to_string() } else { moment.to_string() }
+        };
+        Self {
+            from: window.from.map(shown),
+            to: last.map(shown),
+            phrase: window.phrase,
+            certainty: decimal(window.certainty, 2),
+            unmatched: window.is_unmatched.then_some(true),
+        }
+    }
+}
+
 /// A place of a text
 #[derive(Debug, Serialize, JsonSchema)]
 struct TextPlaceOut {
@@ -228,6 +266,7 @@ struct ExplainOut {
     passage: f64,
     /// These and passage add up to the score
     neighbourhood: f64,
+    /// For a date that fits the query
     time: f64,
     priors: f64,
     /// Gained to rank before outdated texts of its place
@@ -595,6 +634,7 @@ fn output(recall: Recall) -> Output {
         total_count,
         next_cursor: recall.next_cursor,
         warnings: (!recall.warnings.is_empty()).then_some(recall.warnings),
+        time_window: recall.time_window.map(Into::into),
         unread: Some(recall.unread).filter(|unread| *unread > 0),
         conversation_id: conversation.as_ref().map(|c| c.conversation_id.clone()),
         total_turns: conversation.as_ref().map(|c| c.total_turns),
