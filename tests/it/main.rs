@@ -44,6 +44,7 @@ mod operate;
 mod pages;
 mod process_access;
 mod process_access_attacks;
+mod process_audit;
 mod process_authoring;
 mod process_authoring_shapes;
 mod process_backup;

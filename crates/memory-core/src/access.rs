@@ -31,6 +31,17 @@ closed_set! {
     }
 }
 
+closed_set! {
+    /// Which calls that bring a key are recorded.
+    Audited {
+        Off = "off",
+        /// Those of tools that change something.
+        Changes = "changes",
+        /// Those that read as well.
+        All = "all",
+    }
+}
+
 /// The public half of a key, by which it is looked up.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct KeyId(String);

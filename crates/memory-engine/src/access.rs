@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use memory_core::Invalid;
-use memory_core::access::{DrawnKey, GivenKey, Grant, KeyId};
+use memory_core::access::{Audited, DrawnKey, GivenKey, Grant, KeyId};
+use memory_store::audit::{self, Entry};
 use memory_store::keys::{self, KeyRow, KeyState};
 use memory_store::{Store, Tx};
 
@@ -27,13 +28,14 @@ pub const OVERLAP_MAX_MINUTES: i32 = 7 * 24 * 60;
 pub struct Access {
     store: Store,
     recovery: Recovery,
+    audited: Audited,
     /// Whether there were keys when the database was last asked.
     seen: Arc<Mutex<Option<bool>>>,
 }
 
 impl Access {
-    pub(crate) fn new(store: Store, recovery: Recovery) -> Self {
-        Self { store, recovery, seen: Arc::default() }
+    pub(crate) fn new(store: Store, recovery: Recovery, audited: Audited) -> Self {
+        Self { store, recovery, audited, seen: Arc::default() }
     }
 
     /// What a key opens; `None` where it opens nothing, whatever the reason.
@@ -95,6 +97,7 @@ impl Access {
         }
         let drawn = keys::draw();
         keys::insert(&mut tx, &drawn.key, grant, expires_at).await?;
+        self.record(&mut tx, "keys create", &drawn.key.id).await?;
         tx.commit().await?;
         Ok(drawn)
     }
@@ -109,6 +112,7 @@ impl Access {
         let mut tx = self.store.begin().await?;
         let key = named(&mut tx, id_or_name).await?;
         keys::revoke(&mut tx, &key.id).await?;
+        self.record(&mut tx, "keys revoke", &key.id).await?;
         tx.commit().await?;
         Ok(key)
     }
@@ -131,6 +135,7 @@ impl Access {
         }
         let drawn = keys::draw_again(&key.id);
         keys::replace_secret(&mut tx, &drawn.key, overlap_minutes).await?;
+        self.record(&mut tx, "keys rotate", &key.id).await?;
         tx.commit().await?;
         Ok((key, drawn))
     }
@@ -147,8 +152,25 @@ impl Access {
             .into());
         }
         keys::delete(&mut tx, &key.id).await?;
+        self.record(&mut tx, "keys delete", &key.id).await?;
         tx.commit().await?;
         Ok(key)
+    }
+
+    /// Records what an operator did with a key, in the transaction that does it.
+    async fn record(&self, tx: &mut Tx, action: &str, id: &KeyId) -> Result<(), EngineError> {
+        if self.audited == Audited::Off {
+            return Ok(());
+        }
+        let entry = Entry {
+            key: None,
+            who: "operator".to_owned(),
+            namespace: None,
+            action: action.to_owned(),
+            ids: vec![id.to_string()],
+            outcome: "ok".to_owned(),
+        };
+        Ok(audit::insert(tx, &entry).await?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod archive;
+pub mod audit;
 pub mod entity_review;
 pub mod forget;
 pub mod graph;

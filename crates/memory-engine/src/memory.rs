@@ -11,6 +11,7 @@ use memory_store::{Store, StoreError, Topic};
 use crate::EngineError;
 use crate::access::Access;
 use crate::archive::Archive;
+use crate::audit::Audit;
 use crate::entity_review::EntityReview;
 use crate::graph::KnowledgeGraph;
 use crate::locking::locked;
@@ -39,6 +40,7 @@ pub struct Memory {
     pub(crate) settings: Arc<EngineSettings>,
     pub(crate) signals: Signals,
     pub(crate) access: Access,
+    pub(crate) audit: Audit,
     pub(crate) graph: KnowledgeGraph,
     pub(crate) mirror: Option<VectorMirror>,
     pub(crate) statistics: Arc<Statistics>,
@@ -57,7 +59,8 @@ impl Memory {
         let recovery = Recovery::new(model.clone());
         let signals = Signals::default();
         Self {
-            access: Access::new(store.clone(), recovery.clone()),
+            access: Access::new(store.clone(), recovery.clone(), settings.audited),
+            audit: Audit::new(store.clone(), recovery.clone(), Arc::clone(&settings)),
             graph: KnowledgeGraph::new(
                 store.clone(),
                 recovery.clone(),
@@ -104,6 +107,11 @@ impl Memory {
     /// The keys, and what they open.
     pub fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// Who did what.
+    pub fn audit(&self) -> &Audit {
+        &self.audit
     }
 
     /// All that a namespace holds, out as lines and in again.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use memory_core::access::Audited;
 use memory_core::authoring::AuthoringLimits;
 use memory_core::recall::RankingWeights;
 
@@ -28,6 +29,9 @@ pub struct EngineSettings {
     pub weights: RankingWeights,
     /// What may be written to the graph under its rules.
     pub authoring: AuthoringLimits,
+    /// Which calls are recorded, and for how many days.
+    pub audited: Audited,
+    pub audit_days: u16,
 }
 
 impl Default for EngineSettings {
@@ -43,6 +47,8 @@ impl Default for EngineSettings {
             graph_page_chars: memory_core::graph::PAGE_CHARS,
             weights: RankingWeights::DEFAULT,
             authoring: AuthoringLimits::default(),
+            audited: Audited::Changes,
+            audit_days: 90,
         }
     }
 }

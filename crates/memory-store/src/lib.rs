@@ -18,6 +18,7 @@ macro_rules! row {
 
 pub mod archive;
 pub mod artifacts;
+pub mod audit;
 pub mod backlog;
 pub mod embedded;
 pub mod entities;

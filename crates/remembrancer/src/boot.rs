@@ -187,6 +187,10 @@ fn background_tasks(
     let mut tasks = vec![tokio::spawn(async move {
         let _ = stop_changes.run_until_cancelled(of_changes.graph().follow_changes()).await;
     })];
+    let (audited, stop_audit) = until_stopped();
+    tasks.push(tokio::spawn(async move {
+        let _ = stop_audit.run_until_cancelled(audited.audit().tidy()).await;
+    }));
     let (memory, stop) = until_stopped();
     match postgres {
         Some(postgres) => {

@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::commands::audit::AuditArgs;
 use crate::commands::backup::BackupArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::entities::EntitiesCommand;
@@ -100,6 +101,8 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Make, look at, replace and revoke the keys that others come in with
     Keys(KeysArgs),
+    /// Show what was done with which key, newest first
+    Audit(AuditArgs),
     /// Look at the files that graphs are kept in, delete what is left of those that are gone
     #[command(subcommand)]
     GraphFiles(GraphFilesCommand),

@@ -124,6 +124,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Reindex(args) => commands::mirror::reindex(&settings, args).await,
             Command::Reextract(args) => commands::reextract::run(&settings, args).await,
             Command::Jobs(args) => commands::jobs::run(&settings, args).await,
+            Command::Audit(args) => commands::audit::run(&settings, args).await,
             Command::Keys(args) => commands::keys::run(&settings, args).await,
             Command::GraphFiles(args) => commands::graph_files::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,

@@ -9,7 +9,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
-use memory_core::access::GivenKey;
+use memory_core::Invalid;
+use memory_core::access::{Audited, GivenKey};
 use memory_core::authoring::AuthoringLimits;
 use memory_core::id::{ContentHash, Namespace};
 use memory_core::ports::Extractor;
@@ -61,8 +62,18 @@ pub struct Settings {
     /// Seconds that a process which a host or a command started in the background stays when no client uses it
     #[arg(long, env = "REMEMBRANCER_IDLE_SECONDS", default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=604_800), global = true, help_heading = "Where the data is")]
     pub(crate) idle_seconds: u32,
+    /// Which calls that bring a key are recorded: off, changes, or all, reads as well
+    #[arg(long, env = "REMEMBRANCER_AUDIT", default_value = "changes", value_name = "WHICH", value_parser = audited, global = true, help_heading = "Access")]
+    pub(crate) audit: Audited,
+    /// Days for which these records are kept
+    #[arg(long, env = "REMEMBRANCER_AUDIT_DAYS", default_value_t = 90, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..=3_650), global = true, help_heading = "Access")]
+    pub(crate) audit_days: u16,
     #[arg(skip)]
     pub(crate) given: Given,
+}
+
+fn audited(given: &str) -> Result<Audited, Invalid> {
+    Audited::parse(given).ok_or_else(|| Invalid::new(format!("write one of {}", Audited::names())))
 }
 
 /// The settings that were given by a flag or by the environment: variable → flag.
@@ -157,6 +168,8 @@ impl Settings {
             ("REMEMBRANCER_OBSERVATION_MAX_SENTENCES", self.observation_max_sentences.to_string()),
             ("REMEMBRANCER_GRAPH_PAGE_CHARS", self.graph_page_chars.to_string()),
             ("REMEMBRANCER_IDLE_SECONDS", self.idle_seconds.to_string()),
+            ("REMEMBRANCER_AUDIT", self.audit.to_string()),
+            ("REMEMBRANCER_AUDIT_DAYS", self.audit_days.to_string()),
         ];
         all.extend(self.mirror.environment());
         all.extend(self.extractor.environment());
@@ -177,6 +190,8 @@ impl Settings {
                 ..AuthoringLimits::default()
             },
             graph_page_chars: self.graph_page_chars as usize,
+            audited: self.audit,
+            audit_days: self.audit_days,
             ..EngineSettings::default()
         }
     }

@@ -1,5 +1,6 @@
 //! What a person types: each file is a command or a few of a kind.
 
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod doctor;
 pub(crate) mod entities;

@@ -21,6 +21,8 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
+use super::audited::{Auditing, Called};
+use super::measured::Outcome;
 use super::tool_filter::{ToolFilter, ToolSettings};
 use super::{GraphHome, Scope, ToolRegistry, guide, protocol, resource};
 use crate::access::{self, Caller};
@@ -326,7 +328,13 @@ impl ServerHandler for Connection {
         admitted.check_resource(&request.uri)?;
         let scope = self.scope(&admitted.namespace)?;
         let memory = self.memory_for(&admitted.caller).await?;
-        Ok(resource::read(memory, admitted.namespace, scope).await?.into())
+        let called = Called { action: "resources/read", is_change: false, given: None };
+        let auditing = Auditing::begin(&memory, &admitted.caller, &admitted.namespace, &called);
+        let read = resource::read(memory, admitted.namespace, scope).await;
+        if let Some(auditing) = auditing {
+            auditing.end(if read.is_ok() { Outcome::Ok } else { Outcome::Failed }, None).await;
+        }
+        Ok(read?.into())
     }
 
     async fn on_custom_request(

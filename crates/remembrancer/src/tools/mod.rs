@@ -2,6 +2,7 @@
 
 mod analytics;
 mod arguments;
+mod audited;
 mod authoring;
 mod connection;
 mod drafts;
@@ -34,6 +35,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 pub(crate) use self::arguments::arguments;
+use self::audited::{Auditing, Called};
 pub(crate) use self::connection::{Connection, KeyOfConnection};
 pub(crate) use self::measured::describe;
 use self::measured::{Measured, Outcome};
@@ -225,34 +227,51 @@ impl ToolRegistry {
             measured.outcome = Outcome::Refused;
             return Some(CallToolResult::structured_error(json!({ "error": closed.to_string() })));
         }
-        let Scope { namespace, graph, in_bulk, .. } = scope;
+        let Scope { caller, namespace, graph, in_bulk } = scope;
+        let auditing = Auditing::begin(&memory, &caller, &namespace, &Called::tool(registered, &given));
         let call = (registered.run)(Call { memory, namespace, graph, in_bulk }, given);
-        // A task of its own: when the client goes away, what was accepted is still written.
-        let task = tokio::spawn(AssertUnwindSafe(tokio::time::timeout(TOOL_TIMEOUT, call)).catch_unwind());
-        Some(match task.await {
-            Ok(Ok(Ok(Ok(answer)))) => {
-                measured.outcome = Outcome::Ok;
+        // A task of its own: when the client goes away, what was accepted is still written, and recorded.
+        let task = tokio::spawn(async move {
+            let done = AssertUnwindSafe(tokio::time::timeout(TOOL_TIMEOUT, call)).catch_unwind().await;
+            let done: Done = done.map(Result::ok).map_err(drop);
+            let outcome = outcome_of(&done);
+            if let Some(auditing) = auditing {
+                let answer =
+                    done.as_ref().ok().and_then(|done| Some(&done.as_ref()?.as_ref().ok()?.structured));
+                auditing.end(outcome, answer).await;
+            }
+            (done, outcome)
+        });
+        let (done, outcome) = task.await.unwrap_or((Err(()), Outcome::Failed));
+        measured.outcome = outcome;
+        Some(match done {
+            Ok(Some(Ok(answer))) => {
                 let id = answer.structured["id"].as_str().filter(|id| id.starts_with("art_"));
                 measured.artifact = id.map(str::to_owned);
                 answer.into()
             }
-            Ok(Ok(Ok(Err(Refusal(value, outcome))))) => {
-                measured.outcome = outcome;
-                CallToolResult::structured_error(value)
-            }
-            Ok(Ok(Err(_))) => {
-                measured.outcome = Outcome::TimedOut;
-                CallToolResult::structured_error(json!({
-                    "error": format!("`{name}` took longer than {} s and was stopped. Ask for less at once.", TOOL_TIMEOUT.as_secs())
-                }))
-            }
-            Ok(Err(_)) | Err(_) => {
-                measured.outcome = Outcome::Failed;
+            Ok(Some(Err(Refusal(value, _)))) => CallToolResult::structured_error(value),
+            Ok(None) => CallToolResult::structured_error(json!({
+                "error": format!("`{name}` took longer than {} s and was stopped. Ask for less at once.", TOOL_TIMEOUT.as_secs())
+            })),
+            Err(()) => {
                 tracing::error!(tool = name, "a tool panicked");
                 CallToolResult::structured_error(json!({
                     "error": format!("An internal error occurred in `{name}`. Try once more; the server's log has the details.")
                 }))
             }
         })
+    }
+}
+
+/// What a call came to: an answer or a refusal; `None` when it took too long, an error when it panicked.
+type Done = Result<Option<Result<Answer, Refusal>>, ()>;
+
+fn outcome_of(done: &Done) -> Outcome {
+    match done {
+        Ok(Some(Ok(_))) => Outcome::Ok,
+        Ok(Some(Err(Refusal(_, outcome)))) => *outcome,
+        Ok(None) => Outcome::TimedOut,
+        Err(()) => Outcome::Failed,
     }
 }
