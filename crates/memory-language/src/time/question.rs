@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
+use super::asked::TOLD;
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
 use super::parser::Parser;
@@ -22,6 +23,10 @@ const OTHER_YEAR: f32 = 0.8;
 const FAR: f32 = 0.5;
 /// From this certainty on a date may decide.
 const DECIDES_FROM: f32 = 0.6;
+const PRESENT: [&str; 15] = [
+    "should", "can", "could", "is", "are", "am", "do", "does", "need", "must", "will", "would", "may",
+    "shall", "s",
+];
 const PLANS: [&str; 10] = [
     "plan",
     "plans",
@@ -217,8 +222,12 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     }
     let mut windows: Vec<Window> =
         readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
-    for window in windows.iter_mut().filter(|_| asks_for_time) {
-        window.decides = false;
+    // "What should I do today?" is of more than what was written today.
+    let is_told = words(question).any(|word| is_any(word, &TOLD));
+    let is_present = !is_told && words(question).any(|word| is_any(word, &PRESENT));
+    for window in &mut windows {
+        let lasts = window.start.is_some_and(|start| start <= now) && window.end.is_some_and(|end| now < end);
+        window.decides &= !(asks_for_time || lasts && is_present);
     }
     (!windows.is_empty()).then_some(QuestionTime { windows })
 }
@@ -376,6 +385,10 @@ fn is_topic(question: &str, reading: &Reading) -> bool {
         is_year || matches!(calendar_word(&word), Some((CalendarWord::Month(_), _)))
     });
     if owned && named && !reading.is_relative {
+        return true;
+    }
+    // "the Monday standup".
+    if owned && matches!(calendar_word(&phrase.to_ascii_lowercase()), Some((CalendarWord::Weekday(_), _))) {
         return true;
     }
     // "Her plans in June" may have been made before, what was planned yesterday was not.

@@ -161,6 +161,12 @@ fn what_happened_at_a_time_is_decided_by_it_and_a_mere_topic_is_not() {
         ("What was said before the launch in May?", "..06-01"),
         ("Which tasks are due by Friday?", "..11-28"),
         ("What did I plan yesterday?", "!11-21..11-22"),
+        ("What did I do today?", "!11-22..11-23"),
+        ("notes from today", "!11-22..11-23"),
+        ("What should I do today?", "11-22..11-23"),
+        ("What is on my list for this week?", "11-16..11-23"),
+        ("Who is ill this week?", "11-16..11-23"),
+        ("Who runs the Monday standup?", "11-16..11-17"),
     ]);
 }
 
