@@ -154,3 +154,35 @@ async fn what_is_in_another_namespace_is_told_as_what_is_nowhere() {
     );
     assert_eq!(own("recall", json!({"id": artifact})).await["results"].as_array().map(Vec::len), Some(1));
 }
+
+#[tokio::test]
+async fn a_key_that_asks_too_often_waits_before_its_body_is_read_and_others_do_not() {
+    let data_dir = DataDir::warm();
+    let mut command = data_dir.command("remembrancer");
+    command.env("REMEMBRANCER_REQUESTS_PER_MINUTE", "20");
+    let server = Server::start_with(command).await;
+    let (busy, calm) =
+        (new_key(&data_dir, "busy", "reader", &[]).await, new_key(&data_dir, "calm", "reader", &[]).await);
+    let begun = Instant::now();
+    let mut admitted = 0;
+    let mut refused = None;
+    for _ in 0..60 {
+        let answer =
+            server.request().bearer_auth(&busy).json(&status()).send().await.expect("it is answered");
+        match answer.status() {
+            StatusCode::OK => admitted += 1,
+            _ => refused = Some(answer),
+        }
+    }
+    assert!(
+        (20..=21 + begun.elapsed().as_secs() / 3).contains(&admitted),
+        "{admitted} in {:?}",
+        begun.elapsed()
+    );
+    let refused = refused.expect("one was refused");
+    assert_eq!(refused.status(), StatusCode::TOO_MANY_REQUESTS);
+    let seconds: u64 = refused.headers()[RETRY_AFTER].to_str().expect("text").parse().expect("seconds");
+    assert!((1..=4).contains(&seconds), "{seconds}");
+    assert!(refused.text().await.expect("text").contains("20 requests a minute"));
+    ask(&server, "", &calm, &status()).await;
+}

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use axum::http::Uri;
-use memory_core::access::{GivenKey, Grant, Role};
+use memory_core::access::{GivenKey, Grant, KeyId, Role};
 use memory_core::id::Namespace;
 use memory_engine::{EngineError, Memory};
 
@@ -37,6 +37,13 @@ impl Caller {
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match self {
             Self::Key(_, grant) => Some(grant),
+            Self::Owner | Self::Anonymous { .. } | Self::Token => None,
+        }
+    }
+
+    pub(crate) fn key(&self) -> Option<&KeyId> {
+        match self {
+            Self::Key(key, _) => Some(&key.id),
             Self::Owner | Self::Anonymous { .. } | Self::Token => None,
         }
     }

@@ -131,6 +131,12 @@ pub(crate) struct ListenSettings {
     /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
     #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000), global = true)]
     pub(crate) max_connections: u32,
+    /// Most of them from one address; loopback, where proxies are, has no such limit
+    #[arg(long, env = "REMEMBRANCER_CONNECTIONS_PER_ADDRESS", default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), global = true)]
+    pub(crate) connections_per_address: u32,
+    /// Most requests a minute of one key; beyond them 429
+    #[arg(long, env = "REMEMBRANCER_REQUESTS_PER_MINUTE", default_value_t = 1_200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), global = true)]
+    pub(crate) requests_per_minute: u32,
     /// Address to serve metrics and health at, e.g. `127.0.0.1:9464`; none unless it is given
     #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS", global = true)]
     pub(crate) metrics_bind: Option<String>,

@@ -30,6 +30,8 @@ pub(crate) async fn run(
         tools,
         graph_file: graph_file()?,
         max_connections: listen.max_connections as usize,
+        connections_per_address: listen.connections_per_address as usize,
+        requests_per_minute: listen.requests_per_minute,
         metrics_bind: listen.metrics_bind.filter(|bind| !bind.trim().is_empty()),
     };
     let needs_postgres = settings.store.database_url.is_none();

@@ -65,7 +65,7 @@ impl Attempts {
 }
 
 /// Whoever has one IPv6 address has the 2^64 of its network.
-fn network(peer: IpAddr) -> IpAddr {
+pub(super) fn network(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(address) => {
             let [a, b, c, d, ..] = address.segments();

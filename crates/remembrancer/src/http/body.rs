@@ -15,10 +15,12 @@ use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use hyper::body::{Frame, SizeHint};
 use serde_json::Value;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::connections::{Answering, Connection};
+use super::shares;
+use crate::access::Caller;
 use crate::message::{
     self, Fault, INVALID_REQUEST, MESSAGE_MAX_BYTES, NOT_NOW, PARSE_ERROR, SMALL_MAX_BYTES,
 };
@@ -80,6 +82,7 @@ fn faulty(status: StatusCode, fault: &Fault) -> Response {
 /// one is looked through and read on another thread, so that only its sender waits for it.
 pub(super) async fn take_in(mut request: Request, next: Next) -> Response {
     let connection = request.extensions_mut().remove::<Arc<Connection>>();
+    let share = request.extensions().get::<Caller>().and_then(Caller::key).map(shares::Bytes::of);
     if request.method() != Method::POST {
         return next.run(request).await;
     }
@@ -88,7 +91,7 @@ pub(super) async fn take_in(mut request: Request, next: Next) -> Response {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, reason).into_response();
     }
     let (parts, body) = request.into_parts();
-    let (bytes, held) = match read(&parts.headers, body).await {
+    let (bytes, held) = match read(&parts.headers, body, share.as_ref()).await {
         Ok(read) => read,
         Err(refused) => return refused.into(),
     };
@@ -138,15 +141,20 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// The whole body, and its share of what may be held where it is large.
+/// What a body takes of what may be held: where it is large, of that of all; and of that of its key.
+type Taken = (Option<SemaphorePermit<'static>>, Option<OwnedSemaphorePermit>);
+
+/// The whole body, and what it takes.
 async fn read(
     headers: &HeaderMap,
     mut body: Body,
-) -> Result<(Bytes, Option<SemaphorePermit<'static>>), Refused> {
+    share: Option<&shares::Bytes>,
+) -> Result<(Bytes, Taken), Refused> {
     let declared = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     if declared.is_some_and(|length: usize| length > MESSAGE_MAX_BYTES) {
         return Err(Refused::too_large());
     }
+    let mut of_key = share.map(|share| take(share, declared.unwrap_or(SMALL_MAX_BYTES))).transpose()?;
     let mut held = match declared {
         Some(length) if length > SMALL_MAX_BYTES => Some(hold(length).await?),
         _ => None,
@@ -157,7 +165,7 @@ async fn read(
     loop {
         let part = timeout_at(deadline, timeout(PART_TIMEOUT, body.frame())).await;
         let Ok(Ok(part)) = part else { return Err(Refused::too_slow()) };
-        let Some(part) = part else { return Ok((bytes.into(), held)) };
+        let Some(part) = part else { return Ok((bytes.into(), (held, of_key))) };
         let part = part.map_err(|_| {
             Refused::new(
                 StatusCode::BAD_REQUEST,
@@ -171,10 +179,23 @@ async fn read(
         }
         if held.is_none() && bytes.len() + part.len() > SMALL_MAX_BYTES {
             // The length is not known beforehand.
+            drop(of_key.take());
+            of_key = share.map(|share| take(share, MESSAGE_MAX_BYTES)).transpose()?;
             held = Some(hold(MESSAGE_MAX_BYTES).await?);
         }
         bytes.extend_from_slice(&part);
     }
+}
+
+fn take(share: &shares::Bytes, bytes: usize) -> Result<OwnedSemaphorePermit, Refused> {
+    share.take(bytes).ok_or_else(|| Refused {
+        retry: true,
+        ..Refused::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            NOT_NOW,
+            format!("this key has {MESSAGE_MAX_BYTES} bytes in flight already; try again in a few seconds"),
+        )
+    })
 }
 
 async fn hold(bytes: usize) -> Result<SemaphorePermit<'static>, Refused> {

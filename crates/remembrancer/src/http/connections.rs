@@ -1,7 +1,8 @@
 //! Connections over HTTP: how many there may be, which goes when there are too many, and how long one may say
 //! nothing.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,6 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use super::attempts::network;
+
 /// How long a connection may stay open without a whole request head, from its opening or its last answer.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 /// The longest request head.
@@ -28,6 +31,18 @@ const BUFFER_MAX_BYTES: usize = 128 * 1024;
 /// Said to a connection that is one too many.
 const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\n\
     Content-Type: text/plain\r\nContent-Length: 52\r\n\r\nToo many requests are being answered. Try again soon.";
+
+/// Said to one that is one too many of its address.
+const TOO_MANY: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nConnection: close\r\n\
+    Content-Type: text/plain\r\nContent-Length: 65\r\n\r\nToo many connections are open from this address. Try again later.";
+
+/// How many connections there may be.
+#[derive(Clone, Copy)]
+pub(super) struct Most {
+    pub(super) in_all: usize,
+    /// Loopback has no limit of its own: all that a proxy passes on comes from there.
+    pub(super) of_an_address: usize,
+}
 
 /// Files that the process may open, raised to what the system allows. Connections get a quarter: the database, the
 /// local socket and the model have the rest.
@@ -44,7 +59,7 @@ pub(super) fn most_connections(wanted: usize) -> usize {
 }
 
 /// Accepts until `stop` is cancelled, then waits until the answers under way are given.
-pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop: CancellationToken) {
+pub(super) async fn serve(listener: TcpListener, app: Router, most: Most, stop: CancellationToken) {
     let open = Open::new(most);
     let mut tasks = JoinSet::new();
     loop {
@@ -62,10 +77,10 @@ pub(super) async fn serve(listener: TcpListener, app: Router, most: usize, stop:
             },
         };
         match open.admit(peer.ip()) {
-            Some(connection) => _ = tasks.spawn(attend(stream, app.clone(), connection, stop.clone())),
-            None => {
+            Ok(connection) => _ = tasks.spawn(attend(stream, app.clone(), connection, stop.clone())),
+            Err(answer) => {
                 metrics::counter!("remembrancer_http_connections_refused_total").increment(1);
-                turn_away(stream);
+                turn_away(stream, answer);
             }
         }
     }
@@ -103,9 +118,9 @@ async fn attend(stream: TcpStream, app: Router, connection: Connection, stop: Ca
     }
 }
 
-fn turn_away(stream: TcpStream) {
+fn turn_away(stream: TcpStream, answer: &[u8]) {
     if let Ok(mut stream) = stream.into_std() {
-        let _ = stream.write_all(TURNED_AWAY);
+        let _ = stream.write_all(answer);
         let _ = stream.shutdown(std::net::Shutdown::Write);
     }
 }
@@ -113,13 +128,15 @@ fn turn_away(stream: TcpStream) {
 /// The connections that are open. Those that wait for their client, for a request or the rest of one, may be
 /// closed for another.
 struct Open {
-    most: usize,
+    most: Most,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     count: usize,
+    /// By networks that are not loopback.
+    by_address: HashMap<IpAddr, usize>,
     next_turn: u64,
     /// Idle connections, longest first.
     waiting: BTreeMap<u64, CancellationToken>,
@@ -137,7 +154,7 @@ pub(super) struct Connection {
 pub(super) struct Answering(Arc<Connection>);
 
 impl Open {
-    fn new(most: usize) -> Arc<Self> {
+    fn new(most: Most) -> Arc<Self> {
         Arc::new(Self { most, state: Mutex::default() })
     }
 
@@ -145,12 +162,22 @@ impl Open {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more, if need be that of the connection that is idle for longest; `None` when all are being answered.
-    fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<Connection> {
-        if self.state().count >= self.most && !self.close_oldest() {
-            return None;
+    /// A place for one more, if need be that of the connection that is idle for longest; an answer when all are being
+    /// answered, or the address has too many.
+    fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Connection, &'static [u8]> {
+        let peer = network(peer);
+        if self.state().by_address.get(&peer).is_some_and(|open| *open >= self.most.of_an_address) {
+            return Err(TOO_MANY);
         }
-        self.state().count += 1;
+        if self.state().count >= self.most.in_all && !self.close_oldest() {
+            return Err(TURNED_AWAY);
+        }
+        let mut state = self.state();
+        state.count += 1;
+        if !peer.is_loopback() {
+            *state.by_address.entry(peer).or_default() += 1;
+        }
+        drop(state);
         metrics::gauge!("remembrancer_http_connections").increment(1.0);
         let connection = Connection {
             open: Arc::clone(self),
@@ -159,7 +186,7 @@ impl Open {
             turn: Mutex::default(),
         };
         connection.waits();
-        Some(connection)
+        Ok(connection)
     }
 
     fn close_oldest(&self) -> bool {
@@ -172,7 +199,7 @@ impl Open {
 }
 
 impl Connection {
-    /// The address at its other end.
+    /// The address at its other end, or the network of that.
     pub(super) fn peer(&self) -> IpAddr {
         self.peer
     }
@@ -212,7 +239,15 @@ impl Drop for Answering {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.waits_no_more();
-        self.open.state().count -= 1;
+        let mut state = self.open.state();
+        state.count -= 1;
+        if let Entry::Occupied(mut open) = state.by_address.entry(self.peer) {
+            *open.get_mut() -= 1;
+            if *open.get() == 0 {
+                open.remove();
+            }
+        }
+        drop(state);
         metrics::gauge!("remembrancer_http_connections").decrement(1.0);
     }
 }
@@ -223,9 +258,33 @@ mod tests {
 
     const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
+    fn most(in_all: usize) -> Most {
+        Most { in_all, of_an_address: 2 }
+    }
+
+    #[test]
+    fn an_address_has_no_more_than_its_share_and_loopback_has_all() {
+        let open = Open::new(most(100));
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let one = address("2001:db8:1:2::1");
+        let held = [open.admit(one), open.admit(address("2001:db8:1:2::2"))];
+        let refused = open.admit(one).err().expect("a third is one too many");
+        let text = std::str::from_utf8(refused).expect("text");
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+        assert!(head.starts_with("HTTP/1.1 429 ") && head.contains("Retry-After: 5"), "{head}");
+        assert!(head.ends_with(&format!("Content-Length: {}", body.len())), "{head} {}", body.len());
+        assert!(open.admit(address("2001:db8:1:3::1")).is_ok());
+        drop(held);
+        assert!(open.admit(one).is_ok());
+        let local: Vec<_> = (0..5).map(|_| open.admit(LOCAL)).collect();
+        assert!(local.iter().all(Result::is_ok));
+        drop(local);
+        assert!(open.state().by_address.is_empty(), "nothing is kept of who has left");
+    }
+
     #[test]
     fn the_one_that_waits_longest_makes_place_and_one_that_is_answered_does_not() {
-        let open = Open::new(3);
+        let open = Open::new(most(3));
         let [first, second, third] = [(); 3].map(|()| Arc::new(open.admit(LOCAL).expect("a place")));
         let answering = Arc::clone(&first).answering();
         second.waits();
@@ -237,17 +296,17 @@ mod tests {
         );
         drop(answering);
         for _ in 0..3 {
-            assert!(open.admit(LOCAL).is_some());
+            assert!(open.admit(LOCAL).is_ok());
         }
         assert!(first.closing.is_cancelled());
     }
 
     #[test]
     fn nobody_is_admitted_while_all_are_answered_and_who_leaves_makes_place() {
-        let open = Open::new(2);
+        let open = Open::new(most(2));
         let [one, two] = [(); 2].map(|()| Arc::new(open.admit(LOCAL).expect("a place")));
         let answered = [Arc::clone(&one).answering(), Arc::clone(&two).answering()];
-        assert!(open.admit(LOCAL).is_none());
+        assert!(open.admit(LOCAL).is_err());
         drop(answered);
         drop(one);
         let _three = open.admit(LOCAL).expect("a place");

@@ -3,7 +3,6 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
@@ -16,6 +15,7 @@ use subtle::ConstantTimeEq;
 use super::attempts::Attempts;
 use super::connections::Connection;
 use super::guard::{only, refused};
+use super::shares::{Requests, too_many};
 use crate::access::{self, Caller, Closed, KEY_NEEDED, KEY_REFUSED, NAMESPACE_REFUSED};
 
 /// What opens a listener.
@@ -25,12 +25,13 @@ pub(super) struct Credentials {
     is_local: bool,
     readiness: Watch,
     attempts: Attempts,
+    requests: Requests,
 }
 
 impl Credentials {
-    pub(super) fn new(token: Option<&str>, is_local: bool, readiness: Watch) -> Self {
+    pub(super) fn new(token: Option<&str>, is_local: bool, readiness: Watch, requests: Requests) -> Self {
         let token = token.map(|token| Sha256::digest(token.as_bytes()).into());
-        Self { token, is_local, readiness, attempts: Attempts::default() }
+        Self { token, is_local, readiness, attempts: Attempts::default(), requests }
     }
 
     /// Who sends the request; one with a key that opens nothing is from nobody, also where others need no key.
@@ -47,12 +48,14 @@ impl Credentials {
             return Ok(Caller::Token);
         }
         let key = GivenKey::parse(&given);
-        self.attempts.begin(key.as_ref(), request.peer).map_err(too_many)?;
+        let counted = self.attempts.begin(key.as_ref(), request.peer);
+        counted.map_err(|wait| too_many("Too many keys that open nothing came from this address", wait))?;
         let Some(key) = key else { return Err(unauthorized(KEY_REFUSED, true)) };
         let memory = self.readiness.ready().await.map_err(|readiness| unavailable(&readiness.to_string()))?;
         match access::holder(&memory, &key).await {
             Ok(caller) => {
                 self.attempts.was_right(&key);
+                self.requests.begin(&key.id).map_err(|wait| self.requests.refusal(wait))?;
                 let named = access::named_namespace(&request.uri);
                 if caller.grant().is_some_and(|grant| grant.namespace(named).is_none()) {
                     return Err(refused(StatusCode::FORBIDDEN, NAMESPACE_REFUSED));
@@ -131,14 +134,6 @@ fn unauthorized(reason: &str, had_key: bool) -> Response {
     let mut response = refused(StatusCode::UNAUTHORIZED, reason);
     let challenge = if had_key { "Bearer error=\"invalid_token\"" } else { "Bearer" };
     response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
-    response
-}
-
-fn too_many(wait: Duration) -> Response {
-    let seconds = wait.as_secs() + 1;
-    let reason = format!("Too many keys that open nothing came from this address; try again in {seconds} s.");
-    let mut response = refused(StatusCode::TOO_MANY_REQUESTS, &reason);
-    response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
     response
 }
 

@@ -210,6 +210,7 @@ fn accept_what_covers_all(headers: &mut HeaderMap) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shares::Requests;
     use super::*;
 
     fn host(name: &str, port: Option<u16>) -> Host {
@@ -237,7 +238,8 @@ mod tests {
 
     #[test]
     fn a_port_counts_where_the_operator_names_one() {
-        let credentials = Credentials::new(None, true, memory_engine::readiness::channel().1);
+        let credentials =
+            Credentials::new(None, true, memory_engine::readiness::channel().1, Requests::new(1));
         let guard = Guard::new(&["memory.example:8443".to_owned(), "other.example".to_owned()], credentials);
         let allows = |text: &str| guard.allows(&Host::parse(text).expect("a host"));
         assert!(allows("memory.example:8443") && allows("other.example:1") && allows("[::1]:9"));

@@ -6,6 +6,7 @@ mod connections;
 mod credentials;
 mod guard;
 mod health;
+mod shares;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::credentials::Credentials;
 use self::guard::Guard;
+use self::shares::Requests;
 use crate::message::MESSAGE_MAX_BYTES;
 use crate::stopping::refuse_while_stopping;
 use crate::tools::{Connection, GraphHome, ToolRegistry, ToolSettings};
@@ -44,6 +46,12 @@ pub(crate) struct ListenOptions {
     pub(crate) graph_file: Option<PathBuf>,
     #[serde(default = "default_max_connections")]
     pub(crate) max_connections: usize,
+    /// Those of one address that is not loopback.
+    #[serde(default = "default_connections_per_address")]
+    pub(crate) connections_per_address: usize,
+    /// Those of one key.
+    #[serde(default = "default_requests_per_minute")]
+    pub(crate) requests_per_minute: u32,
     /// The address of health and metrics for operators, if there is one.
     #[serde(default)]
     pub(crate) metrics_bind: Option<String>,
@@ -52,6 +60,14 @@ pub(crate) struct ListenOptions {
 /// What a `serve` of old means, which does not say.
 fn default_max_connections() -> usize {
     512
+}
+
+fn default_connections_per_address() -> usize {
+    128
+}
+
+fn default_requests_per_minute() -> u32 {
+    1_200
 }
 
 /// An open listener; it serves until its token is cancelled.
@@ -125,7 +141,10 @@ pub(crate) async fn listen(
         GraphHome::open(options.graph_file.clone(), options.tools.read_only, &registry, &namespace).await;
     let connection = Connection::new(registry, namespace, graph, &options.tools);
     let app = router(&options, is_local, connection, &stop);
-    let most = connections::most_connections(options.max_connections);
+    let most = connections::Most {
+        in_all: connections::most_connections(options.max_connections),
+        of_an_address: options.connections_per_address,
+    };
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
     Ok(Listening { address, metrics, needs_key, bind: options.bind, task })
 }
@@ -137,7 +156,12 @@ fn router(
     stop: &CancellationToken,
 ) -> Router {
     let readiness = connection.readiness().clone();
-    let credentials = Credentials::new(options.token.as_deref(), is_local, readiness.clone());
+    let credentials = Credentials::new(
+        options.token.as_deref(),
+        is_local,
+        readiness.clone(),
+        Requests::new(options.requests_per_minute),
+    );
     let guard = Arc::new(Guard::new(&options.allowed_hosts, credentials));
     let (hosts, origins) = guard.hosts_and_origins();
     let config = StreamableHttpServerConfig::default()
