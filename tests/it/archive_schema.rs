@@ -131,6 +131,14 @@ pub(crate) const SCHEMA: &[Assigned] = &[
         operational: "namespace",
         ..table("event_link")
     },
+    // Found in the texts again.
+    Assigned {
+        derived: "directive_id revision_id start_char end_char quote condition is_general is_permission in_conversation \
+                  model_id embedding",
+        operational: "namespace",
+        ..table("directive")
+    },
+    Assigned { derived: "earlier later", operational: "namespace", ..table("directive_replacement") },
     Assigned {
         kept: "name created_at file_path",
         derived: "thread_id entities",

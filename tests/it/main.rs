@@ -11,6 +11,7 @@ mod chunks;
 mod commitments;
 mod conversation;
 mod diary;
+mod directives;
 mod entities;
 mod extraction;
 mod extraction_quality;

@@ -12,6 +12,7 @@ pub mod circuit_breaker;
 mod closed_set;
 pub mod commitment;
 pub mod date;
+pub mod directive;
 pub mod entity;
 pub mod entity_resolution;
 pub mod event;

@@ -3,6 +3,7 @@
 pub mod access;
 pub mod archive;
 pub mod audit;
+pub mod directives;
 pub mod entity_review;
 pub mod forget;
 pub mod graph;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
+use memory_core::directive::{FoundDirective, find_directives};
 use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
 use memory_core::late_interaction::compress;
@@ -16,7 +17,7 @@ use memory_store::passages::{self, NewPassage, PassageVector};
 use memory_store::{Tx, jobs};
 
 use crate::error::on_own_thread;
-use crate::{EngineError, Memory, long_text};
+use crate::{EngineError, Memory, directives, long_text};
 
 /// Up to this many passages are embedded before the commit; a longer text gets its vectors by a job.
 pub const EMBEDDED_AT_ONCE_MAX: usize = 32;
@@ -47,6 +48,8 @@ struct Incoming<'a> {
     /// The turn before it.
     previous: Option<PreviousTurn>,
     priority: Priority,
+    /// What it says that the user wants.
+    directives: &'a [FoundDirective],
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -80,9 +83,10 @@ impl Memory {
         let given_importance = draft.importance.is_some();
         let new = NewArtifact::new(draft)?;
         // A long text takes a while to cut; other calls go on meanwhile.
-        let (new, chunked) = on_own_thread(move || {
+        let (new, chunked, directives) = on_own_thread(move || {
             let chunked = Arc::new(chunk_text(&new.content));
-            (new, chunked)
+            let directives = find_directives(&new.content, &new.meta);
+            (new, chunked, directives)
         })
         .await?;
         let priority = priority_of(priority, &chunked);
@@ -97,7 +101,8 @@ impl Memory {
                     None => None,
                 };
                 drop(conn);
-                let incoming = Incoming { new: &new, chunked: &chunked, previous, priority };
+                let incoming =
+                    Incoming { new: &new, chunked: &chunked, previous, priority, directives: &directives };
                 match current {
                     Some(current) if current.hash == new.hash => {
                         let mut meta = new.meta.clone();
@@ -114,11 +119,12 @@ impl Memory {
     async fn put_in_place(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, priority }: Incoming<'_>,
+        Incoming { new, chunked, previous, priority, directives: found }: Incoming<'_>,
         uid: ArtifactUid,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
         let mut prepared = self.prepare(ns, &new.meta, chunked, previous, priority).await?;
+        let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
         let mut tx = self.store.begin().await?;
         if let Some((conversation, turn)) = new.meta.turn() {
@@ -147,6 +153,9 @@ impl Memory {
                 .await?;
         if let Some(current) = &current {
             artifacts::name_successor(&mut tx, ns, current.revision_id, revision_id).await?;
+        }
+        if !directives.is_empty() {
+            directives::put(&mut tx, ns, revision_id, &directives).await?;
         }
         if let Some((conversation, turn)) = new.meta.turn() {
             let previous = PreviousTurn {
@@ -184,7 +193,7 @@ impl Memory {
     async fn keep_current(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, priority }: Incoming<'_>,
+        Incoming { new, chunked, previous, priority, .. }: Incoming<'_>,
         meta: Metadata,
         current: CurrentRevision,
     ) -> Result<Remembered, EngineError> {
@@ -200,11 +209,15 @@ impl Memory {
             } else {
                 None
             };
+            // Whose words they are may have changed.
+            let found = find_directives(&new.content, &meta);
+            let directives = directives::with_vectors(self.model.ready(), found).await;
             let mut tx = self.store.begin().await?;
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;
             }
             artifacts::update_metadata(&mut tx, ns, current.revision_id, &meta, &summary).await?;
+            directives::put(&mut tx, ns, current.revision_id, &directives).await?;
             if let Some(prepared) = &mut prepared {
                 is_embedding_pending = prepared.lacks_vectors();
                 let passages = std::mem::take(&mut prepared.passages);

@@ -20,6 +20,7 @@ pub mod archive;
 pub mod artifacts;
 pub mod audit;
 pub mod backlog;
+pub mod directives;
 pub mod embedded;
 pub mod entities;
 pub mod events;

@@ -13,7 +13,7 @@ macro_rules! migration {
 }
 
 /// `VERSION_what_it_does.sql` and its statements. Append only: a database holds the digest of each that it has.
-const FILES: [(&str, &str); 17] = [
+const FILES: [(&str, &str); 18] = [
     migration!("0001_semantic_memory.sql"),
     migration!("0002_knowledge_graph.sql"),
     migration!("0003_graph_look_ups.sql"),
@@ -31,6 +31,7 @@ const FILES: [(&str, &str); 17] = [
     migration!("0017_roles_that_own_nothing.sql"),
     migration!("0019_dumps_that_can_be_restored.sql"),
     migration!("0020_keys_and_audit.sql"),
+    migration!("0021_directives.sql"),
 ];
 
 pub(crate) static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {

@@ -10,6 +10,7 @@ use memory_core::archive::{
 };
 use memory_core::artifact::{ArtifactUid, NewArtifact};
 use memory_core::chunk::chunk_text;
+use memory_core::directive::find_directives;
 use memory_core::id::{ContentHash, Namespace, RevisionId};
 use memory_core::job::Priority;
 use memory_core::render::{PreviousTurn, Surroundings};
@@ -25,7 +26,7 @@ use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
 use crate::remember::{SHORT_TURN_TOKENS, priority_of, render_following_turn};
-use crate::{EngineError, EngineSettings, long_text};
+use crate::{EngineError, EngineSettings, directives, long_text};
 
 /// How often there is something to report, in lines.
 const LINES_REPORTED: u64 = 100;
@@ -274,10 +275,11 @@ impl<'a> Import<'a> {
         // Cutting a long text and counting its words takes a while; other calls go on meanwhile.
         let ns = self.ns.clone();
         let surroundings = Surroundings::new(&new.meta, previous);
-        let (new, chunked, passages) = on_own_thread(move || {
+        let (new, chunked, passages, found) = on_own_thread(move || {
             let chunked = chunk_text(&new.content);
             let passages = long_text::counted(&ns, &chunked.passages, &surroundings);
-            (new, chunked, passages)
+            let found = find_directives(&new.content, &new.meta);
+            (new, chunked, passages, found)
         })
         .await?;
         let is_known = archive::content_of(tx, self.ns, &new.hash).await?.is_some();
@@ -297,6 +299,11 @@ impl<'a> Import<'a> {
         };
         let (id, _) =
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;
+        if !found.is_empty() {
+            // Their vectors are computed with those of the passages.
+            let directives = directives::with_vectors(None, found).await;
+            directives::put(tx, self.ns, id, &directives).await?;
+        }
         if let Some((conversation, turn)) = turn.filter(|_| is_latest) {
             let own = PreviousTurn {
                 speaker: new.meta.speaker().map(str::to_owned),

@@ -41,8 +41,10 @@ pub use reranking::Reranking;
 
 use self::asked_time::asked_time;
 use self::paging::Listing;
-use self::ranking::{DEPTH_MAX, Found, Ranked};
+pub(crate) use self::ranking::Ranked;
+use self::ranking::{DEPTH_MAX, Found};
 use self::search::Asked;
+use crate::directives::Directive;
 use crate::{EngineError, Memory, measures};
 
 /// The most events read with one hit of a search, the surest first; a full answer shows them all.
@@ -102,6 +104,8 @@ pub struct Recall {
     /// For each entity the graph's that it may be.
     pub links: Vec<Vec<EntityLink>>,
     pub facts: Vec<Fact>,
+    /// What the user wants that bears on the question.
+    pub directives: Vec<Directive>,
     pub next_cursor: Option<String>,
     pub warnings: Vec<String>,
     /// Of the texts in the results so many are still to be read: their events are not here yet.
@@ -206,12 +210,17 @@ impl Memory {
         let expanding = async {
             let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
             let mut conn = self.store.acquire().await?;
-            self.expand(&mut conn, ns, request, &revisions, named).await
+            let expansion = self.expand(&mut conn, ns, request, &revisions, named).await?;
+            let directives = self
+                .page_directives(&mut conn, ns, request, (query, asked.as_ref()), &ranking.ranked)
+                .await?;
+            Ok::<_, EngineError>((expansion, directives))
         };
         let reading = self.read_page(ns, request, conn, &page, on_graph);
-        let (PageRead { hits, mut around, of_question }, expansion) =
+        let (PageRead { hits, mut around, of_question }, (expansion, directives)) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
+        answer.directives = directives;
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }

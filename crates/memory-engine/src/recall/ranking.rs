@@ -34,11 +34,11 @@ const KEPT_FOR: Duration = Duration::from_secs(600);
 
 /// A text that was found, by the passage that stands for it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ranked {
+pub(crate) struct Ranked {
     pub(super) passage_id: PassageId,
-    pub(super) revision_id: RevisionId,
+    pub(crate) revision_id: RevisionId,
     pub(super) score: f32,
-    pub(super) explanation: Explanation,
+    pub(crate) explanation: Explanation,
     pub(super) is_latest: bool,
     /// Its place, hashed.
     pub(super) place: u64,

@@ -140,6 +140,7 @@ impl Reembedding {
         }
         // Passages that were written with the former model during the switch.
         work.pass().await?;
+        work.embed_directives().await?;
         let mut removed = Vec::new();
         let mut kept = Vec::new();
         for old in self.inactive_models().await? {

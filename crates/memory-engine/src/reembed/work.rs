@@ -11,9 +11,9 @@ use memory_store::models::ActiveModel;
 use memory_store::passages::{self, PassageVector};
 use memory_store::reembedding::{self, Lacking, Position};
 
-use crate::EngineError;
 use crate::progress::{Progress, Report};
 use crate::recovery::Recovery;
+use crate::{EngineError, directives};
 
 /// How many passages are embedded and committed at a time.
 const BATCH: i64 = 64;
@@ -146,6 +146,13 @@ impl<'a> Work<'a> {
             return Err(EmbeddingError::Failed(format!("{} vectors for {wanted} texts", made.len())));
         }
         Ok(made)
+    }
+
+    /// Directives are compared with questions by the vectors of the model that is searched: until these are there, by
+    /// the passages that they stand in.
+    pub(super) async fn embed_directives(&self) -> Result<(), EngineError> {
+        let made = directives::embed_missing(&self.store, &*self.model, &self.target, None).await?;
+        made.map_err(|error| self.failure(&error.to_string()))
     }
 
     async fn write(&mut self, batch: &[Lacking], made: Vec<Option<Embedded>>) -> Result<(), EngineError> {

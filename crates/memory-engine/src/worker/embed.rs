@@ -9,8 +9,8 @@ use memory_store::passages;
 
 use super::JobRunner;
 use super::attempt::{JobError, MODEL_WAIT, Slice};
-use crate::ModelState;
 use crate::remember::embed;
+use crate::{ModelState, directives};
 
 /// How many passages are embedded and committed at a time.
 const BATCH: i64 = 64;
@@ -40,6 +40,11 @@ impl JobRunner {
             let texts = batch.iter().map(|passage| surroundings.for_model(&passage.text)).collect();
             let embedded = embed(&*model, texts, job.priority).await.map_err(model_error)?;
             let is_last = (batch.len() as i64) < BATCH;
+            if is_last {
+                directives::embed_missing(&self.store, &*model, &active, Some((ns, revision_id)))
+                    .await?
+                    .map_err(model_error)?;
+            }
             let is_over = is_last || slice.is_over();
             let mut tx = self.store.begin().await?;
             if is_last {

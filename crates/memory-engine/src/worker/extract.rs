@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::JobRunner;
 use super::attempt::{JobError, Slice};
+use crate::directives;
 
 /// How many unread turns one pass over a conversation reads, and how many turns before them it sees.
 const WINDOW_TURNS: i64 = 40;
@@ -135,6 +136,9 @@ impl JobRunner {
         rejected: Rejected,
         then: Then,
     ) -> Result<(), JobError> {
+        let stated = directives::of_sources(sources).await.map_err(|_| {
+            JobError::Retry(ErrorCode::Internal, "the search for directives panicked".to_owned())
+        })?;
         let mut tx = self.store.begin().await?;
         match then {
             Then::Finish => jobs::finish(&mut tx, job).await?,
@@ -145,6 +149,7 @@ impl JobRunner {
         let events =
             events::replace_extraction(&mut tx, &job.namespace, extractor, sources, extraction, rejected)
                 .await?;
+        directives::put_all(&mut tx, &job.namespace, stated, job.priority).await?;
         tx.commit().await?;
         for source in sources {
             tracing::debug!(artifact.id = %source.artifact_id.0, "read");

@@ -104,6 +104,14 @@ pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
     for (n, result) in list(answer, "results").iter().enumerate() {
         push_result(&mut out, n + 1, result, style);
     }
+    let directives = list(answer, "directives");
+    if !directives.is_empty() {
+        let _ = writeln!(out, "{}", style.bold("Wanted"));
+    }
+    for directive in directives {
+        let since = text(directive, "since").get(..10).unwrap_or_default();
+        let _ = writeln!(out, "  {}  {}", printable(text(directive, "text")), style.dim(since));
+    }
     let facts = list(answer, "facts");
     if !facts.is_empty() {
         let _ = writeln!(out, "{}", style.bold("Facts"));

@@ -24,11 +24,11 @@ use serde_json::json;
 use super::audited::{Auditing, Called};
 use super::measured::Outcome;
 use super::tool_filter::{ToolFilter, ToolSettings};
-use super::{GraphHome, Scope, ToolRegistry, guide, protocol, resource};
+use super::{GraphHome, Scope, ToolRegistry, guide, protocol, resource, standing};
 use crate::access::{self, Caller};
 
 const GUIDE_PROMPT: &str = "memory-guide";
-const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true";
+const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true; with what the user wants done always";
 
 /// A key that a connection of its own was opened with.
 pub(crate) struct KeyOfConnection {
@@ -304,9 +304,15 @@ impl ServerHandler for Connection {
             let error = format!("unknown prompt {name}; there is {GUIDE_PROMPT}");
             return Err(ErrorData::invalid_params(error, None));
         }
-        let message =
-            PromptMessage::new_text(Role::User, guide::guide(&self.admitted(&context).await?.offer));
-        Ok(GetPromptResult::new(vec![message]).with_description(GUIDE_DESCRIPTION).into())
+        let admitted = self.admitted(&context).await?;
+        let mut messages = vec![PromptMessage::new_text(Role::User, guide::guide(&admitted.offer))];
+        if admitted.offer.has(standing::TOOL) {
+            // The guide is of use without the memory.
+            if let Ok(memory) = self.memory().await {
+                messages.extend(standing::message(memory, admitted.namespace.clone()).await);
+            }
+        }
+        Ok(GetPromptResult::new(messages).with_description(GUIDE_DESCRIPTION).into())
     }
 
     async fn list_resources(

@@ -16,6 +16,7 @@ pub(crate) mod recall;
 mod remember;
 mod resource;
 pub(crate) mod schema;
+mod standing;
 mod status;
 mod tool_filter;
 

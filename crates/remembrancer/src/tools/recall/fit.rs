@@ -19,6 +19,8 @@ const RESULTS_MIN: usize = 10;
 const TOKENS_PER_RELATED: usize = 100;
 /// For the cursor, and for what is said of what is left out.
 const SAID_TOKENS: usize = 80;
+/// Directives have no more than one part in so many of a bound.
+const DIRECTIVES_SHARE: usize = 4;
 /// A result that scores this share of the best answers the question: its events are shown, of others they are counted.
 const ANSWERS: f64 = 0.8;
 /// English JSON has three to four bytes a token: an answer with more than these for each that it may have is taken for too long
@@ -93,6 +95,7 @@ struct Counts {
     related: usize,
     facts: usize,
     entities: usize,
+    directives: usize,
 }
 
 impl Counts {
@@ -104,6 +107,7 @@ impl Counts {
             related: output.related.len(),
             facts: output.facts.len(),
             entities: output.entities.len(),
+            directives: output.directives.len(),
         }
     }
 
@@ -118,6 +122,7 @@ impl Counts {
             (self.related, now.related, "related events"),
             (self.facts, now.facts, "facts"),
             (self.entities, now.entities, "entities"),
+            (self.directives, now.directives, "directives"),
         ];
         let said: Vec<String> = counts
             .iter()
@@ -150,6 +155,9 @@ pub(super) fn fit(output: Output, bound: usize, is_asked: bool, paging: &Paging)
 
 fn fitted(mut output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
     let before = Counts::of(&output);
+    while all(&output.directives) > bound / DIRECTIVES_SHARE {
+        output.directives.pop();
+    }
     let warnings = output.warnings.take().unwrap_or_default();
     let is_cut = output.next_cursor.is_some();
     let mut parts = Parts::taken_from(&mut output, matches!(paging, Paging::Within { .. }));
@@ -436,6 +444,9 @@ fn drop_one(output: &mut Output) -> bool {
             }
             return true;
         }
+    }
+    if output.directives.pop().is_some() {
+        return true;
     }
     if output.results.len() > 1 {
         output.results.pop();

@@ -8,6 +8,7 @@ use memory_core::chunk::count_tokens;
 use memory_core::commitment::CommitmentState;
 use memory_core::event::{Category, EndedBy, StoredEvent, StoredEvidence};
 use memory_core::recall::ArmPlace;
+use memory_engine::directives::Directive;
 use memory_engine::recall::{
     EntityLink, Fact, FoundEntity, MaybeSame, Neighbour, Place, Recall, RecallDraft, RecallRequest, Recalled,
     RelatedEvent, TimeWindow, Turn,
@@ -76,6 +77,9 @@ struct Output {
     related: Vec<RelatedOut>,
     entities: Vec<EntityOut>,
     facts: Vec<FactOut>,
+    /// Instructions and preferences of the user that bear on the query
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    directives: Vec<DirectiveOut>,
     total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -369,6 +373,27 @@ struct MaybeSameOut {
     needs_review: bool,
 }
 
+/// What the user wants for longer than one answer, in their words
+#[derive(Debug, Serialize, JsonSchema)]
+struct DirectiveOut {
+    text: String,
+    /// When it holds; absent where it always does
+    #[serde(skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    /// namespace, or conversation where it holds in one only
+    scope: &'static str,
+    since: String,
+    artifact_id: String,
+    /// Where the text stands in the artifact
+    evidence: SpanOut,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct SpanOut {
+    start_char: usize,
+    end_char: usize,
+}
+
 /// What the knowledge graph says
 #[derive(Debug, Serialize, JsonSchema)]
 struct FactOut {
@@ -566,6 +591,17 @@ fn fact_out(fact: Fact) -> FactOut {
     }
 }
 
+fn directive_out(directive: Directive) -> DirectiveOut {
+    DirectiveOut {
+        text: directive.quote,
+        condition: directive.condition,
+        scope: if directive.conversation_id.is_some() { "conversation" } else { "namespace" },
+        since: directive.since.to_string(),
+        artifact_id: directive.artifact_id,
+        evidence: SpanOut { start_char: directive.span.start, end_char: directive.span.end },
+    }
+}
+
 fn link_out(link: EntityLink) -> LinkOut {
     LinkOut {
         thread_id: link.thread,
@@ -631,6 +667,7 @@ fn output(recall: Recall) -> Output {
             .map(|(entity, links)| entity_out(entity, links))
             .collect(),
         facts: recall.facts.into_iter().map(fact_out).collect(),
+        directives: recall.directives.into_iter().map(directive_out).collect(),
         total_count,
         next_cursor: recall.next_cursor,
         warnings: (!recall.warnings.is_empty()).then_some(recall.warnings),

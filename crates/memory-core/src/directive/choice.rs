@@ -1,0 +1,138 @@
+//! Which directives bear on a question.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use memory_language::lexicon::{english_stem, is_function_word};
+
+use super::focus;
+use super::same_thing::Gist;
+use super::sentence::Sentence;
+use super::words::{SUBJECTS, list};
+
+/// The most that one answer shows.
+pub const DIRECTIVES_MAX: usize = 5;
+/// From this relevance on a directive bears on the question.
+const RELEVANT: f32 = 0.42;
+/// What common words and a common subject add to the similarity of vectors.
+const OF_WORDS: f32 = 0.15;
+const OF_SUBJECT: f32 = 0.15;
+/// What they count for where there are no vectors.
+const ALONE: f32 = 3.0;
+/// Taken off where a question asks back what was, which is little changed by how somebody wants things done.
+const ASKED_BACK: f32 = 0.15;
+/// Vectors this unlike say that a common subject is none.
+const UNLIKE: f32 = 0.10;
+
+/// A directive that may be shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    pub quote: &'a str,
+    pub condition: Option<&'a str>,
+    pub is_general: bool,
+    pub is_permission: bool,
+    /// Of its focus to the question: the cosine.
+    pub similarity: Option<f32>,
+    /// Of the passage that it stands in, where the search has found that.
+    pub of_passage: Option<f32>,
+}
+
+/// How a directive bears on a question.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+enum Bearing {
+    /// It is about answers as such.
+    General,
+    /// It is of the question's subject, and so is what the question would have to ask about.
+    OfSubject(f32),
+    Met(f32),
+}
+
+/// The places of those that bear on the question, best first: those that it meets, those of its subject, and those that
+/// are about answers as such. What says the same as one of them is left out. Of equals the first given comes first.
+pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
+    let asked = Asked::new(question);
+    let mut bearing: Vec<(usize, Bearing)> = candidates
+        .iter()
+        .enumerate()
+        .filter_map(|(at, candidate)| Some((at, asked.bearing(candidate)?)))
+        .collect();
+    // A stable sort.
+    bearing.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    let mut chosen: Vec<(usize, Gist)> = Vec::new();
+    for (at, _) in bearing {
+        let candidate = &candidates[at];
+        let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
+        if !chosen.iter().any(|(_, shown)| shown.repeats(&gist)) {
+            chosen.push((at, gist));
+        }
+        if chosen.len() == DIRECTIVES_MAX {
+            break;
+        }
+    }
+    chosen.into_iter().map(|(at, _)| at).collect()
+}
+
+/// A question in words.
+struct Asked<'a> {
+    sentence: Sentence<'a>,
+    stems: BTreeSet<String>,
+    /// It asks back what was.
+    is_back: bool,
+}
+
+impl<'a> Asked<'a> {
+    fn new(question: &'a str) -> Self {
+        let sentence = Sentence::new(question, 0..question.len());
+        let end = sentence.len();
+        let is_back =
+            list("asked back").within(&sentence, 0, end) && !list("asked for help").within(&sentence, 0, end);
+        Self { stems: content_stems(&sentence), sentence, is_back }
+    }
+
+    fn bearing(&self, candidate: &Candidate<'_>) -> Option<Bearing> {
+        let similarity = candidate.similarity.into_iter().chain(candidate.of_passage).reduce(f32::max);
+        let is_of_subject = self.is_of_subject(candidate.quote);
+        let of_subject = if is_of_subject { OF_SUBJECT } else { 0.0 };
+        let met = OF_WORDS * self.common_words(candidate) + of_subject;
+        let taken_off = if self.is_back { ASKED_BACK } else { 0.0 };
+        let relevance = similarity.map_or(ALONE * met, |similarity| similarity + met) - taken_off;
+        let is_near = similarity.is_none_or(|it| it >= UNLIKE);
+        let may_be_met = candidate.condition.is_none_or(|it| !asks(it) || self.is_of_subject(it));
+        if relevance >= RELEVANT {
+            Some(Bearing::Met(relevance))
+        } else if candidate.is_general {
+            Some(Bearing::General)
+        } else if is_of_subject && may_be_met && !self.is_back && is_near {
+            Some(Bearing::OfSubject(relevance))
+        } else {
+            None
+        }
+    }
+
+    /// Whether a text is about a subject of the question.
+    fn is_of_subject(&self, text: &str) -> bool {
+        let stated = Sentence::new(text, 0..text.len());
+        SUBJECTS.iter().any(|subject| {
+            subject.of_question.within(&self.sentence, 0, self.sentence.len())
+                && subject.of_directive.within(&stated, 0, stated.len())
+        })
+    }
+
+    /// The share of its focus that the question has, of up to three words.
+    fn common_words(&self, candidate: &Candidate<'_>) -> f32 {
+        let focus = focus(candidate.quote, candidate.condition);
+        let of_focus = content_stems(&Sentence::new(focus, 0..focus.len()));
+        let common = of_focus.intersection(&self.stems).count() as f32;
+        (common / of_focus.len().clamp(1, 3) as f32).min(1.0)
+    }
+}
+
+/// "when I ask about …"
+fn asks(condition: &str) -> bool {
+    condition.to_lowercase().split_whitespace().any(|word| word.starts_with("ask"))
+}
+
+fn content_stems(sentence: &Sentence<'_>) -> BTreeSet<String> {
+    let words = sentence.tokens.iter().filter(|token| token.is_word).map(|token| token.text.as_str());
+    words.filter(|word| !is_function_word(word) && word.len() > 1).map(english_stem).collect()
+}

@@ -1,0 +1,147 @@
+//! Clauses: where one may begin, where it ends, and on what condition it holds.
+
+use super::sentence::Sentence;
+use super::words::list;
+
+/// How many words a condition before its clause has at most, and a word like "in Python," before one.
+const CONDITION_MAX: usize = 25;
+const SETTING_MAX: usize = 7;
+
+/// A range of tokens.
+pub(super) type Tokens = (usize, usize);
+
+/// A directive within its sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Statement {
+    pub(super) tokens: Tokens,
+    pub(super) condition: Option<Tokens>,
+    /// It allows again what was not wanted.
+    pub(super) is_permission: bool,
+}
+
+impl Statement {
+    pub(super) fn new(tokens: Tokens, condition: Option<Tokens>) -> Self {
+        Self { tokens, condition, is_permission: false }
+    }
+}
+
+/// Where clauses may begin: at the beginning, and behind marks and conjunctions.
+pub(super) fn starts(sentence: &Sentence<'_>) -> Vec<usize> {
+    let mut starts = vec![0];
+    for at in 0..sentence.len() {
+        let is_border = match sentence.mark(at) {
+            Some(mark) => matches!(mark, "," | ";" | ":" | "—" | "–" | "-" | "(" | "." | "!" | "?"),
+            None => matches!(sentence.word(at), Some("and" | "but" | "so" | "then")),
+        };
+        if is_border && at + 1 < sentence.len() {
+            starts.push(at + 1);
+        }
+    }
+    starts
+}
+
+/// Where the clause that has this token begins.
+pub(super) fn start_of(sentence: &Sentence<'_>, at: usize) -> usize {
+    let border = |at: &usize| {
+        matches!(sentence.mark(*at), Some("," | ";" | ":" | "—" | "–" | "-" | "(" | "." | "!" | "?"))
+            || matches!(sentence.word(*at), Some("so" | "but" | "and" | "because" | "since" | "that"))
+    };
+    (0..at).rev().find(border).map_or(0, |before| before + 1)
+}
+
+/// Where what is said from this token on ends: at a mark, or where a question or another thought follows.
+pub(super) fn end_of(sentence: &Sentence<'_>, from: usize) -> usize {
+    let ends = |at: &usize| match sentence.mark(*at) {
+        Some(";" | "?" | "!" | "(" | "—" | "–" | "-" | ":" | "." | "…") => true,
+        Some(",") => turns(sentence, *at + 1),
+        Some(_) => false,
+        None => {
+            matches!(sentence.word(*at), Some("so" | "but"))
+                && list("turn").at(sentence, at + 1, sentence.len()) > 0
+        }
+    };
+    (from..sentence.len()).find(ends).unwrap_or(sentence.len())
+}
+
+/// Whether a question or another thought begins here; "when I …" goes on with the same.
+fn turns(sentence: &Sentence<'_>, at: usize) -> bool {
+    let end = sentence.len();
+    let at = if matches!(sentence.word(at), Some("but" | "and" | "so")) { at + 1 } else { at };
+    list("turn").at(sentence, at, end) > 0
+}
+
+/// A condition that stands before a clause, with its comma: "when I ask about prices, …", "in Python, …".
+pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<Tokens> {
+    let opener = list("condition").at(sentence, at, sentence.len());
+    let is_condition = opener > 0 && list("standing").at(sentence, at, sentence.len()) <= opener;
+    let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on" | "with"));
+    let reach = match (is_condition, is_setting) {
+        (true, _) => CONDITION_MAX,
+        (_, true) => SETTING_MAX,
+        _ => return None,
+    };
+    let end = (at + reach).min(sentence.len());
+    let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";")))?;
+    let goes_on = sentence.mark(comma) == Some(",") && comma + 1 < sentence.len();
+    (goes_on && comma > at + 1).then_some((at, comma))
+}
+
+/// A condition that stands behind what holds on it: "… when I ask about prices", "… in my Python".
+pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usize) -> Option<Tokens> {
+    (from + 1..end).find_map(|at| {
+        let next = sentence.word(at + 1).filter(|_| at + 1 < end)?;
+        let is_condition = list("condition").at(sentence, at, end) > 0
+            && list("standing").at(sentence, at, end) == 0
+            && !matches!(sentence.word(at), Some("once" | "while"));
+        let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on"))
+            && (matches!(next, "my" | "our")
+                || (matches!(next, "all" | "any" | "every")
+                    && matches!(sentence.word(at + 2), Some(word) if !is_of_answers(word))));
+        (is_condition || is_setting).then_some((at, end))
+    })
+}
+
+/// "in all your answers", "in every reply": that is always.
+fn is_of_answers(word: &str) -> bool {
+    matches!(word, "your" | "answer" | "answers" | "reply" | "replies" | "response" | "responses" | "cases")
+}
+
+/// Whether a condition is one that comes up again and again.
+pub(super) fn recurs(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
+    let opener = list("condition").at(sentence, start, end);
+    sentence.word(start) == Some("whenever")
+        || (start + opener..(start + opener + 3).min(end))
+            .any(|at| list("recurring").at(sentence, at, end) > 0)
+}
+
+/// Where the condition says of what: "when I ask about implementation" is of implementation.
+pub(super) fn topic(condition: &str) -> &str {
+    let words: Vec<&str> = condition.split_whitespace().collect();
+    let at = words.iter().take(8).position(|word| {
+        let word = word.to_lowercase();
+        matches!(word.as_str(), "about" | "for" | "regarding" | "concerning" | "on")
+    });
+    let asks = words.iter().take(6).any(|word| word.to_lowercase().starts_with("ask"));
+    match at.filter(|at| asks && at + 1 < words.len()) {
+        Some(at) => {
+            let from = words[at + 1].as_ptr() as usize - condition.as_ptr() as usize;
+            &condition[from..]
+        }
+        None => condition,
+    }
+}
+
+/// Whether what begins here is said to be another's: "my boss said we should …", "the guide says: never …".
+pub(super) fn is_reported(sentence: &Sentence<'_>, at: usize) -> bool {
+    let reporting = list("reporting");
+    (0..at).any(|word| {
+        reporting.at(sentence, word, at) > 0
+            && !matches!(word.checked_sub(1).and_then(|before| sentence.word(before)), Some("i" | "i've"))
+            && !matches!(sentence.word(word), Some("asked" | "told" | "tell") if is_to_user(sentence, word))
+    })
+}
+
+/// "The user asked …", "please tell …".
+fn is_to_user(sentence: &Sentence<'_>, verb: usize) -> bool {
+    verb > 0 && sentence.word(verb - 1) == Some("user")
+}

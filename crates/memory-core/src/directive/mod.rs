@@ -1,0 +1,154 @@
+//! Directives: what the user wants of whoever helps, for longer than one answer. Lasting instructions ("always format
+//! code with syntax highlighting when I ask about implementation") and preferences ("I prefer minimal dependencies").
+//!
+//! They are found by rules over words when a text is stored, in time linear in the text, and compared with each other:
+//! a later one that is contrary about the same thing takes the place of an earlier one.
+
+mod choice;
+mod clauses;
+mod permission;
+mod rules;
+mod same_thing;
+mod sentence;
+mod speakers;
+mod wishes;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+
+use memory_language::sentence::sentences;
+use memory_language::text::{CharIndex, CharSpan};
+
+use self::clauses::Statement;
+use self::rules::Around;
+use self::sentence::Sentence;
+use self::speakers::Voice;
+use self::words::list;
+use crate::artifact::Metadata;
+
+pub use choice::{Candidate, DIRECTIVES_MAX, choose};
+pub use same_thing::Gist;
+
+/// The most directives of one text.
+pub const OF_TEXT_MAX: usize = 50;
+/// The longest statement, in characters.
+const STATEMENT_MAX_CHARS: usize = 300;
+
+/// A directive that a text states.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundDirective {
+    /// Of the statement in its content.
+    pub span: CharSpan,
+    /// The content there.
+    pub quote: String,
+    /// When it holds, in its words.
+    pub condition: Option<String>,
+    /// It is about answers as such and bears on every question.
+    pub is_general: bool,
+    /// It only allows again what was not wanted.
+    pub is_permission: bool,
+    /// It holds in its conversation only.
+    pub in_conversation: bool,
+}
+
+impl FoundDirective {
+    /// What a question is compared with: the condition, or all that is stated.
+    pub fn focus(&self) -> &str {
+        focus(&self.quote, self.condition.as_deref())
+    }
+}
+
+/// What a question is compared with: the condition, or all that is stated.
+pub fn focus<'a>(quote: &'a str, condition: Option<&'a str>) -> &'a str {
+    match condition {
+        // "in my Python" says too little by itself.
+        Some(condition) if condition.split_whitespace().count() > 3 => clauses::topic(condition),
+        _ => quote,
+    }
+}
+
+/// The directives in a content, in order.
+pub fn find_directives(content: &str, meta: &Metadata) -> Vec<FoundDirective> {
+    let mut found = Found { content, index: None, directives: Vec::new() };
+    for (bytes, voice) in speakers::parts(content, meta) {
+        found.read(bytes, voice);
+    }
+    found.directives
+}
+
+struct Found<'a> {
+    content: &'a str,
+    /// Made when the first is found: most texts have none.
+    index: Option<CharIndex>,
+    directives: Vec<FoundDirective>,
+}
+
+impl Found<'_> {
+    fn read(&mut self, bytes: Range<usize>, voice: Voice) {
+        let base = self.content.as_ptr() as usize;
+        let read: Vec<(Sentence<'_>, bool)> = blocks(&self.content[bytes])
+            .flat_map(sentences)
+            .map(|text| {
+                let start = text.as_ptr() as usize - base;
+                (Sentence::new(self.content, start..start + text.len()), text.starts_with('#'))
+            })
+            .collect();
+        let has_task = voice == Voice::User && read.iter().any(|(sentence, _)| rules::is_task(sentence));
+        let mut is_listed = false;
+        for (sentence, is_marked) in &read {
+            if rules::is_heading(sentence, *is_marked) {
+                is_listed = true;
+            } else if !sentence.is_item {
+                is_listed = false;
+            }
+            let stated = rules::statements(sentence, Around { voice, has_task, is_listed });
+            for statement in stated {
+                if self.directives.len() == OF_TEXT_MAX {
+                    return;
+                }
+                let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
+                self.directives.extend(directive(sentence, statement, index));
+            }
+        }
+    }
+}
+
+/// The text up to each line that ends in a colon: what is announced there is no part of its sentence.
+fn blocks(text: &str) -> impl Iterator<Item = &str> {
+    let (mut start, mut at) = (0, 0);
+    let mut blocks = Vec::new();
+    for line in text.split_inclusive('\n') {
+        at += line.len();
+        if line.trim_end().ends_with(':') || at == text.len() {
+            blocks.push(&text[start..at]);
+            start = at;
+        }
+    }
+    blocks.into_iter()
+}
+
+fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -> Option<FoundDirective> {
+    let (start, mut end) = statement.tokens;
+    let mut bytes = sentence.bytes(start, end)?;
+    while sentence.content[bytes.clone()].chars().count() > STATEMENT_MAX_CHARS {
+        end -= 1;
+        bytes = sentence.bytes(start, end)?;
+    }
+    let condition = statement
+        .condition
+        .filter(|(from, to)| *to <= end && list("here only").at(sentence, *from, *to) == 0)
+        .map(|(from, to)| sentence.text(from, to).to_owned())
+        .filter(|condition| !condition.is_empty());
+    let is_general = condition.is_none() && list("answers").within(sentence, start, end);
+    Some(FoundDirective {
+        span: index.span(sentence.content, bytes.clone()),
+        quote: sentence.content[bytes].to_owned(),
+        is_general,
+        is_permission: statement.is_permission,
+        in_conversation: list("here only").within(sentence, 0, sentence.len()),
+        condition,
+    })
+}

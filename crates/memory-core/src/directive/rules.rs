@@ -1,0 +1,243 @@
+//! What in a sentence is a standing instruction or a preference.
+
+use super::clauses::{self, Statement, is_reported};
+use super::sentence::Sentence;
+use super::speakers::Voice;
+use super::words::list;
+use super::{permission, wishes};
+
+/// A longer sentence is no statement of anybody's.
+const SENTENCE_MAX: usize = 160;
+/// The most words of a list's item, or of a preference that is kept as such.
+const ITEM_MAX: usize = 40;
+
+/// What stands around a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    pub(super) voice: Voice,
+    /// The text asks for one thing to be made: how is said of that.
+    pub(super) has_task: bool,
+    /// It stands in a list of instructions or preferences.
+    pub(super) is_listed: bool,
+}
+
+/// The directives of a sentence, in order.
+pub(super) fn statements(sentence: &Sentence<'_>, around: Around) -> Vec<Statement> {
+    if sentence.len() == 0 || sentence.len() > SENTENCE_MAX {
+        return Vec::new();
+    }
+    if (0..sentence.len()).any(|at| matches!(sentence.word(at), Some("haha" | "lol" | "jk"))) {
+        return Vec::new();
+    }
+    if let Some(permission) = permission::permission(sentence) {
+        return vec![permission];
+    }
+    let mut found: Vec<Statement> = Vec::new();
+    for start in clauses::starts(sentence) {
+        if found.last().is_some_and(|last| start < last.tokens.1) {
+            continue;
+        }
+        found.extend(instruction(sentence, start, around));
+    }
+    for wish in wishes::wishes(sentence, around.voice) {
+        let overlaps = |other: &Statement| wish.tokens.0 < other.tokens.1 && other.tokens.0 < wish.tokens.1;
+        if !found.iter().any(overlaps) {
+            found.push(wish);
+        }
+    }
+    if found.is_empty() {
+        found.extend(listed(sentence, around));
+    }
+    found.sort_by_key(|statement| statement.tokens);
+    found
+}
+
+/// The bare item of a list of preferences, or a text that is kept as one: "metric units".
+fn listed(sentence: &Sentence<'_>, around: Around) -> Option<Statement> {
+    let is_listed = around.is_listed && sentence.is_item;
+    let may_be = is_listed || around.voice == Voice::Preference;
+    let is_anothers = matches!(
+        sentence.word(1),
+        Some("prefers" | "likes" | "loves" | "hates" | "wants" | "dislikes" | "says" | "said" | "told")
+    ) && !matches!(sentence.word(0), Some("user"));
+    let is_heading = sentence.mark(sentence.len() - 1) == Some(":");
+    let words = (0..sentence.len()).filter(|at| sentence.word(*at).is_some()).count();
+    (may_be && !is_anothers && !is_heading && !sentence.is_question() && (1..=ITEM_MAX).contains(&words))
+        .then(|| {
+            let end = sentence.len();
+            let condition = clauses::leading_condition(sentence, 0)
+                .or_else(|| clauses::trailing_condition(sentence, 0, end));
+            Statement::new((0, end), condition)
+        })
+}
+
+/// What stands before the verb of an instruction.
+#[derive(Debug, Default, Clone, Copy)]
+struct Lead {
+    /// Where it begins, but for words like "and" and "ok".
+    from: Option<usize>,
+    is_standing: bool,
+    /// "Can you …": a question in form.
+    is_question: bool,
+    condition: Option<clauses::Tokens>,
+}
+
+fn lead(sentence: &Sentence<'_>, start: usize) -> (Lead, usize) {
+    let (mut lead, mut at) = (Lead::default(), start);
+    let end = sentence.len();
+    while at < end {
+        let standing = list("standing").at(sentence, at, end);
+        let request = list("request").at(sentence, at, end);
+        let filler = list("lead-in").at(sentence, at, end);
+        let is_setting = list("condition").at(sentence, at, end) == 0;
+        let condition = clauses::leading_condition(sentence, at).filter(|_| !(is_setting && standing > 0));
+        if let Some(condition) = condition {
+            lead.from.get_or_insert(at);
+            lead.condition = Some(condition);
+            at = condition.1 + 1;
+        } else if standing > 0 && standing >= request.max(filler) {
+            lead.from.get_or_insert(at);
+            lead.is_standing = true;
+            at += standing;
+        } else if request > 0 && request >= filler {
+            lead.from.get_or_insert(at);
+            lead.is_question |= matches!(sentence.word(at), Some("can" | "could" | "would" | "will"));
+            at += request;
+        } else if filler > 0 {
+            at += filler;
+        } else if at > start && sentence.mark(at).is_some_and(|mark| matches!(mark, "," | ":" | "!" | ".")) {
+            at += 1;
+        } else {
+            break;
+        }
+    }
+    (lead, at)
+}
+
+/// The verb of an instruction, or the noun behind "no".
+struct Core {
+    is_standing: bool,
+    is_negative: bool,
+    verb: usize,
+}
+
+fn core(sentence: &Sentence<'_>, start: usize) -> Option<Core> {
+    let (mut at, mut is_standing, mut is_negative) = (start, false, false);
+    for _ in 0..4 {
+        match sentence.word(at)? {
+            "always" => is_standing = true,
+            "never" => (is_standing, is_negative) = (true, true),
+            "ever" if is_negative => is_standing = true,
+            "don't" | "dont" | "not" => is_negative = true,
+            "do" if sentence.word(at + 1) == Some("not") => is_negative = true,
+            "only" | "just" | "please" | "also" => {}
+            "stop" => {
+                let is_verb = sentence.word(at + 1).is_some_and(is_gerund);
+                return is_verb.then_some(Core { is_standing, is_negative: true, verb: at + 1 });
+            }
+            "no" | "avoid" | "skip" | "omit" => {
+                return Some(Core { is_standing, is_negative: true, verb: at });
+            }
+            word => {
+                return list("verbs").has(word).then_some(Core { is_standing, is_negative, verb: at });
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+/// "adding" is of "add", "using" of "use", "putting" of "put".
+fn is_gerund(word: &str) -> bool {
+    let Some(stem) = word.strip_suffix("ing") else { return false };
+    let verbs = list("verbs");
+    let undoubled = stem.get(..stem.len().saturating_sub(1)).unwrap_or_default();
+    verbs.has(stem) || verbs.has(&format!("{stem}e")) || verbs.has(undoubled) || stem.starts_with("apologi")
+}
+
+/// An instruction whose clause begins at this token.
+fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<Statement> {
+    let (lead, at) = lead(sentence, start);
+    let said_before = list("saying").at(sentence, at, sentence.len()) > 0
+        || list("saying").at(sentence, start, sentence.len()) > 0;
+    if said_before || sentence.is_quoted(at) || is_reported(sentence, start) {
+        return None;
+    }
+    let core = core(sentence, at)?;
+    let end = clauses::end_of(sentence, core.verb);
+    let condition = lead.condition.or_else(|| clauses::trailing_condition(sentence, core.verb, end));
+    let from = lead.from.unwrap_or(at);
+    let statement = Statement::new((from, end), condition);
+    let stays = lead.is_standing || core.is_standing || stays_so(sentence, core.verb, end);
+    let is_first = (0..start).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)));
+    holds(sentence, around, &core, &lead, (stays, is_first), statement).then_some(statement)
+}
+
+/// "… from now on", "… by default".
+fn stays_so(sentence: &Sentence<'_>, verb: usize, end: usize) -> bool {
+    let is_last = matches!(sentence.word(end - 1), Some("ever" | "always"));
+    is_last
+        || (verb..end).any(|at| {
+            list("standing").at(sentence, at, end) > 0 && list("standing before").at(sentence, at, end) == 0
+        })
+}
+
+/// Whether an instruction is meant to last.
+fn holds(
+    sentence: &Sentence<'_>,
+    around: Around,
+    core: &Core,
+    lead: &Lead,
+    (stays, is_first): (bool, bool),
+    Statement { tokens: (from, end), condition, .. }: Statement,
+) -> bool {
+    let body_end = condition.map_or(end, |(at, _)| if at > core.verb { at } else { end });
+    if core.verb + 1 >= end && sentence.word(core.verb) != Some("apologizing") {
+        return false;
+    }
+    let is_noun = sentence.word(core.verb) == Some("no");
+    let answers = list("answers").within(sentence, core.verb, body_end);
+    let style = list("style").within(sentence, core.verb, body_end);
+    let is_users = around.voice != Voice::Note;
+    if stays && !is_noun {
+        // In a note an instruction to nobody in particular is a rule of a house, not the user's.
+        return is_users || answers || style || lead.from.is_some() || condition.is_some();
+    }
+    let passes = list("passing").within(sentence, core.verb, body_end);
+    if let Some(condition) = condition
+        && clauses::recurs(sentence, condition)
+        && !list("passing").within(sentence, condition.0, condition.1)
+    {
+        let is_asked = sentence.text(condition.0, condition.1).to_lowercase().contains("ask");
+        return is_asked || (is_users && !passes && !lead.is_question);
+    }
+    if !is_first || passes || (lead.is_question && !core.is_negative) {
+        return false;
+    }
+    let is_task = list("task").at(sentence, core.verb, end) > 0;
+    let is_listed = around.is_listed && sentence.is_item;
+    let names_many = ["answers", "responses", "replies", "explanations"]
+        .iter()
+        .any(|many| (core.verb..end).any(|at| sentence.word(at) == Some(many)) && from <= core.verb);
+    (names_many && !around.has_task)
+        || (answers && !is_task && !around.has_task)
+        || (style && !is_task && !around.has_task && (core.is_negative || condition.is_some()))
+        || is_listed
+}
+
+/// Whether a text asks for one thing to be made now: a sentence that begins with that, and with nothing that lasts.
+pub(super) fn is_task(sentence: &Sentence<'_>) -> bool {
+    let (lead, at) = lead(sentence, 0);
+    let end = clauses::end_of(sentence, at);
+    !lead.is_standing
+        && lead.condition.is_none()
+        && list("task").at(sentence, at, sentence.len()) > 0
+        && !list("standing").within(sentence, at, end)
+        && clauses::trailing_condition(sentence, at, end).is_none()
+}
+
+/// Whether a sentence announces a list of instructions or preferences.
+pub(super) fn is_heading(sentence: &Sentence<'_>, is_marked: bool) -> bool {
+    let ends = sentence.tokens.last().is_some_and(|token| token.text == ":");
+    (ends || is_marked) && sentence.len() <= 16 && list("heading").within(sentence, 0, sentence.len())
+}

@@ -1,0 +1,207 @@
+//! Whether two directives are about the same thing, and whether the later takes the place of the earlier.
+
+use std::collections::BTreeSet;
+
+use memory_language::lexicon::{english_stem, is_function_word};
+
+use super::sentence::Sentence;
+use super::words::{GROUPS, list};
+
+/// Of two sets of words, the smaller must have this share of its words in the other to be about the same thing.
+const SAME_SHARE: f32 = 0.6;
+/// The same of all their words, for two that say the same.
+const ALIKE_SHARE: f32 = 0.75;
+/// Words that say how something is wanted, not what.
+const WANTING: [&str; 50] = [
+    "always", "never", "please", "prefer", "prefers", "like", "likes", "love", "hate", "want", "wants",
+    "use", "using", "used", "avoid", "stop", "don't", "doesn't", "not", "no", "keep", "make", "sure", "now",
+    "actually", "again", "anymore", "fine", "okay", "ok", "allowed", "you", "your", "user", "let", "really",
+    "usually", "much", "also", "only", "future", "longer", "need", "needs", "i'd", "i'm", "can't", "dislike",
+    "give", "instead",
+];
+
+/// What a directive says, in words that can be compared.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Gist {
+    is_negative: bool,
+    is_permission: bool,
+    /// It says that something has changed.
+    is_change: bool,
+    /// Stems of what is wanted, or not wanted.
+    about: BTreeSet<String>,
+    /// Stems of what is wanted less: "over coffee", "rather than coffee".
+    less: BTreeSet<String>,
+    /// Members of groups of which one holds at a time.
+    members: Vec<(usize, usize)>,
+    /// Up to what is filled in: "format dates in", "my favourite author is", "call me".
+    frame: Option<BTreeSet<String>>,
+    condition: BTreeSet<String>,
+}
+
+impl Gist {
+    pub fn new(quote: &str, condition: Option<&str>, is_permission: bool) -> Self {
+        let condition = condition.unwrap_or_default();
+        let statement = quote.replacen(condition, " ", usize::from(!condition.is_empty()));
+        let sentence = Sentence::new(&statement, 0..statement.len());
+        let end = sentence.len();
+        let less_at = (0..end).find(|at| is_less(&sentence, *at)).unwrap_or(end);
+        let words = |from: usize, to: usize| (from..to).filter_map(|at| sentence.word(at));
+        let is_negative = words(0, less_at.min(6)).any(is_denial);
+        let frame_end = (1..less_at).find(|at| fills_in(&sentence, *at));
+        let frame = frame_end.map(|at| stems(words(0, at))).filter(|frame| !frame.is_empty());
+        Self {
+            is_negative: is_negative && !is_permission,
+            is_permission,
+            is_change: list("changed").within(&sentence, 0, end),
+            about: stems(words(0, less_at)),
+            less: stems(words(less_at, end)),
+            members: members(words(0, less_at)),
+            frame,
+            condition: stems(
+                Sentence::new(condition, 0..condition.len()).tokens.iter().map(|t| t.text.as_str()),
+            ),
+        }
+    }
+
+    /// Whether this, which is later, takes the place of an earlier one.
+    pub fn replaces(&self, earlier: &Self) -> bool {
+        if !self.condition.is_empty() && !is_mostly(&self.condition, &earlier.condition) {
+            return false;
+        }
+        // The condition of the earlier one says of what it is, too.
+        let about_earlier: BTreeSet<String> = earlier.about.union(&earlier.condition).cloned().collect();
+        let is_same_thing = is_mostly(&self.about, &about_earlier);
+        let is_against = self.is_negative != earlier.is_negative || self.is_permission;
+        if earlier.is_permission {
+            return is_same_thing && !self.is_permission;
+        }
+        let turned = meets(&self.about, &earlier.less)
+            && (meets(&self.less, &earlier.about) || self.is_change || self.less.is_empty());
+        let dropped = meets(&self.less, &earlier.about) && self.is_change;
+        turned
+            || dropped
+            || (is_against && is_same_thing)
+            || self.is_other_member(earlier)
+            || self.refills(earlier)
+    }
+
+    /// Another of the things of which one holds at a time.
+    fn is_other_member(&self, earlier: &Self) -> bool {
+        let is_against = self.is_negative != earlier.is_negative;
+        self.members.iter().any(|(group, member)| {
+            earlier.members.iter().any(|(other_group, other)| {
+                let excludes = group == other_group && (member != other) != is_against;
+                excludes && (GROUPS[*group].is_enough || self.shares_the_rest(earlier))
+            })
+        })
+    }
+
+    /// Whether what is said beside the members of groups has a word in common.
+    fn shares_the_rest(&self, earlier: &Self) -> bool {
+        let is_rest = |stem: &&String| !is_member_stem(stem);
+        self.about.intersection(&earlier.about).any(|stem| is_rest(&stem))
+    }
+
+    /// The same blank, filled in otherwise.
+    fn refills(&self, earlier: &Self) -> bool {
+        let (Some(frame), Some(before)) = (&self.frame, &earlier.frame) else { return false };
+        frame == before
+            && self.is_negative == earlier.is_negative
+            && self.condition == earlier.condition
+            && self.about != earlier.about
+    }
+
+    /// Whether both say the same, on the same condition.
+    pub fn repeats(&self, other: &Self) -> bool {
+        let common = self.about.intersection(&other.about).count() as f32;
+        let all = self.about.union(&other.about).count() as f32;
+        self.is_negative == other.is_negative
+            && self.is_permission == other.is_permission
+            && common >= ALIKE_SHARE * all
+            && (self.condition == other.condition || is_mostly(&self.condition, &other.condition))
+            && self.members == other.members
+    }
+}
+
+fn is_less(sentence: &Sentence<'_>, at: usize) -> bool {
+    match sentence.word(at) {
+        Some("over" | "than" | "rather") => at > 0,
+        Some("instead") => sentence.word(at + 1) == Some("of"),
+        Some("to") => sentence.word(0).is_some() && is_comparing_to(sentence, at),
+        _ => false,
+    }
+}
+
+/// "I prefer trains to planes", not "I prefer to travel by train".
+fn is_comparing_to(sentence: &Sentence<'_>, at: usize) -> bool {
+    let prefers = (0..at).find(|at| sentence.word(*at).is_some_and(|word| word.starts_with("prefer")));
+    prefers.is_some_and(|verb| verb + 1 < at)
+        && sentence.word(at + 1).is_some_and(|word| !list("verbs").has(word))
+}
+
+fn is_denial(word: &str) -> bool {
+    matches!(
+        word,
+        "never"
+            | "don't"
+            | "dont"
+            | "not"
+            | "stop"
+            | "no"
+            | "avoid"
+            | "skip"
+            | "omit"
+            | "hate"
+            | "dislike"
+            | "dislikes"
+            | "hates"
+            | "avoids"
+            | "doesn't"
+            | "can't"
+            | "cannot"
+            | "rarely"
+            | "without"
+            | "refrain"
+    )
+}
+
+/// Whether what follows fills in a blank.
+fn fills_in(sentence: &Sentence<'_>, at: usize) -> bool {
+    match sentence.word(at) {
+        Some("in" | "as" | "with" | "is" | "are") => true,
+        Some("me") => matches!(sentence.word(at - 1), Some("call" | "address")),
+        _ => false,
+    }
+}
+
+fn stems<'a>(words: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    words
+        .filter(|word| !is_function_word(word) && !WANTING.contains(word) && word.len() > 1)
+        .map(english_stem)
+        .collect()
+}
+
+fn members<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(usize, usize)> {
+    let of = |word: &str| {
+        let in_group = |(n, group): (usize, &super::words::Group)| Some((n, group.member(word)?));
+        GROUPS.iter().enumerate().filter_map(in_group).collect::<Vec<_>>()
+    };
+    let mut members: Vec<(usize, usize)> = words.flat_map(of).collect();
+    members.sort_unstable();
+    members.dedup();
+    members
+}
+
+fn is_member_stem(stem: &str) -> bool {
+    GROUPS.iter().any(|group| group.member(stem).is_some())
+}
+
+fn meets(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    !one.is_disjoint(other)
+}
+
+/// Whether the smaller set is for the most part in the other.
+fn is_mostly(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    let least = one.len().min(other.len());
+    least > 0 && one.intersection(other).count() as f32 >= SAME_SHARE * least as f32
+}

@@ -1,0 +1,83 @@
+//! Which parts of a content the user says, as far as metadata and the labels of its lines tell.
+
+use std::ops::Range;
+
+use super::words::list;
+use crate::artifact::{Context, Metadata, Role};
+
+/// Whose words these are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Voice {
+    /// A turn of the user.
+    User,
+    /// A note: of the user, or of an agent about the user.
+    Note,
+    /// What somebody has kept as a preference of the user.
+    Preference,
+}
+
+/// Parts of the content without code and quotations.
+pub(super) fn parts(content: &str, meta: &Metadata) -> Vec<(Range<usize>, Voice)> {
+    let author = meta.author.as_deref().map(str::to_lowercase);
+    let is_by = |name: &str| author.as_deref().is_some_and(|author| list(name).has(author.trim()));
+    let voice = match (meta.role, meta.context) {
+        (Some(Role::User), _) => Some(Voice::User),
+        (Some(Role::Assistant | Role::System), _) => return Vec::new(),
+        (None, _) if is_by("assistant") => return Vec::new(),
+        (None, _) if is_by("user") => Some(Voice::User),
+        (None, Context::Preference) => Some(Voice::Preference),
+        (None, Context::Note | Context::Fact | Context::Project) => Some(Voice::Note),
+        (None, Context::Chat | Context::Conversation) => author.is_none().then_some(Voice::Note),
+        (None, Context::Transcript) => None,
+        (None, Context::Meeting | Context::Email | Context::Document | Context::Decision) => {
+            return Vec::new();
+        }
+    };
+    prose(content, voice)
+}
+
+/// Lines outside of code and quotations, those of one speaker together. Where lines are labelled, only what is below
+/// a label of the user is the user's.
+fn prose(content: &str, voice: Option<Voice>) -> Vec<(Range<usize>, Voice)> {
+    let mut parts: Vec<(Range<usize>, Voice)> = Vec::new();
+    let (mut is_code, mut speaking, mut at) = (false, voice, 0);
+    for line in content.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let bare = line.trim_start();
+        if bare.starts_with("```") || bare.starts_with("~~~") {
+            is_code = !is_code;
+            continue;
+        }
+        if is_code || bare.starts_with('>') {
+            continue;
+        }
+        let mut from = start;
+        if let Some((label, rest)) = label(line) {
+            speaking = label.then_some(Voice::User);
+            from = at - rest.len();
+        }
+        let Some(voice) = speaking else { continue };
+        match parts.last_mut() {
+            Some((bytes, before)) if bytes.end == from && *before == voice => bytes.end = at,
+            _ => parts.push((from..at, voice)),
+        }
+    }
+    parts
+}
+
+/// Of a line that begins with "User:" or "Assistant:": whether it is the user's, and what follows.
+fn label(line: &str) -> Option<(bool, &str)> {
+    let (head, rest) = line.split_once(':')?;
+    if head.len() > 24 {
+        return None;
+    }
+    let name = head.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '#' | '[' | ']' | '_'));
+    let name = name.to_lowercase();
+    let rest = rest.trim_start_matches('*');
+    match (list("user").has(&name), list("assistant").has(&name)) {
+        (true, _) => Some((true, rest)),
+        (_, true) => Some((false, rest)),
+        _ => None,
+    }
+}

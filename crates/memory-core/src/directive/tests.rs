@@ -1,0 +1,233 @@
+use super::*;
+use crate::artifact::{Draft, NewArtifact};
+
+const STATEMENTS: &str = include_str!("../../../../tests/fixtures/directives.tsv");
+
+fn found(draft: Draft) -> Vec<FoundDirective> {
+    let new = NewArtifact::new(draft).unwrap();
+    let found = find_directives(&new.content, &new.meta);
+    for directive in &found {
+        assert_eq!(directive.span.of(&new.content), Some(directive.quote.as_str()));
+    }
+    found
+}
+
+fn said(voice: &str, content: &str) -> Draft {
+    let draft = Draft { content: content.into(), ..Draft::default() };
+    match voice {
+        "user" | "assistant" => Draft { role: Some(voice.into()), context: Some("chat".into()), ..draft },
+        "other" => Draft {
+            author: Some("Melanie".into()),
+            context: Some("conversation".into()),
+            conversation_id: Some("c".into()),
+            turn_index: Some(0),
+            ..draft
+        },
+        context => Draft { context: Some(context.into()), ..draft },
+    }
+}
+
+fn quotes(content: &str) -> Vec<String> {
+    found(said("user", content)).into_iter().map(|directive| directive.quote).collect()
+}
+
+#[test]
+fn of_labelled_statements_nearly_all_are_told_apart() {
+    let (mut right, mut false_ones, mut missed, mut other_condition) =
+        (0, Vec::new(), Vec::new(), Vec::new());
+    let mut statements = 0;
+    for line in STATEMENTS.lines().filter(|line| !line.starts_with('#')) {
+        let mut fields = line.split('\t');
+        let (is_one, voice, text) =
+            (fields.next() == Some("+"), fields.next().unwrap(), fields.next().unwrap());
+        let condition = fields.next();
+        let found = found(said(voice, text));
+        statements += 1;
+        match (is_one, found.first()) {
+            (true, Some(directive)) => {
+                right += 1;
+                if directive.condition.as_deref() != condition {
+                    other_condition.push((text, directive.condition.clone()));
+                }
+            }
+            (true, None) => missed.push(text),
+            (false, Some(directive)) => false_ones.push((text, directive.quote.clone())),
+            (false, None) => {}
+        }
+    }
+    assert!(statements >= 250, "{statements}");
+    let precision = right as f32 / (right + false_ones.len()) as f32;
+    let recall = right as f32 / (right + missed.len()) as f32;
+    assert!(precision >= 0.98, "{precision}: {false_ones:#?}");
+    assert!(recall >= 0.97, "{recall}: {missed:#?}");
+    assert!(other_condition.len() <= 2, "{other_condition:#?}");
+}
+
+#[test]
+fn only_what_the_user_says_is_the_users() {
+    let chat =
+        "User: Never use tabs.\nAssistant: Always use spaces, I prefer them.\nUser: I prefer short names.\n";
+    let of = |context: &str| {
+        let found = found(said(context, chat));
+        found.into_iter().map(|directive| directive.quote).collect::<Vec<_>>()
+    };
+    assert_eq!(of("chat"), ["Never use tabs", "I prefer short names"]);
+    assert_eq!(of("transcript"), of("chat"));
+    assert_eq!(of("document"), Vec::<String>::new());
+    let by = |author: &str| {
+        found(Draft { author: Some(author.into()), ..said("chat", "I prefer tea over coffee.") }).len()
+    };
+    assert_eq!((by("user"), by("Human"), by("assistant"), by("Melanie")), (1, 1, 0, 0));
+}
+
+#[test]
+fn code_and_quotations_are_not_read() {
+    assert_eq!(
+        quotes("Look:\n```\n# Always use tabs in your answers.\n```\nWhat is wrong?"),
+        Vec::<String>::new()
+    );
+    assert_eq!(quotes("> I prefer the first edition.\nShe wrote that."), Vec::<String>::new());
+    assert_eq!(quotes("What does \"I prefer tea over coffee\" mean in German?"), Vec::<String>::new());
+}
+
+#[test]
+fn the_evidence_is_the_statement_and_not_what_is_asked_beside_it() {
+    assert_eq!(
+        quotes(
+            "I'm building a small app, so I prefer libraries without dependencies, can you help me choose one?"
+        ),
+        ["I prefer libraries without dependencies"]
+    );
+    assert_eq!(
+        quotes("Thanks! From now on, answer in German. How is the weather — naïve question, I know?"),
+        ["From now on, answer in German"]
+    );
+}
+
+#[test]
+fn a_list_of_preferences_is_read_item_by_item() {
+    let listed = quotes(
+        "My preferences:\n- metric units\n- no small talk\n- short variable names in my code\n\nWrite a sorter.",
+    );
+    assert_eq!(listed, ["metric units", "no small talk", "short variable names in my code"]);
+}
+
+#[test]
+fn what_holds_here_only_and_what_is_about_answers_is_told() {
+    let one = |text: &str| found(said("user", text)).remove(0);
+    assert!(one("For the rest of this chat, answer in Spanish.").in_conversation);
+    assert!(one("Please keep answers short.").is_general);
+    assert!(!one("I prefer window seats.").is_general);
+    assert_eq!(one("Always cite sources when I ask about law.").focus(), "law");
+    assert!(one("Actually, tabs are fine now.").is_permission);
+}
+
+#[test]
+fn a_text_has_no_more_than_so_many() {
+    assert_eq!(found(said("user", &"I prefer red wine over white wine.\n\n".repeat(200))).len(), OF_TEXT_MAX);
+}
+
+#[test]
+fn time_grows_as_the_text_does() {
+    // A reader of another order would not end within anybody's patience.
+    for text in
+        ["always ", "when I ask, ", "I prefer it when ", "\"", "- never, ", "so and but ", "\n", "a:\n"]
+    {
+        let long = format!("x{}", text.repeat(300_000 / text.len()));
+        assert!(found(said("user", &long)).len() <= OF_TEXT_MAX);
+    }
+}
+
+fn gist(text: &str) -> Gist {
+    let one = found(said("user", text)).remove(0);
+    Gist::new(&one.quote, one.condition.as_deref(), one.is_permission)
+}
+
+#[test]
+fn a_later_contrary_one_takes_the_place_of_an_earlier_one() {
+    for (earlier, later) in [
+        ("Never use tabs in my Python.", "Actually, tabs are fine now."),
+        ("Never use tabs in my Python.", "From now on, always use tabs in my Python."),
+        ("I prefer tea over coffee.", "I prefer coffee over tea now."),
+        ("Please keep answers short.", "I want detailed answers from now on."),
+        ("Don't use emojis in your replies.", "You can use emojis again."),
+        ("Use metric units from now on.", "From now on, use imperial units."),
+        ("From now on, answer in German.", "From now on, answer in French."),
+        ("Always format dates in MM/DD/YYYY.", "Always format dates in ISO style."),
+        ("Call me Sam.", "Call me Samira."),
+        ("My favourite author is Le Guin.", "My favourite author is Tolkien."),
+        ("I prefer window seats.", "I prefer aisle seats now."),
+    ] {
+        assert!(gist(later).replaces(&gist(earlier)), "{earlier} | {later}");
+    }
+}
+
+#[test]
+fn what_is_about_another_thing_or_says_the_same_takes_no_place() {
+    for (earlier, later) in [
+        ("Never use tabs in my Python.", "Never use emojis in your replies."),
+        ("I prefer tea over coffee.", "I prefer trains over planes."),
+        ("Please keep answers short.", "I prefer long walks."),
+        ("I prefer window seats.", "I prefer window seats."),
+        ("Always cite sources when I ask about law.", "Never cite sources when I ask about recipes."),
+        ("Please keep answers short.", "Give detailed answers when I ask about physics."),
+        ("I never eat meat.", "I don't eat fish."),
+        ("I prefer minimal dependencies.", "I prefer automated deployments over manual ones."),
+    ] {
+        assert!(!gist(later).replaces(&gist(earlier)), "{earlier} | {later}");
+    }
+}
+
+fn candidate<'a>(quote: &'a str, condition: Option<&'a str>, similarity: Option<f32>) -> Candidate<'a> {
+    let one = found(said("user", quote)).remove(0);
+    Candidate {
+        quote,
+        condition,
+        is_general: one.is_general,
+        is_permission: one.is_permission,
+        similarity,
+        of_passage: None,
+    }
+}
+
+#[test]
+fn what_the_question_meets_comes_first_and_what_is_irrelevant_is_not_shown() {
+    let candidates = [
+        candidate("Please keep answers short", None, Some(0.05)),
+        candidate("Always cite sources when I ask about law", Some("when I ask about law"), Some(0.1)),
+        candidate("Never use tabs in my Python", Some("in my Python"), Some(0.2)),
+        candidate("I prefer window seats", None, Some(0.02)),
+        candidate(
+            "Explain it step by step when I ask about sorting",
+            Some("when I ask about sorting"),
+            Some(0.6),
+        ),
+    ];
+    assert_eq!(choose("Can you write a function that sorts a list?", &candidates), [4, 2, 0]);
+}
+
+#[test]
+fn without_vectors_words_decide() {
+    let candidates = [
+        candidate(
+            "Always cite sources when I ask about contract law",
+            Some("when I ask about contract law"),
+            None,
+        ),
+        candidate("I prefer window seats", None, None),
+    ];
+    assert_eq!(choose("What does contract law say about gifts?", &candidates), [0]);
+    assert_eq!(choose("Book me a flight to Rome", &candidates), [1]);
+}
+
+#[test]
+fn what_says_the_same_is_shown_once_and_never_more_than_five() {
+    let same = candidate("I prefer tea over coffee", None, Some(0.8));
+    assert_eq!(choose("tea", &[same, same, same]), [0]);
+    let texts: Vec<String> = ["wine", "beer", "milk", "water", "juice", "cider", "cocoa"]
+        .iter()
+        .map(|drink| format!("I prefer {drink}"))
+        .collect();
+    let many: Vec<Candidate<'_>> = texts.iter().map(|text| candidate(text, None, Some(0.9))).collect();
+    assert_eq!(choose("drinks", &many).len(), DIRECTIVES_MAX);
+}

@@ -1,0 +1,274 @@
+//! Directives: found when a text is stored, compared with those that are there, and chosen for a question.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use memory_core::directive::{Candidate, FoundDirective, Gist, choose, find_directives, focus};
+use memory_core::id::{Namespace, RevisionId};
+use memory_core::job::{JobKind, Priority};
+use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
+use memory_language::text::CharSpan;
+use memory_store::directives::{self, ComparedDirective, NewDirective, StoredDirective, Unembedded, Wanted};
+use memory_store::events::Source;
+use memory_store::models::ActiveModel;
+use memory_store::search::{Filters, QueryVector};
+use memory_store::{Conn, Store, StoreError, Tx, jobs};
+
+use crate::error::on_own_thread;
+use crate::recall::{Ranked, RecallRequest};
+use crate::{EngineError, Memory};
+
+/// With how many of the newest of its namespace a new one is compared.
+const COMPARED_MAX: i64 = 500;
+/// How many that hold are read for a question; the most like it.
+const READ_MAX: i64 = 60;
+/// How many that are about answers as such a session may begin with.
+const STANDING_MAX: usize = 20;
+/// How many vectors are made and written at a time.
+const BATCH: i64 = 64;
+
+/// A standing instruction or preference of the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Directive {
+    pub artifact_id: String,
+    /// The artifact's content at the span.
+    pub quote: String,
+    pub span: CharSpan,
+    pub condition: Option<String>,
+    /// The conversation that it holds in, where it does not hold everywhere.
+    pub conversation_id: Option<String>,
+    pub since: Timestamp,
+}
+
+impl From<StoredDirective> for Directive {
+    fn from(stored: StoredDirective) -> Self {
+        Self {
+            artifact_id: stored.artifact_id,
+            quote: stored.quote,
+            span: stored.span,
+            condition: stored.condition,
+            conversation_id: stored.conversation_id,
+            since: stored.since,
+        }
+    }
+}
+
+/// The directives of a text, each with its vector where the model is there.
+pub(crate) async fn with_vectors(
+    model: Option<(Arc<dyn EmbeddingModel>, ActiveModel)>,
+    found: Vec<FoundDirective>,
+) -> Vec<NewDirective> {
+    let mut made = Vec::new();
+    if let Some((model, active)) = model.filter(|_| !found.is_empty()) {
+        let texts = found.iter().map(|found| found.focus().to_owned()).collect();
+        match model.embed_passages(texts).await {
+            Ok(embedded) => {
+                made = embedded.into_iter().map(|made| (active.model_id, made.vector)).collect();
+            }
+            Err(error) => tracing::warn!(%error, "vectors of directives will be computed later"),
+        }
+    }
+    let mut made = made.into_iter();
+    found.into_iter().map(|found| NewDirective { found, vector: made.next() }).collect()
+}
+
+/// Writes the directives of a revision, and which others they take the place of or are replaced by.
+pub(crate) async fn put(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    new: &[NewDirective],
+) -> Result<(), StoreError> {
+    let ids = directives::put(tx, ns, revision_id, new).await?;
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let all = directives::compared(tx, ns, revision_id, COMPARED_MAX).await?;
+    directives::set_replacements(tx, ns, &ids, &replacements(&all, revision_id)).await?;
+    Ok(())
+}
+
+/// The pairs of an earlier and a later directive, one of them of the revision, in which the later takes the place.
+fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64, i64)> {
+    let gist = |directive: &ComparedDirective| {
+        Gist::new(&directive.quote, directive.condition.as_deref(), directive.is_permission)
+    };
+    let with_gists: Vec<(&ComparedDirective, Gist)> = all.iter().map(|it| (it, gist(it))).collect();
+    let mut pairs = Vec::new();
+    for (own, own_gist) in with_gists.iter().filter(|(it, _)| it.revision_id == revision_id) {
+        for (other, other_gist) in &with_gists {
+            let (earlier, later) = match order(own, other) {
+                Ordering::Greater => ((other, other_gist), (own, own_gist)),
+                Ordering::Less => ((own, own_gist), (other, other_gist)),
+                Ordering::Equal => continue,
+            };
+            // What holds in one conversation changes nothing elsewhere.
+            let is_elsewhere = later.0.in_conversation
+                && (!earlier.0.in_conversation || earlier.0.conversation_id != later.0.conversation_id);
+            if !is_elsewhere && later.1.replaces(earlier.1) {
+                pairs.push((earlier.0.directive_id, later.0.directive_id));
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
+}
+
+/// Which of two was said later.
+fn order(one: &ComparedDirective, other: &ComparedDirective) -> Ordering {
+    let turns = if one.conversation_id.is_some() && one.conversation_id == other.conversation_id {
+        one.turn_index.cmp(&other.turn_index)
+    } else {
+        Ordering::Equal
+    };
+    one.said_at
+        .cmp(&other.said_at)
+        .then(turns)
+        .then(one.revision_id.cmp(&other.revision_id))
+        .then(one.start_char.cmp(&other.start_char))
+}
+
+/// What the sources of an extraction state: texts that were stored before directives were looked for have theirs now.
+pub(crate) async fn of_sources(
+    sources: &[Source],
+) -> Result<Vec<(RevisionId, Vec<NewDirective>)>, EngineError> {
+    let read: Vec<_> = sources
+        .iter()
+        .filter(|source| source.unread)
+        .map(|source| (source.revision_id, source.content.clone(), source.meta.clone()))
+        .collect();
+    on_own_thread(move || {
+        let found = |content: &str, meta: &_| find_directives(content, meta).into_iter();
+        read.iter()
+            .map(|(id, content, meta)| {
+                let new = found(content, meta).map(|found| NewDirective { found, vector: None });
+                (*id, new.collect())
+            })
+            .collect()
+    })
+    .await
+}
+
+/// Writes what revisions state; the vectors of what is new come by jobs.
+pub(crate) async fn put_all(
+    tx: &mut Tx,
+    ns: &Namespace,
+    stated: Vec<(RevisionId, Vec<NewDirective>)>,
+    priority: Priority,
+) -> Result<(), StoreError> {
+    let (with, without): (Vec<_>, Vec<_>) = stated.into_iter().partition(|(_, new)| !new.is_empty());
+    if !without.is_empty() {
+        let revisions: Vec<RevisionId> = without.into_iter().map(|(id, _)| id).collect();
+        directives::clear(tx, ns, &revisions).await?;
+    }
+    for (revision_id, new) in with {
+        if !directives::lock_revision(tx, ns, revision_id).await? {
+            continue;
+        }
+        put(tx, ns, revision_id, &new).await?;
+        if directives::lacks_vectors(tx, ns, revision_id).await? {
+            jobs::queue(tx, ns, JobKind::Embed, revision_id, priority).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Computes the vectors that are missing, of one revision or of all.
+pub(crate) async fn embed_missing(
+    store: &Store,
+    model: &dyn EmbeddingModel,
+    active: &ActiveModel,
+    of: Option<(&Namespace, RevisionId)>,
+) -> Result<Result<(), EmbeddingError>, StoreError> {
+    let mut after = 0;
+    loop {
+        let mut conn = store.acquire().await?;
+        let batch = directives::without_vector(&mut conn, of, active.model_id, after, BATCH).await?;
+        drop(conn);
+        let Some(last) = batch.last() else { return Ok(Ok(())) };
+        after = last.directive_id;
+        let text = |it: &Unembedded| focus(&it.quote, it.condition.as_deref()).to_owned();
+        let made = match model.embed_in_background(batch.iter().map(text).collect()).await {
+            Ok(made) => made,
+            Err(error) => return Ok(Err(error)),
+        };
+        let vectors = batch.iter().map(|it| it.directive_id).zip(made.into_iter().map(|made| made.vector));
+        directives::write_vectors(&mut *store.acquire().await?, active.model_id, vectors.collect()).await?;
+    }
+}
+
+/// What a question is known by.
+pub(crate) struct QuestionRead<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) embedded: Option<&'a (Arc<Embedded>, ActiveModel)>,
+    /// The revisions that were found, with the similarity of their passages.
+    pub(crate) found: Vec<(RevisionId, f32)>,
+}
+
+impl<'a> QuestionRead<'a> {
+    pub(crate) fn new(
+        text: &'a str,
+        embedded: Option<&'a (Arc<Embedded>, ActiveModel)>,
+        ranked: &[Ranked],
+    ) -> Self {
+        let similarity = |ranked: &Ranked| Some((ranked.revision_id, ranked.explanation.vector?.score));
+        Self { text, embedded, found: ranked.iter().filter_map(similarity).collect() }
+    }
+}
+
+impl Memory {
+    /// The directives that bear on a question, best first.
+    pub(crate) async fn directives(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        request: &RecallRequest,
+        question: QuestionRead<'_>,
+    ) -> Result<Vec<Directive>, EngineError> {
+        let filters = Filters { include_superseded: false, ..request.filters.clone() };
+        let query =
+            question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
+        let wanted = Wanted { filters: &filters, query, found: &question.found, limit: READ_MAX };
+        let stored = directives::holding(conn, ns, wanted).await?;
+        let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
+        let chosen = choose(question.text, &candidates);
+        let mut stored: Vec<Option<StoredDirective>> = stored.into_iter().map(Some).collect();
+        Ok(chosen.into_iter().filter_map(|at| stored[at].take()).map(Directive::from).collect())
+    }
+
+    /// The directives that hold, those about answers as such first, each time the newest first: what a session may
+    /// begin with.
+    pub async fn standing_directives(&self, ns: &Namespace) -> Result<Vec<Directive>, EngineError> {
+        self.recovery
+            .retry_transient(|| async {
+                let filters = Filters::default();
+                let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX };
+                let mut stored = directives::holding(&mut *self.store.acquire().await?, ns, wanted).await?;
+                // What is about answers as such comes first; what repeats an earlier one is not there twice.
+                stored.sort_by_key(|directive| !directive.is_general);
+                let mut shown: Vec<(Directive, Gist)> = Vec::new();
+                for directive in stored {
+                    let candidate = candidate(&directive);
+                    let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
+                    if shown.len() < STANDING_MAX && !shown.iter().any(|(_, it)| it.repeats(&gist)) {
+                        shown.push((directive.into(), gist));
+                    }
+                }
+                Ok(shown.into_iter().map(|(directive, _)| directive).collect())
+            })
+            .await
+    }
+}
+
+fn candidate(stored: &StoredDirective) -> Candidate<'_> {
+    Candidate {
+        quote: &stored.quote,
+        condition: stored.condition.as_deref(),
+        is_general: stored.is_general,
+        is_permission: stored.is_permission,
+        similarity: stored.similarity,
+        of_passage: stored.of_passage,
+    }
+}

@@ -1,0 +1,357 @@
+//! Directives: what the user wants for longer than one answer, which of them hold, and their vectors.
+
+use jiff::Timestamp;
+use jiff_sqlx::Timestamp as SqlTimestamp;
+use memory_core::directive::FoundDirective;
+use memory_core::id::{Namespace, RevisionId};
+use memory_language::text::CharSpan;
+use pgvector::Vector;
+use sqlx::postgres::PgRow;
+use sqlx::{QueryBuilder, Row};
+
+use crate::search::{Filters, QueryVector, push_filters};
+use crate::{Conn, StoreError, Tx};
+
+/// A directive on its way to its revision.
+#[derive(Debug, Clone)]
+pub struct NewDirective {
+    pub found: FoundDirective,
+    /// With the model that made it.
+    pub vector: Option<(i16, Vec<f32>)>,
+}
+
+/// A directive as it is compared with others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedDirective {
+    pub directive_id: i64,
+    pub revision_id: RevisionId,
+    pub quote: String,
+    pub condition: Option<String>,
+    pub is_permission: bool,
+    pub in_conversation: bool,
+    pub start_char: usize,
+    pub said_at: Timestamp,
+    pub conversation_id: Option<String>,
+    pub turn_index: Option<i32>,
+}
+
+/// A directive that holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredDirective {
+    pub artifact_id: String,
+    pub quote: String,
+    pub span: CharSpan,
+    pub condition: Option<String>,
+    pub is_general: bool,
+    pub is_permission: bool,
+    /// The conversation that it holds in, where it does not hold everywhere.
+    pub conversation_id: Option<String>,
+    pub since: Timestamp,
+    /// Of its focus to a question: the cosine.
+    pub similarity: Option<f32>,
+    /// Of the passage that it stands in, as it was given.
+    pub of_passage: Option<f32>,
+}
+
+/// What is looked for among those that hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    pub filters: &'a Filters,
+    pub query: Option<QueryVector<'a>>,
+    /// Revisions that a search has found, with the similarity of their passages.
+    pub found: &'a [(RevisionId, f32)],
+    pub limit: i64,
+}
+
+/// Writes the directives of a revision in the place of those that it had. Those that stay keep their vectors.
+pub async fn put(
+    tx: &mut Tx,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    directives: &[NewDirective],
+) -> Result<Vec<i64>, StoreError> {
+    let starts: Vec<i32> = directives.iter().map(|new| new.found.span.start as i32).collect();
+    sqlx::query(
+        "delete from directive where namespace = $1 and revision_id = $2 and not start_char = any($3)",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(&starts)
+    .execute(&mut **tx)
+    .await?;
+    if directives.is_empty() {
+        return Ok(Vec::new());
+    }
+    let found = |value: fn(&FoundDirective) -> bool| -> Vec<bool> {
+        directives.iter().map(|new| value(&new.found)).collect()
+    };
+    let vectors = directives.iter().map(|new| new.vector.as_ref());
+    sqlx::query(
+        "insert into directive (namespace, revision_id, start_char, end_char, quote, condition, is_general,
+             is_permission, in_conversation, model_id, embedding)
+         select $1, $2, u.*
+         from unnest($3::int[], $4::int[], $5::text[], $6::text[], $7::bool[], $8::bool[], $9::bool[],
+             $10::smallint[], $11::vector[]) u
+         on conflict (namespace, revision_id, start_char) do update
+         set end_char = excluded.end_char, quote = excluded.quote, condition = excluded.condition,
+             is_general = excluded.is_general, is_permission = excluded.is_permission,
+             in_conversation = excluded.in_conversation,
+             model_id = case when (directive.quote, directive.condition) is not distinct from (excluded.quote, excluded.condition)
+                             then directive.model_id else excluded.model_id end,
+             embedding = case when (directive.quote, directive.condition) is not distinct from (excluded.quote, excluded.condition)
+                              then directive.embedding else excluded.embedding end",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(&starts)
+    .bind(directives.iter().map(|new| new.found.span.end as i32).collect::<Vec<_>>())
+    .bind(directives.iter().map(|new| new.found.quote.as_str()).collect::<Vec<_>>())
+    .bind(directives.iter().map(|new| new.found.condition.as_deref()).collect::<Vec<_>>())
+    .bind(found(|found| found.is_general))
+    .bind(found(|found| found.is_permission))
+    .bind(found(|found| found.in_conversation))
+    .bind(vectors.clone().map(|made| made.map(|(model, _)| *model)).collect::<Vec<_>>())
+    .bind(vectors.map(|made| made.map(|(_, vector)| Vector::from(vector.clone()))).collect::<Vec<_>>())
+    .execute(&mut **tx)
+    .await?;
+    Ok(sqlx::query_scalar("select directive_id from directive where namespace = $1 and revision_id = $2")
+        .bind(ns.as_str())
+        .bind(revision_id.0)
+        .fetch_all(&mut **tx)
+        .await?)
+}
+
+/// Takes away the directives of revisions that state none.
+pub async fn clear(tx: &mut Tx, ns: &Namespace, revisions: &[RevisionId]) -> Result<(), StoreError> {
+    sqlx::query("delete from directive where namespace = $1 and revision_id = any($2)")
+        .bind(ns.as_str())
+        .bind(revisions.iter().map(|id| id.0).collect::<Vec<_>>())
+        .execute(&mut **tx)
+        .await?;
+    Ok(())
+}
+
+/// Whether the revision is there; it stays until the transaction ends.
+pub async fn lock_revision(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<bool, StoreError> {
+    let found =
+        sqlx::query("select from artifact_revision where namespace = $1 and revision_id = $2 for key share")
+            .bind(ns.as_str())
+            .bind(revision_id.0)
+            .fetch_optional(&mut **tx)
+            .await?;
+    Ok(found.is_some())
+}
+
+/// Whether a directive of the revision has no vector of any model.
+pub async fn lacks_vectors(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<bool, StoreError> {
+    Ok(sqlx::query_scalar(
+        "select exists (select from directive where namespace = $1 and revision_id = $2 and model_id is null)",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .fetch_one(&mut **tx)
+    .await?)
+}
+
+/// The newest of the namespace, and those of a revision among them.
+pub async fn compared(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    limit: i64,
+) -> Result<Vec<ComparedDirective>, StoreError> {
+    let rows = sqlx::query(
+        "select d.directive_id, d.revision_id, d.quote, d.condition, d.is_permission, d.in_conversation, d.start_char,
+                coalesce(r.date, r.created_at) as said_at, r.conversation_id, r.turn_index
+         from directive d
+         join artifact_revision r using (namespace, revision_id)
+         where d.namespace = $1
+         order by d.revision_id = $2 desc, said_at desc, d.directive_id desc
+         limit $3",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?;
+    rows.iter().map(compared_of).collect()
+}
+
+fn compared_of(row: &PgRow) -> Result<ComparedDirective, StoreError> {
+    Ok(ComparedDirective {
+        directive_id: row.try_get("directive_id")?,
+        revision_id: RevisionId(row.try_get("revision_id")?),
+        quote: row.try_get("quote")?,
+        condition: row.try_get("condition")?,
+        is_permission: row.try_get("is_permission")?,
+        in_conversation: row.try_get("in_conversation")?,
+        start_char: row.try_get::<i32, _>("start_char")? as usize,
+        said_at: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
+        conversation_id: row.try_get("conversation_id")?,
+        turn_index: row.try_get("turn_index")?,
+    })
+}
+
+/// Records pairs of an earlier directive and a later one that takes its place, instead of all that the directives given
+/// were in before.
+pub async fn set_replacements(
+    tx: &mut Tx,
+    ns: &Namespace,
+    of: &[i64],
+    pairs: &[(i64, i64)],
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "delete from directive_replacement where namespace = $1 and (earlier = any($2) or later = any($2))",
+    )
+    .bind(ns.as_str())
+    .bind(of)
+    .execute(&mut **tx)
+    .await?;
+    if pairs.is_empty() {
+        return Ok(());
+    }
+    let (earlier, later): (Vec<i64>, Vec<i64>) = pairs.iter().copied().unzip();
+    // One of them may be forgotten just now.
+    sqlx::query(
+        "insert into directive_replacement (namespace, earlier, later)
+         select $1, u.earlier, u.later
+         from unnest($2::bigint[], $3::bigint[]) u (earlier, later)
+         where (select count(*) from (select from directive d
+                                      where d.namespace = $1 and d.directive_id in (u.earlier, u.later)
+                                      for key share) there) = 2
+         on conflict do nothing",
+    )
+    .bind(ns.as_str())
+    .bind(earlier)
+    .bind(later)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// Those that hold, under filters on their revisions: the ones most like the question first, and of equals the newest. What
+/// only allows something is among them where it took the place of another.
+pub async fn holding(
+    conn: &mut Conn,
+    ns: &Namespace,
+    wanted: Wanted<'_>,
+) -> Result<Vec<StoredDirective>, StoreError> {
+    let mut statement = QueryBuilder::new(
+        "select * from (
+         select d.directive_id, r.artifact_id, d.quote, d.start_char, d.end_char, d.condition, d.is_general, d.is_permission,
+                case when d.in_conversation then r.conversation_id end as conversation_id,
+                coalesce(r.date, r.created_at) as said_at, f.cosine as of_passage, ",
+    );
+    match wanted.query {
+        // Only the model's number, ours, is written into the statement.
+        Some(query) => {
+            statement
+                .push(format!("case when d.model_id = {} then (-(d.embedding <#> ", query.model.model_id));
+            statement.push_bind(Vector::from(query.vector.to_vec())).push("))::real end as similarity");
+        }
+        None => {
+            statement.push("null::real as similarity");
+        }
+    }
+    let (revisions, cosines): (Vec<i64>, Vec<f32>) =
+        wanted.found.iter().map(|(revision, cosine)| (revision.0, *cosine)).unzip();
+    statement.push(
+        " from directive d join artifact_revision r using (namespace, revision_id)
+          left join (select u.revision_id, max(u.cosine) as cosine from unnest(",
+    );
+    statement.push_bind(revisions).push("::bigint[], ").push_bind(cosines);
+    statement.push(
+        "::real[]) u (revision_id, cosine) group by u.revision_id) f on f.revision_id = d.revision_id
+         where d.namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned()).push(" and r.is_latest and");
+    push_filters(&mut statement, ns, wanted.filters);
+    statement.push(" and (not d.in_conversation or r.conversation_id = ");
+    statement.push_bind(wanted.filters.conversation_id.clone());
+    statement.push(
+        ") and not exists (select from directive_replacement x
+                           join directive later on later.namespace = x.namespace and later.directive_id = x.later
+                           join artifact_revision s on s.namespace = later.namespace and s.revision_id = later.revision_id
+                           where x.namespace = d.namespace and x.earlier = d.directive_id and s.is_latest)
+           and (not d.is_permission
+                or exists (select from directive_replacement x where x.namespace = d.namespace and x.later = d.directive_id))
+         ) holding
+         order by greatest(of_passage, similarity) desc nulls last, said_at desc, directive_id desc
+         limit ",
+    );
+    statement.push_bind(wanted.limit);
+    let rows = statement.build().fetch_all(conn).await?;
+    rows.iter().map(stored_of).collect()
+}
+
+fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
+    let char_at = |column: &str| row.try_get::<i32, _>(column).map(|at| at as usize);
+    Ok(StoredDirective {
+        artifact_id: row.try_get("artifact_id")?,
+        quote: row.try_get("quote")?,
+        span: CharSpan::new(char_at("start_char")?, char_at("end_char")?),
+        condition: row.try_get("condition")?,
+        is_general: row.try_get("is_general")?,
+        is_permission: row.try_get("is_permission")?,
+        conversation_id: row.try_get("conversation_id")?,
+        since: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
+        similarity: row.try_get("similarity")?,
+        of_passage: row.try_get("of_passage")?,
+    })
+}
+
+/// A directive whose vector is missing, of any namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unembedded {
+    pub directive_id: i64,
+    pub quote: String,
+    pub condition: Option<String>,
+}
+
+/// The directives that the model has no vector for, of one revision or of all, in order behind this one.
+pub async fn without_vector(
+    conn: &mut Conn,
+    of: Option<(&Namespace, RevisionId)>,
+    model_id: i16,
+    after: i64,
+    limit: i64,
+) -> Result<Vec<Unembedded>, StoreError> {
+    let rows: Vec<(i64, String, Option<String>)> = sqlx::query_as(
+        "select directive_id, quote, condition
+         from directive
+         where model_id is distinct from $1 and directive_id > $2
+           and ($3::text is null or (namespace = $3 and revision_id = $4))
+         order by directive_id
+         limit $5",
+    )
+    .bind(model_id)
+    .bind(after)
+    .bind(of.map(|(ns, _)| ns.as_str()))
+    .bind(of.map_or(0, |(_, revision)| revision.0))
+    .bind(limit)
+    .fetch_all(conn)
+    .await?;
+    let unembedded = |(directive_id, quote, condition)| Unembedded { directive_id, quote, condition };
+    Ok(rows.into_iter().map(unembedded).collect())
+}
+
+/// Writes vectors of directives, as far as these are still there.
+pub async fn write_vectors(
+    conn: &mut Conn,
+    model_id: i16,
+    vectors: Vec<(i64, Vec<f32>)>,
+) -> Result<(), StoreError> {
+    let (ids, vectors): (Vec<i64>, Vec<Vector>) =
+        vectors.into_iter().map(|(id, vector)| (id, Vector::from(vector))).unzip();
+    sqlx::query(
+        "update directive d set model_id = $1, embedding = u.embedding
+         from unnest($2::bigint[], $3::vector[]) u (directive_id, embedding)
+         where d.directive_id = u.directive_id",
+    )
+    .bind(model_id)
+    .bind(ids)
+    .bind(vectors)
+    .execute(conn)
+    .await?;
+    Ok(())
+}

@@ -1,0 +1,213 @@
+//! Directives: lasting instructions and preferences are found when a text is stored, and answered where they bear on
+//! the question.
+
+use memory_core::artifact::Draft;
+use memory_core::id::AnyId;
+use memory_engine::directives::Directive;
+use memory_engine::recall::RecallDraft;
+use memory_tests::process::{DataDir, Server};
+use memory_tests::{Fixture, turn};
+use serde_json::json;
+
+use crate::archive::{exported_as, import};
+use crate::shorthand::{execute, light, ns, query};
+use crate::stand_ins::line_reader;
+
+fn user(conversation: &str, index: i64, date: &str, content: &str) -> Draft {
+    Draft { role: Some("user".into()), date: Some(date.into()), ..turn(conversation, index, "user", content) }
+}
+
+fn assistant(conversation: &str, index: i64, content: &str) -> Draft {
+    Draft { role: Some("assistant".into()), ..turn(conversation, index, "assistant", content) }
+}
+
+async fn shown(f: &Fixture, question: &str) -> Vec<Directive> {
+    f.recall_as(query(question)).await.directives
+}
+
+async fn quotes(f: &Fixture, question: &str) -> Vec<String> {
+    shown(f, question).await.into_iter().map(|directive| directive.quote).collect()
+}
+
+#[tokio::test]
+async fn an_instruction_is_found_though_the_question_has_no_word_of_it() {
+    let f = Fixture::new().await;
+    let id = f
+        .remember_as(user(
+            "chat",
+            0,
+            "2026-03-01",
+            "Hi! Always format code with syntax highlighting when I ask about implementation.",
+        ))
+        .await
+        .id;
+    f.remember_as(assistant("chat", 1, "Always happy to help. I prefer to highlight everything.")).await;
+    f.remember_as(user(
+        "chat",
+        2,
+        "2026-03-01",
+        "Please keep answers short. What about Bob, who prefers tea?",
+    ))
+    .await;
+    f.remember_as(user("chat", 4, "2026-03-02", "Always mention visa rules when I ask about travel.")).await;
+    let found = shown(&f, "How would one code a binary search in Rust?").await;
+    let first = &found[0];
+    assert_eq!(first.quote, "Always format code with syntax highlighting when I ask about implementation");
+    assert_eq!(first.condition.as_deref(), Some("when I ask about implementation"));
+    assert_eq!(first.artifact_id, id.0);
+    assert_eq!(first.since.to_string(), "2026-03-01T00:00:00Z");
+    assert_eq!((first.span.start, first.conversation_id.clone()), (4, None));
+    let others: Vec<&str> = found[1..].iter().map(|directive| directive.quote.as_str()).collect();
+    assert_eq!(others, ["keep answers short"], "what holds on another condition is not shown");
+}
+
+#[tokio::test]
+async fn a_later_contrary_one_takes_the_place_whatever_the_order_of_storing() {
+    for is_reversed in [false, true] {
+        let f = Fixture::new().await;
+        let mut said = [
+            user("chat", 0, "2026-01-05", "Never use tabs in my Python."),
+            user("chat", 6, "2026-02-05", "Actually, tabs are fine now."),
+        ];
+        if is_reversed {
+            said.reverse();
+        }
+        for draft in said {
+            f.remember_as(draft).await;
+        }
+        assert_eq!(quotes(&f, "Should I indent a Python file with tabs?").await, ["tabs are fine now"]);
+    }
+}
+
+#[tokio::test]
+async fn forgetting_a_text_takes_its_directives_along_and_what_it_replaced_holds_again() {
+    let f = Fixture::new().await;
+    f.remember_as(user("chat", 0, "2026-01-05", "I prefer tea over coffee.")).await;
+    let later = f.remember_as(user("chat", 1, "2026-01-06", "I prefer coffee over tea now.")).await.id;
+    assert_eq!(quotes(&f, "Tea or coffee?").await, ["I prefer coffee over tea now"]);
+    f.memory.forget(&f.ns, &AnyId::Artifact(later), true).await.unwrap();
+    assert_eq!(quotes(&f, "Tea or coffee?").await, ["I prefer tea over coffee"]);
+    f.memory.forget_namespace(&f.ns).await.unwrap();
+    assert_eq!(f.count("select count(*) from directive").await, 0);
+    assert_eq!(f.count("select count(*) from directive_replacement").await, 0);
+}
+
+#[tokio::test]
+async fn a_replaced_text_states_nothing_any_more() {
+    let f = Fixture::new().await;
+    let page = |content: &str| Draft {
+        content: content.into(),
+        context: Some("preference".into()),
+        source: Some("profile".into()),
+        source_id: Some("drinks".into()),
+        ..Draft::default()
+    };
+    f.remember_as(page("Dark roast, no sugar.")).await;
+    assert_eq!(quotes(&f, "How do I like my coffee roast?").await, ["Dark roast, no sugar"]);
+    f.remember_as(page("Green tea with honey.")).await;
+    assert_eq!(quotes(&f, "Which tea should I buy?").await, ["Green tea with honey"]);
+    assert!(quotes(&f, "dark roast").await.iter().all(|quote| quote != "Dark roast, no sugar"));
+}
+
+#[tokio::test]
+async fn namespaces_filters_and_conversations_hold_for_directives() {
+    let mut f = Fixture::new().await;
+    f.remember_as(user("one", 0, "2026-01-05", "I prefer window seats on trains.")).await;
+    f.remember_as(user("two", 0, "2026-02-05", "In this chat, answer in Spanish.")).await;
+    let asked = "Which seat should I book on the train?";
+    assert_eq!(quotes(&f, asked).await, ["I prefer window seats on trains"]);
+    let inside =
+        |conversation: &str| RecallDraft { conversation_id: Some(conversation.into()), ..query(asked) };
+    let of_two = f.recall_as(inside("two")).await.directives;
+    assert_eq!(of_two.len(), 1);
+    assert_eq!(
+        (of_two[0].quote.as_str(), of_two[0].conversation_id.as_deref()),
+        ("In this chat, answer in Spanish", Some("two"))
+    );
+    let later = RecallDraft { date_from: Some("2026-01-10".into()), ..query(asked) };
+    assert!(f.recall_as(later).await.directives.is_empty());
+    f.ns = ns("other");
+    assert!(shown(&f, asked).await.is_empty());
+}
+
+#[tokio::test]
+async fn texts_that_were_stored_before_have_theirs_when_they_are_extracted_again() {
+    let f = Fixture::new().await;
+    f.remember_as(user("chat", 0, "2026-01-05", "I prefer window seats on trains.")).await;
+    f.drain().await;
+    execute(&f, "delete from directive").await;
+    let asked = "Which seat should I book on the train?";
+    assert!(shown(&f, asked).await.is_empty());
+    execute(
+        &f,
+        "insert into event_jobs (namespace, kind, revision_id) select namespace, 'extract', revision_id from artifact_revision",
+    )
+    .await;
+    f.drain().await;
+    assert_eq!(quotes(&f, asked).await, ["I prefer window seats on trains"]);
+    assert_eq!(f.count("select count(*) from directive where embedding is null").await, 0);
+}
+
+#[tokio::test]
+async fn whose_words_they_are_may_be_said_later() {
+    let f = light(line_reader()).await;
+    let draft = Draft { role: None, ..turn("chat", 0, "Ann", "I prefer window seats on trains.") };
+    f.remember_as(draft.clone()).await;
+    assert_eq!(
+        f.count("select count(*) from directive").await,
+        0,
+        "people in a conversation are not the user"
+    );
+    f.remember_as(Draft { role: Some("user".into()), ..draft }).await;
+    assert_eq!(f.count("select count(*) from directive").await, 1);
+}
+
+#[tokio::test]
+async fn an_import_has_the_directives_of_the_texts() {
+    let f = Fixture::new().await;
+    f.remember_as(user("chat", 0, "2026-01-05", "Never use tabs in my Python.")).await;
+    f.remember_as(user("chat", 1, "2026-01-06", "I prefer window seats on trains.")).await;
+    f.drain().await;
+    let archive = exported_as(&f.memory, &f.ns, false).await;
+    let copy = Fixture::new().await;
+    import(&copy, &archive).await;
+    copy.drain().await;
+    let asked = "Which seat should I book on the train?";
+    assert_eq!(shown(&copy, asked).await, shown(&f, asked).await);
+    assert_eq!(copy.count("select count(*) from directive where embedding is null").await, 0);
+}
+
+#[tokio::test]
+async fn the_answer_counts_directives_within_its_bound_and_the_prompt_shows_them() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    let chat =
+        "User: Please keep answers short.\nUser: Always give prices in euros when I ask about hotels.\n";
+    let kept = server.ask("remember", json!({"content": chat, "context": "chat"})).await;
+    server
+        .ask(
+            "remember",
+            json!({"content": "The Seaview hotel in Split has rooms with a balcony. ".repeat(30)}),
+        )
+        .await;
+    let answer = server.ask("recall", json!({"query": "Which hotel should I take in Split?"})).await;
+    let directives = answer["directives"].as_array().expect("directives");
+    assert_eq!(directives.len(), 2, "{answer}");
+    assert_eq!(directives[0]["text"], "Always give prices in euros when I ask about hotels");
+    assert_eq!(directives[0]["condition"], "when I ask about hotels");
+    assert_eq!((&directives[0]["scope"], &directives[0]["artifact_id"]), (&json!("namespace"), &kept["id"]));
+    let start = directives[0]["evidence"]["start_char"].as_u64().expect("a place") as usize;
+    assert!(chat[start..].starts_with("Always give prices"), "{answer}");
+    let tight = server
+        .ask("recall", json!({"query": "Which hotel should I take in Split?", "max_tokens": 300}))
+        .await;
+    assert!(memory_core::chunk::count_tokens(&tight.to_string()) <= 300, "{tight}");
+    let prompt = server
+        .try_post(
+            &json!({"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "memory-guide"}}),
+        )
+        .await
+        .expect("an answer");
+    let text = prompt["result"]["messages"][1]["content"]["text"].as_str().expect("a second message");
+    assert!(text.contains("keep answers short") && text.contains("when I ask about hotels"), "{text}");
+}
