@@ -27,7 +27,7 @@ async fn exported(f: &Fixture) -> String {
 }
 
 async fn try_import(f: &Fixture, archive: &str) -> Result<ArchiveImported, EngineError> {
-    f.memory.archive().import(&f.ns, archive.as_bytes(), archive.len() as u64, &unreported).await
+    f.memory.archive().import(&f.ns, &mut archive.as_bytes(), archive.len() as u64, &unreported).await
 }
 
 pub(crate) async fn import(f: &Fixture, archive: &str) -> ArchiveImported {
@@ -350,7 +350,7 @@ async fn an_archive_may_come_into_another_namespace_of_the_same_database() {
     let archive = exported(&f).await;
     let copy = ns("copy");
     let imported =
-        f.memory.archive().import(&copy, archive.as_bytes(), 0, &unreported).await.expect("it is imported");
+        f.memory.archive().import(&copy, &mut archive.as_bytes(), 0, &unreported).await.expect("it is imported");
     assert_eq!(imported.observations, Tally { created: 7, known: 0 });
     assert_eq!(exported_as(&f.memory, &copy, false).await, archive);
     assert_eq!(exported(&f).await, archive);

@@ -22,7 +22,7 @@ async fn exported(f: &Fixture, scope: &GraphScope) -> String {
 }
 
 async fn import(f: &Fixture, scope: &GraphScope, lines: &str) -> Result<GraphImported, EngineError> {
-    f.memory.graph().import(&f.ns, scope, lines.as_bytes(), lines.len() as u64, &unreported).await
+    f.memory.graph().import(&f.ns, scope, &mut lines.as_bytes(), lines.len() as u64, &unreported).await
 }
 
 fn entity(name: &str, observations: &[&str]) -> GraphEntity {

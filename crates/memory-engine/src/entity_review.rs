@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::id::Namespace;
 use memory_store::entities::review::{self, EntityRow};
@@ -34,37 +35,42 @@ impl EntityReview {
     }
 
     /// Entities that are not merged into another, those mentioned most first, and how many there are without the limit.
-    pub async fn list(
-        &self,
-        ns: &Namespace,
-        filter: &EntityFilter,
-    ) -> Result<(Vec<ListedEntity>, i64), EngineError> {
-        let mut conn = self.store.acquire().await?;
-        Ok(review::list(&mut conn, ns, filter).await?)
+    pub fn list<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        filter: &'a EntityFilter,
+    ) -> BoxFuture<'a, Result<(Vec<ListedEntity>, i64), EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire().await?;
+            Ok(review::list(&mut conn, ns, filter).await?)
+        })
     }
 
     /// Pairs of entities that may be one and are not decided on, likeliest first.
-    pub async fn list_doubtful_pairs(
-        &self,
-        ns: &Namespace,
-        filter: &EntityFilter,
-    ) -> Result<(Vec<DoubtfulPair>, i64), EngineError> {
-        let mut conn = self.store.acquire().await?;
-        Ok(review::pairs(&mut conn, ns, filter).await?)
+    pub fn list_doubtful_pairs<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        filter: &'a EntityFilter,
+    ) -> BoxFuture<'a, Result<(Vec<DoubtfulPair>, i64), EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire().await?;
+            Ok(review::pairs(&mut conn, ns, filter).await?)
+        })
     }
 
     /// From now on `other` counts as `keep`. People with different e-mail addresses are only merged where the caller
     /// insists.
     #[tracing::instrument(skip_all, fields(%ns, keep, other))]
-    pub async fn merge(
-        &self,
-        ns: &Namespace,
+    pub fn merge<'a>(
+        &'a self,
+        ns: &'a Namespace,
         keep: i64,
         other: i64,
         insists: bool,
-    ) -> Result<Decided, EngineError> {
-        let unanswered = Mutex::new(None);
-        let answer = self
+    ) -> BoxFuture<'a, Result<Decided, EngineError>> {
+        Box::pin(async move {
+            let unanswered = Mutex::new(None);
+            let answer = self
             .recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let (first, second) = two(&mut tx, ns, keep, other).await?;
@@ -110,99 +116,119 @@ impl EntityReview {
             Ok(decided)
         })
         .await;
-        once(answer, unanswered)
+            once(answer, unanswered)
+        })
     }
 
     /// Undoes the merge of an entity. Gives it and the one that it was merged into.
     #[tracing::instrument(skip_all, fields(%ns, id))]
-    pub async fn split(&self, ns: &Namespace, id: i64) -> Result<Decided, EngineError> {
-        let unanswered = Mutex::new(None);
-        let answer = self
-            .recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
-                review::lock(&mut tx, ns).await?;
-                let row = one(&mut tx, ns, id).await?;
-                let Some(parent) = row.merged_into else {
-                    let hint = match row.absorbed.as_slice() {
-                        [] => "It was not merged into another.".to_owned(),
-                        [only] => format!("Entity {only} was merged into it: split {only}."),
-                        several => {
-                            let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
-                            format!("Entities {} were merged into it: split one of these.", ids.join(", "))
-                        }
+    pub fn split<'a>(&'a self, ns: &'a Namespace, id: i64) -> BoxFuture<'a, Result<Decided, EngineError>> {
+        Box::pin(async move {
+            let unanswered = Mutex::new(None);
+            let answer = self
+                .recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin().await?;
+                    review::lock(&mut tx, ns).await?;
+                    let row = one(&mut tx, ns, id).await?;
+                    let Some(parent) = row.merged_into else {
+                        let hint = match row.absorbed.as_slice() {
+                            [] => "It was not merged into another.".to_owned(),
+                            [only] => format!("Entity {only} was merged into it: split {only}."),
+                            several => {
+                                let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
+                                format!(
+                                    "Entities {} were merged into it: split one of these.",
+                                    ids.join(", ")
+                                )
+                            }
+                        };
+                        return Err(
+                            Invalid::new(format!("Entity {} cannot be split. {hint}", shown(&row))).into()
+                        );
                     };
-                    return Err(
-                        Invalid::new(format!("Entity {} cannot be split. {hint}", shown(&row))).into()
-                    );
-                };
-                let into = one(&mut tx, ns, parent).await?;
-                let root = row.canonical_id.unwrap_or(parent);
-                review::split(&mut tx, ns, id).await?;
-                review::unmark_merged(&mut tx, ns, id, parent).await?;
-                lifecycle::unlink_split(&mut tx, ns, &[id, root]).await?;
-                let decided = decided(row, into);
-                *locked(&unanswered) = Some(decided.clone());
-                tx.commit().await?;
-                Ok(decided)
-            })
-            .await;
-        once(answer, unanswered)
+                    let into = one(&mut tx, ns, parent).await?;
+                    let root = row.canonical_id.unwrap_or(parent);
+                    review::split(&mut tx, ns, id).await?;
+                    review::unmark_merged(&mut tx, ns, id, parent).await?;
+                    lifecycle::unlink_split(&mut tx, ns, &[id, root]).await?;
+                    let decided = decided(row, into);
+                    *locked(&unanswered) = Some(decided.clone());
+                    tx.commit().await?;
+                    Ok(decided)
+                })
+                .await;
+            once(answer, unanswered)
+        })
     }
 
     /// Two entities are not the same: the pair is neither listed as doubtful nor compared again.
     #[tracing::instrument(skip_all, fields(%ns, a, b))]
-    pub async fn reject(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
-        let unanswered = Mutex::new(None);
-        let answer = self
-            .recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
-                let (first, second) = two(&mut tx, ns, a, b).await?;
-                let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
-                if root(&first) == root(&second) {
-                    return Err(Invalid::new(format!(
-                        "{} and {} were merged: split {} first.",
-                        shown(&first),
-                        shown(&second),
-                        if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
-                    ))
-                    .into());
-                }
-                review::mark_rejected(&mut tx, ns, a, b).await?;
-                let decided = decided(first, second);
-                *locked(&unanswered) = Some(decided.clone());
-                tx.commit().await?;
-                Ok(decided)
-            })
-            .await;
-        once(answer, unanswered)
+    pub fn reject<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        a: i64,
+        b: i64,
+    ) -> BoxFuture<'a, Result<Decided, EngineError>> {
+        Box::pin(async move {
+            let unanswered = Mutex::new(None);
+            let answer = self
+                .recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin().await?;
+                    let (first, second) = two(&mut tx, ns, a, b).await?;
+                    let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
+                    if root(&first) == root(&second) {
+                        return Err(Invalid::new(format!(
+                            "{} and {} were merged: split {} first.",
+                            shown(&first),
+                            shown(&second),
+                            if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
+                        ))
+                        .into());
+                    }
+                    review::mark_rejected(&mut tx, ns, a, b).await?;
+                    let decided = decided(first, second);
+                    *locked(&unanswered) = Some(decided.clone());
+                    tx.commit().await?;
+                    Ok(decided)
+                })
+                .await;
+            once(answer, unanswered)
+        })
     }
 
     /// Undoes [`reject`](Self::reject).
     #[tracing::instrument(skip_all, fields(%ns, a, b))]
-    pub async fn reopen(&self, ns: &Namespace, a: i64, b: i64) -> Result<Decided, EngineError> {
-        let unanswered = Mutex::new(None);
-        let answer = self
-            .recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
-                let (first, second) = two(&mut tx, ns, a, b).await?;
-                if !review::unmark_rejected(&mut tx, ns, a, b).await? {
-                    return Err(Invalid::new(format!(
-                        "{} and {} were not rejected as the same.",
-                        shown(&first),
-                        shown(&second)
-                    ))
-                    .into());
-                }
-                let decided = decided(first, second);
-                *locked(&unanswered) = Some(decided.clone());
-                tx.commit().await?;
-                Ok(decided)
-            })
-            .await;
-        once(answer, unanswered)
+    pub fn reopen<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        a: i64,
+        b: i64,
+    ) -> BoxFuture<'a, Result<Decided, EngineError>> {
+        Box::pin(async move {
+            let unanswered = Mutex::new(None);
+            let answer = self
+                .recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin().await?;
+                    let (first, second) = two(&mut tx, ns, a, b).await?;
+                    if !review::unmark_rejected(&mut tx, ns, a, b).await? {
+                        return Err(Invalid::new(format!(
+                            "{} and {} were not rejected as the same.",
+                            shown(&first),
+                            shown(&second)
+                        ))
+                        .into());
+                    }
+                    let decided = decided(first, second);
+                    *locked(&unanswered) = Some(decided.clone());
+                    tx.commit().await?;
+                    Ok(decided)
+                })
+                .await;
+            once(answer, unanswered)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use futures::future::BoxFuture;
 use memory_core::id::{AnyId, ArtifactId, Namespace};
 use memory_store::artifacts;
 use memory_store::forgetting::{self, Cascade};
@@ -25,29 +26,39 @@ pub enum Forgotten {
 
 impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn forget(&self, ns: &Namespace, id: &AnyId, confirm: bool) -> Result<Forgotten, EngineError> {
-        // What an attempt has deleted whose commit was not answered: the next one then finds nothing.
-        let unanswered = Mutex::new(None);
-        let answer = self.recovery.retry_transient(|| self.try_forget(ns, id, confirm, &unanswered)).await?;
-        let answer = match (answer, locked(&unanswered).take()) {
-            (Forgotten::NotFound, Some(cascade)) => Forgotten::Deleted(cascade),
-            (answer, _) => answer,
-        };
-        if matches!(answer, Forgotten::Deleted(_)) {
-            self.signals.wake_worker();
-        }
-        Ok(answer)
+    pub fn forget<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        id: &'a AnyId,
+        confirm: bool,
+    ) -> BoxFuture<'a, Result<Forgotten, EngineError>> {
+        Box::pin(async move {
+            // What an attempt has deleted whose commit was not answered: the next one then finds nothing.
+            let unanswered = Mutex::new(None);
+            let answer =
+                self.recovery.retry_transient(|| self.try_forget(ns, id, confirm, &unanswered)).await?;
+            let answer = match (answer, locked(&unanswered).take()) {
+                (Forgotten::NotFound, Some(cascade)) => Forgotten::Deleted(cascade),
+                (answer, _) => answer,
+            };
+            if matches!(answer, Forgotten::Deleted(_)) {
+                self.signals.wake_worker();
+            }
+            Ok(answer)
+        })
     }
 
     /// Forgets all texts of a namespace, at once and without asking.
-    pub async fn forget_namespace(&self, ns: &Namespace) -> Result<(), EngineError> {
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
-                forgetting::delete_all(&mut tx, ns).await?;
-                Ok(tx.commit().await?)
-            })
-            .await
+    pub fn forget_namespace<'a>(&'a self, ns: &'a Namespace) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin().await?;
+                    forgetting::delete_all(&mut tx, ns).await?;
+                    Ok(tx.commit().await?)
+                })
+                .await
+        })
     }
 
     async fn try_forget(

@@ -17,6 +17,7 @@ pub mod recall;
 pub mod reembed;
 pub mod remember;
 pub mod status;
+pub mod streams;
 pub mod worker;
 
 mod error;

@@ -2,21 +2,22 @@
 
 use memory_core::Invalid;
 use memory_core::graph_jsonl::LINE_MAX_BYTES;
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt};
 
 use crate::EngineError;
+use crate::streams::Input;
 
 /// Reads one line after the other, each within its limit.
-pub(crate) struct LineReader<R> {
-    from: R,
+pub(crate) struct LineReader<'a> {
+    from: Input<'a>,
     line: Vec<u8>,
     /// Of the last line read, from 1.
     pub(crate) number: u64,
     pub(crate) bytes_read: u64,
 }
 
-impl<R: AsyncBufRead + Unpin> LineReader<R> {
-    pub(crate) fn new(from: R) -> Self {
+impl<'a> LineReader<'a> {
+    pub(crate) fn new(from: Input<'a>) -> Self {
         Self { from, line: Vec::new(), number: 0, bytes_read: 0 }
     }
 

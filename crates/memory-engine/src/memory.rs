@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::ports::{EmbeddingModel, Extractor};
 use memory_store::vector::qdrant::Qdrant;
@@ -166,14 +167,16 @@ impl Memory {
     }
 
     /// Ends mirroring where no server to mirror to is set up any more; for the only process of a database.
-    pub async fn leave_mirror(&self) -> Result<(), EngineError> {
-        if self.mirror.is_none() && self.store.end_mirroring().await? {
-            tracing::warn!(
-                "QDRANT_URL is not set any more: nothing is mirrored from here on, and the collections stay on the server \
+    pub fn leave_mirror(&self) -> BoxFuture<'_, Result<(), EngineError>> {
+        Box::pin(async move {
+            if self.mirror.is_none() && self.store.end_mirroring().await? {
+                tracing::warn!(
+                    "QDRANT_URL is not set any more: nothing is mirrored from here on, and the collections stay on the server \
                  until it is set again"
-            );
-        }
-        Ok(())
+                );
+            }
+            Ok(())
+        })
     }
 
     /// Sets the problem with the backups that `status` reports, or clears it. A problem that persists keeps its time.
@@ -184,8 +187,8 @@ impl Memory {
     }
 
     /// Starts using a loaded model, if its vectors and the stored ones belong together.
-    pub async fn adopt_model(&self, model: Arc<dyn EmbeddingModel>) -> Result<(), StoreError> {
-        self.model.adopt(model).await
+    pub fn adopt_model(&self, model: Arc<dyn EmbeddingModel>) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move { self.model.adopt(model).await })
     }
 
     /// Goes on without a model: words are still searched, vectors wait.
@@ -198,23 +201,29 @@ impl Memory {
     }
 
     /// Waits until a job was committed by this process.
-    pub async fn jobs_were_queued(&self) {
-        self.signals.jobs_queued().notified().await;
+    pub fn jobs_were_queued(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.signals.jobs_queued().notified().await;
+        })
     }
 
     /// Passes hints of new jobs and changed graphs on to other processes, coalesced; runs until it is dropped.
-    pub async fn forward_hints(&self) {
-        tokio::join!(
-            forward(&self.store, Topic::Jobs, self.signals.jobs_queued()),
-            forward(&self.store, Topic::Graphs, self.graph.changed_here()),
-        );
+    pub fn forward_hints(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            tokio::join!(
+                forward(&self.store, Topic::Jobs, self.signals.jobs_queued()),
+                forward(&self.store, Topic::Graphs, self.graph.changed_here()),
+            );
+        })
     }
 
     /// Hints to other processes at once that there may be jobs and changed graphs, for a process that ends now.
-    pub async fn hint_others(&self) {
-        for topic in [Topic::Jobs, Topic::Graphs] {
-            hint(&self.store, topic).await;
-        }
+    pub fn hint_others(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            for topic in [Topic::Jobs, Topic::Graphs] {
+                hint(&self.store, topic).await;
+            }
+        })
     }
 
     /// Name and version of the extractor.
@@ -222,7 +231,9 @@ impl Memory {
         (self.extractor.name(), self.extractor.version())
     }
 
-    pub async fn close(&self) {
-        self.store.close().await;
+    pub fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.store.close().await;
+        })
     }
 }

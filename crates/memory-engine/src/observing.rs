@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use memory_core::job::{ErrorCode, JobKind, Priority};
 use memory_store::backlog::Backlog;
 use memory_store::embedded::disk_of;
@@ -22,22 +23,24 @@ pub(crate) type LastObserved = tokio::sync::Mutex<Option<Instant>>;
 
 impl Memory {
     /// Sets the gauges. Never fails: what cannot be read is not a number.
-    pub async fn observe(&self) {
-        self.observe_process();
-        let mut last = self.last_observed.lock().await;
-        if last.is_some_and(|at| at.elapsed() < HOLDS) {
-            return;
-        }
-        let read = self.store.backlog(PATIENCE).await;
-        *last = Some(Instant::now());
-        gauge!("remembrancer_database_up").set(if read.is_ok() { 1.0 } else { 0.0 });
-        match read {
-            Ok(backlog) => show(&backlog),
-            Err(error) => {
-                tracing::debug!(error = chain(&error), "failed to read the gauges of the database");
-                forget();
+    pub fn observe(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.observe_process();
+            let mut last = self.last_observed.lock().await;
+            if last.is_some_and(|at| at.elapsed() < HOLDS) {
+                return;
             }
-        }
+            let read = self.store.backlog(PATIENCE).await;
+            *last = Some(Instant::now());
+            gauge!("remembrancer_database_up").set(if read.is_ok() { 1.0 } else { 0.0 });
+            match read {
+                Ok(backlog) => show(&backlog),
+                Err(error) => {
+                    tracing::debug!(error = chain(&error), "failed to read the gauges of the database");
+                    forget();
+                }
+            }
+        })
     }
 
     fn observe_process(&self) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use memory_core::id::{JobId, Namespace, RevisionId};
 use memory_core::job::{JobState, Priority};
 use memory_store::events::ExtractorId;
@@ -68,147 +69,176 @@ impl Operations {
     }
 
     /// The jobs that match, newest first.
-    pub async fn list_jobs(&self, filter: &JobFilter, limit: i64) -> Result<Vec<JobRow>, EngineError> {
-        self.recovery
-            .retry_transient(|| async {
-                Ok(jobs::list(&mut *self.store.acquire().await?, filter, limit).await?)
-            })
-            .await
+    pub fn list_jobs<'a>(
+        &'a self,
+        filter: &'a JobFilter,
+        limit: i64,
+    ) -> BoxFuture<'a, Result<Vec<JobRow>, EngineError>> {
+        Box::pin(async move {
+            self.recovery
+                .retry_transient(|| async {
+                    Ok(jobs::list(&mut *self.store.acquire().await?, filter, limit).await?)
+                })
+                .await
+        })
     }
 
     /// Tries a failed job again, of one namespace or of any.
-    pub async fn retry_job(&self, ns: Option<&Namespace>, id: JobId) -> Result<Retried, EngineError> {
-        let retried = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
-            let retried = jobs::retry_failed(&mut tx, ns, id).await?;
-            tx.commit().await?;
-            Ok(retried)
-        });
-        let retried = retried.await?;
-        self.hint_workers().await;
-        Ok(retried)
-    }
-
-    /// Tries all failed jobs again that match; gives how many.
-    pub async fn retry_failed_jobs(&self, filter: &JobFilter) -> Result<u64, EngineError> {
-        let mut all = 0;
-        let mut last = None;
-        loop {
+    pub fn retry_job<'a>(
+        &'a self,
+        ns: Option<&'a Namespace>,
+        id: JobId,
+    ) -> BoxFuture<'a, Result<Retried, EngineError>> {
+        Box::pin(async move {
             let retried = self.recovery.retry_transient(|| async {
                 let mut tx = self.store.begin().await?;
-                let retried = jobs::retry_all_failed(&mut tx, filter, last.as_ref(), BATCH).await?;
+                let retried = jobs::retry_failed(&mut tx, ns, id).await?;
                 tx.commit().await?;
                 Ok(retried)
             });
-            let mut retried = retried.await?;
-            all += retried.len() as u64;
-            last = retried.pop();
-            if last.is_none() {
-                return Ok(all);
-            }
+            let retried = retried.await?;
             self.hint_workers().await;
-        }
+            Ok(retried)
+        })
+    }
+
+    /// Tries all failed jobs again that match; gives how many.
+    pub fn retry_failed_jobs<'a>(&'a self, filter: &'a JobFilter) -> BoxFuture<'a, Result<u64, EngineError>> {
+        Box::pin(async move {
+            let mut all = 0;
+            let mut last = None;
+            loop {
+                let retried = self.recovery.retry_transient(|| async {
+                    let mut tx = self.store.begin().await?;
+                    let retried = jobs::retry_all_failed(&mut tx, filter, last.as_ref(), BATCH).await?;
+                    tx.commit().await?;
+                    Ok(retried)
+                });
+                let mut retried = retried.await?;
+                all += retried.len() as u64;
+                last = retried.pop();
+                if last.is_none() {
+                    return Ok(all);
+                }
+                self.hint_workers().await;
+            }
+        })
     }
 
     /// Cancels an open job, of one namespace or of any. The worker that does it notices soon and writes nothing.
-    pub async fn cancel_job(&self, ns: Option<&Namespace>, id: JobId) -> Result<Cancelled, EngineError> {
-        let cancelled = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
-            let cancelled = jobs::cancel(&mut tx, ns, id).await?;
-            tx.commit().await?;
+    pub fn cancel_job<'a>(
+        &'a self,
+        ns: Option<&'a Namespace>,
+        id: JobId,
+    ) -> BoxFuture<'a, Result<Cancelled, EngineError>> {
+        Box::pin(async move {
+            let cancelled = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin().await?;
+                let cancelled = jobs::cancel(&mut tx, ns, id).await?;
+                tx.commit().await?;
+                Ok(cancelled)
+            });
+            let cancelled = cancelled.await?;
+            self.hint_workers().await;
             Ok(cancelled)
-        });
-        let cancelled = cancelled.await?;
-        self.hint_workers().await;
-        Ok(cancelled)
+        })
     }
 
     /// Every namespace that holds texts.
-    pub async fn namespaces(&self) -> Result<Vec<Namespace>, EngineError> {
-        self.recovery
-            .retry_transient(|| async {
-                Ok(reextraction::namespaces(&mut *self.store.acquire().await?).await?)
-            })
-            .await
+    pub fn namespaces(&self) -> BoxFuture<'_, Result<Vec<Namespace>, EngineError>> {
+        Box::pin(async move {
+            self.recovery
+                .retry_transient(|| async {
+                    Ok(reextraction::namespaces(&mut *self.store.acquire().await?).await?)
+                })
+                .await
+        })
     }
 
     /// Queues texts to be extracted again by the present extractor, at bulk priority. What was extracted before
     /// stays until then. Jobs that wait or run are left alone.
-    pub async fn requeue_extraction(
-        &self,
-        ns: &Namespace,
-        present: ExtractorId<'_>,
-        selection: &Selection,
-        report: Report<'_>,
-    ) -> Result<Requeued, EngineError> {
-        let total = reextraction::revisions(&mut *self.store.acquire().await?, ns).await? as u64;
-        let mut requeued = Requeued {
-            extractor: format!("{} version {}", present.name, present.version),
-            ..Requeued::default()
-        };
-        let mut conversations = BTreeSet::new();
-        let mut after = RevisionId(0);
-        loop {
-            let queued = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
-                let batch = BatchOf { after, limit: BATCH, short_turn_tokens: SHORT_TURN_TOKENS as i64 };
-                let batch = reextraction::queue_batch(&mut tx, ns, selection, present, batch).await?;
-                let mut passes = Vec::new();
-                for conversation in &batch.conversations {
-                    passes.push(
-                        jobs::queue_conversation(&mut tx, ns, conversation, Priority::Bulk, 0.0, 0.0).await?,
-                    );
-                }
-                tx.commit().await?;
-                Ok((batch, passes))
-            });
-            let (batch, passes) = queued.await?;
-            self.hint_workers().await;
-            requeued.add(&batch);
-            requeued.jobs.extend(passes);
-            conversations.extend(batch.conversations);
-            requeued.conversations = conversations.len() as u64;
-            let Some(last) = batch.last else { break };
-            after = last;
-            report(Progress { done: requeued.texts + requeued.turns, total });
-        }
-        requeued.jobs.sort_unstable();
-        requeued.jobs.dedup();
-        Ok(requeued)
+    pub fn requeue_extraction<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        present: ExtractorId<'a>,
+        selection: &'a Selection,
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<Requeued, EngineError>> {
+        Box::pin(async move {
+            let total = reextraction::revisions(&mut *self.store.acquire().await?, ns).await? as u64;
+            let mut requeued = Requeued {
+                extractor: format!("{} version {}", present.name, present.version),
+                ..Requeued::default()
+            };
+            let mut conversations = BTreeSet::new();
+            let mut after = RevisionId(0);
+            loop {
+                let queued = self.recovery.retry_transient(|| async {
+                    let mut tx = self.store.begin().await?;
+                    let batch = BatchOf { after, limit: BATCH, short_turn_tokens: SHORT_TURN_TOKENS as i64 };
+                    let batch = reextraction::queue_batch(&mut tx, ns, selection, present, batch).await?;
+                    let mut passes = Vec::new();
+                    for conversation in &batch.conversations {
+                        passes.push(
+                            jobs::queue_conversation(&mut tx, ns, conversation, Priority::Bulk, 0.0, 0.0)
+                                .await?,
+                        );
+                    }
+                    tx.commit().await?;
+                    Ok((batch, passes))
+                });
+                let (batch, passes) = queued.await?;
+                self.hint_workers().await;
+                requeued.add(&batch);
+                requeued.jobs.extend(passes);
+                conversations.extend(batch.conversations);
+                requeued.conversations = conversations.len() as u64;
+                let Some(last) = batch.last else { break };
+                after = last;
+                report(Progress { done: requeued.texts + requeued.turns, total });
+            }
+            requeued.jobs.sort_unstable();
+            requeued.jobs.dedup();
+            Ok(requeued)
+        })
     }
 
     /// Waits until these jobs have ended; gives those that failed.
-    pub async fn wait_for_jobs(
-        &self,
-        ns: &Namespace,
-        ids: &[JobId],
-        report: Report<'_>,
-    ) -> Result<Vec<JobRow>, EngineError> {
-        let mut open = ids.to_vec();
-        loop {
-            let asked = self.recovery.retry_transient(|| async {
-                Ok(jobs::still_open(&mut *self.store.acquire().await?, ns, &open).await?)
-            });
-            open = asked.await?;
-            report(Progress { done: (ids.len() - open.len()) as u64, total: ids.len() as u64 });
-            if open.is_empty() {
-                break;
+    pub fn wait_for_jobs<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        ids: &'a [JobId],
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<Vec<JobRow>, EngineError>> {
+        Box::pin(async move {
+            let mut open = ids.to_vec();
+            loop {
+                let asked = self.recovery.retry_transient(|| async {
+                    Ok(jobs::still_open(&mut *self.store.acquire().await?, ns, &open).await?)
+                });
+                open = asked.await?;
+                report(Progress { done: (ids.len() - open.len()) as u64, total: ids.len() as u64 });
+                if open.is_empty() {
+                    break;
+                }
+                tokio::time::sleep(self.settings.poll_interval).await;
             }
-            tokio::time::sleep(self.settings.poll_interval).await;
-        }
-        let filter = JobFilter {
-            namespace: Some(ns.clone()),
-            state: Some(JobState::Failed),
-            ids: Some(ids.to_vec()),
-            ..JobFilter::default()
-        };
-        self.list_jobs(&filter, ids.len() as i64).await
+            let filter = JobFilter {
+                namespace: Some(ns.clone()),
+                state: Some(JobState::Failed),
+                ids: Some(ids.to_vec()),
+                ..JobFilter::default()
+            };
+            self.list_jobs(&filter, ids.len() as i64).await
+        })
     }
 
     /// Whether a worker has written a heartbeat lately.
-    pub async fn has_worker(&self) -> Result<bool, EngineError> {
-        let seen = stats::workers_seen(&mut *self.store.acquire().await?).await?;
-        Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
+    pub fn has_worker(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
+        Box::pin(async move {
+            let seen = stats::workers_seen(&mut *self.store.acquire().await?).await?;
+            Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
+        })
     }
 
     /// Wakes the workers of this process and of others. They poll: a lost hint costs a second.

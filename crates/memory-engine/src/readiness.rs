@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use memory_language::text::counted;
 use tokio::sync::watch;
 
@@ -103,30 +104,34 @@ impl Watch {
 
     /// Whether all can be done at this moment: the database answers, its schema is ours, the model is loaded. Asked as
     /// often as desired, since an answer holds for a moment.
-    pub async fn health(&self) -> Result<(), NotReady> {
-        let state = self.0.borrow().clone();
-        match state {
-            Readiness::Ready(memory) => memory.health().await,
-            Readiness::Waiting(reason) => Err(NotReady { part: "database", reason }),
-            Readiness::Failed(reason) => Err(NotReady { part: "memory", reason }),
-            Readiness::Starting => {
-                Err(NotReady { part: "memory", reason: "it is still starting".to_owned() })
+    pub fn health(&self) -> BoxFuture<'_, Result<(), NotReady>> {
+        Box::pin(async move {
+            let state = self.0.borrow().clone();
+            match state {
+                Readiness::Ready(memory) => memory.health().await,
+                Readiness::Waiting(reason) => Err(NotReady { part: "database", reason }),
+                Readiness::Failed(reason) => Err(NotReady { part: "memory", reason }),
+                Readiness::Starting => {
+                    Err(NotReady { part: "memory", reason: "it is still starting".to_owned() })
+                }
             }
-        }
+        })
     }
 
     /// The memory, once it is ready; at most a minute is waited.
-    pub async fn ready(&self) -> Result<Arc<Memory>, Readiness> {
-        let mut receiver = self.0.clone();
-        let settled = receiver.wait_for(|readiness| !matches!(readiness, Readiness::Starting));
-        match tokio::time::timeout(WAIT_TIMEOUT, settled).await {
-            Ok(Ok(readiness)) => match &*readiness {
-                Readiness::Ready(memory) => Ok(Arc::clone(memory)),
-                other => Err(other.clone()),
-            },
-            Ok(Err(_)) => Err(Readiness::Failed("the server is shutting down".to_owned())),
-            Err(_) => Err(Readiness::Starting),
-        }
+    pub fn ready(&self) -> BoxFuture<'_, Result<Arc<Memory>, Readiness>> {
+        Box::pin(async move {
+            let mut receiver = self.0.clone();
+            let settled = receiver.wait_for(|readiness| !matches!(readiness, Readiness::Starting));
+            match tokio::time::timeout(WAIT_TIMEOUT, settled).await {
+                Ok(Ok(readiness)) => match &*readiness {
+                    Readiness::Ready(memory) => Ok(Arc::clone(memory)),
+                    other => Err(other.clone()),
+                },
+                Ok(Err(_)) => Err(Readiness::Failed("the server is shutting down".to_owned())),
+                Err(_) => Err(Readiness::Starting),
+            }
+        })
     }
 }
 

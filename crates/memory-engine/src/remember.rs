@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::directive::{FoundDirective, find_directives};
@@ -63,13 +64,21 @@ struct Prepared {
 
 impl Memory {
     /// Stores a text at its place. The same text at the same place changes nothing but what is said about it.
-    pub async fn remember(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
-        self.remember_for(ns, draft, Priority::Small).await
+    pub fn remember<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        draft: Draft,
+    ) -> BoxFuture<'a, Result<Remembered, EngineError>> {
+        Box::pin(async move { self.remember_for(ns, draft, Priority::Small).await })
     }
 
     /// The same for one of many texts, as of an import: their jobs get bulk priority.
-    pub async fn remember_in_bulk(&self, ns: &Namespace, draft: Draft) -> Result<Remembered, EngineError> {
-        self.remember_for(ns, draft, Priority::Bulk).await
+    pub fn remember_in_bulk<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        draft: Draft,
+    ) -> BoxFuture<'a, Result<Remembered, EngineError>> {
+        Box::pin(async move { self.remember_for(ns, draft, Priority::Bulk).await })
     }
 
     #[tracing::instrument(name = "remember", skip_all, fields(%ns))]

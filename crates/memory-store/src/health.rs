@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use sqlx::{ConnectOptions, Row};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -21,21 +22,23 @@ pub struct Health {
 
 impl Store {
     /// Asks the database, at most so long. Connections that a restart of it has left dead are got over.
-    pub async fn health(&self, patience: Duration) -> Result<Health, StoreError> {
-        let deadline = Instant::now() + patience;
-        let late = || {
-            let seconds = patience.as_secs_f32();
-            StoreError::Unanswered(format!("the database did not answer within {seconds:.1} s"))
-        };
-        loop {
-            match timeout_at(deadline, self.look()).await {
-                Err(_) => return Err(late()),
-                Ok(Err(error)) if error.is_passing() && Instant::now() + PAUSE < deadline => {
-                    sleep(PAUSE).await;
+    pub fn health(&self, patience: Duration) -> BoxFuture<'_, Result<Health, StoreError>> {
+        Box::pin(async move {
+            let deadline = Instant::now() + patience;
+            let late = || {
+                let seconds = patience.as_secs_f32();
+                StoreError::Unanswered(format!("the database did not answer within {seconds:.1} s"))
+            };
+            loop {
+                match timeout_at(deadline, self.look()).await {
+                    Err(_) => return Err(late()),
+                    Ok(Err(error)) if error.is_passing() && Instant::now() + PAUSE < deadline => {
+                        sleep(PAUSE).await;
+                    }
+                    Ok(looked) => return looked,
                 }
-                Ok(looked) => return looked,
             }
-        }
+        })
     }
 
     async fn look(&self) -> Result<Health, StoreError> {
@@ -73,12 +76,13 @@ pub struct Examined {
 const EXAMINED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Looks at a database. It is not migrated.
-pub async fn examine(url: &str) -> Result<Examined, StoreError> {
-    let options = connecting::address(url)?;
-    connecting::try_once(&options).await?;
-    let looking = async {
-        let mut conn = options.connect().await?;
-        let row = sqlx::query(
+pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
+    Box::pin(async move {
+        let options = connecting::address(url)?;
+        connecting::try_once(&options).await?;
+        let looking = async {
+            let mut conn = options.connect().await?;
+            let row = sqlx::query(
             "select current_setting('server_version') as postgres, pg_database_size(current_database()) as bytes,
                     (select extversion from pg_extension where extname = 'vector') as pgvector,
                     extract(epoch from clock_timestamp())::float8 as now,
@@ -86,34 +90,36 @@ pub async fn examine(url: &str) -> Result<Examined, StoreError> {
         )
         .fetch_one(&mut conn)
         .await?;
-        let now = Timestamp::now().as_microsecond() as f64 / 1e6;
-        let ours: Vec<i64> = MIGRATOR.iter().map(|migration| migration.version).collect();
-        let mut applied: Vec<i64> = Vec::new();
-        let mut model = None;
-        if row.try_get("is_ours")? {
-            let known = sqlx::query_scalar("select version from _sqlx_migrations where success limit 10000");
-            applied = known.fetch_all(&mut conn).await?;
+            let now = Timestamp::now().as_microsecond() as f64 / 1e6;
+            let ours: Vec<i64> = MIGRATOR.iter().map(|migration| migration.version).collect();
+            let mut applied: Vec<i64> = Vec::new();
+            let mut model = None;
+            if row.try_get("is_ours")? {
+                let known =
+                    sqlx::query_scalar("select version from _sqlx_migrations where success limit 10000");
+                applied = known.fetch_all(&mut conn).await?;
+            }
+            if ours.iter().all(|version| applied.contains(version)) {
+                let name = sqlx::query_scalar("select name from embedding_model where is_active");
+                model = name.fetch_optional(&mut conn).await?;
+            }
+            let postgres: String = row.try_get("postgres")?;
+            Ok::<_, sqlx::Error>(Examined {
+                postgres: postgres.split(' ').next().unwrap_or_default().to_owned(),
+                pgvector: row.try_get("pgvector")?,
+                missing_migrations: ours.iter().filter(|version| !applied.contains(version)).count(),
+                foreign_migrations: applied.iter().filter(|version| !ours.contains(version)).count(),
+                ahead_seconds: row.try_get::<f64, _>("now")? - now,
+                model,
+                bytes: row.try_get("bytes")?,
+            })
+        };
+        match timeout(EXAMINED_WITHIN, looking).await {
+            Ok(examined) => Ok(examined?),
+            Err(_) => Err(StoreError::Unanswered(format!(
+                "the database did not answer within {} s",
+                EXAMINED_WITHIN.as_secs()
+            ))),
         }
-        if ours.iter().all(|version| applied.contains(version)) {
-            let name = sqlx::query_scalar("select name from embedding_model where is_active");
-            model = name.fetch_optional(&mut conn).await?;
-        }
-        let postgres: String = row.try_get("postgres")?;
-        Ok::<_, sqlx::Error>(Examined {
-            postgres: postgres.split(' ').next().unwrap_or_default().to_owned(),
-            pgvector: row.try_get("pgvector")?,
-            missing_migrations: ours.iter().filter(|version| !applied.contains(version)).count(),
-            foreign_migrations: applied.iter().filter(|version| !ours.contains(version)).count(),
-            ahead_seconds: row.try_get::<f64, _>("now")? - now,
-            model,
-            bytes: row.try_get("bytes")?,
-        })
-    };
-    match timeout(EXAMINED_WITHIN, looking).await {
-        Ok(examined) => Ok(examined?),
-        Err(_) => Err(StoreError::Unanswered(format!(
-            "the database did not answer within {} s",
-            EXAMINED_WITHIN.as_secs()
-        ))),
-    }
+    })
 }

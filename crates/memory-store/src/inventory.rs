@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use futures::future::BoxFuture;
 use memory_core::id::Namespace;
 use memory_core::ports::ModelInfo;
 use serde::{Deserialize, Serialize};
@@ -53,10 +54,12 @@ pub enum Change {
 }
 
 /// A connection that changes nothing of the database and asks nothing of it.
-pub async fn look_at(url: &str) -> Result<Conn, StoreError> {
-    let options = connecting::address(url)?;
-    connecting::try_once(&options).await?;
-    Ok(options.application_name("remembrancer").connect().await?)
+pub fn look_at(url: &str) -> BoxFuture<'_, Result<Conn, StoreError>> {
+    Box::pin(async move {
+        let options = connecting::address(url)?;
+        connecting::try_once(&options).await?;
+        Ok(options.application_name("remembrancer").connect().await?)
+    })
 }
 
 /// What opening the database will do with its schema.

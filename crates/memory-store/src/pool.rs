@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Row};
@@ -138,17 +139,21 @@ impl Beside {
 impl Store {
     /// Connects, checks that the database is fit for use and migrates it; a role that may not do that finds it migrated, or
     /// gets an error that says to try again.
-    pub async fn open(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let store = Self::connect(url, connections).await?;
-        schema::ensure(&store.pool).await?;
-        Ok(store)
+    pub fn open(url: &str, connections: u32) -> BoxFuture<'_, Result<Self, StoreError>> {
+        Box::pin(async move {
+            let store = Self::connect(url, connections).await?;
+            schema::ensure(&store.pool).await?;
+            Ok(store)
+        })
     }
 
     /// Connects to a database that another process holds, and changes nothing of it.
-    pub async fn attach(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let store = Self::connect(url, connections).await?;
-        schema::check(&store.pool).await?;
-        Ok(store)
+    pub fn attach(url: &str, connections: u32) -> BoxFuture<'_, Result<Self, StoreError>> {
+        Box::pin(async move {
+            let store = Self::connect(url, connections).await?;
+            schema::check(&store.pool).await?;
+            Ok(store)
+        })
     }
 
     /// Connects, whatever the schema is like.

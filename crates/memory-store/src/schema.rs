@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use sqlx::{AssertSqlSafe, PgPool, Row};
 
 use crate::migrations::MIGRATOR;
@@ -161,28 +162,33 @@ async fn unprepared(conn: &mut Conn, at: Option<i64>) -> Result<String, StoreErr
 impl Store {
     /// Brings the schema to the version that this program knows, as the role that owns it, and lets another role work with
     /// it. Several at once follow one another.
-    pub async fn migrate(url: &str, role: Option<&RuntimeRole>) -> Result<Migrated, StoreError> {
-        let store = Self::connect(url, 4).await?;
-        let mut turn = take_turn(&store).await?;
-        let from = match state_of(&mut turn).await? {
-            SchemaState::Ahead { at } => return Err(too_new(at)),
-            SchemaState::Behind { at } => at,
-            SchemaState::Current => Some(known_version()),
-        };
-        ensure(&store.pool).await?;
-        if !is_owner(&mut turn).await? {
-            return Err(StoreError::Unprepared(unprepared(&mut turn, from).await?));
-        }
-        // A role that does not own the tables could not make it when the first mirror needs it.
-        crate::vector::mirrors::ensure_order(&mut turn).await?;
-        if let Some(role) = role {
-            let mut tx = store.begin().await?;
-            admit(&mut tx, role).await?;
-            tx.commit().await?;
-        }
-        sqlx::Connection::close(turn).await?;
-        store.close().await;
-        Ok(Migrated { from, to: known_version(), granted_to: role.map(|role| role.name.clone()) })
+    pub fn migrate<'a>(
+        url: &'a str,
+        role: Option<&'a RuntimeRole>,
+    ) -> BoxFuture<'a, Result<Migrated, StoreError>> {
+        Box::pin(async move {
+            let store = Self::connect(url, 4).await?;
+            let mut turn = take_turn(&store).await?;
+            let from = match state_of(&mut turn).await? {
+                SchemaState::Ahead { at } => return Err(too_new(at)),
+                SchemaState::Behind { at } => at,
+                SchemaState::Current => Some(known_version()),
+            };
+            ensure(&store.pool).await?;
+            if !is_owner(&mut turn).await? {
+                return Err(StoreError::Unprepared(unprepared(&mut turn, from).await?));
+            }
+            // A role that does not own the tables could not make it when the first mirror needs it.
+            crate::vector::mirrors::ensure_order(&mut turn).await?;
+            if let Some(role) = role {
+                let mut tx = store.begin().await?;
+                admit(&mut tx, role).await?;
+                tx.commit().await?;
+            }
+            sqlx::Connection::close(turn).await?;
+            store.close().await;
+            Ok(Migrated { from, to: known_version(), granted_to: role.map(|role| role.name.clone()) })
+        })
     }
 }
 

@@ -12,11 +12,12 @@ use memory_core::id::{Namespace, RevisionId};
 use memory_store::Tx;
 use memory_store::archive::{self, EventRow, RelationRow};
 use memory_store::graph::Thread;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
 use super::{ArchiveExported, decisions};
 use crate::EngineError;
 use crate::progress::{Progress, Report};
+use crate::streams::Output;
 
 /// Lines are passed on when there is about this much of them, in bytes.
 const PART_BYTES: usize = 256 * 1024;
@@ -25,7 +26,7 @@ pub(super) async fn export(
     tx: &mut Tx,
     ns: &Namespace,
     with_events: bool,
-    out: &mut (impl AsyncWrite + Unpin),
+    out: Output<'_>,
     report: Report<'_>,
 ) -> Result<ArchiveExported, EngineError> {
     let mut total = archive::count_rows(tx, ns).await?;
@@ -70,7 +71,7 @@ pub(super) async fn export(
 async fn export_revisions(
     tx: &mut Tx,
     ns: &Namespace,
-    lines: &mut Lines<'_, impl AsyncWrite + Unpin>,
+    lines: &mut Lines<'_>,
     exported: &mut ArchiveExported,
 ) -> Result<Vec<RevisionId>, EngineError> {
     let mut revisions = Vec::new();
@@ -104,7 +105,7 @@ async fn export_extractions(
     tx: &mut Tx,
     ns: &Namespace,
     revisions: &[RevisionId],
-    lines: &mut Lines<'_, impl AsyncWrite + Unpin>,
+    lines: &mut Lines<'_>,
     exported: &mut ArchiveExported,
 ) -> Result<(), EngineError> {
     let number = |id: RevisionId| revisions.partition_point(|revision| *revision <= id) as u64;
@@ -165,7 +166,7 @@ fn actors(event: &EventRow, entity: impl Fn(i64) -> Option<usize>) -> Vec<Archiv
 async fn export_entities(
     tx: &mut Tx,
     thread: &Thread,
-    lines: &mut Lines<'_, impl AsyncWrite + Unpin>,
+    lines: &mut Lines<'_>,
     exported: &mut ArchiveExported,
 ) -> Result<(), EngineError> {
     let mut rows = archive::entities(tx, thread);
@@ -206,15 +207,15 @@ async fn export_entities(
 }
 
 /// Lines on their way out, some at a time.
-struct Lines<'a, W> {
-    out: &'a mut W,
+struct Lines<'a> {
+    out: Output<'a>,
     part: Vec<u8>,
     done: u64,
     total: u64,
     report: Report<'a>,
 }
 
-impl<W: AsyncWrite + Unpin> Lines<'_, W> {
+impl Lines<'_> {
     async fn write(&mut self, line: &ArchiveLine) -> Result<(), EngineError> {
         self.done += 1;
         write_line(&mut self.part, line);

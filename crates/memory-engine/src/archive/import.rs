@@ -18,7 +18,6 @@ use memory_store::archive::{self, Decision, DoubtRow, Kind};
 use memory_store::artifacts::{self, Entry};
 use memory_store::events::{self, ExtractorId, Made};
 use memory_store::{StoreError, Tx, jobs, passages};
-use tokio::io::AsyncBufRead;
 
 use super::graph::{GraphImport, misplaced};
 use super::{ArchiveImported, decisions};
@@ -26,6 +25,7 @@ use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
 use crate::remember::{SHORT_TURN_TOKENS, priority_of, render_following_turn};
+use crate::streams::Input;
 use crate::{EngineError, EngineSettings, directives, long_text};
 
 /// How often there is something to report, in lines.
@@ -38,7 +38,7 @@ pub(super) async fn import(
     tx: &mut Tx,
     ns: &Namespace,
     settings: &EngineSettings,
-    from: impl AsyncBufRead + Unpin,
+    from: Input<'_>,
     total_bytes: u64,
     report: Report<'_>,
 ) -> Result<ArchiveImported, EngineError> {

@@ -14,8 +14,7 @@ pub use self::whole::Whole;
 
 use std::sync::Arc;
 
-use tokio::io::{AsyncBufRead, AsyncWrite};
-
+use futures::future::BoxFuture;
 use memory_core::id::Namespace;
 use memory_store::Store;
 use serde::{Deserialize, Serialize};
@@ -24,6 +23,7 @@ use crate::EngineError;
 use crate::graph::KnowledgeGraph;
 use crate::progress::Report;
 use crate::settings::EngineSettings;
+use crate::streams::{Input, Output};
 
 /// How many rows of each kind went out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -106,34 +106,38 @@ impl Archive {
 
     /// Writes one state of the namespace, with what was extracted if that is wanted. It is not held in memory.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn export(
-        &self,
-        ns: &Namespace,
+    pub fn export<'a>(
+        &'a self,
+        ns: &'a Namespace,
         with_events: bool,
-        out: &mut (impl AsyncWrite + Unpin),
-        report: Report<'_>,
-    ) -> Result<ArchiveExported, EngineError> {
-        let mut tx = self.store.begin_snapshot().await?;
-        tx.allow_pauses().await?;
-        export::export(&mut tx, ns, with_events, out, report).await
+        out: Output<'a>,
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<ArchiveExported, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_snapshot().await?;
+            tx.allow_pauses().await?;
+            export::export(&mut tx, ns, with_events, out, report).await
+        })
     }
 
     /// Adds to the namespace what the lines say: all of it, or nothing when one of them cannot be taken.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn import(
-        &self,
-        ns: &Namespace,
-        from: impl AsyncBufRead + Unpin,
+    pub fn import<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        from: Input<'a>,
         total_bytes: u64,
-        report: Report<'_>,
-    ) -> Result<ArchiveImported, EngineError> {
-        let mut tx = self.store.begin().await?;
-        tx.allow_pauses().await?;
-        let imported = import::import(&mut tx, ns, &self.settings, from, total_bytes, report).await?;
-        if imported.has_changed() {
-            tx.commit().await?;
-            self.graph.announce_change();
-        }
-        Ok(imported)
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<ArchiveImported, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin().await?;
+            tx.allow_pauses().await?;
+            let imported = import::import(&mut tx, ns, &self.settings, from, total_bytes, report).await?;
+            if imported.has_changed() {
+                tx.commit().await?;
+                self.graph.announce_change();
+            }
+            Ok(imported)
+        })
     }
 }

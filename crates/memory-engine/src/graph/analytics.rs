@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::graph::{
     Cursor, GraphRelation, GraphScope, LIMIT_MAX, PAGE_ENTITIES, PageRequest, SealedCursor, TextKey,
@@ -69,121 +70,140 @@ pub enum RelationPath {
 impl KnowledgeGraph {
     /// Names and types, of a type and with a part of the name where these are given.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn list_entities(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        entity_type: Option<&str>,
-        name_part: Option<&str>,
+    pub fn list_entities<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        entity_type: Option<&'a str>,
+        name_part: Option<&'a str>,
         page: PageRequest,
-    ) -> Result<Listed<NamedEntity>, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        entity_type.map_or(Ok(()), check_entity_type)?;
-        name_part.map_or(Ok(()), check_query)?;
-        let pattern = name_part.map(Pattern::new);
-        let (limit, chars) = (page.limit.unwrap_or(PAGE_ENTITIES), self.bounds(page.limit).chars);
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Ok(Listed { entities: Vec::new(), next: None });
-                };
-                let cursor = page.start(&thread.cursor_key)?;
-                let pattern = pattern.as_ref();
-                let (entities, has_more) =
-                    graph::list_entities(&mut tx, &thread, entity_type, pattern, cursor.after, limit, chars)
-                        .await?;
-                let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
-                Ok(listed(&thread, entities, cursor, last))
-            })
-            .await
+    ) -> BoxFuture<'a, Result<Listed<NamedEntity>, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            entity_type.map_or(Ok(()), check_entity_type)?;
+            name_part.map_or(Ok(()), check_query)?;
+            let pattern = name_part.map(Pattern::new);
+            let (limit, chars) = (page.limit.unwrap_or(PAGE_ENTITIES), self.bounds(page.limit).chars);
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Ok(Listed { entities: Vec::new(), next: None });
+                    };
+                    let cursor = page.start(&thread.cursor_key)?;
+                    let pattern = pattern.as_ref();
+                    let (entities, has_more) = graph::list_entities(
+                        &mut tx,
+                        &thread,
+                        entity_type,
+                        pattern,
+                        cursor.after,
+                        limit,
+                        chars,
+                    )
+                    .await?;
+                    let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
+                    Ok(listed(&thread, entities, cursor, last))
+                })
+                .await
+        })
     }
 
     /// Entities of which something is in all the ranges.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn query_nodes(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        ranges: &Ranges,
+    pub fn query_nodes<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        ranges: &'a Ranges,
         page: PageRequest,
-    ) -> Result<Listed<QueriedEntity>, EngineError> {
-        check_ranges(ranges)?;
-        self.refresh_from_file(ns, scope).await?;
-        let (limit, chars) = (page.limit.unwrap_or(QUERIED_DEFAULT), self.bounds(page.limit).chars);
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Ok(Listed { entities: Vec::new(), next: None });
-                };
-                let cursor = page.start(&thread.cursor_key)?;
-                let (entities, has_more) =
-                    graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit, chars).await?;
-                let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
-                Ok(listed(&thread, entities, cursor, last))
-            })
-            .await
+    ) -> BoxFuture<'a, Result<Listed<QueriedEntity>, EngineError>> {
+        Box::pin(async move {
+            check_ranges(ranges)?;
+            self.refresh_from_file(ns, scope).await?;
+            let (limit, chars) = (page.limit.unwrap_or(QUERIED_DEFAULT), self.bounds(page.limit).chars);
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Ok(Listed { entities: Vec::new(), next: None });
+                    };
+                    let cursor = page.start(&thread.cursor_key)?;
+                    let (entities, has_more) =
+                        graph::query_entities(&mut tx, &thread, ranges, cursor.after, limit, chars).await?;
+                    let last = entities.last().map(|entity| entity.id).filter(|_| has_more);
+                    Ok(listed(&thread, entities, cursor, last))
+                })
+                .await
+        })
     }
 
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn analytics(&self, ns: &Namespace, scope: &GraphScope) -> Result<Analytics, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Ok(Analytics::default());
-                };
-                let n = ANALYTICS_ITEMS;
-                Ok(Analytics {
-                    recent_changes: graph::recent_changes(&mut tx, &thread, n).await?,
-                    top_important: graph::top_important(&mut tx, &thread, n).await?,
-                    most_connected: graph::most_connected(&mut tx, &thread, n, CONNECTED_NAMES).await?,
-                    orphaned_entities: graph::orphaned_entities(&mut tx, &thread, n).await?,
+    pub fn analytics<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+    ) -> BoxFuture<'a, Result<Analytics, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Ok(Analytics::default());
+                    };
+                    let n = ANALYTICS_ITEMS;
+                    Ok(Analytics {
+                        recent_changes: graph::recent_changes(&mut tx, &thread, n).await?,
+                        top_important: graph::top_important(&mut tx, &thread, n).await?,
+                        most_connected: graph::most_connected(&mut tx, &thread, n, CONNECTED_NAMES).await?,
+                        orphaned_entities: graph::orphaned_entities(&mut tx, &thread, n).await?,
+                    })
                 })
-            })
-            .await
+                .await
+        })
     }
 
     /// A shortest path of at most `depth` relations, each taken in its direction or against it; of several
     /// the one of the oldest relations.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn find_relation_path(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        from: &str,
-        to: &str,
+    pub fn find_relation_path<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        from: &'a str,
+        to: &'a str,
         depth: usize,
-    ) -> Result<RelationPath, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Err(unknown_entity(from).into());
-                };
-                let (start, goal) = (TextKey::of(from), TextKey::of(to));
-                let known = graph::entity_ids(&mut tx, &thread, &[start, goal]).await?;
-                let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
-                let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
-                let path = shortest_path(&mut tx, &thread, start, goal, depth).await?;
-                if !matches!(path, RelationPath::NotFound(_)) {
-                    return Ok(path);
-                }
-                let mut isolated = Vec::new();
-                for (id, name) in [(start, from), (goal, to)] {
-                    let touching = graph::relations_touching(&mut tx, &thread, &[id], Next::ALL).await?;
-                    // A relation to a name without an entity is known by that.
-                    let leads_on = |r: &StoredRelation| r.from_id != r.to_id;
-                    if !touching.iter().any(leads_on) {
-                        isolated.push(name.to_owned());
+    ) -> BoxFuture<'a, Result<RelationPath, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Err(unknown_entity(from).into());
+                    };
+                    let (start, goal) = (TextKey::of(from), TextKey::of(to));
+                    let known = graph::entity_ids(&mut tx, &thread, &[start, goal]).await?;
+                    let id_of = |key, name| known.get(&key).copied().ok_or_else(|| unknown_entity(name));
+                    let (start, goal) = (id_of(start, from)?, id_of(goal, to)?);
+                    let path = shortest_path(&mut tx, &thread, start, goal, depth).await?;
+                    if !matches!(path, RelationPath::NotFound(_)) {
+                        return Ok(path);
                     }
-                }
-                Ok(if isolated.is_empty() { path } else { RelationPath::Isolated(isolated) })
-            })
-            .await
+                    let mut isolated = Vec::new();
+                    for (id, name) in [(start, from), (goal, to)] {
+                        let touching = graph::relations_touching(&mut tx, &thread, &[id], Next::ALL).await?;
+                        // A relation to a name without an entity is known by that.
+                        let leads_on = |r: &StoredRelation| r.from_id != r.to_id;
+                        if !touching.iter().any(leads_on) {
+                            isolated.push(name.to_owned());
+                        }
+                    }
+                    Ok(if isolated.is_empty() { path } else { RelationPath::Isolated(isolated) })
+                })
+                .await
+        })
     }
 }
 

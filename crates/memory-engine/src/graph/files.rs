@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use futures::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use memory_core::Invalid;
 use memory_core::graph::{GraphFile, GraphReach, GraphScope};
@@ -37,30 +38,44 @@ pub struct KnownFile {
 
 impl KnowledgeGraph {
     /// Finds out where a graph's file is; see `graph_file/path.rs`.
-    pub async fn resolve_file(path: PathBuf) -> Result<GraphFile, Invalid> {
-        tokio::task::spawn_blocking(move || path::resolve_graph_file(&path))
-            .await
-            .unwrap_or_else(|_| Err(Invalid::new("The path of the graph's file could not be looked up.")))
+    pub fn resolve_file(path: PathBuf) -> BoxFuture<'static, Result<GraphFile, Invalid>> {
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || path::resolve_graph_file(&path))
+                .await
+                .unwrap_or_else(|_| Err(Invalid::new("The path of the graph's file could not be looked up.")))
+        })
     }
 
     /// The same without making or renaming anything, for commands that only read.
-    pub async fn locate_file(path: PathBuf) -> Result<GraphFile, Invalid> {
-        tokio::task::spawn_blocking(move || path::locate_graph_file(&path))
-            .await
-            .unwrap_or_else(|_| Err(Invalid::new("The path of the graph's file could not be looked up.")))
+    pub fn locate_file(path: PathBuf) -> BoxFuture<'static, Result<GraphFile, Invalid>> {
+        Box::pin(async move {
+            tokio::task::spawn_blocking(move || path::locate_graph_file(&path))
+                .await
+                .unwrap_or_else(|_| Err(Invalid::new("The path of the graph's file could not be looked up.")))
+        })
     }
 
     /// Brings a graph and its file in step, as at the start of a process.
-    pub async fn bind_file(&self, ns: &Namespace, file: &GraphFile) -> Result<(), EngineError> {
-        match self.files.of_scope(ns, &GraphScope::File(file.clone())) {
-            Some(sync) => sync.catch_up_and_unlock(CatchUp::ImportAndWrite).await,
-            None => Ok(()),
-        }
+    pub fn bind_file<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        file: &'a GraphFile,
+    ) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            match self.files.of_scope(ns, &GraphScope::File(file.clone())) {
+                Some(sync) => sync.catch_up_and_unlock(CatchUp::ImportAndWrite).await,
+                None => Ok(()),
+            }
+        })
     }
 
     /// Imports what a file has, and writes nothing there.
-    pub async fn import_file(&self, ns: &Namespace, file: &GraphFile) -> Result<(), EngineError> {
-        self.refresh_from_file(ns, &GraphScope::File(file.clone())).await
+    pub fn import_file<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        file: &'a GraphFile,
+    ) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move { self.refresh_from_file(ns, &GraphScope::File(file.clone())).await })
     }
 
     /// Whether a graph and its file are in step; `None` where this process does not keep them so.
@@ -122,59 +137,73 @@ impl KnowledgeGraph {
     }
 
     /// The graphs of files that something is stored of, in one namespace or in all.
-    pub async fn list_files(&self, ns: Option<&Namespace>) -> Result<Vec<KnownFile>, EngineError> {
-        let stored = self
-            .recovery
-            .retry_transient(|| async {
-                Ok(graph::filed_graphs(&mut *self.store.acquire().await?, ns).await?)
-            })
-            .await?;
-        let mut files = Vec::with_capacity(stored.len());
-        for stored in stored {
-            files.push(KnownFile { is_there: is_there(&stored.path).await, stored });
-        }
-        Ok(files)
+    pub fn list_files<'a>(
+        &'a self,
+        ns: Option<&'a Namespace>,
+    ) -> BoxFuture<'a, Result<Vec<KnownFile>, EngineError>> {
+        Box::pin(async move {
+            let stored = self
+                .recovery
+                .retry_transient(|| async {
+                    Ok(graph::filed_graphs(&mut *self.store.acquire().await?, ns).await?)
+                })
+                .await?;
+            let mut files = Vec::with_capacity(stored.len());
+            for stored in stored {
+                files.push(KnownFile { is_there: is_there(&stored.path).await, stored });
+            }
+            Ok(files)
+        })
     }
 
     /// Deletes what is stored of the graph of a file that is gone. Gives how many entities that were.
-    pub async fn delete_file(&self, ns: &Namespace, path: &str) -> Result<i64, EngineError> {
-        let known = self.list_files(Some(ns)).await?;
-        let Some(known) = known.into_iter().find(|known| known.stored.path == path) else {
-            return Err(Invalid::new(format!(
+    pub fn delete_file<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<i64, EngineError>> {
+        Box::pin(async move {
+            let known = self.list_files(Some(ns)).await?;
+            let Some(known) = known.into_iter().find(|known| known.stored.path == path) else {
+                return Err(Invalid::new(format!(
                 "Nothing is stored of a graph in {path}. `remembrancer graph-files list` shows the files there are."
             ))
             .into());
-        };
-        if known.is_there {
-            return Err(Invalid::new(format!(
-                "The file {path} is there, and its graph with it. Delete the file first."
-            ))
-            .into());
-        }
-        self.clear_file_graph(ns, path).await?;
-        Ok(known.stored.entities)
+            };
+            if known.is_there {
+                return Err(Invalid::new(format!(
+                    "The file {path} is there, and its graph with it. Delete the file first."
+                ))
+                .into());
+            }
+            self.clear_file_graph(ns, path).await?;
+            Ok(known.stored.entities)
+        })
     }
 
     /// Notes which files are gone, and deletes what is stored of those that have been for 30 days, unless it never came
     /// into the file. For a process on the machine that the files are on.
-    pub async fn tidy_files(&self) -> Result<(), EngineError> {
-        for KnownFile { stored, is_there } in self.list_files(None).await? {
-            let (Ok(ns), Ok(file)) = (Namespace::new(&stored.namespace), GraphFile::new(&stored.path)) else {
-                continue;
-            };
-            let scope = GraphScope::File(file);
-            graph::note_gone(&mut *self.store.acquire().await?, &ns, &scope, !is_there).await?;
-            let long_gone =
-                stored.gone_since.is_some_and(|since| Timestamp::now().duration_since(since) > GONE_KEPT);
-            if !is_there && long_gone && !stored.is_ahead {
-                self.clear_file_graph(&ns, &stored.path).await?;
-                tracing::info!(
-                    entities = stored.entities,
-                    "the graph of a file that is long gone was deleted"
-                );
+    pub fn tidy_files(&self) -> BoxFuture<'_, Result<(), EngineError>> {
+        Box::pin(async move {
+            for KnownFile { stored, is_there } in self.list_files(None).await? {
+                let (Ok(ns), Ok(file)) = (Namespace::new(&stored.namespace), GraphFile::new(&stored.path))
+                else {
+                    continue;
+                };
+                let scope = GraphScope::File(file);
+                graph::note_gone(&mut *self.store.acquire().await?, &ns, &scope, !is_there).await?;
+                let long_gone =
+                    stored.gone_since.is_some_and(|since| Timestamp::now().duration_since(since) > GONE_KEPT);
+                if !is_there && long_gone && !stored.is_ahead {
+                    self.clear_file_graph(&ns, &stored.path).await?;
+                    tracing::info!(
+                        entities = stored.entities,
+                        "the graph of a file that is long gone was deleted"
+                    );
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     async fn clear_file_graph(&self, ns: &Namespace, path: &str) -> Result<(), EngineError> {

@@ -8,11 +8,11 @@ use memory_core::graph_jsonl::{GraphLine, parse_line};
 use memory_language::text::cut;
 use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated, Thread};
 use memory_store::{StoreError, Tx};
-use tokio::io::AsyncBufRead;
 
 use crate::EngineError;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
+use crate::streams::Input;
 
 /// How many rows are written at a time …
 const ROWS_AT_ONCE: usize = 500;
@@ -43,7 +43,7 @@ impl GraphImported {
 pub(crate) async fn merge_lines(
     tx: &mut Tx,
     thread: &Thread,
-    from: impl AsyncBufRead + Unpin,
+    from: Input<'_>,
     total_bytes: u64,
     report: Report<'_>,
 ) -> Result<GraphImported, EngineError> {

@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use futures::future::BoxFuture;
 use memory_core::graph::{
     Bounds, Cursor, CursorKey, GraphEntity, GraphRelation, GraphScope, LIMIT_MAX, PAGE_ENTITIES, PageRequest,
     Part, SealedCursor, TextKey, check_length, check_query,
@@ -71,106 +72,120 @@ pub struct WholeGraph {
 impl KnowledgeGraph {
     /// The whole graph, however large it is.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn read_whole(&self, ns: &Namespace, scope: &GraphScope) -> Result<WholeGraph, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Ok(WholeGraph::default());
-                };
-                Ok(whole(&mut tx, &thread).await?)
-            })
-            .await
+    pub fn read_whole<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+    ) -> BoxFuture<'a, Result<WholeGraph, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Ok(WholeGraph::default());
+                    };
+                    Ok(whole(&mut tx, &thread).await?)
+                })
+                .await
+        })
     }
 
     /// The same unless it is certainly larger than this as JSON: `None` then.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn read_whole_within(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
+    pub fn read_whole_within<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
         json_bytes_max: u64,
-    ) -> Result<Option<WholeGraph>, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Ok(Some(WholeGraph::default()));
-                };
-                if graph::is_larger_than(&mut tx, &thread, json_bytes_max).await? {
-                    return Ok(None);
-                }
-                Ok(Some(whole(&mut tx, &thread).await?))
-            })
-            .await
+    ) -> BoxFuture<'a, Result<Option<WholeGraph>, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Ok(Some(WholeGraph::default()));
+                    };
+                    if graph::is_larger_than(&mut tx, &thread, json_bytes_max).await? {
+                        return Ok(None);
+                    }
+                    Ok(Some(whole(&mut tx, &thread).await?))
+                })
+                .await
+        })
     }
 
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn read_graph(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
+    pub fn read_graph<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
         page: PageRequest,
-    ) -> Result<GraphPage, EngineError> {
-        let warning = self.refresh_with_notice(ns, scope).await?;
-        let page = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            match graph::find_thread(&mut tx, ns, scope).await? {
-                Some(thread) => self.page(&mut tx, &thread, Sought::All, page).await,
-                None => Ok(GraphPage::default()),
-            }
-        });
-        Ok(GraphPage { warning, ..page.await? })
+    ) -> BoxFuture<'a, Result<GraphPage, EngineError>> {
+        Box::pin(async move {
+            let warning = self.refresh_with_notice(ns, scope).await?;
+            let page = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                match graph::find_thread(&mut tx, ns, scope).await? {
+                    Some(thread) => self.page(&mut tx, &thread, Sought::All, page).await,
+                    None => Ok(GraphPage::default()),
+                }
+            });
+            Ok(GraphPage { warning, ..page.await? })
+        })
     }
 
     /// The entities whose name, type or observations contain the query, in upper or lower case, and the
     /// relations from and to them. An empty query finds all.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn search_nodes(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        query: &str,
+    pub fn search_nodes<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        query: &'a str,
         page: PageRequest,
-    ) -> Result<GraphPage, EngineError> {
-        check_query(query)?;
-        let pattern = Pattern::new(query);
-        let warning = self.refresh_with_notice(ns, scope).await?;
-        let page = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            match graph::find_thread(&mut tx, ns, scope).await? {
-                Some(thread) => self.page(&mut tx, &thread, Sought::Meeting(&pattern), page).await,
-                None => Ok(GraphPage::default()),
-            }
-        });
-        Ok(GraphPage { warning, ..page.await? })
+    ) -> BoxFuture<'a, Result<GraphPage, EngineError>> {
+        Box::pin(async move {
+            check_query(query)?;
+            let pattern = Pattern::new(query);
+            let warning = self.refresh_with_notice(ns, scope).await?;
+            let page = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                match graph::find_thread(&mut tx, ns, scope).await? {
+                    Some(thread) => self.page(&mut tx, &thread, Sought::Meeting(&pattern), page).await,
+                    None => Ok(GraphPage::default()),
+                }
+            });
+            Ok(GraphPage { warning, ..page.await? })
+        })
     }
 
     /// The entities of exactly these names, and the relations from and to them.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn open_nodes(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        names: &[String],
+    pub fn open_nodes<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        names: &'a [String],
         page: PageRequest,
-    ) -> Result<GraphPage, EngineError> {
-        check_length("names", names.len())?;
-        let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
-        let warning = self.refresh_with_notice(ns, scope).await?;
-        let page = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin_snapshot().await?;
-            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                return Ok(GraphPage::default());
-            };
-            let mut ids: Vec<i64> =
-                graph::entity_ids(&mut tx, &thread, &names).await?.into_values().collect();
-            ids.sort_unstable();
-            self.page(&mut tx, &thread, Sought::Listed(&ids), page).await
-        });
-        Ok(GraphPage { warning, ..page.await? })
+    ) -> BoxFuture<'a, Result<GraphPage, EngineError>> {
+        Box::pin(async move {
+            check_length("names", names.len())?;
+            let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
+            let warning = self.refresh_with_notice(ns, scope).await?;
+            let page = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin_snapshot().await?;
+                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                    return Ok(GraphPage::default());
+                };
+                let mut ids: Vec<i64> =
+                    graph::entity_ids(&mut tx, &thread, &names).await?.into_values().collect();
+                ids.sort_unstable();
+                self.page(&mut tx, &thread, Sought::Listed(&ids), page).await
+            });
+            Ok(GraphPage { warning, ..page.await? })
+        })
     }
 
     /// What a page may hold.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures::future::BoxFuture;
 use memory_core::authoring::{
     AuthoredEntity, Checked, EntityDraft, KnownEntity, MAX_SUGGESTED_FROM, ThreadNames, check, lookups,
 };
@@ -42,85 +43,91 @@ impl KnowledgeGraph {
     /// Stores the entities with their observations and relations if everything about them is valid, else
     /// nothing. What an entity has already is kept; what is new is appended.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn save_memory(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        drafts: &[EntityDraft],
-    ) -> Result<Changed<Saved>, EngineError> {
-        let guard = self.begin_write(ns, scope).await?;
-        let changed = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
-            let thread = graph::lock_thread(&mut tx, ns, scope).await?;
-            let known = self.known(&mut tx, &thread, drafts).await?;
-            let checked = check(drafts, &known, &self.settings.authoring);
-            if !checked.is_valid() {
-                return Ok(Changed::nothing(Saved { checked, ..Saved::default() }));
-            }
-            let (new_entities, new_relations, has_changed) =
-                store(&mut tx, &thread, &checked.authored).await?;
-            let thread_name = scope.thread_name();
-            let id = |name: &str| entity_id(&thread_name, name.trim());
-            let stored = checked.authored.iter().map(|entity| (entity.name.clone(), id(&entity.name)));
-            // A caller that sent a name with spaces at its ends looks for it as it was sent.
-            let sent = drafts.iter().filter(|draft| draft.name != draft.name.trim());
-            let ids = stored.chain(sent.map(|draft| (draft.name.clone(), id(&draft.name)))).collect();
-            let answer = Saved { checked, new_entities, new_relations, ids };
-            if !has_changed {
-                return Ok(Changed::nothing(answer));
-            }
-            self.commit_change(tx, &thread, answer).await
-        });
-        end_write(guard, changed.await).await
+    pub fn save_memory<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        drafts: &'a [EntityDraft],
+    ) -> BoxFuture<'a, Result<Changed<Saved>, EngineError>> {
+        Box::pin(async move {
+            let guard = self.begin_write(ns, scope).await?;
+            let changed = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin().await?;
+                let thread = graph::lock_thread(&mut tx, ns, scope).await?;
+                let known = self.known(&mut tx, &thread, drafts).await?;
+                let checked = check(drafts, &known, &self.settings.authoring);
+                if !checked.is_valid() {
+                    return Ok(Changed::nothing(Saved { checked, ..Saved::default() }));
+                }
+                let (new_entities, new_relations, has_changed) =
+                    store(&mut tx, &thread, &checked.authored).await?;
+                let thread_name = scope.thread_name();
+                let id = |name: &str| entity_id(&thread_name, name.trim());
+                let stored = checked.authored.iter().map(|entity| (entity.name.clone(), id(&entity.name)));
+                // A caller that sent a name with spaces at its ends looks for it as it was sent.
+                let sent = drafts.iter().filter(|draft| draft.name != draft.name.trim());
+                let ids = stored.chain(sent.map(|draft| (draft.name.clone(), id(&draft.name)))).collect();
+                let answer = Saved { checked, new_entities, new_relations, ids };
+                if !has_changed {
+                    return Ok(Changed::nothing(answer));
+                }
+                self.commit_change(tx, &thread, answer).await
+            });
+            end_write(guard, changed.await).await
+        })
     }
 
     /// What [`save_memory`](Self::save_memory) would say; nothing is written.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn validate_memory(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        drafts: &[EntityDraft],
-    ) -> Result<Checked, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let known = match graph::find_thread(&mut tx, ns, scope).await? {
-                    Some(thread) => self.known(&mut tx, &thread, drafts).await?,
-                    None => ThreadNames::default(),
-                };
-                Ok(check(drafts, &known, &self.settings.authoring))
-            })
-            .await
+    pub fn validate_memory<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        drafts: &'a [EntityDraft],
+    ) -> BoxFuture<'a, Result<Checked, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let known = match graph::find_thread(&mut tx, ns, scope).await? {
+                        Some(thread) => self.known(&mut tx, &thread, drafts).await?,
+                        None => ThreadNames::default(),
+                    };
+                    Ok(check(drafts, &known, &self.settings.authoring))
+                })
+                .await
+        })
     }
 
     /// Pairs of the thread's names that probably mean the same, likeliest first.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn suggest_merges(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
+    pub fn suggest_merges<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
         limit: usize,
-    ) -> Result<Merges, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        let mut names = self
-            .recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                match graph::find_thread(&mut tx, ns, scope).await? {
-                    Some(thread) => {
-                        Ok(graph::names_and_types(&mut tx, &thread, COMPARED_NAMES_MAX + 1).await?)
+    ) -> BoxFuture<'a, Result<Merges, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            let mut names = self
+                .recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    match graph::find_thread(&mut tx, ns, scope).await? {
+                        Some(thread) => {
+                            Ok(graph::names_and_types(&mut tx, &thread, COMPARED_NAMES_MAX + 1).await?)
+                        }
+                        None => Ok(Vec::new()),
                     }
-                    None => Ok(Vec::new()),
-                }
-            })
-            .await?;
-        let is_cut = names.len() > COMPARED_NAMES_MAX;
-        names.truncate(COMPARED_NAMES_MAX);
-        // Many names take seconds; other calls go on meanwhile.
-        let candidates = on_own_thread(move || similar_names(&names, limit)).await?;
-        Ok(Merges { candidates, is_cut })
+                })
+                .await?;
+            let is_cut = names.len() > COMPARED_NAMES_MAX;
+            names.truncate(COMPARED_NAMES_MAX);
+            // Many names take seconds; other calls go on meanwhile.
+            let candidates = on_own_thread(move || similar_names(&names, limit)).await?;
+            Ok(Merges { candidates, is_cut })
+        })
     }
 
     /// What the thread has of the names in the request, and names to suggest where one is missing.

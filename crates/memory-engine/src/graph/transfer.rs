@@ -1,5 +1,6 @@
 //! Export and import of a graph as lines of JSON, a part at a time.
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::graph::{Bounds, Detail, GraphScope};
 use memory_core::graph_jsonl::{write_entity, write_relation};
@@ -7,12 +8,13 @@ use memory_core::id::Namespace;
 use memory_language::text::cut;
 use memory_store::graph::{self, Portion, Thread};
 use memory_store::{Conn, StoreError, jobs};
-use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 
 use super::KnowledgeGraph;
 use super::merge_lines::{GraphImported, merge_lines};
 use crate::EngineError;
 use crate::progress::{Progress, Report};
+use crate::streams::{Input, Output};
 
 /// How many rows are read at a time …
 const ROWS_AT_ONCE: usize = 500;
@@ -29,56 +31,61 @@ pub struct GraphExported {
 impl KnowledgeGraph {
     /// Writes one state of a graph as the reference server writes its file. It is not held in memory.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn export(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        out: &mut (impl AsyncWrite + Unpin),
-        report: Report<'_>,
-    ) -> Result<GraphExported, EngineError> {
-        let mut tx = self.store.begin_snapshot().await?;
-        tx.allow_pauses().await?;
-        let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-            if *scope == GraphScope::default() {
-                return Ok(GraphExported::default());
+    pub fn export<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        out: Output<'a>,
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<GraphExported, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_snapshot().await?;
+            tx.allow_pauses().await?;
+            let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                if *scope == GraphScope::default() {
+                    return Ok(GraphExported::default());
+                }
+                let name = cut(&scope.thread_name(), 100);
+                return Err(Invalid::new(format!(
+                    "There is no graph in thread '{name}' of namespace '{ns}'."
+                ))
+                .into());
+            };
+            let total = thread.entities.unsigned_abs() + graph::count_relations(&mut tx, &thread).await?;
+            let mut lines = GraphLines::new(&mut tx, &thread);
+            while let Some(part) = lines.next_part().await? {
+                out.write_all(&part).await?;
+                report(Progress { done: lines.written.entities + lines.written.relations, total });
             }
-            let name = cut(&scope.thread_name(), 100);
-            return Err(
-                Invalid::new(format!("There is no graph in thread '{name}' of namespace '{ns}'.")).into()
-            );
-        };
-        let total = thread.entities.unsigned_abs() + graph::count_relations(&mut tx, &thread).await?;
-        let mut lines = GraphLines::new(&mut tx, &thread);
-        while let Some(part) = lines.next_part().await? {
-            out.write_all(&part).await?;
-            report(Progress { done: lines.written.entities + lines.written.relations, total });
-        }
-        let written = lines.written;
-        out.flush().await?;
-        Ok(written)
+            let written = lines.written;
+            out.flush().await?;
+            Ok(written)
+        })
     }
 
     /// Adds to a graph what the lines say: all of it, or nothing when one of them cannot be read. What the
     /// graph has already stays as it is.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn import(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        from: impl AsyncBufRead + Unpin,
+    pub fn import<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        from: Input<'a>,
         total_bytes: u64,
-        report: Report<'_>,
-    ) -> Result<GraphImported, EngineError> {
-        let mut tx = self.store.begin().await?;
-        tx.allow_pauses().await?;
-        let thread = graph::lock_thread(&mut tx, ns, scope).await?;
-        let imported = merge_lines(&mut tx, &thread, from, total_bytes, report).await?;
-        if imported.has_changed() {
-            jobs::queue_indexing(&mut tx, &thread).await?;
-            tx.commit().await?;
-            self.announce_change();
-        }
-        Ok(imported)
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<GraphImported, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin().await?;
+            tx.allow_pauses().await?;
+            let thread = graph::lock_thread(&mut tx, ns, scope).await?;
+            let imported = merge_lines(&mut tx, &thread, from, total_bytes, report).await?;
+            if imported.has_changed() {
+                jobs::queue_indexing(&mut tx, &thread).await?;
+                tx.commit().await?;
+                self.announce_change();
+            }
+            Ok(imported)
+        })
     }
 }
 

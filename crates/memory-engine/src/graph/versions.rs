@@ -1,5 +1,6 @@
 //! Observations change by new versions; the old ones stay to be read.
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::graph::{GraphScope, ObservationHandle, TextKey, Weights, check_update, share};
 use memory_core::id::Namespace;
@@ -32,17 +33,18 @@ impl KnowledgeGraph {
     /// Supersedes the latest version of an observation and gives the new one. The same text and weights
     /// again change nothing.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn update_observation(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        update: &ObservationUpdate,
-    ) -> Result<Changed<ObservationVersion>, EngineError> {
-        check_update(&update.entity_name, &update.content)?;
-        let confidence = share("confidence", update.confidence)?;
-        let importance = share("importance", update.importance)?;
-        let guard = self.begin_write(ns, scope).await?;
-        let changed = self.recovery.retry_transient(|| async {
+    pub fn update_observation<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        update: &'a ObservationUpdate,
+    ) -> BoxFuture<'a, Result<Changed<ObservationVersion>, EngineError>> {
+        Box::pin(async move {
+            check_update(&update.entity_name, &update.content)?;
+            let confidence = share("confidence", update.confidence)?;
+            let importance = share("importance", update.importance)?;
+            let guard = self.begin_write(ns, scope).await?;
+            let changed = self.recovery.retry_transient(|| async {
             let mut tx = self.store.begin().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             let entity_id = entity_of(&mut tx, &thread, &update.entity_name).await?;
@@ -81,45 +83,49 @@ impl KnowledgeGraph {
             let answer = new.ok_or_else(|| unknown_observation(handle, &update.entity_name))?;
             self.commit_change(tx, &thread, answer).await
         });
-        end_write(guard, changed.await).await
+            end_write(guard, changed.await).await
+        })
     }
 
     /// The versions of an observation, the first one first; of all the entity's observations without a handle.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn observation_history(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        entity_name: &str,
+    pub fn observation_history<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        entity_name: &'a str,
         handle: Option<ObservationHandle>,
         asked: HistoryRequest,
-    ) -> Result<History, EngineError> {
-        self.refresh_from_file(ns, scope).await?;
-        let page = VersionsPage {
-            offset: asked.offset,
-            limit: asked.limit.unwrap_or(VERSIONS_DEFAULT),
-            chars_max: self.bounds(asked.limit).chars,
-        };
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
-                let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                    return Err(unknown_entity(entity_name).into());
-                };
-                let entity_id = entity_of(&mut tx, &thread, entity_name).await?;
-                let (versions, has_more) =
-                    graph::observation_versions(&mut tx, &thread, entity_id, handle, page).await?;
-                match handle {
-                    Some(handle) if versions.is_empty() && page.offset == 0 => {
-                        Err(unknown_observation(handle, entity_name).into())
+    ) -> BoxFuture<'a, Result<History, EngineError>> {
+        Box::pin(async move {
+            self.refresh_from_file(ns, scope).await?;
+            let page = VersionsPage {
+                offset: asked.offset,
+                limit: asked.limit.unwrap_or(VERSIONS_DEFAULT),
+                chars_max: self.bounds(asked.limit).chars,
+            };
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin_snapshot().await?;
+                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
+                        return Err(unknown_entity(entity_name).into());
+                    };
+                    let entity_id = entity_of(&mut tx, &thread, entity_name).await?;
+                    let (versions, has_more) =
+                        graph::observation_versions(&mut tx, &thread, entity_id, handle, page).await?;
+                    match handle {
+                        Some(handle) if versions.is_empty() && page.offset == 0 => {
+                            Err(unknown_observation(handle, entity_name).into())
+                        }
+                        _ => Ok(History {
+                            next_cursor: has_more
+                                .then(|| format!("{CURSOR}{}", page.offset + versions.len())),
+                            versions,
+                        }),
                     }
-                    _ => Ok(History {
-                        next_cursor: has_more.then(|| format!("{CURSOR}{}", page.offset + versions.len())),
-                        versions,
-                    }),
-                }
-            })
-            .await
+                })
+                .await
+        })
     }
 }
 

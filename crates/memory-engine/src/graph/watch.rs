@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_store::graph::{self, Thread};
@@ -20,13 +21,20 @@ const COALESCED: Duration = Duration::from_millis(50);
 
 impl KnowledgeGraph {
     /// Watches a graph from its present state on.
-    pub async fn watch(&self, ns: &Namespace, scope: &GraphScope) -> Result<GraphWatch, EngineError> {
-        let graph = (ns.clone(), scope.clone());
-        // First the place, then the state: what changes between the two is seen.
-        let version = self.watched.enter(graph.clone())?;
-        let graphs = [graph];
-        let seen = self.recovery.retry_transient(|| async { Ok(self.versions_of(&graphs).await?) }).await?;
-        Ok(GraphWatch { seen: seen.into_iter().max().unwrap_or_default(), version })
+    pub fn watch<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+    ) -> BoxFuture<'a, Result<GraphWatch, EngineError>> {
+        Box::pin(async move {
+            let graph = (ns.clone(), scope.clone());
+            // First the place, then the state: what changes between the two is seen.
+            let version = self.watched.enter(graph.clone())?;
+            let graphs = [graph];
+            let seen =
+                self.recovery.retry_transient(|| async { Ok(self.versions_of(&graphs).await?) }).await?;
+            Ok(GraphWatch { seen: seen.into_iter().max().unwrap_or_default(), version })
+        })
     }
 
     async fn versions_of(&self, graphs: &[Graph]) -> Result<Vec<i64>, StoreError> {
@@ -47,29 +55,31 @@ impl KnowledgeGraph {
     }
 
     /// Looks up the versions of the watched graphs of this process; runs until it is dropped.
-    pub async fn follow_changes(&self) {
-        let mut hints = None;
-        loop {
-            let graphs = self.watched.watched();
-            if graphs.is_empty() {
-                hints = None;
-                self.watched.look.notified().await;
-                continue;
-            }
-            if hints.is_none() {
-                hints = self.store.listen_for(Topic::Graphs).await.ok();
-            }
-            for (ns, scope) in &graphs {
-                self.import_file_in_background(ns, scope).await;
-            }
-            match self.versions_of(&graphs).await {
-                Ok(versions) => self.watched.publish(&graphs, versions),
-                Err(error) => {
-                    tracing::debug!(error = %chain(&error), "failed to check the watched graphs; trying again");
+    pub fn follow_changes(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut hints = None;
+            loop {
+                let graphs = self.watched.watched();
+                if graphs.is_empty() {
+                    hints = None;
+                    self.watched.look.notified().await;
+                    continue;
                 }
+                if hints.is_none() {
+                    hints = self.store.listen_for(Topic::Graphs).await.ok();
+                }
+                for (ns, scope) in &graphs {
+                    self.import_file_in_background(ns, scope).await;
+                }
+                match self.versions_of(&graphs).await {
+                    Ok(versions) => self.watched.publish(&graphs, versions),
+                    Err(error) => {
+                        tracing::debug!(error = %chain(&error), "failed to check the watched graphs; trying again");
+                    }
+                }
+                self.wait_to_look(&mut hints).await;
             }
-            self.wait_to_look(&mut hints).await;
-        }
+        })
     }
 
     async fn wait_to_look(&self, hints: &mut Option<Hints>) {

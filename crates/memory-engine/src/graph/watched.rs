@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
@@ -69,13 +70,15 @@ pub struct GraphWatch {
 impl GraphWatch {
     /// Waits until the graph is another than at the last call, or than when it was watched first. Any number
     /// of changes since then count as one.
-    pub async fn changed(&mut self) {
-        let seen = self.seen;
-        let newer = self.version.wait_for(|version| *version > seen).await.map(|version| *version);
-        match newer {
-            Ok(version) => self.seen = version,
-            // The memory is gone, and its graphs will never change.
-            Err(_) => std::future::pending().await,
-        }
+    pub fn changed(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let seen = self.seen;
+            let newer = self.version.wait_for(|version| *version > seen).await.map(|version| *version);
+            match newer {
+                Ok(version) => self.seen = version,
+                // The memory is gone, and its graphs will never change.
+                Err(_) => std::future::pending().await,
+            }
+        })
     }
 }

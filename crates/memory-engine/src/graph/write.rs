@@ -5,6 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::graph::{
     EntityObservations, GraphEntity, GraphRelation, GraphScope, RELATION_IMPORTANCE, TextKey, Weights,
@@ -22,17 +23,20 @@ use crate::EngineError;
 impl KnowledgeGraph {
     /// Creates the entities whose names are new and gives them back. Of two with one name the first counts.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn create_entities(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
+    pub fn create_entities<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
         entities: Vec<GraphEntity>,
-    ) -> Result<Changed<Vec<GraphEntity>>, EngineError> {
-        check_entities(&entities)?;
-        let entities = first_of_each(entities, |entity| TextKey::of(&entity.name));
-        let guard = self.begin_write(ns, scope).await?;
-        let changed = self.recovery.retry_transient(|| self.try_create_entities(ns, scope, &entities)).await;
-        end_write(guard, changed).await
+    ) -> BoxFuture<'a, Result<Changed<Vec<GraphEntity>>, EngineError>> {
+        Box::pin(async move {
+            check_entities(&entities)?;
+            let entities = first_of_each(entities, |entity| TextKey::of(&entity.name));
+            let guard = self.begin_write(ns, scope).await?;
+            let changed =
+                self.recovery.retry_transient(|| self.try_create_entities(ns, scope, &entities)).await;
+            end_write(guard, changed).await
+        })
     }
 
     async fn try_create_entities(
@@ -70,18 +74,20 @@ impl KnowledgeGraph {
 
     /// Creates the relations that are new and gives them back. Their ends need not exist.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn create_relations(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
+    pub fn create_relations<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
         relations: Vec<GraphRelation>,
-    ) -> Result<Changed<Vec<GraphRelation>>, EngineError> {
-        check_relations(&relations)?;
-        let relations = first_of_each(relations, TextKey::of_relation);
-        let guard = self.begin_write(ns, scope).await?;
-        let changed =
-            self.recovery.retry_transient(|| self.try_create_relations(ns, scope, &relations)).await;
-        end_write(guard, changed).await
+    ) -> BoxFuture<'a, Result<Changed<Vec<GraphRelation>>, EngineError>> {
+        Box::pin(async move {
+            check_relations(&relations)?;
+            let relations = first_of_each(relations, TextKey::of_relation);
+            let guard = self.begin_write(ns, scope).await?;
+            let changed =
+                self.recovery.retry_transient(|| self.try_create_relations(ns, scope, &relations)).await;
+            end_write(guard, changed).await
+        })
     }
 
     async fn try_create_relations(
@@ -112,18 +118,22 @@ impl KnowledgeGraph {
     /// Adds the observations that their entities do not have, and gives these back, one item for each given.
     /// An unknown entity refuses all of them.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn add_observations(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
+    pub fn add_observations<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
         additions: Vec<EntityObservations>,
         weights: Weights,
-    ) -> Result<Changed<Vec<EntityObservations>>, EngineError> {
-        check_observations(&additions)?;
-        let guard = self.begin_write(ns, scope).await?;
-        let changed =
-            self.recovery.retry_transient(|| self.try_add_observations(ns, scope, &additions, weights)).await;
-        end_write(guard, changed).await
+    ) -> BoxFuture<'a, Result<Changed<Vec<EntityObservations>>, EngineError>> {
+        Box::pin(async move {
+            check_observations(&additions)?;
+            let guard = self.begin_write(ns, scope).await?;
+            let changed = self
+                .recovery
+                .retry_transient(|| self.try_add_observations(ns, scope, &additions, weights))
+                .await;
+            end_write(guard, changed).await
+        })
     }
 
     async fn try_add_observations(
@@ -175,76 +185,82 @@ impl KnowledgeGraph {
 
     /// Deletes entities with their observations and every relation from or to one of the names.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn delete_entities(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        names: &[String],
-    ) -> Result<Changed<()>, EngineError> {
-        check_length("entityNames", names.len())?;
-        let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
-        let guard = self.begin_write(ns, scope).await?;
-        let changed = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
-            let thread = graph::lock_thread(&mut tx, ns, scope).await?;
-            if graph::delete_entities(&mut tx, &thread, &names).await? == 0 {
-                return Ok(Changed::nothing(()));
-            }
-            self.commit_change(tx, &thread, ()).await
-        });
-        end_write(guard, changed.await).await
+    pub fn delete_entities<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        names: &'a [String],
+    ) -> BoxFuture<'a, Result<Changed<()>, EngineError>> {
+        Box::pin(async move {
+            check_length("entityNames", names.len())?;
+            let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
+            let guard = self.begin_write(ns, scope).await?;
+            let changed = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin().await?;
+                let thread = graph::lock_thread(&mut tx, ns, scope).await?;
+                if graph::delete_entities(&mut tx, &thread, &names).await? == 0 {
+                    return Ok(Changed::nothing(()));
+                }
+                self.commit_change(tx, &thread, ()).await
+            });
+            end_write(guard, changed.await).await
+        })
     }
 
     /// Deletes observations by their text, each with all its versions.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn delete_observations(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        deletions: &[EntityObservations],
-    ) -> Result<Changed<()>, EngineError> {
-        check_length("deletions", deletions.len())?;
-        for deletion in deletions {
-            check_length("observations", deletion.contents.len())?;
-        }
-        let names: Vec<TextKey> = deletions.iter().map(|d| TextKey::of(&d.entity_name)).collect();
-        let guard = self.begin_write(ns, scope).await?;
-        let changed = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
-            let thread = graph::lock_thread(&mut tx, ns, scope).await?;
-            let known = graph::entity_ids(&mut tx, &thread, &names).await?;
-            let doomed: Vec<(i64, TextKey)> = deletions
-                .iter()
-                .zip(&names)
-                .filter_map(|(deletion, name)| Some((*known.get(name)?, deletion)))
-                .flat_map(|(id, deletion)| deletion.contents.iter().map(move |c| (id, TextKey::of(c))))
-                .collect();
-            if graph::delete_observations(&mut tx, &thread, &doomed).await? == 0 {
-                return Ok(Changed::nothing(()));
+    pub fn delete_observations<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        deletions: &'a [EntityObservations],
+    ) -> BoxFuture<'a, Result<Changed<()>, EngineError>> {
+        Box::pin(async move {
+            check_length("deletions", deletions.len())?;
+            for deletion in deletions {
+                check_length("observations", deletion.contents.len())?;
             }
-            self.commit_change(tx, &thread, ()).await
-        });
-        end_write(guard, changed.await).await
+            let names: Vec<TextKey> = deletions.iter().map(|d| TextKey::of(&d.entity_name)).collect();
+            let guard = self.begin_write(ns, scope).await?;
+            let changed = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin().await?;
+                let thread = graph::lock_thread(&mut tx, ns, scope).await?;
+                let known = graph::entity_ids(&mut tx, &thread, &names).await?;
+                let doomed: Vec<(i64, TextKey)> = deletions
+                    .iter()
+                    .zip(&names)
+                    .filter_map(|(deletion, name)| Some((*known.get(name)?, deletion)))
+                    .flat_map(|(id, deletion)| deletion.contents.iter().map(move |c| (id, TextKey::of(c))))
+                    .collect();
+                if graph::delete_observations(&mut tx, &thread, &doomed).await? == 0 {
+                    return Ok(Changed::nothing(()));
+                }
+                self.commit_change(tx, &thread, ()).await
+            });
+            end_write(guard, changed.await).await
+        })
     }
 
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn delete_relations(
-        &self,
-        ns: &Namespace,
-        scope: &GraphScope,
-        relations: &[GraphRelation],
-    ) -> Result<Changed<()>, EngineError> {
-        check_length("relations", relations.len())?;
-        let keys: Vec<TextKey> = relations.iter().map(TextKey::of_relation).collect();
-        let guard = self.begin_write(ns, scope).await?;
-        let changed = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
-            let thread = graph::lock_thread(&mut tx, ns, scope).await?;
-            if graph::delete_relations(&mut tx, &thread, &keys).await? == 0 {
-                return Ok(Changed::nothing(()));
-            }
-            self.commit_change(tx, &thread, ()).await
-        });
-        end_write(guard, changed.await).await
+    pub fn delete_relations<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        scope: &'a GraphScope,
+        relations: &'a [GraphRelation],
+    ) -> BoxFuture<'a, Result<Changed<()>, EngineError>> {
+        Box::pin(async move {
+            check_length("relations", relations.len())?;
+            let keys: Vec<TextKey> = relations.iter().map(TextKey::of_relation).collect();
+            let guard = self.begin_write(ns, scope).await?;
+            let changed = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin().await?;
+                let thread = graph::lock_thread(&mut tx, ns, scope).await?;
+                if graph::delete_relations(&mut tx, &thread, &keys).await? == 0 {
+                    return Ok(Changed::nothing(()));
+                }
+                self.commit_change(tx, &thread, ()).await
+            });
+            end_write(guard, changed.await).await
+        })
     }
 }

@@ -55,7 +55,8 @@ impl FiledGraph {
             return Ok(Imported::silent(written, is_ahead));
         };
         if is_ahead {
-            let merged = merge_lines(&mut tx, &thread, content, content.len() as u64, &unreported).await;
+            let merged =
+                merge_lines(&mut tx, &thread, &mut &*content, content.len() as u64, &unreported).await;
             let merged = merged.map_err(|error| self.damaged(error))?;
             let mut notices = merged.warnings.clone();
             if merged.has_changed() {

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use memory_store::models;
 use memory_store::vector::IndexError;
 use memory_store::vector::mirrors::{self, Mirror, MirrorState};
@@ -25,14 +26,16 @@ const REFUSED_PAUSE: Duration = Duration::from_secs(300);
 
 impl VectorMirror {
     /// Applies all that is due; for tests, and for commands that must not end before.
-    pub async fn drain(&self) -> Result<usize, EngineError> {
-        let mut all = 0;
-        loop {
-            match self.round().await.map_err(|error| self.failed(error))? {
-                0 => return Ok(all),
-                done => all += done,
+    pub fn drain(&self) -> BoxFuture<'_, Result<usize, EngineError>> {
+        Box::pin(async move {
+            let mut all = 0;
+            loop {
+                match self.round().await.map_err(|error| self.failed(error))? {
+                    0 => return Ok(all),
+                    done => all += done,
+                }
             }
-        }
+        })
     }
 
     /// One round over all mirrors; gives the number of points written or deleted and of steps done.

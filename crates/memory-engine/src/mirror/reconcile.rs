@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use futures::future::BoxFuture;
 use memory_store::vector::mirrors::{self, Mirror, MirrorState};
 use memory_store::vector::outbox;
 use memory_store::vector::points::{self, Checksum};
@@ -58,28 +59,30 @@ impl VectorMirror {
     /// Compares all searched collections with Postgres. With `repair` differences are queued, applied, and looked for
     /// again.
     #[tracing::instrument(skip_all)]
-    pub async fn reconcile(
-        &self,
+    pub fn reconcile<'a>(
+        &'a self,
         repair: bool,
         look: Look,
-        report: Report<'_>,
-    ) -> Result<Reconciled, EngineError> {
-        let reconciled = async {
-            let found = self.compare_all(repair, look, report).await?;
-            let orphans = self.orphans().await?;
-            let mut left = Vec::new();
-            if repair {
-                for name in &orphans {
-                    self.server.delete_collection(name).await?;
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<Reconciled, EngineError>> {
+        Box::pin(async move {
+            let reconciled = async {
+                let found = self.compare_all(repair, look, report).await?;
+                let orphans = self.orphans().await?;
+                let mut left = Vec::new();
+                if repair {
+                    for name in &orphans {
+                        self.server.delete_collection(name).await?;
+                    }
+                    if found.iter().any(|compared| compared.differences() > 0) {
+                        while self.round().await? > 0 {}
+                        left = self.compare_all(false, look, report).await?;
+                    }
                 }
-                if found.iter().any(|compared| compared.differences() > 0) {
-                    while self.round().await? > 0 {}
-                    left = self.compare_all(false, look, report).await?;
-                }
-            }
-            Ok(Reconciled { found, left, orphans_deleted: repair && !orphans.is_empty(), orphans })
-        };
-        reconciled.await.map_err(|error| self.failed(error))
+                Ok(Reconciled { found, left, orphans_deleted: repair && !orphans.is_empty(), orphans })
+            };
+            reconciled.await.map_err(|error| self.failed(error))
+        })
     }
 
     async fn compare_all(

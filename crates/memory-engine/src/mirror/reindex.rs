@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_store::models::{self, ActiveModel};
 use memory_store::reembedding;
@@ -31,30 +32,33 @@ impl VectorMirror {
     /// Fills a new collection with the present settings and searches it from then on. It may be interrupted at any moment:
     /// workers and the next call continue it.
     #[tracing::instrument(skip_all)]
-    pub async fn reindex(&self, report: Report<'_>) -> Result<Reindexed, EngineError> {
-        let active = models::active(&mut *self.store.acquire().await?).await?;
-        let Some(model) = active else {
-            return Err(
-                Invalid::new("There is no embedding model yet, so there are no vectors to mirror.").into()
-            );
-        };
-        let replaced = {
-            let mut conn = self.store.acquire().await?;
-            mirrors::of_model(&mut conn, model.model_id, MirrorState::Searched).await?
-        };
-        let prefix = self.server.settings().qdrant_collection.clone();
-        let target = self.store.register_mirror(&model, &prefix, true).await?;
-        self.fill(&model, &target, report).await?;
-        let compared = self
-            .compare(&target, true, Look::Digests, &crate::progress::unreported)
-            .await
-            .map_err(|error| self.failed(error))?;
-        self.drain().await?;
-        Ok(Reindexed {
-            collection: target.collection,
-            replaced: replaced.map(|replaced| replaced.collection),
-            points: compared.points,
-            compared,
+    pub fn reindex<'a>(&'a self, report: Report<'a>) -> BoxFuture<'a, Result<Reindexed, EngineError>> {
+        Box::pin(async move {
+            let active = models::active(&mut *self.store.acquire().await?).await?;
+            let Some(model) = active else {
+                return Err(Invalid::new(
+                    "There is no embedding model yet, so there are no vectors to mirror.",
+                )
+                .into());
+            };
+            let replaced = {
+                let mut conn = self.store.acquire().await?;
+                mirrors::of_model(&mut conn, model.model_id, MirrorState::Searched).await?
+            };
+            let prefix = self.server.settings().qdrant_collection.clone();
+            let target = self.store.register_mirror(&model, &prefix, true).await?;
+            self.fill(&model, &target, report).await?;
+            let compared = self
+                .compare(&target, true, Look::Digests, &crate::progress::unreported)
+                .await
+                .map_err(|error| self.failed(error))?;
+            self.drain().await?;
+            Ok(Reindexed {
+                collection: target.collection,
+                replaced: replaced.map(|replaced| replaced.collection),
+                points: compared.points,
+                compared,
+            })
         })
     }
 
@@ -91,17 +95,19 @@ impl VectorMirror {
     }
 
     /// Ends mirroring and deletes the collections.
-    pub async fn end(&self) -> Result<usize, EngineError> {
-        self.store.end_mirroring().await?;
-        let mut deleted = 0;
-        for one in mirrors::all(&mut *self.store.acquire().await?).await? {
-            self.server
-                .delete_collection(&one.collection)
-                .await
-                .map_err(|error| self.failed(error.into()))?;
-            mirrors::delete(&mut *self.store.acquire().await?, one.mirror_id).await?;
-            deleted += 1;
-        }
-        Ok(deleted)
+    pub fn end(&self) -> BoxFuture<'_, Result<usize, EngineError>> {
+        Box::pin(async move {
+            self.store.end_mirroring().await?;
+            let mut deleted = 0;
+            for one in mirrors::all(&mut *self.store.acquire().await?).await? {
+                self.server
+                    .delete_collection(&one.collection)
+                    .await
+                    .map_err(|error| self.failed(error.into()))?;
+                mirrors::delete(&mut *self.store.acquire().await?, one.mirror_id).await?;
+                deleted += 1;
+            }
+            Ok(deleted)
+        })
     }
 }

@@ -19,6 +19,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
@@ -153,27 +154,33 @@ struct PageRead {
 
 impl Memory {
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn recall(&self, ns: &Namespace, request: &RecallRequest) -> Result<Recall, EngineError> {
-        self.recovery
-            .retry_transient(|| async {
-                let mut listing = Listing::new(ns, request)?;
-                let mut answer = match &request.target {
-                    Target::Query(query) => {
-                        Box::pin(self.recall_query(ns, request, query, &mut listing)).await?
+    pub fn recall<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        request: &'a RecallRequest,
+    ) -> BoxFuture<'a, Result<Recall, EngineError>> {
+        Box::pin(async move {
+            self.recovery
+                .retry_transient(|| async {
+                    let mut listing = Listing::new(ns, request)?;
+                    let mut answer = match &request.target {
+                        Target::Query(query) => {
+                            Box::pin(self.recall_query(ns, request, query, &mut listing)).await?
+                        }
+                        Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id).await?,
+                        Target::Id(AnyId::Event(id)) => self.recall_event(ns, request, id).await?,
+                        Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
+                        Target::Events(list) => self.list_events(ns, request, list).await?,
+                    };
+                    self.explain_emptiness(ns, request, &mut answer).await?;
+                    if request.include_events {
+                        answer.unread = answer.results.iter().filter(|result| result.hit.is_unread).count();
                     }
-                    Target::Id(AnyId::Artifact(id)) => self.recall_artifact(ns, request, id).await?,
-                    Target::Id(AnyId::Event(id)) => self.recall_event(ns, request, id).await?,
-                    Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
-                    Target::Events(list) => self.list_events(ns, request, list).await?,
-                };
-                self.explain_emptiness(ns, request, &mut answer).await?;
-                if request.include_events {
-                    answer.unread = answer.results.iter().filter(|result| result.hit.is_unread).count();
-                }
-                answer.warnings.splice(0..0, request.warnings.iter().cloned());
-                Ok(answer)
-            })
-            .await
+                    answer.warnings.splice(0..0, request.warnings.iter().cloned());
+                    Ok(answer)
+                })
+                .await
+        })
     }
 
     async fn recall_query(

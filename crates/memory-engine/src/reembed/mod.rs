@@ -9,6 +9,7 @@ mod work;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::ports::{EmbeddingModel, ModelInfo};
 use memory_store::models::{self, ActiveModel};
@@ -76,16 +77,18 @@ impl Reembedding {
     /// the database. The vectors of others are then deleted, unless `keep_old`. It may be dropped at any moment and
     /// run again; with nothing left to do it does nothing. One at a time: a second one is refused.
     #[tracing::instrument(skip_all, fields(model = model.info().id))]
-    pub async fn run(
-        &self,
+    pub fn run<'a>(
+        &'a self,
         model: Arc<dyn EmbeddingModel>,
         keep_old: bool,
-        report: Report<'_>,
-    ) -> Result<Reembedded, EngineError> {
-        let lock = self.lock().await?;
-        let done = self.run_locked(model, keep_old, report).await;
-        lock.release().await;
-        done
+        report: Report<'a>,
+    ) -> BoxFuture<'a, Result<Reembedded, EngineError>> {
+        Box::pin(async move {
+            let lock = self.lock().await?;
+            let done = self.run_locked(model, keep_old, report).await;
+            lock.release().await;
+            done
+        })
     }
 
     async fn lock(&self) -> Result<ReembedLock, EngineError> {

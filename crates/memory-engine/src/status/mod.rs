@@ -4,6 +4,7 @@ mod problems;
 
 use std::time::Instant;
 
+use futures::future::BoxFuture;
 use memory_core::graph::GraphFile;
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
@@ -74,46 +75,56 @@ struct DatabaseReport {
 impl Memory {
     /// Never fails: what cannot be asked is reported as such.
     #[tracing::instrument(skip_all, fields(%ns))]
-    pub async fn status(&self, ns: &Namespace, artifact_id: Option<&ArtifactId>) -> Status {
-        let mut status = Status::default();
-        let asked = self.ask_database(ns, artifact_id, &mut status).await;
-        let postgres = match &asked {
-            Ok(asked) => Service {
-                name: "postgres",
-                is_healthy: true,
-                latency_ms: Some((asked.latency_ms * 100.0).round() / 100.0),
-                detail: "answers".into(),
-            },
-            Err(error) => {
-                Service { name: "postgres", is_healthy: false, latency_ms: None, detail: error.to_string() }
+    pub fn status<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        artifact_id: Option<&'a ArtifactId>,
+    ) -> BoxFuture<'a, Status> {
+        Box::pin(async move {
+            let mut status = Status::default();
+            let asked = self.ask_database(ns, artifact_id, &mut status).await;
+            let postgres = match &asked {
+                Ok(asked) => Service {
+                    name: "postgres",
+                    is_healthy: true,
+                    latency_ms: Some((asked.latency_ms * 100.0).round() / 100.0),
+                    detail: "answers".into(),
+                },
+                Err(error) => Service {
+                    name: "postgres",
+                    is_healthy: false,
+                    latency_ms: None,
+                    detail: error.to_string(),
+                },
+            };
+            let is_reachable = postgres.is_healthy;
+            let asked = asked.unwrap_or_default();
+            status.services = vec![
+                postgres,
+                index_service(status.vectors, is_reachable),
+                self.model_service(),
+                self.extractor_service(),
+                worker_service(asked.workers.seconds),
+            ];
+            if let Some(mirror) = self.mirror.as_ref().filter(|_| is_reachable) {
+                let mirror = mirror.status(ns).await;
+                status.services.push(mirror_service(&mirror));
+                status.mirror = Some(mirror);
             }
-        };
-        let is_reachable = postgres.is_healthy;
-        let asked = asked.unwrap_or_default();
-        status.services = vec![
-            postgres,
-            index_service(status.vectors, is_reachable),
-            self.model_service(),
-            self.extractor_service(),
-            worker_service(asked.workers.seconds),
-        ];
-        if let Some(mirror) = self.mirror.as_ref().filter(|_| is_reachable) {
-            let mirror = mirror.status(ns).await;
-            status.services.push(mirror_service(&mirror));
-            status.mirror = Some(mirror);
-        }
-        status.problems = problems::of_services(&status.services);
-        status.problems.extend(problems::of_jobs(&asked.stuck));
-        let is_worked_on = asked.workers.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS);
-        status.problems.extend(problems::of_queue(&status, is_worked_on));
-        status.problems.extend(problems::of_vectors(&status));
-        status
-            .problems
-            .extend(problems::of_disk(self.recovery.data_folder().as_deref(), self.recovery.disk_full_at()));
-        status.problems.extend(locked(&self.backups).clone());
-        let ahead = status.queue.as_ref().map_or(0.0, |queue| queue.ahead_seconds);
-        status.problems.extend(problems::of_clock(asked.workers.ahead_seconds.max(ahead)));
-        status
+            status.problems = problems::of_services(&status.services);
+            status.problems.extend(problems::of_jobs(&asked.stuck));
+            let is_worked_on = asked.workers.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS);
+            status.problems.extend(problems::of_queue(&status, is_worked_on));
+            status.problems.extend(problems::of_vectors(&status));
+            status.problems.extend(problems::of_disk(
+                self.recovery.data_folder().as_deref(),
+                self.recovery.disk_full_at(),
+            ));
+            status.problems.extend(locked(&self.backups).clone());
+            let ahead = status.queue.as_ref().map_or(0.0, |queue| queue.ahead_seconds);
+            status.problems.extend(problems::of_clock(asked.workers.ahead_seconds.max(ahead)));
+            status
+        })
     }
 
     /// The file that a connection keeps its graph in; other connections' files are not its business.

@@ -10,6 +10,7 @@ mod running_jobs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use memory_store::jobs::{self, FairScheduler, LeasedJob};
 use memory_store::{Hints, Store, StoreError, Topic};
 use tokio::time::Instant;
@@ -71,49 +72,51 @@ impl Worker {
     }
 
     /// Works until `stop`; then finishes what it can in three seconds and releases the rest.
-    pub async fn run(&self, stop: CancellationToken) {
-        let mut running = RunningJobs::default();
-        let mut scheduler = FairScheduler::of(self.worker_id);
-        let mut hints = None;
-        let mirroring = tokio::spawn({
-            let (mirror, stop) = (self.mirror.clone(), stop.clone());
-            async move {
-                if let Some(mirror) = mirror {
-                    mirror.keep_up_to_date(&stop).await;
+    pub fn run(&self, stop: CancellationToken) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut running = RunningJobs::default();
+            let mut scheduler = FairScheduler::of(self.worker_id);
+            let mut hints = None;
+            let mirroring = tokio::spawn({
+                let (mirror, stop) = (self.mirror.clone(), stop.clone());
+                async move {
+                    if let Some(mirror) = mirror {
+                        mirror.keep_up_to_date(&stop).await;
+                    }
+                }
+            });
+            let mut is_failing = false;
+            let now = Instant::now();
+            let mut due =
+                Due { heartbeat: now, sweep: now + FIRST_SWEEP, leases: now + LEASES_INTERVAL, clock: None };
+            self.mend_clock().await;
+            while !stop.is_cancelled() {
+                self.run_maintenance(&mut due, &running).await;
+                if hints.is_none() {
+                    hints = self.store.listen_for(Topic::Jobs).await.ok();
+                }
+                let claimed = self.claim(&running, &mut scheduler).await;
+                if is_failing && claimed.is_ok() {
+                    // Claims that were committed, but whose answers were lost.
+                    self.release_unheld(&running, claimed.as_deref().unwrap_or_default()).await;
+                }
+                if matches!(claimed, Err(StoreError::DiskFull(_))) {
+                    self.recovery.note_full_disk();
+                }
+                Self::log_claim_state_change(claimed.as_ref().err(), &mut is_failing);
+                let claimed = claimed.unwrap_or_default();
+                let has_more = !claimed.is_empty();
+                for job in claimed {
+                    running.start(&self.runner, job);
+                }
+                let ended = self.wait_for_work(&mut running, &mut hints, &mut due, has_more, &stop).await;
+                if let Some((job, took)) = ended {
+                    scheduler.ended(&job, took);
                 }
             }
-        });
-        let mut is_failing = false;
-        let now = Instant::now();
-        let mut due =
-            Due { heartbeat: now, sweep: now + FIRST_SWEEP, leases: now + LEASES_INTERVAL, clock: None };
-        self.mend_clock().await;
-        while !stop.is_cancelled() {
-            self.run_maintenance(&mut due, &running).await;
-            if hints.is_none() {
-                hints = self.store.listen_for(Topic::Jobs).await.ok();
-            }
-            let claimed = self.claim(&running, &mut scheduler).await;
-            if is_failing && claimed.is_ok() {
-                // Claims that were committed, but whose answers were lost.
-                self.release_unheld(&running, claimed.as_deref().unwrap_or_default()).await;
-            }
-            if matches!(claimed, Err(StoreError::DiskFull(_))) {
-                self.recovery.note_full_disk();
-            }
-            Self::log_claim_state_change(claimed.as_ref().err(), &mut is_failing);
-            let claimed = claimed.unwrap_or_default();
-            let has_more = !claimed.is_empty();
-            for job in claimed {
-                running.start(&self.runner, job);
-            }
-            let ended = self.wait_for_work(&mut running, &mut hints, &mut due, has_more, &stop).await;
-            if let Some((job, took)) = ended {
-                scheduler.ended(&job, took);
-            }
-        }
-        self.drain(running).await;
-        let _ = mirroring.await;
+            self.drain(running).await;
+            let _ = mirroring.await;
+        })
     }
 
     async fn run_maintenance(&self, due: &mut Due, running: &RunningJobs) {
@@ -265,15 +268,17 @@ impl Worker {
     }
 
     /// Writes the worker's heartbeat; gives the database's time in seconds.
-    pub async fn heartbeat(&self) -> Option<f64> {
-        let reported = async {
-            let mut conn = self.store.acquire().await?;
-            jobs::heartbeat(&mut conn, self.worker_id).await
-        };
-        let reported = reported.await.inspect_err(|error| {
-            tracing::warn!(error = %chain(error), "failed to write the worker's heartbeat");
-        });
-        reported.ok()
+    pub fn heartbeat(&self) -> BoxFuture<'_, Option<f64>> {
+        Box::pin(async move {
+            let reported = async {
+                let mut conn = self.store.acquire().await?;
+                jobs::heartbeat(&mut conn, self.worker_id).await
+            };
+            let reported = reported.await.inspect_err(|error| {
+                tracing::warn!(error = %chain(error), "failed to write the worker's heartbeat");
+            });
+            reported.ok()
+        })
     }
 
     async fn sweep(&self) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use memory_core::ports::Extractor;
 use memory_store::{Store, jobs};
 
@@ -23,31 +24,35 @@ pub struct JobRunner {
 
 impl JobRunner {
     /// Whether a job is being done or will be due within a minute.
-    pub async fn has_due_jobs(&self) -> Result<bool, EngineError> {
-        let mut conn = self.store.acquire().await?;
-        Ok(jobs::any_open(&mut conn).await?)
+    pub fn has_due_jobs(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire().await?;
+            Ok(jobs::any_open(&mut conn).await?)
+        })
     }
 
     /// Makes jobs claimable that a killed worker has left; for the only worker of a database.
-    pub async fn expire_leases(&self) -> Result<(), EngineError> {
-        Ok(jobs::expire_leases(&mut *self.store.acquire().await?).await?)
+    pub fn expire_leases(&self) -> BoxFuture<'_, Result<(), EngineError>> {
+        Box::pin(async move { Ok(jobs::expire_leases(&mut *self.store.acquire().await?).await?) })
     }
 
     /// Does every job that is due, one after the other; gives how many. Makes a test or a command that must not end
     /// before the work is done independent of time.
-    pub async fn drain(&self) -> Result<usize, EngineError> {
-        let mut done = 0;
-        loop {
-            let mut conn = self.store.acquire().await?;
-            let claimed = jobs::claim(&mut conn, self.settings.lease, 8).await?;
-            drop(conn);
-            if claimed.is_empty() {
-                return Ok(done);
+    pub fn drain(&self) -> BoxFuture<'_, Result<usize, EngineError>> {
+        Box::pin(async move {
+            let mut done = 0;
+            loop {
+                let mut conn = self.store.acquire().await?;
+                let claimed = jobs::claim(&mut conn, self.settings.lease, 8).await?;
+                drop(conn);
+                if claimed.is_empty() {
+                    return Ok(done);
+                }
+                for job in claimed {
+                    self.run(&job).await;
+                    done += 1;
+                }
             }
-            for job in claimed {
-                self.run(&job).await;
-                done += 1;
-            }
-        }
+        })
     }
 }

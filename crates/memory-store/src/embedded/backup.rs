@@ -4,6 +4,7 @@ use std::os::unix::fs::{PermissionsExt, lchown};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
+use futures::future::BoxFuture;
 use rustix::process::Pid;
 use walkdir::WalkDir;
 
@@ -48,37 +49,48 @@ impl EmbeddedPostgres {
     }
 
     /// The major version of the programs.
-    pub async fn program_major(&self) -> Result<u32, BackupFailure> {
-        let mut command = self.own_command("postgres");
-        let output = command.arg("--version").stdout(Stdio::piped()).output().await;
-        let failed = |output: String| BackupFailure::Program { program: "postgres", output };
-        let output = output.map_err(|error| failed(error.to_string()))?;
-        // postgres (PostgreSQL) 18.6
-        let shown = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let version =
-            shown.split_whitespace().last().and_then(|version| version.split('.').next()?.parse().ok());
-        version.ok_or_else(|| failed(format!("its version is not known: {shown}")))
+    pub fn program_major(&self) -> BoxFuture<'_, Result<u32, BackupFailure>> {
+        Box::pin(async move {
+            let mut command = self.own_command("postgres");
+            let output = command.arg("--version").stdout(Stdio::piped()).output().await;
+            let failed = |output: String| BackupFailure::Program { program: "postgres", output };
+            let output = output.map_err(|error| failed(error.to_string()))?;
+            // postgres (PostgreSQL) 18.6
+            let shown = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            let version =
+                shown.split_whitespace().last().and_then(|version| version.split('.').next()?.parse().ok());
+            version.ok_or_else(|| failed(format!("its version is not known: {shown}")))
+        })
     }
 
     /// Copies the data of the running server into a folder that is not there yet. Dropping the future ends the copy;
     /// the caller has to remove what was written.
-    pub async fn base_backup(&self, to: &Path) -> Result<(), BackupFailure> {
-        self.need("pg_basebackup")?;
-        // When we are killed nothing reads its progress any more, and it ends too.
-        let arguments =
-            ["--username=postgres", "--no-password", "--format=plain", "--wal-method=stream", "--progress"];
-        let mut command = self.own_command("pg_basebackup");
-        command.args(arguments).args(["--checkpoint=fast", "--manifest-checksums=SHA256", "--host"]);
-        command.arg(self.socket_for_programs()).arg("--port=5432").arg("--pgdata").arg(to);
-        run("pg_basebackup", command).await
+    pub fn base_backup<'a>(&'a self, to: &'a Path) -> BoxFuture<'a, Result<(), BackupFailure>> {
+        Box::pin(async move {
+            self.need("pg_basebackup")?;
+            // When we are killed nothing reads its progress any more, and it ends too.
+            let arguments = [
+                "--username=postgres",
+                "--no-password",
+                "--format=plain",
+                "--wal-method=stream",
+                "--progress",
+            ];
+            let mut command = self.own_command("pg_basebackup");
+            command.args(arguments).args(["--checkpoint=fast", "--manifest-checksums=SHA256", "--host"]);
+            command.arg(self.socket_for_programs()).arg("--port=5432").arg("--pgdata").arg(to);
+            run("pg_basebackup", command).await
+        })
     }
 
     /// Compares a copy with what the server said of it, and reads the log that makes it consistent.
-    pub async fn verify_backup(&self, folder: &Path) -> Result<(), BackupFailure> {
-        self.need("pg_verifybackup")?;
-        let mut command = self.own_command("pg_verifybackup");
-        command.arg("--quiet").arg(folder);
-        run("pg_verifybackup", command).await
+    pub fn verify_backup<'a>(&'a self, folder: &'a Path) -> BoxFuture<'a, Result<(), BackupFailure>> {
+        Box::pin(async move {
+            self.need("pg_verifybackup")?;
+            let mut command = self.own_command("pg_verifybackup");
+            command.arg("--quiet").arg(folder);
+            run("pg_verifybackup", command).await
+        })
     }
 
     /// Where a program of ours finds the socket, for which a path through our own open files leads elsewhere.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use rustix::fs::{CWD, RenameFlags};
 
 use super::backup::{BackupFailure, run};
@@ -35,44 +36,49 @@ pub enum MajorFailure {
 impl EmbeddedPostgres {
     /// Has the data, which `older` can read, become data of this server: dumped, taken in, compared, and put in its place in
     /// one step. Gives where the old data is kept. Neither server runs afterwards.
-    pub async fn change_major(&self, older: &Self) -> Result<PathBuf, MajorFailure> {
-        let next = Self { home: self.home.join(NEXT), socket: std::sync::Arc::default(), ..self.clone() };
-        if next.home.exists() {
-            // What a change that was cut short has left; it may run.
-            let _ = next.stop().await;
-            std::fs::remove_dir_all(&next.home).map_err(place(&next.home))?;
-        }
-        let made = self.make_next(older, &next).await;
-        // Whichever has not ended has data that is not on the disk yet.
-        let stopped = (older.stop_within(STOP_TIMEOUT).await, next.stop_within(STOP_TIMEOUT).await);
-        if let Err(error) = made {
+    pub fn change_major<'a>(&'a self, older: &'a Self) -> BoxFuture<'a, Result<PathBuf, MajorFailure>> {
+        Box::pin(async move {
+            let next = Self { home: self.home.join(NEXT), socket: std::sync::Arc::default(), ..self.clone() };
+            if next.home.exists() {
+                // What a change that was cut short has left; it may run.
+                let _ = next.stop().await;
+                std::fs::remove_dir_all(&next.home).map_err(place(&next.home))?;
+            }
+            let made = self.make_next(older, &next).await;
+            // Whichever has not ended has data that is not on the disk yet.
+            let stopped = (older.stop_within(STOP_TIMEOUT).await, next.stop_within(STOP_TIMEOUT).await);
+            if let Err(error) = made {
+                let _ = std::fs::remove_dir_all(&next.home);
+                return Err(error);
+            }
+            stopped.0.map_err(BackupFailure::from)?;
+            stopped.1.map_err(BackupFailure::from)?;
+            let kept = (0..1_000).map(|n| self.home.join(kept_name(older.data_major(), n)));
+            let kept =
+                kept.into_iter().find(|path| !path.exists()).unwrap_or_else(|| self.home.join("data-old"));
+            // In one step: at no moment there is none, for which a start would make an empty one.
+            rustix::fs::renameat_with(CWD, self.data(), CWD, next.data(), RenameFlags::EXCHANGE)
+                .map_err(|error| place(&self.data())(error.into()))?;
+            std::fs::rename(next.data(), &kept).map_err(place(&kept))?;
             let _ = std::fs::remove_dir_all(&next.home);
-            return Err(error);
-        }
-        stopped.0.map_err(BackupFailure::from)?;
-        stopped.1.map_err(BackupFailure::from)?;
-        let kept = (0..1_000).map(|n| self.home.join(kept_name(older.data_major(), n)));
-        let kept = kept.into_iter().find(|path| !path.exists()).unwrap_or_else(|| self.home.join("data-old"));
-        // In one step: at no moment there is none, for which a start would make an empty one.
-        rustix::fs::renameat_with(CWD, self.data(), CWD, next.data(), RenameFlags::EXCHANGE)
-            .map_err(|error| place(&self.data())(error.into()))?;
-        std::fs::rename(next.data(), &kept).map_err(place(&kept))?;
-        let _ = std::fs::remove_dir_all(&next.home);
-        Ok(kept)
+            Ok(kept)
+        })
     }
 
     /// Fails when there is no room for the new data and the dump, and for a copy of the old where its schema is behind.
     /// `older` runs.
-    pub async fn need_room_for_change(&self, older: &Self) -> Result<(), MajorFailure> {
-        let mut conn = inventory::look_at(&older.url()).await?;
-        let bytes = inventory::describe(&mut conn).await?.bytes;
-        let parts = if inventory::change_ahead(&mut conn).await? == Change::None { 2 } else { 3 };
-        let needed = bytes.saturating_mul(parts);
-        if let Some(free) = free_bytes(&self.home).filter(|free| *free < needed) {
-            let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
-            return Err(MajorFailure::NoRoom { folder: self.home.clone(), needed, free });
-        }
-        Ok(())
+    pub fn need_room_for_change<'a>(&'a self, older: &'a Self) -> BoxFuture<'a, Result<(), MajorFailure>> {
+        Box::pin(async move {
+            let mut conn = inventory::look_at(&older.url()).await?;
+            let bytes = inventory::describe(&mut conn).await?.bytes;
+            let parts = if inventory::change_ahead(&mut conn).await? == Change::None { 2 } else { 3 };
+            let needed = bytes.saturating_mul(parts);
+            if let Some(free) = free_bytes(&self.home).filter(|free| *free < needed) {
+                let (needed, free) = (needed.div_ceil(1 << 20), free >> 20);
+                return Err(MajorFailure::NoRoom { folder: self.home.clone(), needed, free });
+            }
+            Ok(())
+        })
     }
 
     async fn make_next(&self, older: &Self, next: &Self) -> Result<(), MajorFailure> {

@@ -15,6 +15,7 @@ use std::process::Stdio;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use rustix::process::{Pid, Signal};
 use tokio::net::UnixStream;
 use tokio::process::Command;
@@ -133,33 +134,35 @@ impl EmbeddedPostgres {
     }
 
     /// Starts the server unless it runs, and makes its database first if there is none.
-    pub async fn start(&self) -> Result<(), EmbeddedError> {
-        let account = Account::of(&self.home)?;
-        self.prepare_folders(&account)?;
-        if self.answers(&account).await && self.adopt(&account).await? {
-            return self.recovered().await;
-        }
-        if !self.data().join("PG_VERSION").exists() {
-            self.initialise(&account).await?;
-        }
-        self.settle_access(&account)?;
-        self.end_unreachable(&account).await?;
-        self.put_long_log_aside();
-        let deadline = Instant::now() + START_TIMEOUT;
-        let mut pause = Duration::from_millis(100);
-        loop {
-            let (log, options) = (self.log_file(), self.options());
-            let arguments = ["-w", "-t", "30", "-l", &log.to_string_lossy(), "-o", &options, "start"];
-            let done = self.pg_ctl(&account, &arguments).await?;
-            if done || self.answers(&account).await {
+    pub fn start(&self) -> BoxFuture<'_, Result<(), EmbeddedError>> {
+        Box::pin(async move {
+            let account = Account::of(&self.home)?;
+            self.prepare_folders(&account)?;
+            if self.answers(&account).await && self.adopt(&account).await? {
                 return self.recovered().await;
             }
-            if Instant::now() + pause > deadline {
-                return Err(EmbeddedError::Start { tail: tail(&log), log });
+            if !self.data().join("PG_VERSION").exists() {
+                self.initialise(&account).await?;
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(4));
-        }
+            self.settle_access(&account)?;
+            self.end_unreachable(&account).await?;
+            self.put_long_log_aside();
+            let deadline = Instant::now() + START_TIMEOUT;
+            let mut pause = Duration::from_millis(100);
+            loop {
+                let (log, options) = (self.log_file(), self.options());
+                let arguments = ["-w", "-t", "30", "-l", &log.to_string_lossy(), "-o", &options, "start"];
+                let done = self.pg_ctl(&account, &arguments).await?;
+                if done || self.answers(&account).await {
+                    return self.recovered().await;
+                }
+                if Instant::now() + pause > deadline {
+                    return Err(EmbeddedError::Start { tail: tail(&log), log });
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(4));
+            }
+        })
     }
 
     /// Waits for a server whose socket is there until it accepts connections: after a crash, and on a copy, it replays its log first,
@@ -186,13 +189,19 @@ impl EmbeddedPostgres {
     }
 
     /// The same with another patience.
-    pub async fn stop_within(&self, patience: Duration) -> Result<(), EmbeddedError> {
-        self.end(&Account::of(&self.home)?, patience).await?;
-        let pid_file = self.pid_file();
-        if pid_file.symlink_metadata().is_ok() {
-            return Err(EmbeddedError::Stop { pid_file, seconds: patience.as_secs(), log: self.log_file() });
-        }
-        Ok(())
+    pub fn stop_within(&self, patience: Duration) -> BoxFuture<'_, Result<(), EmbeddedError>> {
+        Box::pin(async move {
+            self.end(&Account::of(&self.home)?, patience).await?;
+            let pid_file = self.pid_file();
+            if pid_file.symlink_metadata().is_ok() {
+                return Err(EmbeddedError::Stop {
+                    pid_file,
+                    seconds: patience.as_secs(),
+                    log: self.log_file(),
+                });
+            }
+            Ok(())
+        })
     }
 
     /// Whether it worked is for the caller to see: there may be nothing to end.

@@ -237,7 +237,7 @@ async fn build(
             let namespace = Namespace::new(&one.namespace)?;
             memory
                 .archive()
-                .import(&namespace, BufReader::new(file), bytes, &unreported)
+                .import(&namespace, &mut BufReader::new(file), bytes, &unreported)
                 .await
                 .with_context(|| format!("the namespace {} could not be taken in", one.namespace))?;
         }

@@ -121,7 +121,7 @@ async fn import(
     loop {
         attempt += 1;
         file.rewind().await?;
-        let lines = BufReader::with_capacity(BUFFER_BYTES, &mut *file);
+        let lines = &mut BufReader::with_capacity(BUFFER_BYTES, &mut *file);
         let outcome = match graph {
             Some(scope) => {
                 memory.graph().import(ns, scope, lines, length, report).await.map(|d| graph_imported(&d))
