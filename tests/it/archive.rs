@@ -349,8 +349,12 @@ async fn an_archive_may_come_into_another_namespace_of_the_same_database() {
     have_graphs(&f).await;
     let archive = exported(&f).await;
     let copy = ns("copy");
-    let imported =
-        f.memory.archive().import(&copy, &mut archive.as_bytes(), 0, &unreported).await.expect("it is imported");
+    let imported = f
+        .memory
+        .archive()
+        .import(&copy, &mut archive.as_bytes(), 0, &unreported)
+        .await
+        .expect("it is imported");
     assert_eq!(imported.observations, Tally { created: 7, known: 0 });
     assert_eq!(exported_as(&f.memory, &copy, false).await, archive);
     assert_eq!(exported(&f).await, archive);

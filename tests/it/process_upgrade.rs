@@ -26,8 +26,7 @@ async fn with_database(data_dir: &DataDir, statements: &str) {
 }
 
 /// The schema as it was before the migration 19, which may be carried out twice; those after it are undone.
-const BACK_BEFORE_19: &str =
-    "drop table access_key, audit_entry, directive_replacement, directive; delete from _sqlx_migrations where version >= 19";
+const BACK_BEFORE_19: &str = "drop table access_key, audit_entry, directive_replacement, directive; delete from _sqlx_migrations where version >= 19";
 
 async fn folder_of_an_older_schema() -> DataDir {
     let data_dir = DataDir::warm();

@@ -1,13 +1,15 @@
 //! One question has one ranking, from which all pages are cut.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use memory_core::id::ArtifactId;
 use memory_engine::recall::{Paging, Recall, RecallDraft, RecallRequest};
 use memory_engine::{EngineError, Memory};
+use memory_store::jobs;
 use memory_tests::{Fixture, at_once};
 
-use crate::shorthand::{forget, ids, light, light_sibling, ns, page, query};
+use crate::shorthand::{execute, forget, ids, light, light_sibling, ns, page, query, store};
 use crate::stand_ins::line_reader;
 
 const QUESTIONS: [&str; 4] =
@@ -266,6 +268,55 @@ async fn a_long_text_that_waits_for_its_vectors_is_found_first_by_its_rare_word_
     let request = RecallRequest::new(query("zanzibar protocol")).expect("a request");
     let answer = other.recall(&f.ns, &request).await.expect("an answer");
     assert_eq!((&answer.results[0].hit.artifact_id, answer.warnings.len()), (&long.id, 0));
+}
+
+#[tokio::test]
+async fn a_text_whose_vectors_are_being_made_stands_where_it_will_stand_when_they_are_there() {
+    const ASKED: [&str; 4] = [
+        "zanzibar protocol",
+        "What does the zanzibar protocol say?",
+        "Where is the zanzibar protocol described?",
+        "Who signed the zanzibar protocol in the last meeting?",
+    ];
+    let f = Fixture::with_extractor(line_reader()).await;
+    let subjects = ["budget", "garden", "printer", "train", "contract", "protocol"];
+    for n in 0..300 {
+        f.remember(&format!("The {} was discussed in room {n} by the team.", subjects[n % 6])).await;
+    }
+    let mut text = "The zanzibar protocol is described here. ".to_owned();
+    for n in 0..260 {
+        let _ = write!(
+            text,
+            "In step {n} somebody of the second shift moves crate {} from the hall by the river to shelf {}. ",
+            n * 7,
+            n * 13 % 97
+        );
+    }
+    let long = f.remember(&text).await;
+    assert!(long.is_embedding_pending);
+    let places = async || {
+        let mut places = Vec::new();
+        for question in ASKED {
+            let answer = f.recall_as(query(question)).await;
+            let place = ids(&answer).iter().position(|id| *id == long.id);
+            let waits = answer.warnings.iter().any(|warning| warning.contains("wait for their vectors"));
+            places.push((place, waits));
+        }
+        places
+    };
+    let pending = places().await;
+    execute(&f, "delete from event_jobs where kind <> 'embed'").await;
+    let store = store(&f).await;
+    let mut conn = store.acquire().await.expect("a connection");
+    let held = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.expect("it is claimed").remove(0);
+    let running = places().await;
+    jobs::release(&mut conn, &held).await.expect("it is given back");
+    f.drain().await;
+    let embedded = places().await;
+    println!("{pending:?}\n{running:?}\n{embedded:?}");
+    assert_eq!(pending, ASKED.map(|_| (Some(0), true)));
+    assert_eq!(running, pending, "a job that runs is not done");
+    assert_eq!(embedded, ASKED.map(|_| (Some(0), false)));
 }
 
 #[tokio::test]

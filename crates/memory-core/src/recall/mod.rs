@@ -4,6 +4,8 @@ mod time;
 
 use std::collections::HashMap;
 
+use memory_language::asked_for::AskedFor;
+
 pub use time::decide_by_time;
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
@@ -43,11 +45,17 @@ const UNSURE_FACTOR: f32 = 0.1;
 const UNKNOWN_FACTOR: f32 = 0.85;
 /// The same for one that was found by words alone, while its vector is not computed yet.
 const UNEMBEDDED_FACTOR: f32 = 0.9;
+/// The same where it has as many of the words as any, beside others that answer: it stands just behind what all arms like best.
+const AS_WORDS_FACTOR: f32 = 0.999;
 
 /// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
-const LENGTH_PENALTY: f32 = 0.04;
+const LENGTH_PENALTY: f32 = 0.08;
+/// Of more passages than these it loses no more: long documents answer too.
+const LENGTH_COUNTED_MAX: usize = 8;
 /// How many turns away a neighbour may be.
 const NEIGHBOUR_REACH: i32 = 4;
+/// What an assistant's turns gain where a summary is asked for, as a share of what they lose where facts are.
+const SUMMARY_GAIN: f32 = 0.25;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
 
@@ -61,6 +69,8 @@ pub struct RankingWeights {
     pub late_interaction: f32,
     /// What the best of a hit and its neighbours in the conversation adds to it.
     pub neighbourhood: f32,
+    /// What an assistant's turn of a conversation loses, since who states facts there is the user.
+    pub role: f32,
     /// What a date that the question means adds, at most.
     pub time: f32,
     pub recency: f32,
@@ -75,6 +85,7 @@ impl RankingWeights {
         lexical: 0.25,
         late_interaction: 0.6,
         neighbourhood: 0.3,
+        role: 0.2,
         time: 0.05,
         recency: 0.02,
         importance: 0.02,
@@ -136,12 +147,14 @@ pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -
     let lexical = Arm::new(weights.lexical, 0.0, evidence.iter().map(|e| e.lexical)).counted_from_zero();
     let late = Arm::new(weights.late_interaction, LATE_RANGE_MIN, evidence.iter().map(|e| e.late));
     let arms = [&vector, &lexical, &late];
+    let best_coverage = evidence.iter().map(|e| e.coverage).fold(0.0, f32::max);
     let sure = match (late.max_if_any(), vector.max_if_any()) {
         (Some(best), _) => sureness(best, LATE_SURE),
         (None, Some(best)) => sureness(best, VECTOR_SURE),
         // Words are met or not.
         (None, None) => 1.0,
     };
+    let is_compared = late.max_if_any().or(vector.max_if_any()).is_some();
     let mut fused: Vec<Fused<K>> = evidence
         .iter()
         .enumerate()
@@ -149,9 +162,13 @@ pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -
             let known: f32 = arms.iter().filter(|arm| arm.scores[n].is_some()).map(|arm| arm.weight()).sum();
             let unknown = arms.iter().filter(|arm| arm.weight() > 0.0 && arm.scores[n].is_none()).count();
             // What the others would have said is taken from those that did, with a discount. How little the best of
-            // what was compared answers says nothing of what was not compared: that answers as far as it has the words.
+            // what was compared answers says nothing of what was not compared: that answers as far as it has the words,
+            // and where something answers, no less than others that have no more of them.
             let sureness = if unknown > 0 && evidence.vector.is_none() && evidence.late.is_none() {
-                UNEMBEDDED_FACTOR * evidence.coverage.clamp(UNSURE_FACTOR, 1.0)
+                let of_best = if best_coverage > 0.0 { evidence.coverage / best_coverage } else { 0.0 };
+                let compared = if is_compared { sure } else { 0.0 };
+                (UNEMBEDDED_FACTOR * evidence.coverage.max(UNSURE_FACTOR))
+                    .max(AS_WORDS_FACTOR * compared * of_best)
             } else {
                 sure * UNKNOWN_FACTOR.powi(unknown as i32)
             };
@@ -226,10 +243,13 @@ impl Arm {
 pub struct ArtifactSignals<'a> {
     /// The joined score of its best passage.
     pub score: f32,
+    /// What that was multiplied by, since the best found answers little.
+    pub sureness: f32,
     /// How many passages it has.
     pub passages: usize,
     /// Conversation and number of the turn.
     pub turn: Option<(&'a str, i32)>,
+    pub by_assistant: bool,
     /// How well its date fits the question, 0 to 1, by how sure it is that the question means one.
     pub time: f32,
     pub age_days: f32,
@@ -242,10 +262,12 @@ pub struct ArtifactSignals<'a> {
 pub struct ArtifactScore {
     /// 0 to 1: the sum of the parts.
     pub score: f32,
-    /// The share of its best passage, less what long texts lose.
+    /// The share of its best passage, with `length` and `role` in it.
     pub passage: f32,
     /// What is taken off that share for the text's length; not above 0.
     pub length: f32,
+    /// What is taken off that share, or added to it, since an assistant said it.
+    pub role: f32,
     /// The share of itself or the best turn near it.
     pub neighbourhood: f32,
     pub time: f32,
@@ -254,7 +276,7 @@ pub struct ArtifactScore {
     pub place: f32,
     /// What the reranker adds, where it has read the artifact's best passage.
     pub reranker: Option<ArmPlace>,
-    /// What of its passage's joined score counts: `passage` is that score times this, and `length`.
+    /// What of its passage's joined score counts: `passage` is that score times this, `length` and `role`.
     pub scale: f32,
 }
 
@@ -273,6 +295,7 @@ impl ArtifactScore {
             &mut self.score,
             &mut self.passage,
             &mut self.length,
+            &mut self.role,
             &mut self.neighbourhood,
             &mut self.time,
             &mut self.priors,
@@ -313,17 +336,33 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) 
     }
 }
 
-/// The scores of artifacts from those of their best passages. A text of many passages loses a little; each
-/// gets a share of the best of itself and the turns near it, so that what is talked about at length ranks before
-/// a chance hit; dates, recency and importance move what is nearly equal.
-pub fn score_artifacts(found: &[ArtifactSignals<'_>], weights: &RankingWeights) -> Vec<ArtifactScore> {
-    let loss = |f: &ArtifactSignals<'_>| (LENGTH_PENALTY * (f.passages.max(1) as f32).ln()).min(f.score);
-    let own: Vec<f32> = found.iter().map(|f| f.score - loss(f)).collect();
+/// The scores of artifacts from those of their best passages. A text of many passages loses a little, and so does what an
+/// assistant said, unless that is `asked_for`; each gets a share of the best of itself and the turns near it, so that what is
+/// talked about at length ranks before a chance hit, where long turns speak for their neighbours less than short ones;
+/// dates, recency and importance move what is nearly equal.
+pub fn score_artifacts(
+    found: &[ArtifactSignals<'_>],
+    asked_for: AskedFor,
+    weights: &RankingWeights,
+) -> Vec<ArtifactScore> {
+    let length = |f: &ArtifactSignals<'_>| {
+        -(LENGTH_PENALTY * f.sureness * (f.passages.clamp(1, LENGTH_COUNTED_MAX) as f32).ln()).min(f.score)
+    };
+    let role = |f: &ArtifactSignals<'_>| {
+        let left = f.score + length(f);
+        match asked_for {
+            _ if !f.by_assistant || f.turn.is_none() => 0.0,
+            AskedFor::Facts => -(weights.role * f.sureness).min(left),
+            AskedFor::Answers => 0.0,
+            AskedFor::Summary => (weights.role * f.sureness * SUMMARY_GAIN).min(1.0 - left),
+        }
+    };
+    let own: Vec<f32> = found.iter().map(|f| f.score + length(f) + role(f)).collect();
     let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
     for (found, own) in found.iter().zip(&own) {
         if let Some(turn) = found.turn {
             let best = turns.entry(turn).or_default();
-            *best = best.max(*own);
+            *best = best.max(own / (found.passages.max(1) as f32).sqrt());
         }
     }
     let near = |(conversation, at): (&str, i32)| {
@@ -338,7 +377,7 @@ pub fn score_artifacts(found: &[ArtifactSignals<'_>], weights: &RankingWeights) 
         .iter()
         .zip(&own)
         .map(|(found, own)| {
-            let best_near = found.turn.map_or(*own, near);
+            let best_near = found.turn.map_or(*own, |turn| near(turn).max(*own));
             let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
             let priors = (weights.recency * recency + weights.importance * found.importance) / whole;
             let scale = 1.0 / (1.0 + neighbour_weight) / whole;
@@ -348,7 +387,8 @@ pub fn score_artifacts(found: &[ArtifactSignals<'_>], weights: &RankingWeights) 
             ArtifactScore {
                 score: passage + neighbourhood + time + priors,
                 passage,
-                length: 0.0 - loss(found) * scale,
+                length: length(found) * scale,
+                role: role(found) * scale,
                 neighbourhood,
                 time,
                 priors,

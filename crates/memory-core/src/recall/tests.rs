@@ -74,7 +74,16 @@ fn a_passage_without_a_vector_yet_is_judged_by_its_words() {
 }
 
 fn signals(score: f32, turn: Option<(&str, i32)>) -> ArtifactSignals<'_> {
-    ArtifactSignals { score, passages: 1, turn, time: 0.0, age_days: 0.0, importance: 0.5 }
+    ArtifactSignals {
+        score,
+        sureness: 1.0,
+        passages: 1,
+        turn,
+        by_assistant: false,
+        time: 0.0,
+        age_days: 0.0,
+        importance: 0.5,
+    }
 }
 
 #[test]
@@ -86,13 +95,14 @@ fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_ba
         signals(0.75, Some(("b", 2))),
         signals(0.8, None),
     ];
-    let scores = score_artifacts(&found, &RankingWeights::DEFAULT);
+    let scores = score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT);
     let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
     assert!(score[1] > 0.7 && score[1] < score[0], "it is near a better one: {score:?}");
     assert!((score[2] - score[3]).abs() < 1e-6, "too far, or another conversation: {score:?}");
     assert!((score[0] - score[4]).abs() < 1e-6, "{score:?}");
     let without = score_artifacts(
         &found,
+        AskedFor::Facts,
         &RankingWeights { neighbourhood: 0.0, recency: 0.0, importance: 0.0, ..RankingWeights::DEFAULT },
     );
     assert!((without[1].score - 0.7).abs() < 1e-6, "{without:?}");
@@ -107,11 +117,14 @@ fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
         ArtifactSignals { importance: 0.1, ..alone.clone() },
     ];
     for worse in better {
-        let scores = score_artifacts(&[alone.clone(), worse], &RankingWeights::DEFAULT);
-        assert!(scores[0].score > scores[1].score && scores[1].score > 0.6, "{scores:?}");
+        let scores = score_artifacts(&[alone.clone(), worse], AskedFor::Facts, &RankingWeights::DEFAULT);
+        assert!(scores[0].score > scores[1].score && scores[1].score > 0.5, "{scores:?}");
     }
-    let scores =
-        score_artifacts(&[ArtifactSignals { time: 1.0, ..alone.clone() }, alone], &RankingWeights::DEFAULT);
+    let scores = score_artifacts(
+        &[ArtifactSignals { time: 1.0, ..alone.clone() }, alone],
+        AskedFor::Facts,
+        &RankingWeights::DEFAULT,
+    );
     assert!(scores[0].score > scores[1].score);
     assert!(
         (scores[0].passage + scores[0].neighbourhood + scores[0].time + scores[0].priors - scores[0].score)
@@ -123,7 +136,7 @@ fn long_texts_dates_recency_and_importance_move_what_is_nearly_equal() {
 #[test]
 fn a_reranker_orders_what_it_has_read_and_the_rest_stays_behind() {
     let found = [signals(0.9, None), signals(0.8, None), signals(0.7, None), signals(0.1, None)];
-    let before = score_artifacts(&found, &RankingWeights::DEFAULT);
+    let before = score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT);
     let mut after = before.clone();
     join_reranked(&mut after, &[0.0, 0.9, 0.1], RankingWeights::DEFAULT.reranker);
     let score: Vec<f32> = after.iter().map(|s| s.score).collect();
@@ -159,8 +172,9 @@ fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
     let found = [
         ArtifactSignals { passages: 40, time: 0.5, ..signals(0.9, Some(("a", 1))) },
         ArtifactSignals { passages: 9, ..signals(0.02, None) },
+        ArtifactSignals { passages: 2, by_assistant: true, ..signals(0.9, Some(("a", 2))) },
     ];
-    for score in score_artifacts(&found, &RankingWeights::DEFAULT) {
+    for score in score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT) {
         for score in [score, score.lowered(0.4), score.raised_to(0.97), score.raised_to(0.95).lowered(0.5)] {
             let parts =
                 score.passage + score.neighbourhood + score.time + score.priors + score.place - score.score;
@@ -168,6 +182,44 @@ fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
             assert!(score.length < 0.0 && score.passage >= 0.0, "{score:?}");
         }
         let joined = if score.passage > 0.1 { 0.9 } else { 0.02 };
-        assert!((joined * score.scale + score.length - score.passage).abs() < 1e-6, "{score:?}");
+        assert!((joined * score.scale + score.length + score.role - score.passage).abs() < 1e-6, "{score:?}");
     }
+}
+
+#[test]
+fn what_an_assistant_said_stands_behind_what_its_user_said_unless_it_is_asked_for() {
+    let said = |by_assistant| ArtifactSignals { by_assistant, ..signals(0.8, Some(("a", 1))) };
+    let note = ArtifactSignals { by_assistant: true, ..signals(0.8, None) };
+    let found = [said(false), ArtifactSignals { turn: Some(("b", 1)), ..said(true) }, note];
+    let score = |asked_for| {
+        let scores = score_artifacts(&found, asked_for, &RankingWeights::DEFAULT);
+        assert!((scores[0].score - scores[2].score).abs() < 1e-6, "only turns of a conversation: {scores:?}");
+        scores[1].score - scores[0].score
+    };
+    assert!(score(AskedFor::Facts) < -0.1);
+    assert!(score(AskedFor::Answers).abs() < 1e-6);
+    assert!(score(AskedFor::Summary) > 0.0);
+}
+
+#[test]
+fn a_long_answer_lends_its_question_less_than_a_short_one() {
+    let beside = |passages| {
+        let answer = ArtifactSignals { passages, ..signals(0.9, Some(("a", 2))) };
+        score_artifacts(&[signals(0.3, Some(("a", 1))), answer], AskedFor::Answers, &RankingWeights::DEFAULT)
+            [0]
+        .score
+    };
+    assert!(beside(1) > beside(4) && beside(4) > beside(30));
+    assert!((beside(30) - beside(60)).abs() < 1e-6, "no less than by itself");
+}
+
+#[test]
+fn a_passage_without_a_vector_that_has_as_many_of_the_words_as_any_ranks_with_those_that_answer() {
+    let mut all: Vec<Evidence<i32>> = (1..60)
+        .map(|key| Evidence { coverage: 0.3, ..evidence(key, Some(0.5), Some(2.0), Some(0.4)) })
+        .collect();
+    all.push(Evidence { coverage: 0.4, ..evidence(99, None, Some(7.0), None) });
+    assert_eq!(joined(&all)[0].key, 99);
+    all[59].coverage = 0.1;
+    assert!(joined(&all)[0].key != 99, "with fewer of the words it waits for its vector");
 }

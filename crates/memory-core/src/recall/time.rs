@@ -41,6 +41,7 @@ mod tests {
             score,
             passage: score,
             length: 0.0,
+            role: 0.0,
             neighbourhood: 0.0,
             time: 0.0,
             priors: 0.0,

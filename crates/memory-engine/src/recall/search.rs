@@ -11,6 +11,7 @@ use memory_core::ports::Embedded;
 use memory_core::recall::{
     ArtifactScore, ArtifactSignals, Evidence, Fused, RankingWeights, fuse, score_artifacts,
 };
+use memory_language::asked_for::asked_for;
 use memory_language::time::question::QuestionTime;
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
@@ -306,7 +307,7 @@ impl Memory {
             None => HashMap::new(),
         };
         prefer(&mut scored, &fits);
-        let mut ranked = choose(&scored, time.as_ref(), now, weights);
+        let mut ranked = choose(&scored, query, time.as_ref(), now, weights);
         if is_first && self.reranks() && weights.reranker > 0.0 {
             drop(conn);
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
@@ -321,6 +322,7 @@ impl Memory {
 /// The best passage of each content at each place, best first.
 fn choose(
     scored: &[Scored],
+    query: &str,
     time: Option<&QuestionTime>,
     now: Timestamp,
     weights: &RankingWeights,
@@ -332,7 +334,7 @@ fn choose(
         .collect();
     let signals: Vec<ArtifactSignals<'_>> =
         best.iter().filter_map(|scored| signals_of(scored, time, now)).collect();
-    let scores = score_artifacts(&signals, weights);
+    let scores = score_artifacts(&signals, asked_for(query), weights);
     let mut chosen: Vec<Ranked> =
         best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();
     // A stable sort: equals stay in the order of their passages.
@@ -408,12 +410,17 @@ fn signals_of<'a>(
     window: Option<&QuestionTime>,
     now: Timestamp,
 ) -> Option<ArtifactSignals<'a>> {
-    let Owner::Revision { date, importance, turn, passages, .. } = &scored.candidate.owner else {
+    let Owner::Revision { date, importance, turn, by_assistant, passages, .. } = &scored.candidate.owner
+    else {
         return None;
     };
+    // Words say no more of a long text than of a short one.
+    let is_compared = scored.fused.vector.is_some() || scored.fused.late.is_some();
     Some(ArtifactSignals {
         score: scored.fused.score,
-        passages: usize::try_from(*passages).unwrap_or(1),
+        sureness: scored.fused.sureness,
+        by_assistant: *by_assistant,
+        passages: if is_compared { usize::try_from(*passages).unwrap_or(1) } else { 1 },
         turn: turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
         time: window.map_or(0.0, |window| window.certainty() * window.closeness(*date)),
         age_days: now.duration_since(*date).as_secs_f32() / 86_400.0,

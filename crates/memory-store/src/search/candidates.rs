@@ -34,6 +34,8 @@ pub enum Owner {
         importance: f32,
         /// Conversation and number of the turn.
         turn: Option<(String, i32)>,
+        /// An assistant said it.
+        by_assistant: bool,
         /// How many passages the revision has.
         passages: i32,
     },
@@ -53,7 +55,7 @@ pub async fn candidates(
     // "offset 0" keeps the order of the joins: from the few candidates, by key, to what belongs to them.
     let mut statement = QueryBuilder::new(
         "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation,
-                coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.passages,
+                coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.by_assistant, r.passages,
                 r.artifact_uid, ",
     );
     match query {
@@ -74,7 +76,8 @@ pub async fn candidates(
     statement.push(
         " offset 0) p
           left join lateral (
-              select date, created_at, importance, conversation_id, turn_index, passages, artifact_uid
+              select date, created_at, importance, conversation_id, turn_index, passages, artifact_uid,
+                     coalesce(role, lower(author)) is not distinct from 'assistant' as by_assistant
               from artifact_revision where revision_id = p.revision_id and namespace = ",
     );
     statement.push_bind(ns.as_str()).push(" offset 0) r on true");
@@ -140,6 +143,7 @@ fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
                 date: row.try_get::<SqlTimestamp, _>("date")?.to_jiff(),
                 importance: row.try_get("importance")?,
                 turn: conversation.zip(turn_index),
+                by_assistant: row.try_get("by_assistant")?,
                 passages: row.try_get("passages")?,
             }
         }

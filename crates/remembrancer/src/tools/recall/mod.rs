@@ -266,7 +266,10 @@ struct ExplainOut {
     sureness: f64,
     /// Taken off for the text's length
     length: f64,
-    /// The arms' shares and length together
+    /// Taken off since an assistant said it, where it is asked what the user said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    role: Option<f64>,
+    /// The arms' shares, length and role together
     passage: f64,
     /// These and passage add up to the score
     neighbourhood: f64,
@@ -549,6 +552,7 @@ fn result_out(recalled: Recalled) -> ResultOut {
             late_interaction: e.late.map(Into::into),
             sureness: decimal(e.sureness, 3),
             length: decimal(e.artifact.length, 3),
+            role: (e.artifact.role != 0.0).then(|| decimal(e.artifact.role, 3)),
             passage: decimal(e.artifact.passage, 3),
             neighbourhood: decimal(e.artifact.neighbourhood, 3),
             time: decimal(e.artifact.time, 3),

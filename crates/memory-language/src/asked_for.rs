@@ -1,0 +1,118 @@
+//! What a question of a chat asks for: what its user said, what the user was told, or a summary of both.
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AskedFor {
+    /// Who says of a chat what is so is its user.
+    #[default]
+    Facts,
+    /// What the assistant said: "what did you recommend", "your advice".
+    Answers,
+    Summary,
+}
+
+/// What words begin with that ask for a summary, in the languages whose dates are read.
+const SUMMARY: [&str; 6] = ["summar", "recap", "zusammenfass", "résum", "resumen", "riassu"];
+const SAID: [&str; 18] = [
+    "advised",
+    "answered",
+    "explained",
+    "gave",
+    "given",
+    "helped",
+    "mentioned",
+    "proposed",
+    "recommended",
+    "said",
+    "showed",
+    "shown",
+    "suggested",
+    "taught",
+    "told",
+    "walked",
+    "warned",
+    "wrote",
+];
+const SAY: [&str; 15] = [
+    "advise",
+    "answer",
+    "explain",
+    "give",
+    "help",
+    "mention",
+    "propose",
+    "recommend",
+    "say",
+    "show",
+    "suggest",
+    "teach",
+    "tell",
+    "walk",
+    "write",
+];
+const SAYINGS: [&str; 10] = [
+    "advice",
+    "answer",
+    "answers",
+    "explanation",
+    "proposal",
+    "proposals",
+    "recommendation",
+    "recommendations",
+    "suggestion",
+    "suggestions",
+];
+
+/// Of a text that asks for both a summary and what was said, a summary.
+pub fn asked_for(question: &str) -> AskedFor {
+    let lower = question.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.iter().any(|word| *word == "overview" || SUMMARY.iter().any(|summary| word.starts_with(summary)))
+    {
+        AskedFor::Summary
+    } else if (0..words.len()).any(|at| asks_what_was_said(&words[at..])) {
+        AskedFor::Answers
+    } else {
+        AskedFor::Facts
+    }
+}
+
+/// "did you suggest", "have you ever said", "you told", "was I advised", "your advice".
+fn asks_what_was_said(words: &[&str]) -> bool {
+    let said_within =
+        |reach: usize, verbs: &[&str]| words.iter().skip(2).take(reach).any(|word| verbs.contains(word));
+    match words {
+        ["did", "you", ..] => said_within(2, &SAY),
+        ["have" | "had", "you", ..] | ["was" | "were", "i", ..] => said_within(2, &SAID),
+        ["you", verb, ..] => SAID.contains(verb),
+        ["your", noun, ..] => SAYINGS.contains(noun),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_told_by_what_it_asks_for() {
+        for (question, expected) in [
+            ("How many books am I aiming to read?", AskedFor::Facts),
+            ("Can you recommend a book for the train?", AskedFor::Facts),
+            ("Could you help me plan the week?", AskedFor::Facts),
+            ("Where did you put the keys?", AskedFor::Facts),
+            ("What did you recommend for the garden?", AskedFor::Answers),
+            ("How did you help me balance the budget?", AskedFor::Answers),
+            ("Which hotel have you just suggested?", AskedFor::Answers),
+            ("Was I told to restart the router?", AskedFor::Answers),
+            ("What was your advice about the lease?", AskedFor::Answers),
+            ("Summarise what you told me about taxes", AskedFor::Summary),
+            ("Can you give me a summary of my plans?", AskedFor::Summary),
+            ("A short overview of the project, please", AskedFor::Summary),
+            ("Zusammenfassung der Woche", AskedFor::Summary),
+            ("Should I resume the download?", AskedFor::Facts),
+        ] {
+            assert_eq!(asked_for(question), expected, "{question}");
+        }
+    }
+}
