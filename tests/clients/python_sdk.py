@@ -149,7 +149,7 @@ async def watch_the_graph(session):
 
     guide = await session.sdk.get_prompt("memory-guide")
     assert "`recall`" in guide.messages[0].content.text, guide
-    assert [str(one.uri) for one in (await session.sdk.list_resources()).resources] == [GRAPH]
+    assert [str(one.uri) for one in (await session.sdk.list_resources()).resources] == [GRAPH, "memory://briefing"]
     if session.protocol >= "2026-07-28":
         async with session.sdk.listen(resource_subscriptions=[GRAPH]) as subscription:
             await create("Ann")

@@ -119,7 +119,7 @@ async function watchTheGraph(client, updated, kind, isModern) {
   };
   const guide = await client.getPrompt({ name: "memory-guide" });
   assert(guide.messages[0].content.text.includes("`recall`"));
-  assert.deepEqual((await client.listResources()).resources.map((one) => one.uri), [GRAPH]);
+  assert.deepEqual((await client.listResources()).resources.map((one) => one.uri), [GRAPH, "memory://briefing"]);
   const told = new Promise((resolve) => client.setNotificationHandler(updated, ({ params }) => resolve(params.uri)));
   if (isModern) {
     const subscription = await client.listen({ resourceSubscriptions: [GRAPH] });

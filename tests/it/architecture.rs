@@ -37,16 +37,21 @@ fn crates_depend_only_downwards() {
             "event-worker",
             "memory-core memory-engine memory-extraction memory-inference memory-store memory-telemetry",
         ),
+        ("memory-agents", ""),
         ("memory-core", "memory-language"),
-        ("memory-engine", "memory-core memory-language memory-store"),
-        ("memory-extraction", "memory-core memory-language"),
+        ("memory-dashboard", "memory-core memory-engine memory-language"),
+        ("memory-engine", "memory-core memory-language memory-network memory-store"),
+        ("memory-extraction", "memory-core memory-language memory-network"),
         ("memory-inference", "memory-core"),
         ("memory-language", ""),
+        ("memory-network", "memory-core"),
         ("memory-store", "memory-core memory-language"),
         ("memory-telemetry", "memory-engine"),
         (
             "remembrancer",
-            "memory-core memory-engine memory-extraction memory-inference memory-language memory-store memory-telemetry",
+            "memory-agents memory-core memory-dashboard memory-engine memory-extraction memory-inference memory-language \
+             memory-network memory-store \
+             memory-telemetry",
         ),
         // Tools stand above the product, and none of it depends on them.
         ("measuring", "memory-core memory-language"),
@@ -82,7 +87,7 @@ fn each_gateway_has_one_home() {
         ("tonic", &[]),
         ("fastembed", &["memory-inference"]),
         ("ort", &["memory-inference"]),
-        ("axum", &["remembrancer"]),
+        ("axum", &["memory-dashboard", "remembrancer"]),
         ("rmcp", &["remembrancer"]),
     ];
     for package in &packages() {
@@ -162,7 +167,7 @@ fn the_map_alone_says_in_which_file_a_newcomer_has_to_look() {
         ("the BM25 weight", "pub struct RankingWeights"),
         ("a job's lease", "lease_token = gen_random_uuid()"),
         ("a forgotten text", "pub async fn delete_artifact("),
-        ("the list of tools", "[\"remember\", \"recall\", \"forget\", \"status\"]"),
+        ("the list of tools", "[\"remember\", \"recall\", \"forget\", \"status\", \"briefing\"]"),
         ("the filter that Qdrant is asked with", "-> Filter {"),
     ] {
         let line = map.lines().find(|line| line.contains(asked));

@@ -181,8 +181,40 @@ pub(crate) const SCHEMA: &[Assigned] = &[
                       last_used_at",
         ..table("access_key")
     },
+    Assigned { operational: "is_only hash set_at", ..table("admin_password") },
+    Assigned {
+        operational: "client_id name redirect_uris is_of_operator created_at",
+        ..table("oauth_client")
+    },
+    Assigned {
+        operational: "consent_id client_id name role namespaces toolsets resource created_at revoked_at last_used_at",
+        ..table("oauth_consent")
+    },
+    Assigned {
+        operational: "sha256 consent_id kind expires_at used_at redirect_uri challenge",
+        ..table("oauth_token")
+    },
+    Assigned { operational: "sha256 request expires_at", ..table("oauth_ticket") },
+    // What processes have to read again.
+    Assigned { operational: "namespace at revisions noted_at", ..table("search_change") },
     Assigned { operational: "audit_id at key_id who namespace action ids outcome", ..table("audit_entry") },
     Assigned { operational: "worker_id started_at last_seen", ..table("event_worker") },
+    // Who is told what happens here is of this installation; what has happened elsewhere is not told again.
+    Assigned { operational: "namespace since streamed_at last_seq dropped_to", ..table("feed_namespace") },
+    Assigned {
+        operational: "namespace entry_id seq message_id kind at revision_id event_id job_id details",
+        ..table("feed_entry")
+    },
+    Assigned { operational: "namespace event_id kind due_time", ..table("feed_reminder") },
+    Assigned {
+        operational: "namespace webhook_id url kinds secret may_be_private created_at failures failing_since rest_until",
+        ..table("webhook")
+    },
+    Assigned {
+        operational: "namespace delivery_id webhook_id entry_id state attempts due_at lease_token leased_until status error \
+                      created_at ended_at",
+        ..table("webhook_delivery")
+    },
     Assigned { operational: "is_only store_id", ..table("vector_store") },
     Assigned {
         operational: "mirror_id model_id collection alias dimension state filled_to last_rev retired_at audited_at created_at",

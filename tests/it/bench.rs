@@ -191,8 +191,8 @@ async fn a_note_that_was_stored_in_bulk_is_the_rows_that_remembering_it_writes()
     fixture.memory.remember(&remembered, world.note(number)).await.expect("it is remembered");
     let note = remembrancer_bench::scale::note(&world, &bulk_stored, number).expect("a note");
     let store = Store::open(&fixture.url, 4).await.expect("the database opens");
-    let mut tx = store.begin().await.expect("it begins");
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut tx = store.begin_across().await.expect("it begins");
+    let mut conn = store.acquire_across().await.expect("a connection");
     let model =
         memory_store::models::active(&mut conn).await.expect("a model").expect("it is active").model_id;
     bulk::insert(&mut tx, &bulk_stored, &[note], model).await.expect("it is stored");

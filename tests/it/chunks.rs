@@ -142,7 +142,7 @@ async fn a_vector_of_an_older_rendering_is_not_stored() {
         .fetch_one(&mut f.sql().await)
         .await
         .unwrap();
-    let mut tx = store(&f).await.begin().await.unwrap();
+    let mut tx = store(&f).await.begin_across().await.unwrap();
     let made = memory_store::passages::PassageVector { vector: vec![1.0; 32], states: Vec::new() };
     let vectors = vec![(PassageId(passage), made)];
     let stale =

@@ -233,7 +233,7 @@ async fn an_extraction_that_finds_no_end_any_more_reopens_and_one_that_does_ends
         let ids = "select r.revision_id from artifact_revision r join artifact using (namespace, artifact_id)
                    where content like '%yesterday%'";
         let revision = memory_core::id::RevisionId(f.count(ids).await);
-        let mut tx = store(&f).await.begin().await.unwrap();
+        let mut tx = store(&f).await.begin_across().await.unwrap();
         jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.unwrap();
         tx.commit().await.unwrap();
         assert_eq!(memory.job_runner().drain().await.unwrap(), 1);

@@ -167,11 +167,11 @@ async fn a_turn_that_comes_while_the_conversation_is_read_is_read_later() {
     let f = light(line_reader()).await;
     f.remember_as(turn("chat", 0, "Ann", "Decision by Ann")).await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let job = jobs::claim(&mut conn, std::time::Duration::from_mins(1), 1).await.unwrap().remove(0);
     let sources = events::unread_window(&mut conn, &f.ns, "chat", 40, 6).await.unwrap();
     f.remember_as(turn("chat", 1, "Bob", "Feedback by Bob")).await;
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     jobs::finish(&mut tx, &job).await.unwrap();
     let extractor = events::ExtractorId { name: "scripted", version: 1 };
     let nothing = memory_core::event::Extraction::default();

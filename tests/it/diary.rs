@@ -250,3 +250,35 @@ async fn the_answer_says_how_a_time_was_understood_and_what_it_did() {
     let plain = server.ask("recall", json!({"query": "Who plays chess?"})).await;
     assert!(plain.get("time_window").is_none(), "{plain}");
 }
+
+#[tokio::test]
+async fn a_question_for_an_order_is_answered_in_that_of_dates_also_where_the_answer_is_cut() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    // The latest answers best by its words, the earliest least.
+    for (date, content) in [
+        ("2026-03-09", "Outage of the billing service: the third outage of the billing service this year."),
+        ("2026-01-05", "The disk was full, and billing was away for an hour: an outage."),
+        ("2026-02-11", "Outage of the billing service after a release."),
+    ] {
+        server.ask("remember", json!({"content": content, "date": date})).await;
+    }
+    let dates = |answer: &Value| -> Vec<String> {
+        let results = answer["results"].as_array().expect("results");
+        results.iter().map(|result| result["date"].as_str().expect("a date")[..10].to_owned()).collect()
+    };
+    let ask = async |query: &str, limit: usize| {
+        server.ask("recall", json!({"query": query, "limit": limit, "min_score": 0.0})).await
+    };
+    let in_order = ask("In what order did the outages of the billing service happen?", 3).await;
+    assert_eq!(in_order["ordered_by"], "date", "{in_order}");
+    assert_eq!(dates(&in_order), ["2026-01-05", "2026-02-11", "2026-03-09"]);
+    let by_score = ask("outages of the billing service", 3).await;
+    assert_eq!(by_score["ordered_by"], Value::Null);
+    assert_ne!(dates(&by_score)[0], "2026-01-05", "{by_score}");
+    // What is shown is what answers best, whatever its date.
+    let two = dates(&ask("In what order did the outages of the billing service happen?", 2).await);
+    let mut best = dates(&ask("outages of the billing service", 2).await);
+    best.sort();
+    assert_eq!(two, best);
+}

@@ -80,7 +80,7 @@ async fn extract_again(f: &Fixture, narrative: &'static str) {
         .fetch_one(&mut f.sql().await)
         .await
         .expect("an event");
-    let mut tx = store(f).await.begin().await.expect("a transaction");
+    let mut tx = store(f).await.begin_across().await.expect("a transaction");
     let revision = memory_core::id::RevisionId(revision);
     jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.expect("it is queued");
     tx.commit().await.expect("it is committed");

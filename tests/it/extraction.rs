@@ -121,7 +121,7 @@ async fn extracting_again_keeps_ids_and_doubles_nothing() {
     let first = rows(&f, everything).await;
     assert!(first.len() > 15);
     let revision = memory_core::id::RevisionId(f.count("select revision_id from artifact_revision").await);
-    let mut tx = store(&f).await.begin().await.unwrap();
+    let mut tx = store(&f).await.begin_across().await.unwrap();
     jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.unwrap();
     tx.commit().await.unwrap();
     assert_eq!(f.drain().await, 1);
@@ -159,7 +159,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing() {
     let f = light(line_reader()).await;
     f.remember("Decision by Ann").await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let lost = jobs::claim(&mut conn, Duration::ZERO, 1).await.unwrap().remove(0);
     let jobs::JobTarget::Extract(revision) = lost.target else { panic!("an extraction") };
     let source = events::source(&mut conn, &f.ns, revision).await.unwrap().unwrap();
@@ -167,7 +167,7 @@ async fn a_worker_that_lost_its_lease_writes_nothing() {
     f.drain().await;
     let before = rows(&f, "select xmin::text from semantic_event").await;
     assert_eq!(before.len(), 1, "the second worker wrote");
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     assert!(jobs::finish(&mut tx, &lost).await.is_err());
     drop(tx);
     assert_eq!(rows(&f, "select xmin::text from semantic_event").await, before);
@@ -182,7 +182,7 @@ async fn a_lease_that_runs_out_during_the_work_leaves_the_job_to_another() {
         let url = url.clone();
         let steal = async move {
             let store = memory_store::Store::open(&url, 4).await.unwrap();
-            let mut conn = store.acquire().await.unwrap();
+            let mut conn = store.acquire_across().await.unwrap();
             sqlx::raw_sql("update event_jobs set leased_until = now()").execute(&mut *conn).await.unwrap();
             assert_eq!(jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().len(), 1);
         };

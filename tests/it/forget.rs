@@ -174,10 +174,10 @@ async fn an_extraction_that_runs_meanwhile_writes_nothing() {
     let f = light(line_reader()).await;
     let id = f.remember("Decision by Ann").await.id;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let job = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     forget(&f, &id).await;
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     assert!(matches!(jobs::finish(&mut tx, &job).await, Err(StoreError::LeaseLost)));
     drop(tx);
     assert_eq!(f.count("select (select count(*) from entity) + (select count(*) from semantic_event) + (select count(*) from event_jobs)").await, 0);
@@ -189,7 +189,7 @@ async fn a_reading_of_a_talk_writes_nothing_of_a_turn_forgotten_meanwhile() {
     f.remember_as(turn("chat", 0, "Ann", "Decision by Ann")).await;
     let gone = f.remember_as(turn("chat", 1, "Bob", "Feedback by Bob")).await.id;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let job = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     let sources = events::unread_window(&mut conn, &f.ns, "chat", 40, 6).await.unwrap();
     forget(&f, &gone).await;
@@ -212,7 +212,7 @@ async fn a_reading_of_a_talk_writes_nothing_of_a_turn_forgotten_meanwhile() {
     let mut rests_on_both = found.events[0].clone();
     rests_on_both.evidence.extend(found.events[1].evidence.clone());
     found.events.push(rests_on_both);
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     jobs::finish(&mut tx, &job).await.unwrap();
     let extractor = events::ExtractorId { name: "scripted", version: 1 };
     events::replace_extraction(&mut tx, &f.ns, extractor, &sources, found, Rejected::default())
@@ -306,7 +306,7 @@ async fn a_job_of_a_forgotten_text_is_not_done() {
     let f = light(line_reader()).await;
     let id = f.remember("Decision by Ann").await.id;
     let revision = memory_core::id::RevisionId(f.count("select revision_id from artifact_revision").await);
-    let mut tx = store(&f).await.begin().await.unwrap();
+    let mut tx = store(&f).await.begin_across().await.unwrap();
     jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision, Priority::Small).await.unwrap();
     tx.commit().await.unwrap();
     forget(&f, &id).await;

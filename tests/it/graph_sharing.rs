@@ -96,7 +96,7 @@ async fn a_writer_of_one_thread_does_not_wait_for_that_of_another() {
     let graph = Graph::new().await;
     graph.have(&["A"]).await;
     let store = crate::shorthand::store(&graph.f).await;
-    let mut tx = store.begin().await.expect("it begins");
+    let mut tx = store.begin_across().await.expect("it begins");
     memory_store::graph::lock_thread(&mut tx, graph.ns(), &graph.scope).await.expect("it is locked");
     let other = vec![entity("B", "t", &[])];
     graph.memory().graph().create_entities(graph.ns(), &thread("other"), other).await.expect("it goes on");

@@ -37,12 +37,12 @@ async fn with_jobs(count: i64) -> (Fixture, Store) {
 }
 
 async fn claim(store: &Store, lease: Duration, limit: i64) -> Vec<LeasedJob> {
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     jobs::claim(&mut conn, lease, limit).await.expect("jobs are claimed")
 }
 
 async fn finish(store: &Store, job: &LeasedJob) -> Result<(), StoreError> {
-    let mut tx = store.begin().await?;
+    let mut tx = store.begin_across().await?;
     jobs::finish(&mut tx, job).await?;
     tx.commit().await
 }
@@ -98,7 +98,7 @@ async fn a_job_whose_lease_ran_out_is_claimed_again_and_its_first_worker_writes_
     let lost = claim(&store, Duration::ZERO, 1).await.remove(0);
     let held = claim(&store, MINUTE, 1).await.remove(0);
     assert_eq!((held.job_id, held.attempts), (lost.job_id, 2));
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let refused = [
         finish(&store, &lost).await,
         jobs::retry(&mut conn, &lost, ErrorCode::Internal, MINUTE).await,
@@ -107,7 +107,7 @@ async fn a_job_whose_lease_ran_out_is_claimed_again_and_its_first_worker_writes_
         jobs::release(&mut conn, &lost).await,
     ];
     assert!(refused.iter().all(|answer| matches!(answer, Err(StoreError::LeaseLost))));
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     assert!(matches!(jobs::renew(&mut tx, &lost, MINUTE).await, Err(StoreError::LeaseLost)));
     drop(tx);
     assert_eq!(only_job(&f).await, stands("PROCESSING", 2, None));
@@ -118,7 +118,7 @@ async fn a_job_whose_lease_ran_out_is_claimed_again_and_its_first_worker_writes_
 async fn a_held_job_is_not_claimed_and_a_renewed_lease_lasts() {
     let (_f, store) = with_jobs(1).await;
     let held = claim(&store, Duration::ZERO, 1).await.remove(0);
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     jobs::renew(&mut tx, &held, MINUTE).await.unwrap();
     tx.commit().await.unwrap();
     assert!(claim(&store, MINUTE, 1).await.is_empty());
@@ -138,7 +138,9 @@ async fn a_job_that_loses_its_worker_each_time_fails_in_the_end() {
 async fn a_retry_waits_and_spends_an_attempt() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
-    jobs::retry(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmTimeout, MINUTE).await.unwrap();
+    jobs::retry(&mut store.acquire_across().await.unwrap(), &held, ErrorCode::LlmTimeout, MINUTE)
+        .await
+        .unwrap();
     assert_eq!(only_job(&f).await, stands("PENDING", 1, Some("LLM_TIMEOUT")));
     assert!(claim(&store, MINUTE, 1).await.is_empty());
     execute(&f, "update event_jobs set run_at = now()").await;
@@ -149,7 +151,7 @@ async fn a_retry_waits_and_spends_an_attempt() {
 async fn a_snooze_waits_and_spends_nothing() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
-    jobs::snooze(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmRateLimited, MINUTE)
+    jobs::snooze(&mut store.acquire_across().await.unwrap(), &held, ErrorCode::LlmRateLimited, MINUTE)
         .await
         .unwrap();
     assert_eq!(only_job(&f).await, stands("PENDING", 0, Some("LLM_RATE_LIMITED")));
@@ -160,7 +162,7 @@ async fn a_snooze_waits_and_spends_nothing() {
 async fn a_released_job_is_due_at_once_and_spends_nothing() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
-    jobs::release(&mut store.acquire().await.unwrap(), &held).await.unwrap();
+    jobs::release(&mut store.acquire_across().await.unwrap(), &held).await.unwrap();
     assert_eq!(only_job(&f).await, stands("PENDING", 0, None));
     assert_eq!(claim(&store, MINUTE, 1).await.len(), 1);
 }
@@ -169,7 +171,7 @@ async fn a_released_job_is_due_at_once_and_spends_nothing() {
 async fn a_failed_job_names_its_reason_and_is_not_claimed() {
     let (f, store) = with_jobs(1).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
-    jobs::fail(&mut store.acquire().await.unwrap(), &held, ErrorCode::LlmRefused).await.unwrap();
+    jobs::fail(&mut store.acquire_across().await.unwrap(), &held, ErrorCode::LlmRefused).await.unwrap();
     assert_eq!(only_job(&f).await, stands("FAILED", 1, Some("LLM_REFUSED")));
     assert!(claim(&store, MINUTE, 1).await.is_empty());
 }
@@ -181,7 +183,7 @@ async fn a_talks_job_put_back_beside_a_waiting_one_leaves_one() {
     f.remember_as(turn("chat", 0, "Ann", "Decision by Ann")).await;
     let held = claim(&store, MINUTE, 1).await.remove(0);
     f.remember_as(turn("chat", 1, "Ann", "Feedback by Ann")).await;
-    jobs::release(&mut store.acquire().await.unwrap(), &held).await.unwrap();
+    jobs::release(&mut store.acquire_across().await.unwrap(), &held).await.unwrap();
     assert_eq!(f.count("select count(*) from event_jobs where status = 'PENDING'").await, 1);
     f.drain().await;
     assert_eq!(f.count("select count(*) from semantic_event").await, 2);
@@ -192,7 +194,7 @@ async fn only_jobs_that_ended_long_ago_are_swept() {
     let (f, store) = with_jobs(3).await;
     execute(&f, "update event_jobs set status = 'DONE', finished_at = now() - interval '15 days' where job_id = 1;
                  update event_jobs set status = 'DONE', finished_at = now() - interval '13 days' where job_id = 2").await;
-    assert_eq!(jobs::sweep(&mut store.acquire().await.unwrap(), 14).await.unwrap(), 1);
+    assert_eq!(jobs::sweep(&mut store.acquire_across().await.unwrap(), 14).await.unwrap(), 1);
     assert_eq!(f.count("select count(*) from event_jobs where job_id in (2, 3)").await, 2);
 }
 

@@ -137,11 +137,11 @@ async fn a_cancelled_job_is_failed_and_whoever_did_it_writes_nothing() {
     let f = light(line_reader()).await;
     let store = store(&f).await;
     f.remember("Decision by Ann").await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let held = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     assert_eq!(f.memory.operations().cancel_job(Some(&f.ns), held.job_id).await.unwrap(), Cancelled::Running);
     assert_eq!(jobs::lost_leases(&mut conn, std::slice::from_ref(&held)).await.unwrap(), [held.job_id]);
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     assert!(jobs::finish(&mut tx, &held).await.is_err());
     drop(tx);
     assert_eq!(only_job(&f).await, ("FAILED".to_owned(), 1, Some("CANCELLED".to_owned())));
@@ -234,7 +234,7 @@ async fn a_text_that_is_being_read_is_left_alone_and_told_of() {
     f.remember("Decision by Ann").await;
     f.remember("Feedback by Bob").await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let held = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     let requeued = requeue(&f.memory, &f, &Selection { all: true, ..Selection::default() }).await;
     assert_eq!((requeued.texts, requeued.waiting, requeued.running), (0, 1, 1));

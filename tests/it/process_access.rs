@@ -127,9 +127,10 @@ async fn what_a_key_may_not_do_is_not_listed_in_instructions_guide_and_resources
             assert_eq!(text.contains("`remember`"), is_writer, "{text}");
             assert_eq!(text.contains("_nodes`") || text.contains("`read_graph`"), has_graph, "{text}");
         }
-        assert_eq!(greeting["capabilities"]["resources"].is_object(), has_graph, "{greeting}");
+        let can_watch = &greeting["capabilities"]["resources"]["listChanged"];
+        assert!(greeting["capabilities"]["resources"].is_object() && can_watch.is_null(), "{greeting}");
         let listed = ask(&server, "", key, &method("resources/list", json!({}))).await;
-        assert_eq!(listed["result"]["resources"].as_array().map(Vec::len), Some(usize::from(has_graph)));
+        assert_eq!(listed["result"]["resources"].as_array().map(Vec::len), Some(1 + usize::from(has_graph)));
         let answer = ask(&server, "", key, &read).await;
         assert_eq!(answer["result"].is_object(), has_graph, "{answer}");
     }

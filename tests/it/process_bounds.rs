@@ -62,6 +62,7 @@ async fn no_default_answer_of_a_graph_tool_is_larger_than_its_ceiling() {
         ("get_analytics", json!({})),
         ("find_relation_path", far),
         ("suggest_merges", json!({})),
+        ("briefing", json!({})),
         ("get_observation_history", json!({"entityName": "default_user"})),
         ("get_observation_history", json!({"entityName": "library"})),
         ("save_memory", json!({"entities": wrong, "threadId": "default"})),

@@ -61,7 +61,7 @@ async fn stdio_starts_in_every_way_that_is_documented() {
         host.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
         let tools = host.receive().await["result"]["tools"].as_array().expect("a list").len();
         let is_narrowed = words.iter().any(|word| word.starts_with("--") && word != "--namespace");
-        assert!(if is_narrowed { (1..22).contains(&tools) } else { tools >= 22 }, "{words:?}: {tools} tools");
+        assert!(if is_narrowed { (1..23).contains(&tools) } else { tools >= 23 }, "{words:?}: {tools} tools");
         assert!(host.close().await.success(), "{words:?}");
     }
 }

@@ -67,7 +67,9 @@ async fn import(data_dir: &DataDir, files: usize) {
 async fn found_by_vector(server: &Server) -> bool {
     let asked = json!({"query": "where do I find the thing to open the door", "explain": true, "limit": 1});
     let found = server.ask("recall", asked).await;
-    assert!(found["warnings"].as_array().is_none_or(Vec::is_empty), "{found}");
+    // Keys are not said to open doors.
+    let of_vectors = |warning: &Value| !warning.as_str().is_some_and(|it| it.contains("seems to answer"));
+    assert!(found["warnings"].as_array().is_none_or(|all| !all.iter().any(of_vectors)), "{found}");
     found["results"][0]["explain"]["vector"].is_object()
 }
 

@@ -21,6 +21,7 @@ pub(crate) fn calls() -> Vec<(&'static str, Value)> {
         ),
         ("recall", json!({"query": "budget", "explain": true, "detail": "full", "neighbours": 1})),
         ("status", json!({})),
+        ("briefing", json!({"project": "atlas"})),
         ("create_entities", json!({"entities": [ann]})),
         ("save_memory", json!({"entities": [ben], "threadId": "default"})),
         ("validate_memory", json!({"entities": [ben], "threadId": "default"})),

@@ -6,7 +6,7 @@ use std::path::Path;
 use memory_tests::process::DataDir;
 
 /// Settings that have no flag: secrets, the log filter of the logging library, and the reference server's file.
-const WITHOUT_FLAG: [&str; 14] = [
+const WITHOUT_FLAG: [&str; 16] = [
     "DATABASE_PASSWORD_FILE",
     "MEMORY_FILE_PATH",
     "QDRANT_API_KEY",
@@ -18,6 +18,8 @@ const WITHOUT_FLAG: [&str; 14] = [
     "REMEMBRANCER_LLM_KEY",
     "REMEMBRANCER_LLM_KEY_FILE",
     "REMEMBRANCER_LOG_FORMAT",
+    "REMEMBRANCER_PASSWORD",
+    "REMEMBRANCER_PASSWORD_FILE",
     "REMEMBRANCER_TOKEN",
     "REMEMBRANCER_TOKEN_FILE",
     "RUST_LOG",

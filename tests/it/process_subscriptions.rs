@@ -136,7 +136,8 @@ async fn the_whole_graph_is_a_resource_of_its_namespace() {
 
     let listed = server.try_post(&request(1, "resources/list", json!({}))).await.expect("it is answered");
     assert_eq!(listed["result"]["resources"][0]["uri"], URI, "{listed}");
-    assert_eq!(listed["result"]["resources"].as_array().map(Vec::len), Some(1));
+    assert_eq!(listed["result"]["resources"][1]["uri"], "memory://briefing", "{listed}");
+    assert_eq!(listed["result"]["resources"].as_array().map(Vec::len), Some(2));
     let by_tool = server.ask("read_graph", json!({})).await;
     for answer in [server.try_post(&read()).await.expect("it is answered"), ask(&mut host, &read()).await] {
         let contents = &answer["result"]["contents"][0];
@@ -160,14 +161,14 @@ async fn the_whole_graph_is_a_resource_of_its_namespace() {
 #[tokio::test]
 async fn without_the_tool_that_shows_it_there_is_no_resource() {
     let data_dir = DataDir::warm();
-    let mut host = StdioHost::start_as(data_dir.command("remembrancer"), &["--toolsets", "memory"]);
+    let mut host = StdioHost::start_as(data_dir.command("remembrancer"), &["--tools", "recall"]);
     let greeting = host.initialize().await;
     assert!(greeting["result"]["capabilities"]["resources"].is_null(), "{greeting}");
     let listed = ask(&mut host, &request(1, "resources/list", json!({}))).await;
     assert_eq!(listed["result"]["resources"], json!([]));
     for message in [read(), subscribe()] {
         let refused = ask(&mut host, &message).await;
-        assert!(refused["error"]["message"].as_str().expect("an error").contains("--toolsets"), "{refused}");
+        assert!(refused["error"]["message"].as_str().expect("an error").contains("--tools"), "{refused}");
     }
     let acknowledged = ask(&mut host, &listen(4)).await;
     assert_eq!(acknowledged["params"]["notifications"], json!({}), "{acknowledged}");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
-const MEMORY: [&str; 4] = ["forget", "recall", "remember", "status"];
+const MEMORY: [&str; 5] = ["briefing", "forget", "recall", "remember", "status"];
 const GRAPH: [&str; 9] = [
     "add_observations",
     "create_entities",
@@ -361,7 +361,7 @@ async fn the_tools_cost_a_client_few_tokens() {
         ("memory", 2_100, 8_500),
         ("graph", 2_000, 8_000),
         ("authoring", 2_600, 10_500),
-        ("memory,graph,authoring", 6_000, 24_000),
+        ("memory,graph,authoring", 6_000, 25_500),
     ] {
         let mut host = host(&data_dir, &["--toolsets", set], &[]).await;
         host.send(&list("tools")).await;

@@ -57,7 +57,7 @@ impl<'a> OnePlace<'a> {
     }
 
     async fn claim(&mut self) -> Option<LeasedJob> {
-        let mut conn = self.store.acquire().await.expect("a connection");
+        let mut conn = self.store.acquire_across().await.expect("a connection");
         let claimed = jobs::claim_in_turn(&mut conn, &mut self.turns, MINUTE, 1, true).await;
         claimed.expect("it is claimed").pop()
     }
@@ -67,7 +67,7 @@ impl<'a> OnePlace<'a> {
         let mut done = Vec::new();
         for _ in 0..count {
             let Some(job) = self.claim().await else { return done };
-            let mut tx = self.store.begin().await.expect("a transaction");
+            let mut tx = self.store.begin_across().await.expect("a transaction");
             jobs::finish(&mut tx, &job).await.expect("it is finished");
             tx.commit().await.expect("it is committed");
             self.turns.ended(&job, (self.took)(&job));
@@ -173,7 +173,7 @@ async fn namespaces_follow_one_another_even_where_one_job_is_taken_at_a_time() {
 #[tokio::test]
 async fn a_large_claim_is_shared_out_among_the_namespaces() {
     let (_f, store) = with_jobs(&[(300, "big", 0, 600), (300, "huge", 0, 900), (5, "little", 0, 0)]).await;
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     let claimed = jobs::claim(&mut conn, MINUTE, 64).await.expect("jobs are claimed");
     let shares = tally(claimed.iter().map(|job| job.namespace.to_string()));
     assert_eq!(claimed.len(), 64);
@@ -190,7 +190,7 @@ async fn jobs_that_are_not_due_hold_up_nobody() {
 
 /// Claims one time, as a worker that is free or not.
 async fn claim(store: &Store, lease: Duration, limit: usize, is_free: bool) -> Vec<LeasedJob> {
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     jobs::claim_in_turn(&mut conn, &mut FairScheduler::default(), lease, limit, is_free)
         .await
         .expect("jobs are claimed")
@@ -219,7 +219,7 @@ async fn a_job_that_was_retried_is_no_suspect() {
     for attempt in 1..MAX_ATTEMPTS {
         let job = claim(&store, MINUTE, 4, false).await.pop().expect("it is claimed");
         assert!(!job.is_suspect && job.attempts == attempt, "{job:?}");
-        let mut conn = store.acquire().await.expect("a connection");
+        let mut conn = store.acquire_across().await.expect("a connection");
         jobs::retry(&mut conn, &job, ErrorCode::Internal, Duration::ZERO).await.expect("it is put back");
     }
     assert_eq!(f.count("select count(*) from event_jobs where status = 'PENDING'").await, 1);

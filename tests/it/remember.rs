@@ -183,7 +183,7 @@ async fn two_contents_that_share_twelve_digits_get_ids_of_their_own() {
     let store = store(&f).await;
     let mut ids = Vec::new();
     for (hash, content) in [(one, "first"), (two, "second"), (one, "first"), (two, "second")] {
-        let mut tx = store.begin().await.unwrap();
+        let mut tx = store.begin_across().await.unwrap();
         ids.push(artifacts::insert_artifact(&mut tx, &f.ns, &ContentHash(hash), content, 1).await.unwrap().0);
         tx.commit().await.unwrap();
     }
@@ -342,10 +342,10 @@ async fn a_revision_has_at_most_one_open_job_of_a_kind() {
     let f = light(line_reader()).await;
     f.remember("Decision by Ann").await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let held = jobs::claim(&mut conn, Duration::from_mins(1), 10).await.unwrap();
     let jobs::JobTarget::Extract(revision) = held[0].target else { panic!("an extraction") };
-    let mut tx = store.begin().await.unwrap();
+    let mut tx = store.begin_across().await.unwrap();
     assert_eq!(jobs::queue(&mut tx, &f.ns, JobKind::Extract, revision, Priority::Small).await.unwrap(), None);
     assert!(jobs::queue(&mut tx, &f.ns, JobKind::Embed, revision, Priority::Small).await.unwrap().is_some());
 }

@@ -114,7 +114,7 @@ async fn a_job_that_yields_goes_behind_the_others_of_its_kind() {
     }
     execute(&f, "delete from event_jobs where kind <> 'embed'; update event_jobs set attempts = 3").await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     let mut order = Vec::new();
     for _ in 0..6 {
         let job = jobs::claim(&mut conn, MINUTE, 1).await.expect("it is claimed").remove(0);
@@ -165,7 +165,7 @@ async fn reasons_that_are_kept_are_short() {
     let f = light(line_reader()).await;
     f.remember("Decision by Ann").await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     let job = jobs::claim(&mut conn, MINUTE, 1).await.expect("it is claimed").remove(0);
     let message = "trouble\n".repeat(1000);
     let fault = Fault { code: ErrorCode::Internal, message: &message };
@@ -388,7 +388,7 @@ async fn a_claim_of_short_work_takes_none_that_is_long_or_lost_and_long() {
         where lane in (0, 1)";
     execute(&f, lost).await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     let mut turns = jobs::FairScheduler::default();
     let short = jobs::claim_short(&mut conn, &mut turns, MINUTE, 8).await.expect("they are claimed");
     let priorities = |jobs: &[LeasedJob]| jobs.iter().map(|job| job.priority).collect::<Vec<_>>();

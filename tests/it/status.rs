@@ -60,7 +60,7 @@ async fn all_services_answer_and_a_worker_never_seen_is_advised() {
 async fn a_worker_is_healthy_while_it_is_seen() {
     let f = light(line_reader()).await;
     let id = uuid::Uuid::new_v4();
-    jobs::heartbeat(&mut store(&f).await.acquire().await.unwrap(), id).await.unwrap();
+    jobs::heartbeat(&mut store(&f).await.acquire_across().await.unwrap(), id).await.unwrap();
     assert!(service(&status(&f, None).await, "event_worker").is_healthy);
     execute(&f, "update event_worker set last_seen = now() - interval '61 s'").await;
     let silent = status(&f, None).await;
@@ -92,7 +92,7 @@ async fn a_missing_model_and_the_texts_that_wait_for_it_are_told() {
 
 /// A worker has just been seen.
 async fn beat(f: &Fixture) {
-    let mut conn = store(f).await.acquire().await.expect("a connection");
+    let mut conn = store(f).await.acquire_across().await.expect("a connection");
     jobs::heartbeat(&mut conn, uuid::Uuid::new_v4()).await.expect("a beat");
 }
 
@@ -126,7 +126,7 @@ async fn missing_vectors_are_told_whatever_becomes_of_their_job() {
     };
     assert!(assert_told("PENDING", 1).await.is_healthy());
     let store = store(&f).await;
-    let mut conn = store.acquire().await.unwrap();
+    let mut conn = store.acquire_across().await.unwrap();
     let held = jobs::claim(&mut conn, Duration::from_mins(1), 1).await.unwrap().remove(0);
     assert!(assert_told("PROCESSING", 1).await.is_healthy());
     jobs::fail(&mut conn, &held, ErrorCode::TimedOut).await.unwrap();
@@ -184,7 +184,8 @@ async fn a_job_is_followed_from_pending_to_done() {
         (remembered.job_id.map(|id| id.0), Some("PENDING"))
     );
     assert_eq!((pending.attempts, pending.extracted_at, pending.event_count), (Some(0), None, None));
-    let held = jobs::claim(&mut store(&f).await.acquire().await.unwrap(), Duration::ZERO, 1).await.unwrap();
+    let held =
+        jobs::claim(&mut store(&f).await.acquire_across().await.unwrap(), Duration::ZERO, 1).await.unwrap();
     assert_eq!(held.len(), 1);
     assert_eq!(status(&f, Some(&remembered.id)).await.job.unwrap().status.as_deref(), Some("PROCESSING"));
     f.drain().await;

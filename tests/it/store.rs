@@ -78,7 +78,9 @@ async fn opening_again_changes_nothing() {
     let f = light(line_reader()).await;
     let id = f.remember("Some text.").await.id;
     let again = Store::open(&f.url, 4).await.unwrap();
-    assert!(memory_store::models::active(&mut again.acquire().await.unwrap()).await.unwrap().is_some());
+    assert!(
+        memory_store::models::active(&mut again.acquire_across().await.unwrap()).await.unwrap().is_some()
+    );
     assert_eq!(ids(&f.recall("text").await), [id]);
 }
 

@@ -39,7 +39,7 @@ impl Index {
         };
         let query = QueryVector { model: wanted.model, vector: wanted.vector };
         let breadth = Breadth::of_passages(wanted.limit);
-        let mut conn = store.acquire().await.expect("a connection");
+        let mut conn = store.acquire_across().await.expect("a connection");
         let found = search::nearest(&mut conn, wanted.ns, wanted.scope, query, breadth, None).await;
         let near = |(passage_id, cosine)| Near { passage_id, cosine };
         Ok(found.expect("it is searched").into_iter().map(near).collect())
@@ -79,7 +79,7 @@ impl Backend {
     /// Everything that was done is in the index; gives it, with a way to the database.
     async fn settled(&self) -> (Index, Store, ActiveModel) {
         let store = store(&self.f).await;
-        let mut conn = store.acquire().await.expect("a connection");
+        let mut conn = store.acquire_across().await.expect("a connection");
         let model = models::active(&mut conn).await.expect("it is read").expect("there is a model");
         let index = match &self.server {
             None => {
@@ -108,7 +108,7 @@ impl Backend {
     async fn texts(&self, filters: Filters, text: &str, limit: usize) -> Vec<String> {
         let store = store(&self.f).await;
         let scope = {
-            let mut conn = store.acquire().await.expect("a connection");
+            let mut conn = store.acquire_across().await.expect("a connection");
             large(&mut conn, &self.f.ns, filters).await
         };
         let near = self.near(&self.f.ns, &scope, text, limit).await;
@@ -199,7 +199,7 @@ mod claims {
             on.f.remember_as(page(place, "zebra zebra")).await;
         }
         let scope = large(
-            &mut store(&on.f).await.acquire().await.expect("a connection"),
+            &mut store(&on.f).await.acquire_across().await.expect("a connection"),
             &on.f.ns,
             Filters::default(),
         )
@@ -229,9 +229,12 @@ mod claims {
         }
         on.f.memory.remember(&mine, note("glacier lantern pepper")).await.expect("it is kept");
         for (ns, count) in [(&mine, 1), (&theirs, 40), (&ns("nobody"), 0)] {
-            let scope =
-                large(&mut store(&on.f).await.acquire().await.expect("a connection"), ns, Filters::default())
-                    .await;
+            let scope = large(
+                &mut store(&on.f).await.acquire_across().await.expect("a connection"),
+                ns,
+                Filters::default(),
+            )
+            .await;
             assert_eq!(on.near(ns, &scope, "zebra 7", 50).await.len(), count, "{ns}");
         }
         on.end().await;
@@ -329,7 +332,7 @@ mod claims {
             };
             let question = format!("{} {}", SUBJECTS[numbers.below(6)], numbers.below(80));
             let vector = vector(&question).await;
-            let mut conn = store.acquire().await.expect("a connection");
+            let mut conn = store.acquire_across().await.expect("a connection");
             let exact = search::scope(&mut conn, &on.f.ns, filters.clone(), 0).await.expect("a scope");
             let scope = large(&mut conn, &on.f.ns, filters.clone()).await;
             let limit = 1 + numbers.below(12);
@@ -357,7 +360,7 @@ mod claims {
         on.settled().await;
         let store = store(&on.f).await;
         let observations = async |reach: GraphReach| {
-            let mut conn = store.acquire().await.expect("a connection");
+            let mut conn = store.acquire_across().await.expect("a connection");
             search::scope_of_observations(&mut conn, &on.f.ns, reach, EXACT_MAX + 1).await.expect("a scope")
         };
         let all = observations(GraphReach::default()).await;
@@ -399,7 +402,8 @@ mod claims {
         on.f.remember("zebra").await;
         let (index, store, model) = on.settled().await;
         let scope =
-            large(&mut store.acquire().await.expect("a connection"), &on.f.ns, Filters::default()).await;
+            large(&mut store.acquire_across().await.expect("a connection"), &on.f.ns, Filters::default())
+                .await;
         for bad in [vec![0.0; 32], vec![f32::NAN; 32], vec![f32::INFINITY; 32], vec![1.0; 31]] {
             let wanted = Wanted { ns: &on.f.ns, scope: &scope, model: &model, vector: &bad, limit: 5 };
             let refused = index.nearest(wanted).await;

@@ -132,7 +132,7 @@ async fn the_databases_clock_alone_says_when_a_lease_has_ended() {
     let f: Fixture = light(line_reader()).await;
     f.remember("Decision by Ann").await;
     let store = store(&f).await;
-    let mut conn = store.acquire().await.expect("a connection");
+    let mut conn = store.acquire_across().await.expect("a connection");
     // A lease is as long as it was wanted from the database's now, whatever this process takes for the time.
     let held = jobs::claim(&mut conn, Duration::from_secs(100), 1).await.expect("it is claimed").remove(0);
     let left = "select round(extract(epoch from leased_until - now()))::bigint from event_jobs";

@@ -8,6 +8,7 @@
 #[path = "../../crates/memory-extraction/src/llm/tests/server.rs"]
 pub mod chat_server;
 pub mod documented;
+pub mod oauth;
 pub mod process;
 pub mod qdrant;
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -47,6 +48,11 @@ closed_set! {
 pub struct KeyId(String);
 
 impl KeyId {
+    /// A new one; the bytes are random.
+    pub fn drawn(bytes: [u8; ID_BYTES]) -> Self {
+        Self(hex::encode(bytes))
+    }
+
     /// An id as it is stored.
     pub fn stored(id: String) -> Self {
         Self(id)
@@ -92,24 +98,113 @@ impl fmt::Debug for SecretHash {
     }
 }
 
-/// A key as a request brings it. The secret itself is not kept.
+closed_set! {
+    /// What the built-in authorization server gives out.
+    TokenKind {
+        /// To be exchanged, once, for the others.
+        Code = "code",
+        /// What opens, for a short time.
+        Access = "access",
+        /// To be exchanged, once, for another pair.
+        Refresh = "refresh",
+    }
+}
+
+impl TokenKind {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Code => "rec_",
+            Self::Access => "rea_",
+            Self::Refresh => "rer_",
+        }
+    }
+}
+
+/// Which kind of thing a [`GivenKey`] is, and so where it is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyKind {
+    /// Made by an operator.
+    Key,
+    /// An access token of a consent; its id is the consent's.
+    AccessToken,
+    /// A token of an external issuer, which is looked up nowhere.
+    Issued {
+        /// When it ends.
+        until: Timestamp,
+    },
+}
+
+/// A key as a request brings it, or a token in its place. The secret itself is not kept.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GivenKey {
     pub id: KeyId,
     pub hash: SecretHash,
+    pub kind: KeyKind,
 }
 
 impl GivenKey {
     /// `None` where the text does not have the form of a key.
     pub fn parse(text: &str) -> Option<Self> {
-        let (id, secret) = text.strip_prefix(PREFIX)?.split_once('_')?;
-        let is_hex = |part: &str, bytes: usize| {
-            part.len() == 2 * bytes && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
-        };
-        if !is_hex(id, ID_BYTES) || !is_hex(secret, SECRET_BYTES) {
-            return None;
-        }
-        Some(Self { id: KeyId(id.to_owned()), hash: SecretHash(Sha256::digest(secret).into()) })
+        let (id, hash) = parse(PREFIX, text)?;
+        Some(Self { id, hash, kind: KeyKind::Key })
+    }
+
+    /// The same of an access token.
+    pub fn parse_access_token(text: &str) -> Option<Self> {
+        let (id, hash) = parse(TokenKind::Access.prefix(), text)?;
+        Some(Self { id, hash, kind: KeyKind::AccessToken })
+    }
+
+    /// A token of an external issuer, which counts as the key of its subject: both are random to us.
+    pub fn issued(issuer: &str, subject: &str, token: &str, until: Timestamp) -> Self {
+        let of_subject: [u8; 32] = Sha256::digest(format!("{issuer}\n{subject}")).into();
+        let id = KeyId(hex::encode(&of_subject[..ID_BYTES]));
+        Self { id, hash: SecretHash(Sha256::digest(token).into()), kind: KeyKind::Issued { until } }
+    }
+}
+
+/// The id and the hash of the secret, where a text has that prefix and form.
+fn parse(prefix: &str, text: &str) -> Option<(KeyId, SecretHash)> {
+    let (id, secret) = text.strip_prefix(prefix)?.split_once('_')?;
+    let is_hex = |part: &str, bytes: usize| {
+        part.len() == 2 * bytes && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let is_right = is_hex(id, ID_BYTES) && is_hex(secret, SECRET_BYTES);
+    is_right.then(|| (KeyId(id.to_owned()), SecretHash(Sha256::digest(secret).into())))
+}
+
+/// A code or token as a client brings it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenToken {
+    pub kind: TokenKind,
+    /// The consent that it claims to be of.
+    pub consent: KeyId,
+    pub hash: SecretHash,
+}
+
+impl GivenToken {
+    /// `None` where the text does not have the form of any.
+    pub fn parse(text: &str) -> Option<Self> {
+        TokenKind::ALL.iter().find_map(|kind| {
+            let (consent, hash) = parse(kind.prefix(), text)?;
+            Some(Self { kind: *kind, consent, hash })
+        })
+    }
+}
+
+/// A code or token that has just been drawn: the one moment at which its text is known.
+pub struct DrawnToken {
+    pub text: String,
+    pub token: GivenToken,
+}
+
+impl DrawnToken {
+    /// The bytes are random.
+    pub fn new(kind: TokenKind, consent: &KeyId, secret: [u8; SECRET_BYTES]) -> Self {
+        let secret = hex::encode(secret);
+        let hash = SecretHash(Sha256::digest(&secret).into());
+        let text = format!("{}{consent}_{secret}", kind.prefix());
+        Self { text, token: GivenToken { kind, consent: consent.clone(), hash } }
     }
 }
 
@@ -129,7 +224,10 @@ impl DrawnKey {
     pub fn again(id: &KeyId, secret: [u8; SECRET_BYTES]) -> Self {
         let secret = hex::encode(secret);
         let hash = SecretHash(Sha256::digest(&secret).into());
-        Self { text: format!("{PREFIX}{id}_{secret}"), key: GivenKey { id: id.clone(), hash } }
+        Self {
+            text: format!("{PREFIX}{id}_{secret}"),
+            key: GivenKey { id: id.clone(), hash, kind: KeyKind::Key },
+        }
     }
 }
 
@@ -142,6 +240,8 @@ pub struct Grant {
     namespaces: Vec<Namespace>,
     /// The sets of tools that it may be offered at most; all when empty.
     pub toolsets: Vec<String>,
+    /// The one server that it opens, by the address of its endpoint; any when there is none.
+    pub resource: Option<String>,
 }
 
 impl Grant {
@@ -170,7 +270,7 @@ impl Grant {
                 distinct.len()
             )));
         }
-        Ok(Self { name: name.to_owned(), role, namespaces: distinct, toolsets })
+        Ok(Self { name: name.to_owned(), role, namespaces: distinct, toolsets, resource: None })
     }
 
     /// The namespace of a request that names this one, or none. `None` where the key does not open it, whether or not it is
@@ -180,6 +280,24 @@ impl Grant {
             None => self.namespaces.first(),
             Some(name) => self.namespaces.iter().find(|namespace| namespace.as_str() == name),
         }
+    }
+
+    /// The same for one server only.
+    #[must_use]
+    pub fn bound_to(self, resource: String) -> Self {
+        Self { resource: Some(resource), ..self }
+    }
+
+    /// The same with another role.
+    #[must_use]
+    pub fn with_role(self, role: Role) -> Self {
+        Self { role, ..self }
+    }
+
+    /// The same under another name, of which as much is kept as a name may have.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: name.chars().take(NAME_MAX_CHARS).collect(), ..self }
     }
 
     pub fn namespaces(&self) -> &[Namespace] {
@@ -232,6 +350,18 @@ mod tests {
         assert_eq!(one.key.id, other.key.id);
         assert!(!one.key.hash.matches(&other.key.hash));
         assert!(one.key.hash.matches(&GivenKey::parse(&one.text).expect("a key").hash));
+    }
+
+    #[test]
+    fn a_token_is_read_as_it_was_drawn_and_as_no_other_kind() {
+        for kind in TokenKind::ALL.iter().copied() {
+            let drawn = DrawnToken::new(kind, &KeyId::drawn([7; ID_BYTES]), [9; SECRET_BYTES]);
+            assert_eq!(GivenToken::parse(&drawn.text), Some(drawn.token));
+            assert_eq!(GivenKey::parse(&drawn.text), None);
+            let opens = GivenKey::parse_access_token(&drawn.text).is_some();
+            assert_eq!(opens, kind == TokenKind::Access, "{kind}");
+        }
+        assert_eq!(GivenToken::parse(&drawn().text), None, "a key is no token");
     }
 
     #[test]

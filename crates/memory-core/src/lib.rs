@@ -17,6 +17,7 @@ pub mod entity;
 pub mod entity_resolution;
 pub mod event;
 pub mod fair_shares;
+pub mod feed;
 pub mod graph;
 pub mod graph_jsonl;
 pub mod id;

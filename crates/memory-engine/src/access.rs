@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use memory_core::Invalid;
-use memory_core::access::{Audited, DrawnKey, GivenKey, Grant, KeyId};
+use memory_core::access::{Audited, DrawnKey, GivenKey, Grant, KeyId, KeyKind};
 use memory_store::audit::{self, Entry};
-use memory_store::keys::{self, KeyRow, KeyState};
-use memory_store::{Store, Tx};
+use memory_store::keys;
+pub use memory_store::keys::{KeyRow, KeyState};
+use memory_store::{Store, Tx, oauth};
 
 use crate::EngineError;
 use crate::error::chain;
@@ -40,12 +41,17 @@ impl Access {
 
     /// What a key opens; `None` where it opens nothing, whatever the reason.
     pub async fn opened_by(&self, given: &GivenKey) -> Result<Option<Grant>, EngineError> {
-        let found = self
-            .recovery
-            .retry_transient(|| async { Ok(keys::find(&mut *self.store.acquire().await?, given).await?) });
+        let found = self.recovery.retry_transient(|| async {
+            let mut conn = self.store.acquire_across().await?;
+            Ok(match given.kind {
+                KeyKind::Key => keys::find(&mut conn, given).await?,
+                KeyKind::AccessToken => oauth::find(&mut conn, given).await?,
+                KeyKind::Issued { .. } => None,
+            })
+        });
         let Some(opened) = found.await? else { return Ok(None) };
         if opened.is_use_stale
-            && let Err(error) = self.note_use(&given.id).await
+            && let Err(error) = self.note_use(given).await
         {
             // It still opens where the database takes no changes.
             tracing::warn!(error = %chain(&error), key.id = %given.id, "failed to note the use of a key");
@@ -53,17 +59,21 @@ impl Access {
         Ok(Some(opened.grant))
     }
 
-    async fn note_use(&self, id: &KeyId) -> Result<(), EngineError> {
-        let mut tx = self.store.begin().await?;
+    async fn note_use(&self, given: &GivenKey) -> Result<(), EngineError> {
+        let mut tx = self.store.begin_across().await?;
         tx.may_be_lost().await?;
-        keys::note_use(&mut tx, id).await?;
+        match given.kind {
+            KeyKind::Key => keys::note_use(&mut tx, &given.id).await?,
+            KeyKind::AccessToken => oauth::note_use(&mut tx, &given.id).await?,
+            KeyKind::Issued { .. } => {}
+        }
         Ok(tx.commit().await?)
     }
 
     /// Whether there are keys, so that nobody comes in without one; revoked and expired ones count, or revoking the last would
     /// open what it was to close. While the database cannot be asked, its last answer holds: nothing can be read then.
     pub async fn has_keys(&self) -> Result<bool, EngineError> {
-        let asking = async { Ok(keys::are_there_any(&mut *self.store.acquire().await?).await?) };
+        let asking = async { Ok(keys::are_there_any(&mut *self.store.acquire_across().await?).await?) };
         let found: Option<Result<bool, EngineError>> = tokio::time::timeout(ASK_TIMEOUT, asking).await.ok();
         if let Some(Ok(has_keys)) = found {
             *locked(&self.seen) = Some(has_keys);
@@ -87,7 +97,7 @@ impl Access {
         grant: &Grant,
         expires_at: Option<Timestamp>,
     ) -> Result<DrawnKey, EngineError> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin_across().await?;
         if keys::is_name_taken(&mut tx, &grant.name).await? {
             return Err(Invalid::new(format!(
                 "there is a key named {:?} already; choose another name, or revoke that one",
@@ -104,12 +114,12 @@ impl Access {
 
     /// The newest keys, newest first.
     pub async fn list(&self, limit: i64) -> Result<Vec<KeyRow>, EngineError> {
-        Ok(keys::list(&mut *self.store.acquire().await?, limit).await?)
+        Ok(keys::list(&mut *self.store.acquire_across().await?, limit).await?)
     }
 
     /// From now on the key opens nothing.
     pub async fn revoke(&self, id_or_name: &str) -> Result<KeyRow, EngineError> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin_across().await?;
         let key = named(&mut tx, id_or_name).await?;
         keys::revoke(&mut tx, &key.id).await?;
         self.record(&mut tx, "keys revoke", &key.id).await?;
@@ -123,7 +133,7 @@ impl Access {
         id_or_name: &str,
         overlap_minutes: i32,
     ) -> Result<(KeyRow, DrawnKey), EngineError> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin_across().await?;
         let key = named(&mut tx, id_or_name).await?;
         if key.state != KeyState::Live {
             return Err(Invalid::new(format!(
@@ -142,7 +152,7 @@ impl Access {
 
     /// Removes the row of a key that opens nothing any more.
     pub async fn delete(&self, id_or_name: &str) -> Result<KeyRow, EngineError> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin_across().await?;
         let key = named(&mut tx, id_or_name).await?;
         if key.state == KeyState::Live {
             return Err(Invalid::new(format!(
@@ -162,15 +172,7 @@ impl Access {
         if self.audited == Audited::Off {
             return Ok(());
         }
-        let entry = Entry {
-            key: None,
-            who: "operator".to_owned(),
-            namespace: None,
-            action: action.to_owned(),
-            ids: vec![id.to_string()],
-            outcome: "ok".to_owned(),
-        };
-        Ok(audit::insert(tx, &entry).await?)
+        Ok(audit::insert(tx, &Entry::of_operator(action, vec![id.to_string()])).await?)
     }
 }
 

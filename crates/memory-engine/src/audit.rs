@@ -41,7 +41,7 @@ impl Audit {
     /// Records what was done. It was done already, so a failure is logged, and that is all.
     pub async fn record(&self, entry: &Entry) {
         let recorded = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin_across().await?;
             tx.may_be_lost().await?;
             audit::insert(&mut tx, entry).await?;
             Ok(tx.commit().await?)
@@ -53,7 +53,7 @@ impl Audit {
 
     /// The newest entries that are meant, newest first.
     pub async fn list(&self, filter: &AuditFilter, limit: i64) -> Result<Vec<Recorded>, EngineError> {
-        Ok(audit::list(&mut *self.store.acquire().await?, filter, limit).await?)
+        Ok(audit::list(&mut *self.store.acquire_across().await?, filter, limit).await?)
     }
 
     /// Deletes entries that are older than they are kept; runs until it is dropped.
@@ -71,7 +71,7 @@ impl Audit {
     }
 
     async fn delete_old(&self) -> Result<u64, EngineError> {
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         Ok(audit::delete_old(&mut conn, self.settings.audit_days.into(), BATCH).await?)
     }
 }

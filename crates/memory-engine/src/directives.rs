@@ -182,9 +182,10 @@ pub(crate) async fn embed_missing(
     active: &ActiveModel,
     of: Option<(&Namespace, RevisionId)>,
 ) -> Result<Result<(), EmbeddingError>, StoreError> {
+    let ns = of.map(|(ns, _)| ns);
     let mut after = 0;
     loop {
-        let mut conn = store.acquire().await?;
+        let mut conn = store.acquire_of(ns).await?;
         let batch = directives::without_vector(&mut conn, of, active.model_id, after, BATCH).await?;
         drop(conn);
         let Some(last) = batch.last() else { return Ok(Ok(())) };
@@ -195,7 +196,8 @@ pub(crate) async fn embed_missing(
             Err(error) => return Ok(Err(error)),
         };
         let vectors = batch.iter().map(|it| it.directive_id).zip(made.into_iter().map(|made| made.vector));
-        directives::write_vectors(&mut *store.acquire().await?, active.model_id, vectors.collect()).await?;
+        directives::write_vectors(&mut *store.acquire_of(ns).await?, active.model_id, vectors.collect())
+            .await?;
     }
 }
 
@@ -245,7 +247,7 @@ impl Memory {
             .retry_transient(|| async {
                 let filters = Filters::default();
                 let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX };
-                let mut stored = directives::holding(&mut *self.store.acquire().await?, ns, wanted).await?;
+                let mut stored = directives::holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
                 // What is about answers as such comes first; what repeats an earlier one is not there twice.
                 stored.sort_by_key(|directive| !directive.is_general);
                 let mut shown: Vec<(Directive, Gist)> = Vec::new();

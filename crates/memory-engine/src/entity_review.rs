@@ -4,11 +4,15 @@ use std::sync::{Mutex, PoisonError};
 
 use futures::future::BoxFuture;
 use memory_core::Invalid;
+use memory_core::event::StoredEvent;
 use memory_core::id::Namespace;
+use memory_store::entities::portrait;
+pub use memory_store::entities::portrait::{Companion, Portrait};
 use memory_store::entities::review::{self, EntityRow};
 pub use memory_store::entities::review::{
     DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, PossiblySame,
 };
+use memory_store::hydration;
 use memory_store::{Store, Tx, lifecycle};
 
 use crate::EngineError;
@@ -21,6 +25,19 @@ pub struct Decided {
     pub first: (i64, String),
     pub second: (i64, String),
 }
+
+/// One entity, its newest events with its part in each, and whom it has to do with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntityPage {
+    pub portrait: Portrait,
+    /// `owner` and the like, or `subject`.
+    pub events: Vec<(String, StoredEvent)>,
+    pub companions: Vec<Companion>,
+}
+
+/// How many events and how many companions an entity is shown with.
+const EVENTS_SHOWN: i64 = 60;
+const COMPANIONS_SHOWN: i64 = 24;
 
 /// What people see of the extracted entities, and decide about them.
 #[derive(Clone)]
@@ -41,8 +58,31 @@ impl EntityReview {
         filter: &'a EntityFilter,
     ) -> BoxFuture<'a, Result<(Vec<ListedEntity>, i64), EngineError>> {
         Box::pin(async move {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             Ok(review::list(&mut conn, ns, filter).await?)
+        })
+    }
+
+    /// One entity; `None` where there is none of that number.
+    pub fn page<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        id: i64,
+    ) -> BoxFuture<'a, Result<Option<EntityPage>, EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire(ns).await?;
+            let Some(found) = portrait::portrait(&mut conn, ns, id).await? else { return Ok(None) };
+            let own = portrait::events(&mut conn, ns, id, EVENTS_SHOWN).await?;
+            let ids: Vec<String> = own.iter().map(|event| event.event_id.clone()).collect();
+            let events = hydration::events(&mut conn, ns, &ids).await?;
+            let role = |event: &StoredEvent| {
+                own.iter()
+                    .find(|own| own.event_id == event.id)
+                    .map_or_else(String::new, |own| own.role.clone())
+            };
+            let events = events.into_iter().map(|event| (role(&event), event)).collect();
+            let companions = portrait::companions(&mut conn, ns, id, COMPANIONS_SHOWN).await?;
+            Ok(Some(EntityPage { portrait: found, events, companions }))
         })
     }
 
@@ -53,7 +93,7 @@ impl EntityReview {
         filter: &'a EntityFilter,
     ) -> BoxFuture<'a, Result<(Vec<DoubtfulPair>, i64), EngineError>> {
         Box::pin(async move {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             Ok(review::pairs(&mut conn, ns, filter).await?)
         })
     }
@@ -72,7 +112,7 @@ impl EntityReview {
             let unanswered = Mutex::new(None);
             let answer = self
             .recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             let (first, second) = two(&mut tx, ns, keep, other).await?;
             for (row, name) in [(&first, "keep"), (&second, "merge")] {
                 if let Some(root) = row.canonical_id {
@@ -128,7 +168,7 @@ impl EntityReview {
             let answer = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin(ns).await?;
                     review::lock(&mut tx, ns).await?;
                     let row = one(&mut tx, ns, id).await?;
                     let Some(parent) = row.merged_into else {
@@ -175,7 +215,7 @@ impl EntityReview {
             let answer = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin(ns).await?;
                     let (first, second) = two(&mut tx, ns, a, b).await?;
                     let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
                     if root(&first) == root(&second) {
@@ -211,7 +251,7 @@ impl EntityReview {
             let answer = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin(ns).await?;
                     let (first, second) = two(&mut tx, ns, a, b).await?;
                     if !review::unmark_rejected(&mut tx, ns, a, b).await? {
                         return Err(Invalid::new(format!(

@@ -53,7 +53,7 @@ impl Memory {
         Box::pin(async move {
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin(ns).await?;
                     forgetting::delete_all(&mut tx, ns).await?;
                     Ok(tx.commit().await?)
                 })
@@ -71,12 +71,12 @@ impl Memory {
         let id = match id {
             AnyId::Artifact(id) => id,
             AnyId::Event(id) => {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire(ns).await?;
                 let source = forgetting::artifact_of_event(&mut conn, ns, id).await?;
                 return Ok(source.map_or(Forgotten::NotFound, |source| Forgotten::IsEvent { source }));
             }
         };
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         if !confirm {
             let found = memory_store::hydration::content_page(&mut tx, ns, id, 0, 1).await?;
             return Ok(if found.is_some() { Forgotten::NotConfirmed } else { Forgotten::NotFound });

@@ -12,6 +12,7 @@ use memory_store::search::{self, Breadth, Scope, WordSearch};
 use memory_store::{Conn, StoreError};
 
 use crate::Memory;
+use crate::resident::Resident;
 use crate::statistics::Corpus;
 
 /// Terms bring in passages, rarest first, as long as no more than this are expected.
@@ -132,7 +133,7 @@ impl Memory {
         let corpus = Corpus { stats: search::corpus_stats(conn, ns).await?, newest };
         self.statistics.set_corpus(ns, corpus);
         if corpus.stats.passages > COUNTED_EXACTLY_MAX {
-            self.statistics.set_frequencies(ns, search::common_lexemes(conn, ns).await?);
+            self.statistics.set_frequencies(ns, search::common_lexemes(conn).await?);
         }
         Ok(corpus)
     }
@@ -173,6 +174,7 @@ impl Question {
         ns: &Namespace,
         scope: &Scope,
         breadth: Breadth,
+        resident: Option<&Resident>,
     ) -> Result<Vec<WordHit>, StoreError> {
         if self.terms.is_empty() || scope.is_empty() {
             return Ok(Vec::new());
@@ -199,7 +201,10 @@ impl Question {
             .collect();
         let weighed = (breadth.passages * WEIGHED_FOR_EACH).clamp(WEIGHED_MIN, WEIGHED_MAX);
         let search = WordSearch { lexemes: &lexemes, wanted, weighed };
-        let matches = search::with_words(conn, ns, scope, search).await?;
+        let matches = match resident.zip(scope.admitted()) {
+            Some((resident, admitted)) => resident.with_words(admitted, search),
+            None => search::with_words(conn, ns, scope, search).await?,
+        };
         let mut hits: Vec<_> = matches
             .into_iter()
             .map(|found| {

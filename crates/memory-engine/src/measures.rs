@@ -7,6 +7,11 @@ use std::time::{Duration, Instant};
 use memory_core::job::{ErrorCode, JobKind};
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
+/// A message was sent to a webhook.
+pub(crate) fn webhook_sent(outcome: &'static str) {
+    counter!("remembrancer_webhook_messages_total", "outcome" => outcome).increment(1);
+}
+
 /// Gauges without labels that are read from the database.
 pub(crate) const OF_THE_DATABASE: [&str; 4] = [
     "remembrancer_workers",
@@ -54,6 +59,11 @@ pub fn describe() {
     let help = "How long a search of the mirror took.";
     describe_histogram!("remembrancer_mirror_search_duration_seconds", seconds, help);
     _ = histogram!("remembrancer_mirror_search_duration_seconds", "outcome" => "ok");
+    let help = "Messages that were sent to webhooks, by how that ended.";
+    describe_counter!("remembrancer_webhook_messages_total", help);
+    for outcome in ["taken", "refused", "dead"] {
+        counter!("remembrancer_webhook_messages_total", "outcome" => outcome).increment(0);
+    }
     describe_counter!(
         "remembrancer_mirror_applied_total",
         "Points that were brought up to date, and steps that were done."

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use memory_core::Invalid;
+use memory_core::id::Namespace;
 use memory_core::ports::{EmbeddingModel, Extractor};
 use memory_store::vector::qdrant::Qdrant;
 use memory_store::{Store, StoreError, Topic};
@@ -18,13 +20,17 @@ use crate::graph::KnowledgeGraph;
 use crate::locking::locked;
 use crate::mirror::VectorMirror;
 use crate::model::{CurrentModel, ModelState};
+use crate::oauth::OAuth;
 use crate::observing::LastObserved;
 use crate::operations::Operations;
+use crate::password::AdminPassword;
 use crate::places::Places;
+use crate::push::Push;
 use crate::readiness::LastHealth;
 use crate::recall::{Rankings, Reranking};
 use crate::recovery::Recovery;
 use crate::reembed::Reembedding;
+use crate::resident::ResidentIndexes;
 use crate::settings::EngineSettings;
 use crate::signals::{Signals, forward, hint};
 use crate::statistics::Statistics;
@@ -47,9 +53,12 @@ pub struct Memory {
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) reranking: Option<Reranking>,
     pub(crate) rankings: Rankings,
+    pub(crate) resident: ResidentIndexes,
     pub(crate) last_health: LastHealth,
     /// What is wrong with the backups that this process makes, if anything.
     pub(crate) backups: Mutex<Option<Problem>>,
+    /// When the last backup of the schedule was made that is there.
+    pub(crate) last_backup: Mutex<Option<Timestamp>>,
     pub(crate) last_observed: LastObserved,
 }
 
@@ -68,6 +77,7 @@ impl Memory {
                 Arc::clone(&settings),
                 signals.clone(),
             ),
+            resident: ResidentIndexes::new(settings.resident_bytes),
             store,
             recovery,
             model,
@@ -80,6 +90,7 @@ impl Memory {
             rankings: Rankings::default(),
             last_health: LastHealth::default(),
             backups: Mutex::default(),
+            last_backup: Mutex::default(),
             last_observed: LastObserved::default(),
         }
     }
@@ -100,6 +111,11 @@ impl Memory {
         self
     }
 
+    /// Whether searches of the namespace are answered from memory.
+    pub fn is_in_memory(&self, ns: &Namespace) -> bool {
+        self.resident.has(ns)
+    }
+
     /// The graph that clients write themselves.
     pub fn graph(&self) -> &KnowledgeGraph {
         &self.graph
@@ -108,6 +124,16 @@ impl Memory {
     /// The keys, and what they open.
     pub fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// The password of the installation.
+    pub fn password(&self) -> AdminPassword {
+        AdminPassword::new(self.store.clone(), self.settings.audited)
+    }
+
+    /// What was consented to, and the codes and tokens of it.
+    pub fn oauth(&self) -> OAuth {
+        OAuth::new(self.store.clone(), self.settings.audited)
     }
 
     /// Who did what.
@@ -128,6 +154,11 @@ impl Memory {
             Arc::clone(&self.settings),
             self.signals.clone(),
         )
+    }
+
+    /// Webhooks, and the feed of what has happened.
+    pub fn push(&self) -> Push {
+        Push::new(self.store.clone(), self.recovery.clone(), Arc::clone(&self.settings))
     }
 
     /// Decisions of people about the extracted entities.
@@ -184,6 +215,16 @@ impl Memory {
         let mut reported = locked(&self.backups);
         let since = reported.as_ref().and_then(|before| before.since);
         *reported = problem.map(|problem| Problem { since: since.or(problem.since), ..problem });
+    }
+
+    /// Notes of when the newest backup is that the schedule finds.
+    pub fn note_backup(&self, made_at: Option<Timestamp>) {
+        *locked(&self.last_backup) = made_at;
+    }
+
+    /// When the newest backup was made; `None` where this process makes none.
+    pub fn last_backup(&self) -> Option<Timestamp> {
+        *locked(&self.last_backup)
     }
 
     /// Starts using a loaded model, if its vectors and the stored ones belong together.

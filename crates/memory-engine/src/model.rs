@@ -91,7 +91,7 @@ impl CurrentModel {
     /// being refused.
     pub(crate) async fn leave_removed(&self) {
         let Some((_, mine)) = self.ready() else { return };
-        let Ok(mut conn) = self.store.acquire().await else { return };
+        let Ok(mut conn) = self.store.acquire_across().await else { return };
         if !matches!(models::is_known(&mut conn, mine.model_id).await, Ok(false)) {
             return;
         }

@@ -7,7 +7,8 @@ use futures::future::BoxFuture;
 use memory_core::id::{JobId, Namespace, RevisionId};
 use memory_core::job::{JobState, Priority};
 use memory_store::events::ExtractorId;
-use memory_store::jobs::{self, Cancelled, JobFilter, JobRow, Retried};
+use memory_store::jobs;
+pub use memory_store::jobs::{Cancelled, JobFilter, JobGroup, JobRow, Retried};
 use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
 use memory_store::{Store, Topic, stats};
 
@@ -77,10 +78,20 @@ impl Operations {
         Box::pin(async move {
             self.recovery
                 .retry_transient(|| async {
-                    Ok(jobs::list(&mut *self.store.acquire().await?, filter, limit).await?)
+                    Ok(jobs::list(
+                        &mut *self.store.acquire_of(filter.namespace.as_ref()).await?,
+                        filter,
+                        limit,
+                    )
+                    .await?)
                 })
                 .await
         })
+    }
+
+    /// The jobs of a namespace that are not done, by state and kind.
+    pub fn job_groups<'a>(&'a self, ns: &'a Namespace) -> BoxFuture<'a, Result<Vec<JobGroup>, EngineError>> {
+        Box::pin(async move { Ok(jobs::groups(&mut *self.store.acquire(ns).await?, ns).await?) })
     }
 
     /// Tries a failed job again, of one namespace or of any.
@@ -91,7 +102,7 @@ impl Operations {
     ) -> BoxFuture<'a, Result<Retried, EngineError>> {
         Box::pin(async move {
             let retried = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin_of(ns).await?;
                 let retried = jobs::retry_failed(&mut tx, ns, id).await?;
                 tx.commit().await?;
                 Ok(retried)
@@ -109,7 +120,7 @@ impl Operations {
             let mut last = None;
             loop {
                 let retried = self.recovery.retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin_of(filter.namespace.as_ref()).await?;
                     let retried = jobs::retry_all_failed(&mut tx, filter, last.as_ref(), BATCH).await?;
                     tx.commit().await?;
                     Ok(retried)
@@ -133,7 +144,7 @@ impl Operations {
     ) -> BoxFuture<'a, Result<Cancelled, EngineError>> {
         Box::pin(async move {
             let cancelled = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin_of(ns).await?;
                 let cancelled = jobs::cancel(&mut tx, ns, id).await?;
                 tx.commit().await?;
                 Ok(cancelled)
@@ -149,7 +160,7 @@ impl Operations {
         Box::pin(async move {
             self.recovery
                 .retry_transient(|| async {
-                    Ok(reextraction::namespaces(&mut *self.store.acquire().await?).await?)
+                    Ok(reextraction::namespaces(&mut *self.store.acquire_across().await?).await?)
                 })
                 .await
         })
@@ -165,7 +176,7 @@ impl Operations {
         report: Report<'a>,
     ) -> BoxFuture<'a, Result<Requeued, EngineError>> {
         Box::pin(async move {
-            let total = reextraction::revisions(&mut *self.store.acquire().await?, ns).await? as u64;
+            let total = reextraction::revisions(&mut *self.store.acquire(ns).await?, ns).await? as u64;
             let mut requeued = Requeued {
                 extractor: format!("{} version {}", present.name, present.version),
                 ..Requeued::default()
@@ -174,7 +185,7 @@ impl Operations {
             let mut after = RevisionId(0);
             loop {
                 let queued = self.recovery.retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin(ns).await?;
                     let batch = BatchOf { after, limit: BATCH, short_turn_tokens: SHORT_TURN_TOKENS as i64 };
                     let batch = reextraction::queue_batch(&mut tx, ns, selection, present, batch).await?;
                     let mut passes = Vec::new();
@@ -214,7 +225,7 @@ impl Operations {
             let mut open = ids.to_vec();
             loop {
                 let asked = self.recovery.retry_transient(|| async {
-                    Ok(jobs::still_open(&mut *self.store.acquire().await?, ns, &open).await?)
+                    Ok(jobs::still_open(&mut *self.store.acquire(ns).await?, ns, &open).await?)
                 });
                 open = asked.await?;
                 report(Progress { done: (ids.len() - open.len()) as u64, total: ids.len() as u64 });
@@ -236,7 +247,7 @@ impl Operations {
     /// Whether a worker has written a heartbeat lately.
     pub fn has_worker(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
         Box::pin(async move {
-            let seen = stats::workers_seen(&mut *self.store.acquire().await?).await?;
+            let seen = stats::workers_seen(&mut *self.store.acquire_across().await?).await?;
             Ok(seen.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS))
         })
     }

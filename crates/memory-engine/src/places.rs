@@ -39,7 +39,7 @@ impl Places {
         Box::pin(async move {
             self.recovery
                 .retry_transient(|| async {
-                    Ok(places::list_places(&mut *self.store.acquire().await?, ns, source, after, limit)
+                    Ok(places::list_places(&mut *self.store.acquire(ns).await?, ns, source, after, limit)
                         .await?)
                 })
                 .await
@@ -55,7 +55,7 @@ impl Places {
         Box::pin(async move {
             self.recovery
                 .retry_transient(|| async {
-                    Ok(places::shared_sources(&mut *self.store.acquire().await?, ns, source, SHARED_MAX)
+                    Ok(places::shared_sources(&mut *self.store.acquire(ns).await?, ns, source, SHARED_MAX)
                         .await?)
                 })
                 .await
@@ -76,7 +76,7 @@ impl Places {
                 let (places, cascade) = self
                     .recovery
                     .retry_transient(|| async {
-                        let mut tx = self.store.begin().await?;
+                        let mut tx = self.store.begin(ns).await?;
                         let deleted = places::delete_places(&mut tx, ns, source, batch).await?;
                         tx.commit().await?;
                         Ok(deleted)

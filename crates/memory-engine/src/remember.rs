@@ -43,14 +43,14 @@ pub struct Remembered {
 }
 
 /// A text on its way to its place.
-struct Incoming<'a> {
-    new: &'a NewArtifact,
-    chunked: &'a Arc<Chunked>,
+pub(crate) struct Incoming<'a> {
+    pub(crate) new: &'a NewArtifact,
+    pub(crate) chunked: &'a Arc<Chunked>,
     /// The turn before it.
-    previous: Option<PreviousTurn>,
-    priority: Priority,
+    pub(crate) previous: Option<PreviousTurn>,
+    pub(crate) priority: Priority,
     /// What it says that the user wants.
-    directives: &'a [FoundDirective],
+    pub(crate) directives: &'a [FoundDirective],
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -101,7 +101,7 @@ impl Memory {
         let priority = priority_of(priority, &chunked);
         self.recovery
             .retry_transient(|| async {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire(ns).await?;
                 let (uid, current) = artifacts::find_place(&mut conn, ns, &new).await?;
                 let previous = match new.meta.turn() {
                     Some((conversation, turn)) => {
@@ -135,7 +135,7 @@ impl Memory {
         let mut prepared = self.prepare(ns, &new.meta, chunked, previous, priority).await?;
         let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
         let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         if let Some((conversation, turn)) = new.meta.turn() {
             artifacts::lock_conversation(&mut tx, ns, conversation).await?;
             let now = artifacts::previous_turn(&mut tx, ns, conversation, turn).await?;
@@ -199,7 +199,7 @@ impl Memory {
     }
 
     /// The same content at the same place: only what is said about it may change.
-    async fn keep_current(
+    pub(crate) async fn keep_current(
         &self,
         ns: &Namespace,
         Incoming { new, chunked, previous, priority, .. }: Incoming<'_>,
@@ -221,7 +221,7 @@ impl Memory {
             // Whose words they are may have changed.
             let found = find_directives(&new.content, &meta);
             let directives = directives::with_vectors(self.model.ready(), found).await;
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             if let Some((conversation, _)) = meta.turn() {
                 artifacts::lock_conversation(&mut tx, ns, conversation).await?;
             }

@@ -25,6 +25,10 @@ pub struct EngineSettings {
     pub file_patience: Duration,
     /// About how many characters a page of the graph has unless a limit is asked for.
     pub graph_page_chars: usize,
+    /// How much memory small namespaces may take that are searched there; 0 for none.
+    pub resident_bytes: usize,
+    /// How long a message that a webhook did not take waits before it is sent again; after the last it is dead.
+    pub webhook_waits: Vec<Duration>,
     /// How results are ranked.
     pub weights: RankingWeights,
     /// What may be written to the graph under its rules.
@@ -45,6 +49,8 @@ impl Default for EngineSettings {
             concurrency: 2,
             file_patience: Duration::from_secs(20),
             graph_page_chars: memory_core::graph::PAGE_CHARS,
+            resident_bytes: 64_000_000,
+            webhook_waits: memory_core::feed::RETRY_WAITS.to_vec(),
             weights: RankingWeights::DEFAULT,
             authoring: AuthoringLimits::default(),
             audited: Audited::Changes,

@@ -1,4 +1,4 @@
-//! What a question of a chat asks for: what its user said, what the user was told, or a summary of both.
+//! What a question of a chat asks for: what its user said, what the user was told, or a summary of both; and whether in the order of time.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AskedFor {
@@ -90,6 +90,42 @@ fn asks_what_was_said(words: &[&str]) -> bool {
     }
 }
 
+/// What is said by who wants things in the order of time, in the languages whose dates are read.
+const IN_ORDER: [&str; 13] = [
+    "the order in which",
+    "what order",
+    "order of events",
+    "timeline of",
+    "sequence of events",
+    "reihenfolge",
+    "der reihe nach",
+    "zeitliche abfolge",
+    "dans l'ordre",
+    "en orden",
+    "el orden en que",
+    "in ordine",
+    "l'ordine in cui",
+];
+
+/// "List in order what I brought up", "in what order did they happen", "chronologically".
+pub fn asks_for_order(question: &str) -> bool {
+    let lower = question.to_lowercase().replace('’', "'");
+    let is_in_order = lower.match_indices("in order").any(|(at, found)| {
+        let rest = lower[at + found.len()..].trim_start();
+        // "in order to see it", "in order for it to work", "keep it in order": not the order of time.
+        !["to ", "for ", "that "].iter().any(|purpose| rest.starts_with(purpose))
+            && ["list", "walk", "tell me", "name", "recount", "what", "show"]
+                .iter()
+                .any(|verb| lower.contains(verb))
+    });
+    let has_word =
+        |start: &str| lower.split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with(start));
+    is_in_order
+        || has_word("chronolog")
+        || has_word("cronol")
+        || IN_ORDER.iter().any(|words| lower.contains(words))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +149,30 @@ mod tests {
             ("Should I resume the download?", AskedFor::Facts),
         ] {
             assert_eq!(asked_for(question), expected, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_question_asks_for_the_order_of_time_or_not() {
+        for question in [
+            "Can you list the order in which I brought up aspects of my book club?",
+            "List in order what I told you about the garden",
+            "In what order did the outages happen?",
+            "A chronological list of the releases",
+            "In welcher Reihenfolge wurden die Server umgestellt?",
+            "Raconte-moi dans l’ordre ce qui s'est passé",
+            "¿En qué orden cronológico ocurrió?",
+        ] {
+            assert!(asks_for_order(question), "{question}");
+        }
+        for question in [
+            "What did Anna order for lunch?",
+            "What do I need in order to deploy?",
+            "Which order was sent to Bob?",
+            "Is the kitchen in order?",
+            "What is the status of order 1234?",
+        ] {
+            assert!(!asks_for_order(question), "{question}");
         }
     }
 }

@@ -21,6 +21,20 @@ pub struct Entry {
     pub outcome: String,
 }
 
+impl Entry {
+    /// What an operator did, about no namespace.
+    pub fn of_operator(action: &str, ids: Vec<String>) -> Self {
+        Self {
+            key: None,
+            who: "operator".to_owned(),
+            namespace: None,
+            action: action.to_owned(),
+            ids,
+            outcome: "ok".to_owned(),
+        }
+    }
+}
+
 /// An entry as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {

@@ -38,7 +38,7 @@ impl Store {
     /// Reads the backlog; gives up after `patience`.
     pub async fn backlog(&self, patience: Duration) -> Result<Backlog, StoreError> {
         let reading = async {
-            let mut conn = self.acquire().await?;
+            let mut conn = self.acquire_across().await?;
             read(&mut conn).await
         };
         tokio::time::timeout(patience, reading).await.unwrap_or_else(|_| {

@@ -8,6 +8,7 @@ use sqlx::{ConnectOptions, Row};
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::migrations::MIGRATOR;
+use crate::row_security::{self, RowSecurity};
 use crate::{Store, StoreError, connecting};
 
 /// How long until a database that was away is tried again.
@@ -70,6 +71,8 @@ pub struct Examined {
     /// The model whose vectors are searched.
     pub model: Option<String>,
     pub bytes: i64,
+    /// Of a process with this address; unknown while migrations are missing.
+    pub row_security: Option<RowSecurity>,
 }
 
 /// How long each question may take.
@@ -94,6 +97,7 @@ pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
             let ours: Vec<i64> = MIGRATOR.iter().map(|migration| migration.version).collect();
             let mut applied: Vec<i64> = Vec::new();
             let mut model = None;
+            let mut row_security = None;
             if row.try_get("is_ours")? {
                 let known =
                     sqlx::query_scalar("select version from _sqlx_migrations where success limit 10000");
@@ -102,9 +106,10 @@ pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
             if ours.iter().all(|version| applied.contains(version)) {
                 let name = sqlx::query_scalar("select name from embedding_model where is_active");
                 model = name.fetch_optional(&mut conn).await?;
+                row_security = Some(row_security::of_process(&mut conn).await?);
             }
             let postgres: String = row.try_get("postgres")?;
-            Ok::<_, sqlx::Error>(Examined {
+            Ok::<_, StoreError>(Examined {
                 postgres: postgres.split(' ').next().unwrap_or_default().to_owned(),
                 pgvector: row.try_get("pgvector")?,
                 missing_migrations: ours.iter().filter(|version| !applied.contains(version)).count(),
@@ -112,10 +117,11 @@ pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
                 ahead_seconds: row.try_get::<f64, _>("now")? - now,
                 model,
                 bytes: row.try_get("bytes")?,
+                row_security,
             })
         };
         match timeout(EXAMINED_WITHIN, looking).await {
-            Ok(examined) => Ok(examined?),
+            Ok(examined) => examined,
             Err(_) => Err(StoreError::Unanswered(format!(
                 "the database did not answer within {} s",
                 EXAMINED_WITHIN.as_secs()

@@ -110,7 +110,7 @@ pub async fn find(conn: &mut Conn, given: &GivenKey) -> Result<Option<OpenedBy>,
     Ok(is_live.then_some(opened))
 }
 
-fn grant_of(row: &PgRow) -> Result<Grant, StoreError> {
+pub(crate) fn grant_of(row: &PgRow) -> Result<Grant, StoreError> {
     let role: String = row.try_get("role")?;
     let namespaces: Vec<String> = row.try_get("namespaces")?;
     let namespaces = namespaces.iter().map(|name| Namespace::new(name)).collect::<Result<Vec<_>, _>>();

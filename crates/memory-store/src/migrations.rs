@@ -13,7 +13,7 @@ macro_rules! migration {
 }
 
 /// `VERSION_what_it_does.sql` and its statements. Append only: a database holds the digest of each that it has.
-const FILES: [(&str, &str); 18] = [
+const FILES: [(&str, &str); 23] = [
     migration!("0001_semantic_memory.sql"),
     migration!("0002_knowledge_graph.sql"),
     migration!("0003_graph_look_ups.sql"),
@@ -32,6 +32,11 @@ const FILES: [(&str, &str); 18] = [
     migration!("0019_dumps_that_can_be_restored.sql"),
     migration!("0020_keys_and_audit.sql"),
     migration!("0021_directives.sql"),
+    migration!("0022_oauth.sql"),
+    migration!("0023_search_changes.sql"),
+    migration!("0024_lists_for_people.sql"),
+    migration!("0026_push.sql"),
+    migration!("0027_row_level_security.sql"),
 ];
 
 pub(crate) static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {

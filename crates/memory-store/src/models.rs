@@ -48,13 +48,13 @@ pub async fn is_known(conn: &mut Conn, model_id: i16) -> Result<bool, StoreError
 impl Store {
     /// The model that is searched, if one ever was.
     pub async fn active_model(&self) -> Result<Option<ActiveModel>, StoreError> {
-        active(&mut *self.acquire().await?).await
+        active(&mut *self.acquire_across().await?).await
     }
 
     /// Makes the model the active one of a new store, or checks that it is the active one. Vectors of
     /// another model are never mixed with its own.
     pub async fn adopt_model(&self, model: &ModelInfo) -> Result<ActiveModel, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_across().await?;
         sqlx::query("lock table embedding_model in share row exclusive mode").execute(&mut *tx).await?;
         if let Some(active) = active(&mut tx).await? {
             if active.info == *model {

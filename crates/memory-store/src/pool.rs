@@ -6,16 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
+use memory_core::id::Namespace;
 use sqlx::pool::PoolConnection;
-use sqlx::postgres::PgPoolOptions;
-use sqlx::{ConnectOptions, Connection, PgPool, Postgres, Row};
+use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool, Postgres, Row};
 
+use crate::embedded::EmbeddedPostgres;
+use crate::row_security::{self, Reach, RowSecurity};
 use crate::{InvalidSetting, StoreError, connecting, schema};
 
 /// The oldest PostgreSQL that has what the schema uses.
 const POSTGRES_MIN_VERSION: i32 = 150_000;
 /// How long a call waits for a free connection.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Every statement sees the same state.
+const SNAPSHOT: &str = "begin isolation level repeatable read read only";
 
 /// A connection, in or outside a transaction.
 pub type Conn = sqlx::PgConnection;
@@ -110,6 +115,9 @@ fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
 pub struct Store {
     pub(crate) pool: PgPool,
     pub(crate) beside: Beside,
+    /// The login of the role that owns the schema, where it is this process's.
+    owner: Option<Arc<PgConnectOptions>>,
+    row_security: Arc<RowSecurity>,
 }
 
 /// One connection beside the pool, for health checks while all of the pool are in use. It is opened when it
@@ -141,43 +149,58 @@ impl Store {
     /// gets an error that says to try again.
     pub fn open(url: &str, connections: u32) -> BoxFuture<'_, Result<Self, StoreError>> {
         Box::pin(async move {
-            let store = Self::connect(url, connections).await?;
-            schema::ensure(&store.pool).await?;
-            Ok(store)
+            let (login, mut conn) = first_connection(url).await?;
+            schema::ensure(&mut conn).await?;
+            let lowered = row_security::lower(&mut conn, &login).await?;
+            Self::connect(conn, login, lowered, connections).await
         })
     }
 
-    /// Connects to a database that another process holds, and changes nothing of it.
+    /// The same with the embedded server.
+    pub fn open_embedded(
+        postgres: &EmbeddedPostgres,
+        connections: u32,
+    ) -> BoxFuture<'_, Result<Self, StoreError>> {
+        Box::pin(async move {
+            let (login, mut conn) = first_connection(&postgres.url()).await?;
+            schema::ensure(&mut conn).await?;
+            let lowered = row_security::lower_embedded(&mut conn, &login).await?;
+            Self::connect(conn, login, lowered, connections).await
+        })
+    }
+
+    /// Connects to a database that another process holds, and changes nothing of its schema.
     pub fn attach(url: &str, connections: u32) -> BoxFuture<'_, Result<Self, StoreError>> {
         Box::pin(async move {
-            let store = Self::connect(url, connections).await?;
-            schema::check(&store.pool).await?;
-            Ok(store)
+            let (login, mut conn) = first_connection(url).await?;
+            schema::check(&mut conn).await?;
+            let lowered = row_security::lower(&mut conn, &login).await?;
+            Self::connect(conn, login, lowered, connections).await
         })
     }
 
-    /// Connects, whatever the schema is like.
-    pub(crate) async fn connect(url: &str, connections: u32) -> Result<Self, StoreError> {
-        let options = connecting::address(url)?;
-        // The pool would try for long, and then not say why.
-        connecting::try_once(&options).await?;
-        let options = options.application_name("remembrancer").options([
-            // Every statement goes by key, namespace first. Without statistics, as in a young database, the
-            // planner would take small tables for empty ones and read them whole, again and again.
-            ("enable_seqscan", "off"),
-            // A plan made for a namespace that the statistics have not seen takes the namespace alone for
-            // selective and reads all of it for every row looked up. A plan for any namespace does not, and is
-            // made once.
-            ("plan_cache_mode", "force_generic_plan"),
-            ("jit", "off"),
-            ("max_parallel_workers_per_gather", "0"),
-            ("idle_in_transaction_session_timeout", "60s"),
-            // Trigrams wait for as long as a search reads the list of them without being slowed down.
-            ("gin_pending_list_limit", "256kB"),
-            // Enough candidates, and more where a filter drops them; results are sorted again after.
-            ("hnsw.ef_search", "100"),
-            ("hnsw.iterative_scan", "relaxed_order"),
-        ]);
+    /// The same with the embedded server, which another process of ours has started.
+    pub fn attach_embedded(
+        postgres: &EmbeddedPostgres,
+        connections: u32,
+    ) -> BoxFuture<'_, Result<Self, StoreError>> {
+        Box::pin(async move {
+            let (login, mut conn) = first_connection(&postgres.url()).await?;
+            schema::check(&mut conn).await?;
+            let lowered = row_security::lower_embedded(&mut conn, &login).await?;
+            Self::connect(conn, login, lowered, connections).await
+        })
+    }
+
+    /// `lowered` is the login of the role that statements run as; without it they run as the one of the address.
+    async fn connect(
+        first: Conn,
+        login: PgConnectOptions,
+        lowered: Option<PgConnectOptions>,
+        connections: u32,
+    ) -> Result<Self, StoreError> {
+        let _ = first.close().await;
+        let owner = lowered.is_some().then(|| Arc::new(login.clone()));
         let pool = PgPoolOptions::new()
             .max_connections(connections)
             .min_connections(2)
@@ -185,65 +208,80 @@ impl Store {
             // A dead connection shows itself on use, and the call is made again; a ping before each use
             // would cost every call a round trip.
             .test_before_acquire(false)
-            .connect_with(options)
+            .connect_with(lowered.unwrap_or(login))
             .await?;
-        let store = Self { pool, beside: Beside::default() };
-        store.check_fitness().await?;
-        Ok(store)
+        let row_security = row_security::of(&mut *pool.acquire().await?).await?;
+        if let RowSecurity::Off { role, why } = &row_security {
+            tracing::warn!(
+                role,
+                why,
+                "row-level security does not hold this role; docs/guides/access.md says how it does"
+            );
+        }
+        Ok(Self { pool, beside: Beside::default(), owner, row_security: Arc::new(row_security) })
     }
 
-    async fn check_fitness(&self) -> Result<(), StoreError> {
-        let row = sqlx::query(
-            "select current_setting('server_version_num')::int as version,
-                    current_setting('server_encoding') as encoding,
-                    exists (select from pg_available_extensions where name = 'vector') as has_vector,
-                    (select count(*) = 2 from pg_available_extensions where name in ('pg_trgm', 'btree_gin')) as has_contrib",
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        let version: i32 = row.try_get("version")?;
-        let encoding: String = row.try_get("encoding")?;
-        if version < POSTGRES_MIN_VERSION {
-            return Err(StoreError::Unsuitable(format!(
-                "the database is PostgreSQL {}, 15 or later is needed",
-                version / 10_000
-            )));
-        }
-        if encoding != "UTF8" {
-            return Err(StoreError::Unsuitable(format!(
-                "the database's encoding is {encoding}, UTF8 is needed"
-            )));
-        }
-        if !row.try_get::<bool, _>("has_vector")? {
-            return Err(StoreError::Unsuitable(
-                "the database server has no pgvector; install its package (such as postgresql-17-pgvector) or use the embedded default".into(),
-            ));
-        }
-        if !row.try_get::<bool, _>("has_contrib")? {
-            return Err(StoreError::Unsuitable(
-                "the database server has no pg_trgm and btree_gin; install its package (such as postgresql-contrib) or use the embedded default".into(),
-            ));
-        }
-        Ok(())
+    /// Whether the database holds the statements of this process to their namespace.
+    pub fn row_security(&self) -> &RowSecurity {
+        &self.row_security
     }
 
-    pub async fn begin(&self) -> Result<Tx, StoreError> {
+    /// A transaction in a namespace: the database shows it nothing of any other, and takes nothing for another from it.
+    pub async fn begin(&self, ns: &Namespace) -> Result<Tx, StoreError> {
+        self.begin_reaching("begin", Reach::Within(ns)).await
+    }
+
+    /// A transaction across all namespaces: for what belongs to none, or to all.
+    pub async fn begin_across(&self) -> Result<Tx, StoreError> {
+        self.begin_reaching("begin", Reach::Across).await
+    }
+
+    /// A transaction in a namespace that only reads, and in which every statement sees the same state.
+    pub async fn begin_snapshot(&self, ns: &Namespace) -> Result<Tx, StoreError> {
+        self.begin_reaching(SNAPSHOT, Reach::Within(ns)).await
+    }
+
+    /// The same across all namespaces.
+    pub async fn begin_snapshot_across(&self) -> Result<Tx, StoreError> {
+        self.begin_reaching(SNAPSHOT, Reach::Across).await
+    }
+
+    /// In a namespace, or across all where none is named.
+    pub async fn begin_of(&self, ns: Option<&Namespace>) -> Result<Tx, StoreError> {
+        self.begin_reaching("begin", ns.map_or(Reach::Across, Reach::Within)).await
+    }
+
+    /// In one round trip.
+    async fn begin_reaching(&self, begin: &str, reach: Reach<'_>) -> Result<Tx, StoreError> {
         let asked = Instant::now();
-        let begun = self.pool.begin().await;
+        let begun = self.pool.begin_with(AssertSqlSafe(format!("{begin}; {}", reach.local()))).await;
         measure_wait(asked, begun.as_ref().err());
         Ok(Tx(begun?))
     }
 
-    /// A transaction that only reads, and in which every statement sees the same state.
-    pub async fn begin_snapshot(&self) -> Result<Tx, StoreError> {
-        Ok(Tx(self.pool.begin_with("begin isolation level repeatable read read only").await?))
+    /// A connection in a namespace: the database shows it nothing of any other, and takes nothing for another from it.
+    pub async fn acquire(&self, ns: &Namespace) -> Result<Pooled, StoreError> {
+        self.acquire_reaching(Reach::Within(ns)).await
     }
 
-    pub async fn acquire(&self) -> Result<Pooled, StoreError> {
+    /// A connection across all namespaces: for what belongs to none, or to all.
+    pub async fn acquire_across(&self) -> Result<Pooled, StoreError> {
+        self.acquire_reaching(Reach::Across).await
+    }
+
+    /// In a namespace, or across all where none is named.
+    pub async fn acquire_of(&self, ns: Option<&Namespace>) -> Result<Pooled, StoreError> {
+        self.acquire_reaching(ns.map_or(Reach::Across, Reach::Within)).await
+    }
+
+    /// Whoever had the connection before has left their reach in it.
+    async fn acquire_reaching(&self, reach: Reach<'_>) -> Result<Pooled, StoreError> {
         let asked = Instant::now();
         let acquired = self.pool.acquire().await;
         measure_wait(asked, acquired.as_ref().err());
-        Ok(acquired?)
+        let mut conn = acquired?;
+        sqlx::raw_sql(AssertSqlSafe(reach.session())).execute(&mut *conn).await?;
+        Ok(conn)
     }
 
     /// The connections of this process.
@@ -254,9 +292,18 @@ impl Store {
         PoolState { used: open.saturating_sub(idle), idle: idle.min(open), most }
     }
 
-    /// A connection that is never lent again: what is held by it ends with it.
+    /// A connection across all namespaces that is never lent again: what is held by it ends with it.
     pub(crate) async fn dedicated(&self) -> Result<Conn, StoreError> {
-        Ok(self.pool.acquire().await?.detach())
+        Ok(self.acquire_across().await?.detach())
+    }
+
+    /// A connection for changes of the schema, of the role that owns it where this process has that role. Else functions of the
+    /// schema make the few changes that are made while servers run.
+    pub async fn for_schema(&self) -> Result<Conn, StoreError> {
+        match &self.owner {
+            Some(owner) => Ok(owner.connect().await?),
+            None => self.dedicated().await,
+        }
     }
 
     /// A stream of hints that something of this topic has changed. It starts listening before it returns.
@@ -279,6 +326,70 @@ impl Store {
         }
         self.pool.close().await;
     }
+}
+
+/// Every statement goes through connections with these settings.
+fn login(url: &str) -> Result<PgConnectOptions, StoreError> {
+    Ok(connecting::address(url)?.application_name("remembrancer").options([
+        // Every statement goes by key, namespace first. Without statistics, as in a young database, the
+        // planner would take small tables for empty ones and read them whole, again and again.
+        ("enable_seqscan", "off"),
+        // A plan made for a namespace that the statistics have not seen takes the namespace alone for
+        // selective and reads all of it for every row looked up. A plan for any namespace does not, and is
+        // made once.
+        ("plan_cache_mode", "force_generic_plan"),
+        ("jit", "off"),
+        ("max_parallel_workers_per_gather", "0"),
+        ("idle_in_transaction_session_timeout", "60s"),
+        // Trigrams wait for as long as a search reads the list of them without being slowed down.
+        ("gin_pending_list_limit", "256kB"),
+        // Enough candidates, and more where a filter drops them; results are sorted again after.
+        ("hnsw.ef_search", "100"),
+        ("hnsw.iterative_scan", "relaxed_order"),
+    ]))
+}
+
+/// The first connection, to a database that is fit for use, and how to log in to it.
+pub(crate) async fn first_connection(url: &str) -> Result<(PgConnectOptions, Conn), StoreError> {
+    let login = login(url)?;
+    // Later tries would go on for long, and then not say why.
+    connecting::try_once(&login).await?;
+    let mut conn = login.connect().await?;
+    check_fitness(&mut conn).await?;
+    Ok((login, conn))
+}
+
+async fn check_fitness(conn: &mut Conn) -> Result<(), StoreError> {
+    let row = sqlx::query(
+        "select current_setting('server_version_num')::int as version,
+                current_setting('server_encoding') as encoding,
+                exists (select from pg_available_extensions where name = 'vector') as has_vector,
+                (select count(*) = 2 from pg_available_extensions where name in ('pg_trgm', 'btree_gin')) as has_contrib",
+    )
+    .fetch_one(conn)
+    .await?;
+    let version: i32 = row.try_get("version")?;
+    let encoding: String = row.try_get("encoding")?;
+    if version < POSTGRES_MIN_VERSION {
+        return Err(StoreError::Unsuitable(format!(
+            "the database is PostgreSQL {}, 15 or later is needed",
+            version / 10_000
+        )));
+    }
+    if encoding != "UTF8" {
+        return Err(StoreError::Unsuitable(format!("the database's encoding is {encoding}, UTF8 is needed")));
+    }
+    if !row.try_get::<bool, _>("has_vector")? {
+        return Err(StoreError::Unsuitable(
+            "the database server has no pgvector; install its package (such as postgresql-17-pgvector) or use the embedded default".into(),
+        ));
+    }
+    if !row.try_get::<bool, _>("has_contrib")? {
+        return Err(StoreError::Unsuitable(
+            "the database server has no pg_trgm and btree_gin; install its package (such as postgresql-contrib) or use the embedded default".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// What the processes of one database notify each other of.

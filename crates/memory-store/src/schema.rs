@@ -4,10 +4,10 @@
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
-use sqlx::{AssertSqlSafe, PgPool, Row};
+use sqlx::{AssertSqlSafe, Connection, Row};
 
 use crate::migrations::MIGRATOR;
-use crate::{Conn, Store, StoreError};
+use crate::{Conn, Store, StoreError, pool};
 
 /// How long one migration waits for another, and how often it looks.
 const TURN_TIMEOUT: Duration = Duration::from_secs(3600);
@@ -50,22 +50,20 @@ pub fn known_version() -> i64 {
 }
 
 /// Brings the schema to the version that this program knows. A role that may not do that waits for one that does.
-pub(crate) async fn ensure(pool: &PgPool) -> Result<(), StoreError> {
-    let mut conn = pool.acquire().await?;
-    let at = match state_of(&mut conn).await? {
+pub(crate) async fn ensure(conn: &mut Conn) -> Result<(), StoreError> {
+    let at = match state_of(conn).await? {
         SchemaState::Current => return Ok(()),
         SchemaState::Ahead { at } => return Err(too_new(at)),
         SchemaState::Behind { at } => at,
     };
-    if !may_change(&mut conn).await? {
-        return Err(StoreError::Unprepared(unprepared(&mut conn, at).await?));
+    if !may_change(conn).await? {
+        return Err(StoreError::Unprepared(unprepared(conn, at).await?));
     }
-    drop(conn);
-    migrate(pool).await
+    migrate(conn).await
 }
 
-async fn migrate(pool: &PgPool) -> Result<(), StoreError> {
-    MIGRATOR.run(pool).await.map_err(|error| match error {
+async fn migrate(conn: &mut Conn) -> Result<(), StoreError> {
+    MIGRATOR.run_direct(None, conn, false).await.map_err(|error| match error {
         sqlx::migrate::MigrateError::Execute(error)
         | sqlx::migrate::MigrateError::ExecuteMigration(error, _) => StoreError::from(error),
         other => unusable(&other.to_string()),
@@ -113,8 +111,8 @@ async fn state_of(conn: &mut Conn) -> Result<SchemaState, StoreError> {
 }
 
 /// Refuses a schema that is not the one that this program knows; changes nothing.
-pub(crate) async fn check(pool: &PgPool) -> Result<(), StoreError> {
-    match state_of(&mut *pool.acquire().await?).await? {
+pub(crate) async fn check(conn: &mut Conn) -> Result<(), StoreError> {
+    match state_of(conn).await? {
         SchemaState::Current => Ok(()),
         SchemaState::Ahead { at } => Err(too_new(at)),
         SchemaState::Behind { at } => Err(StoreError::Unsuitable(format!(
@@ -167,42 +165,40 @@ impl Store {
         role: Option<&'a RuntimeRole>,
     ) -> BoxFuture<'a, Result<Migrated, StoreError>> {
         Box::pin(async move {
-            let store = Self::connect(url, 4).await?;
-            let mut turn = take_turn(&store).await?;
-            let from = match state_of(&mut turn).await? {
+            let (_, mut conn) = pool::first_connection(url).await?;
+            take_turn(&mut conn).await?;
+            let from = match state_of(&mut conn).await? {
                 SchemaState::Ahead { at } => return Err(too_new(at)),
                 SchemaState::Behind { at } => at,
                 SchemaState::Current => Some(known_version()),
             };
-            ensure(&store.pool).await?;
-            if !is_owner(&mut turn).await? {
-                return Err(StoreError::Unprepared(unprepared(&mut turn, from).await?));
+            ensure(&mut conn).await?;
+            if !is_owner(&mut conn).await? {
+                return Err(StoreError::Unprepared(unprepared(&mut conn, from).await?));
             }
             // A role that does not own the tables could not make it when the first mirror needs it.
-            crate::vector::mirrors::ensure_order(&mut turn).await?;
+            crate::vector::mirrors::ensure_order(&mut conn).await?;
             if let Some(role) = role {
-                let mut tx = store.begin().await?;
+                let mut tx = conn.begin().await?;
                 admit(&mut tx, role).await?;
                 tx.commit().await?;
             }
-            sqlx::Connection::close(turn).await?;
-            store.close().await;
+            conn.close().await?;
             Ok(Migrated { from, to: known_version(), granted_to: role.map(|role| role.name.clone()) })
         })
     }
 }
 
 /// Waits until no other process migrates. Not within a statement: an index that another makes meanwhile would wait for it.
-async fn take_turn(store: &Store) -> Result<Conn, StoreError> {
-    let mut conn = store.dedicated().await?;
+async fn take_turn(conn: &mut Conn) -> Result<(), StoreError> {
     let deadline = Instant::now() + TURN_TIMEOUT;
     while Instant::now() < deadline {
         let is_ours: bool =
             sqlx::query_scalar("select pg_try_advisory_lock(hashtextextended('remembrancer migrate', 2))")
-                .fetch_one(&mut conn)
+                .fetch_one(&mut *conn)
                 .await?;
         if is_ours {
-            return Ok(conn);
+            return Ok(());
         }
         tokio::time::sleep(TURN_INTERVAL).await;
     }
@@ -217,7 +213,8 @@ async fn take_turn(store: &Store) -> Result<Conn, StoreError> {
 async fn admit(conn: &mut Conn, role: &RuntimeRole) -> Result<(), StoreError> {
     let name = &role.name;
     let found = sqlx::query(
-        "select current_user::text = $1 as is_us, r.rolname is not null as is_there, coalesce(r.rolsuper, false) as is_super
+        "select current_user::text = $1 as is_us, r.rolname is not null as is_there,
+                coalesce(r.rolsuper or r.rolbypassrls, false) as is_super
          from (select) one left join pg_roles r on r.rolname = $1",
     )
     .bind(name)
@@ -228,7 +225,9 @@ async fn admit(conn: &mut Conn, role: &RuntimeRole) -> Result<(), StoreError> {
         return refused("this role owns the schema; name the role that servers and workers log in as");
     }
     if found.try_get("is_super")? {
-        return refused("this role is a superuser, which nothing would hold back; name another");
+        return refused(
+            "this role is a superuser or has BYPASSRLS, so that nothing would hold it back; name another",
+        );
     }
     let is_there: bool = found.try_get("is_there")?;
     match &role.password {
@@ -252,8 +251,17 @@ async fn admit(conn: &mut Conn, role: &RuntimeRole) -> Result<(), StoreError> {
             execute(conn, statement).await?;
         }
     }
+    grant(conn, name).await
+}
+
+/// Grants what reading and writing rows takes, in a transaction.
+pub(crate) async fn grant(conn: &mut Conn, role: &str) -> Result<(), StoreError> {
+    // Two at once would write the same rows of the catalogue.
+    sqlx::query("select pg_advisory_xact_lock(hashtextextended('remembrancer grants', 2))")
+        .execute(&mut *conn)
+        .await?;
     let grants: Vec<String> =
-        sqlx::query_scalar(include_str!("sql/grants.sql")).bind(name).fetch_all(&mut *conn).await?;
+        sqlx::query_scalar(include_str!("sql/grants.sql")).bind(role).fetch_all(&mut *conn).await?;
     for statement in grants {
         execute(conn, statement).await?;
     }

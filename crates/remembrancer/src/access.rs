@@ -1,9 +1,11 @@
 //! Who a request comes from, and what that opens: the same for HTTP, the local socket and standard input.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use axum::http::Uri;
-use memory_core::access::{GivenKey, Grant, KeyId, Role};
+use jiff::Timestamp;
+use memory_core::access::{GivenKey, GivenToken, Grant, KeyId, KeyKind, Role};
 use memory_core::id::Namespace;
 use memory_engine::{EngineError, Memory};
 
@@ -48,9 +50,28 @@ impl Caller {
         }
     }
 
+    /// Whether the caller has a token that a client could get another in place of.
+    pub(crate) fn is_by_oauth(&self) -> bool {
+        matches!(self, Self::Key(GivenKey { kind: KeyKind::AccessToken, .. }, _))
+    }
+
     /// Whether the caller may see how the installation is.
     pub(crate) fn is_admin(&self) -> bool {
         self.grant().is_none_or(|grant| grant.role == Role::Admin)
+    }
+}
+
+/// Which role a request would have needed, said by what answers it to what lets it through.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StepUp(Arc<OnceLock<Role>>);
+
+impl StepUp {
+    pub(crate) fn need(&self, role: Role) {
+        let _ = self.0.set(role);
+    }
+
+    pub(crate) fn needed(&self) -> Option<Role> {
+        self.0.get().copied()
     }
 }
 
@@ -59,6 +80,8 @@ impl Caller {
 pub(crate) enum Closed {
     /// What the caller is told.
     Refused(&'static str),
+    /// The same of one who is known, and to whom nothing is open.
+    Forbidden(&'static str),
     /// It could not be found out.
     Unknown(EngineError),
 }
@@ -66,7 +89,7 @@ pub(crate) enum Closed {
 impl fmt::Display for Closed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused(reason) => f.write_str(reason),
+            Self::Refused(reason) | Self::Forbidden(reason) => f.write_str(reason),
             Self::Unknown(error) => write!(f, "{error}"),
         }
     }
@@ -98,6 +121,13 @@ pub(crate) async fn confirm_again(
     match caller {
         Caller::Owner | Caller::Token => Ok(()),
         Caller::Anonymous { .. } => no_keys(memory).await,
+        Caller::Key(GivenKey { kind: KeyKind::Issued { until }, .. }, _) => {
+            if Timestamp::now() < *until {
+                Ok(())
+            } else {
+                Err(Closed::Refused(KEY_REFUSED))
+            }
+        }
         Caller::Key(key, _) => match holder(memory, key).await? {
             Caller::Key(_, grant) if grant.namespace(Some(namespace.as_str())).is_none() => {
                 Err(Closed::Refused(KEY_REFUSED))
@@ -126,7 +156,7 @@ const NAMES_OF_SECRETS: [&str; 8] =
 
 /// Whether an address has a key in it, by its name or by its form. Addresses are logged by what stands in between.
 pub(crate) fn has_secret(uri: &Uri) -> bool {
-    let is_key = |text: &str| GivenKey::parse(text).is_some();
+    let is_key = |text: &str| GivenKey::parse(text).is_some() || GivenToken::parse(text).is_some();
     let pairs = uri.query().into_iter().flat_map(|query| query.split('&'));
     let is_secret = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));

@@ -169,6 +169,7 @@ async fn take_over(memory: &Arc<Memory>, worker: &Worker) {
     if let Err(error) = memory.job_runner().expire_leases().await {
         tracing::warn!(%error, "failed to expire the leases of an earlier process; its jobs wait until they end");
     }
+    memory.push().expire_leases().await;
     if let Err(error) = memory.leave_mirror().await {
         tracing::warn!(%error, "failed to check the outbox of a mirror that is not configured any more");
     }
@@ -255,7 +256,7 @@ async fn open_store(settings: &Settings) -> anyhow::Result<Opened> {
         let _ = postgres.stop().await;
         return Err(error);
     }
-    match Store::open(&postgres.url(), connections).await {
+    match Store::open_embedded(&postgres, connections).await {
         Ok(store) => Ok((store, Some(postgres))),
         Err(error) => {
             // Without a store there is no later point at which it is stopped.
@@ -310,7 +311,7 @@ async fn prepare_for_dump(
 ) -> anyhow::Result<()> {
     postgres.need_room_for_change(older).await?;
     backup::before_change(older, &settings.model, settings.backup.backup_dir.as_deref()).await?;
-    Store::open(&older.url(), settings.store.database_connections).await?.close().await;
+    Store::open_embedded(older, settings.store.database_connections).await?.close().await;
     Ok(())
 }
 

@@ -6,6 +6,7 @@ use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
+use tokio::net::UnixStream;
 
 use crate::daemon::{ClientRequest, send_line};
 use crate::instance_paths::InstancePaths;
@@ -43,11 +44,23 @@ impl Client {
         Self::connect_as(settings, true).await
     }
 
+    /// The same with the process that runs; `None` where none does. Starts nothing.
+    pub(crate) async fn connect_running(settings: &Settings) -> anyhow::Result<Option<Self>> {
+        let hello = ClientRequest::mcp(settings, ToolSettings::default(), None, false)?;
+        match InstancePaths::of(settings)?.connect().await? {
+            Some(stream) => Ok(Some(Self::greet(stream, &hello).await?)),
+            None => Ok(None),
+        }
+    }
+
     async fn connect_as(settings: &Settings, in_bulk: bool) -> anyhow::Result<Self> {
         let hello = ClientRequest::mcp(settings, ToolSettings::default(), None, in_bulk)?;
-        let stream = InstancePaths::of(settings)?.connect_or_start(settings).await?;
+        Self::greet(InstancePaths::of(settings)?.connect_or_start(settings).await?, &hello).await
+    }
+
+    async fn greet(stream: UnixStream, hello: &ClientRequest) -> anyhow::Result<Self> {
         let (read, mut write) = stream.into_split();
-        send_line(&mut write, &hello).await?;
+        send_line(&mut write, hello).await?;
         Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
     }
 

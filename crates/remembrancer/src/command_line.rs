@@ -8,25 +8,31 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::commands::audit::AuditArgs;
 use crate::commands::backup::BackupArgs;
+use crate::commands::briefing::BriefingArgs;
 use crate::commands::doctor::DoctorArgs;
 use crate::commands::entities::EntitiesCommand;
 use crate::commands::events::{CommitmentsArgs, DecisionsArgs};
 use crate::commands::export::ExportArgs;
 use crate::commands::graph_files::GraphFilesCommand;
 use crate::commands::health::HealthArgs;
+use crate::commands::hook::HookArgs;
 use crate::commands::import::ImportArgs;
 use crate::commands::import_folder::ImportFolderArgs;
+use crate::commands::install::{InstallArgs, UninstallArgs};
 use crate::commands::jobs::JobsArgs;
 use crate::commands::keys::KeysArgs;
 use crate::commands::migrate::MigrateArgs;
 use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
+use crate::commands::password::PasswordArgs;
 use crate::commands::reembed::ReembedArgs;
 use crate::commands::reextract::ReextractArgs;
 use crate::commands::restore::RestoreArgs;
 use crate::commands::setup::SetupArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::stop::StopArgs;
+use crate::commands::tokens::{ClientsArgs, TokensArgs};
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
+use crate::commands::webhooks::WebhooksArgs;
 use crate::settings::{Given, ListenSettings, Settings};
 use crate::tools::ToolSettings;
 
@@ -62,6 +68,8 @@ pub(crate) enum Command {
     Remember(RememberArgs),
     /// Search the memory, or show one text, event or conversation
     Recall(RecallArgs),
+    /// Show what to know before a conversation begins: wishes, commitments, decisions, what was done last
+    Briefing(BriefingArgs),
     /// List what was promised: what is overdue first, then by due date
     Commitments(CommitmentsArgs),
     /// List what was decided, newest first
@@ -101,11 +109,25 @@ pub(crate) enum Command {
     Jobs(JobsArgs),
     /// Make, look at, replace and revoke the keys that others come in with
     Keys(KeysArgs),
+    /// Have programs told what happens in a namespace, and look at what they were sent
+    Webhooks(WebhooksArgs),
+    /// Set or remove the password that the consent page asks for
+    Password(PasswordArgs),
+    /// Show what programs were allowed by OAuth, and end that
+    Tokens(TokensArgs),
+    /// Name programs that may ask the owner for consent by OAuth
+    Clients(ClientsArgs),
     /// Show what was done with which key, newest first
     Audit(AuditArgs),
     /// Look at the files that graphs are kept in, delete what is left of those that are gone
     #[command(subcommand)]
     GraphFiles(GraphFilesCommand),
+    /// Answer a hook of an agent's host: its JSON on standard input, what is added to the conversation on standard output
+    Hook(HookArgs),
+    /// Tell a host of agents of this memory: the server, and the hooks where the host has them
+    Install(InstallArgs),
+    /// Take out of a host's files what install has put there
+    Uninstall(UninstallArgs),
     /// Write what a shell completes command lines by to standard output
     Completions(CompletionsArgs),
     /// Write manual pages, one a command, into a folder

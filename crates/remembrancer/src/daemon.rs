@@ -64,7 +64,7 @@ pub(crate) enum ClientRequest {
         in_bulk: bool,
     },
     /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
-    Listen(ListenOptions),
+    Listen(Box<ListenOptions>),
     /// To keep the process, and so its database, as long as this connection is open; answered with one line, a
     /// [`HoldReply`].
     Hold,
@@ -426,7 +426,7 @@ async fn handle_connection(
         }
         ClientRequest::Listen(options) => {
             let stop = stop.child_token();
-            let reply = match open_listener(options, registry, &stop).await {
+            let reply = match open_listener(*options, registry, &stop).await {
                 Ok(listening) => {
                     let reply = ListenReply::Listening(shown(&listening));
                     send_line(&mut write, &reply).await?;

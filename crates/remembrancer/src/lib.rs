@@ -12,6 +12,7 @@ mod http;
 mod instance_paths;
 mod lines;
 mod message;
+mod oauth;
 mod operator;
 mod reembed;
 pub mod settings;
@@ -29,10 +30,16 @@ pub use tools::recall::{AnswerSize, answer_size};
 
 /// Does what the command line says.
 pub fn main() -> ExitCode {
+    let started = std::time::Instant::now();
     let cli = match command_line::parse() {
         Ok(cli) => cli,
+        // A host takes any other code for a refusal of what the user does.
+        Err(_) if commands::hook::is_run_by_a_host() => return ExitCode::SUCCESS,
         Err(code) => return code,
     };
+    if let Command::Hook(args) = cli.command {
+        return commands::hook::run(started, cli.settings, args);
+    }
     if let Err(reason) = logs::init(default_filter(&cli.command)) {
         eprintln!("remembrancer: {reason}");
         return ExitCode::FAILURE;
@@ -67,12 +74,16 @@ fn is_owners(command: &Command) -> bool {
             | Command::Stdio
             | Command::Remember(_)
             | Command::Recall(_)
+            | Command::Briefing(_)
+            | Command::Hook(_)
             | Command::Commitments(_)
             | Command::Decisions(_)
             | Command::Forget(_)
             | Command::Status(_)
             | Command::Doctor(_)
             | Command::Health(_)
+            | Command::Install(_)
+            | Command::Uninstall(_)
             | Command::Completions(_)
             | Command::Man(_)
     )
@@ -88,6 +99,8 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Completions(args) => return commands::shell::completions(args),
         Command::Man(args) => return commands::shell::man(args),
+        Command::Install(args) => return commands::install::install(&settings, args),
+        Command::Uninstall(args) => return commands::install::uninstall(&settings, args),
         Command::Health(_) | Command::Doctor(_) => {}
         // Checked here, at the terminal, so that it is not only in the log of a background process.
         _ => settings.check()?,
@@ -100,7 +113,12 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let code = runtime.block_on(async {
         match cli.command {
-            Command::Setup(_) | Command::Completions(_) | Command::Man(_) => Ok(ExitCode::SUCCESS),
+            Command::Setup(_)
+            | Command::Hook(_)
+            | Command::Install(_)
+            | Command::Uninstall(_)
+            | Command::Completions(_)
+            | Command::Man(_) => Ok(ExitCode::SUCCESS),
             Command::Serve => commands::serve::run(settings, cli.listen, cli.tools).await,
             Command::Instance => commands::serve::run_instance(settings).await,
             Command::Doctor(args) => commands::doctor::run(&settings, &cli.listen, args).await,
@@ -109,6 +127,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Stop(args) => commands::stop::run(&settings, args).await,
             Command::Remember(args) => commands::verbs::remember(&settings, args).await,
             Command::Recall(args) => commands::verbs::recall(&settings, args).await,
+            Command::Briefing(args) => commands::briefing::run(&settings, args).await,
             Command::Commitments(args) => commands::events::commitments(&settings, args).await,
             Command::Decisions(args) => commands::events::decisions(&settings, args).await,
             Command::Forget(args) => commands::verbs::forget(&settings, args).await,
@@ -126,6 +145,10 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
             Command::Jobs(args) => commands::jobs::run(&settings, args).await,
             Command::Audit(args) => commands::audit::run(&settings, args).await,
             Command::Keys(args) => commands::keys::run(&settings, args).await,
+            Command::Webhooks(args) => commands::webhooks::run(&settings, args).await,
+            Command::Password(args) => commands::password::run(&settings, args).await,
+            Command::Tokens(args) => commands::tokens::tokens(&settings, args).await,
+            Command::Clients(args) => commands::tokens::clients(&settings, args).await,
             Command::GraphFiles(args) => commands::graph_files::run(&settings, args).await,
             Command::ImportFolder(args) => commands::import_folder::run(&settings, args).await,
         }

@@ -72,7 +72,7 @@ impl OpenMemory {
             Some(url) => (Store::open(url, settings.store.database_connections).await?, None),
             None => {
                 let held = Held::of(settings).await?;
-                (Store::attach(&held_postgres(settings)?.url(), CONNECTIONS).await?, Some(held))
+                (Store::attach_embedded(&held_postgres(settings)?, CONNECTIONS).await?, Some(held))
             }
         };
         let identity = match &held {

@@ -24,6 +24,7 @@ use memory_store::vector::qdrant::Qdrant;
 use memory_store::vector::{self, MirrorSettings, Times};
 
 use crate::backup::BackupSettings;
+use crate::oauth::OAuthSettings;
 use crate::setup::Components;
 
 #[derive(Debug, Clone, Args)]
@@ -59,6 +60,9 @@ pub struct Settings {
     /// About how many characters of the knowledge graph one answer has unless a limit is asked for
     #[arg(long, env = "REMEMBRANCER_GRAPH_PAGE_CHARS", default_value_t = 48_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1_000..=1_000_000), global = true, help_heading = "Knowledge graph")]
     pub(crate) graph_page_chars: u32,
+    /// MB of memory for namespaces that are searched in the process instead of by Postgres, 0 for none
+    #[arg(long, env = "REMEMBRANCER_SEARCH_MEMORY_MB", default_value_t = 64, value_name = "MB", value_parser = clap::value_parser!(u32).range(0..=1_000_000), global = true, help_heading = "Where the data is")]
+    pub(crate) search_memory_mb: u32,
     /// Seconds that a process which a host or a command started in the background stays when no client uses it
     #[arg(long, env = "REMEMBRANCER_IDLE_SECONDS", default_value_t = 600, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=604_800), global = true, help_heading = "Where the data is")]
     pub(crate) idle_seconds: u32,
@@ -137,9 +141,14 @@ pub(crate) struct ListenSettings {
     /// Most requests a minute of one key; beyond them 429
     #[arg(long, env = "REMEMBRANCER_REQUESTS_PER_MINUTE", default_value_t = 1_200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), global = true)]
     pub(crate) requests_per_minute: u32,
+    /// Pages for people at /ui: on or off
+    #[arg(long, env = "REMEMBRANCER_DASHBOARD", default_value = "on", value_name = "WHICH", value_parser = ["on", "off"], global = true)]
+    pub(crate) dashboard: String,
     /// Address to serve metrics and health at, e.g. `127.0.0.1:9464`; none unless it is given
     #[arg(long, env = "REMEMBRANCER_METRICS_BIND", value_name = "ADDRESS", global = true)]
     pub(crate) metrics_bind: Option<String>,
+    #[command(flatten)]
+    pub(crate) oauth: OAuthSettings,
 }
 
 impl Settings {
@@ -173,6 +182,7 @@ impl Settings {
             ("REMEMBRANCER_OBSERVATION_MAX_CHARS", self.observation_max_chars.to_string()),
             ("REMEMBRANCER_OBSERVATION_MAX_SENTENCES", self.observation_max_sentences.to_string()),
             ("REMEMBRANCER_GRAPH_PAGE_CHARS", self.graph_page_chars.to_string()),
+            ("REMEMBRANCER_SEARCH_MEMORY_MB", self.search_memory_mb.to_string()),
             ("REMEMBRANCER_IDLE_SECONDS", self.idle_seconds.to_string()),
             ("REMEMBRANCER_AUDIT", self.audit.to_string()),
             ("REMEMBRANCER_AUDIT_DAYS", self.audit_days.to_string()),
@@ -182,6 +192,29 @@ impl Settings {
         all.extend(self.reranker.environment());
         all.extend(self.backup.environment());
         all
+    }
+
+    /// What the pages for people show: all of the process but what is a secret or may hold one.
+    pub(crate) fn shown(&self, listen: &ListenSettings) -> Vec<(String, String)> {
+        let mut shown = vec![
+            ("REMEMBRANCER_BIND".to_owned(), listen.bind.clone()),
+            ("REMEMBRANCER_ALLOWED_HOSTS".to_owned(), listen.allowed_hosts.join(",")),
+            ("REMEMBRANCER_NAMESPACE".to_owned(), self.namespace.clone()),
+            ("REMEMBRANCER_MAX_CONNECTIONS".to_owned(), listen.max_connections.to_string()),
+            ("REMEMBRANCER_REQUESTS_PER_MINUTE".to_owned(), listen.requests_per_minute.to_string()),
+            ("REMEMBRANCER_METRICS_BIND".to_owned(), listen.metrics_bind.clone().unwrap_or_default()),
+            (
+                "DATABASE_URL".to_owned(),
+                if self.store.database_url.is_some() { "set" } else { "" }.to_owned(),
+            ),
+        ];
+        for name in SECRETS {
+            let is_set = std::env::var_os(name).is_some_and(|value| !value.is_empty());
+            shown.push((name.to_owned(), if is_set { "set" } else { "" }.to_owned()));
+        }
+        let of_process = self.of_the_process().into_iter().filter(|(name, _)| !is_secret(name));
+        shown.extend(of_process.map(|(name, value)| (name.to_owned(), without_credentials(&value))));
+        shown
     }
 
     pub(crate) fn namespace(&self) -> anyhow::Result<Namespace> {
@@ -196,6 +229,7 @@ impl Settings {
                 ..AuthoringLimits::default()
             },
             graph_page_chars: self.graph_page_chars as usize,
+            resident_bytes: self.search_memory_mb as usize * 1_000_000,
             audited: self.audit,
             audit_days: self.audit_days,
             ..EngineSettings::default()
@@ -255,13 +289,30 @@ pub(crate) fn graph_file() -> anyhow::Result<Option<PathBuf>> {
     Ok(Some(path))
 }
 
-const SECRET_FILES: [&str; 5] = [
+const SECRET_FILES: [&str; 6] = [
     "DATABASE_PASSWORD_FILE",
     "REMEMBRANCER_KEY_FILE",
+    "REMEMBRANCER_PASSWORD_FILE",
     "REMEMBRANCER_TOKEN_FILE",
     "REMEMBRANCER_LLM_KEY_FILE",
     "QDRANT_API_KEY_FILE",
 ];
+/// Of these it is shown whether they are set, and no more.
+const SECRETS: [&str; 4] =
+    ["REMEMBRANCER_TOKEN", "REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY", "QDRANT_API_KEY"];
+
+fn is_secret(name: &str) -> bool {
+    SECRETS.contains(&name) || ["KEY", "TOKEN", "PASSWORD", "SECRET"].iter().any(|part| name.contains(part))
+}
+
+/// An address without the name and the password that it may have.
+fn without_credentials(value: &str) -> String {
+    match value.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+        Some((scheme, (_, host))) => format!("{scheme}://…@{host}"),
+        None => value.to_owned(),
+    }
+}
+
 /// Where containers have theirs: access to them is decided by the runtime, not by the mode.
 const MOUNTED_SECRETS: &str = "/run/secrets";
 
@@ -306,7 +357,7 @@ pub fn token() -> anyhow::Result<Option<String>> {
 }
 
 /// A variable, or what the file has that another variable names.
-fn secret(variable: &str, file_variable: &str) -> anyhow::Result<Option<String>> {
+pub(crate) fn secret(variable: &str, file_variable: &str) -> anyhow::Result<Option<String>> {
     match (std::env::var(variable), std::env::var_os(file_variable)) {
         (Ok(secret), _) => Ok(Some(secret)),
         (Err(_), Some(file)) => {

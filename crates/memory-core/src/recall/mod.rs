@@ -41,6 +41,10 @@ const VECTOR_SURE: (f32, f32) = (0.1, 0.5);
 const LATE_SURE: (f32, f32) = (0.08, 0.4);
 /// What scores are lowered to at most.
 const UNSURE_FACTOR: f32 = 0.1;
+/// The same where nothing that was found answers the question, as far as its words and vectors tell.
+const UNLIKELY_FACTOR: f32 = 0.4;
+/// Where the chance that anything answers is lower, an answer says so.
+pub const ANSWERS_CHANCE_MIN: f32 = 0.1;
 /// What the joined score of a passage is multiplied by for each arm that cannot say anything of it.
 const UNKNOWN_FACTOR: f32 = 0.85;
 /// The same for one that was found by words alone, while its vector is not computed yet.
@@ -135,6 +139,27 @@ pub struct Fused<K> {
     pub late: Option<ArmPlace>,
     /// What all shares were multiplied by, since the best found answers little or an arm could not say anything: 0 to 1.
     pub sureness: f32,
+    /// How likely anything of what was found answers the question, 0 to 1; `None` where an arm had nothing to say.
+    pub chance: Option<f32>,
+}
+
+/// The best that the arms found for a question.
+#[derive(Debug, Clone, Copy)]
+struct Compared {
+    late: f32,
+    vector: f32,
+    coverage: f32,
+    passages: usize,
+}
+
+impl Compared {
+    /// How likely it answers. A logistic regression on 807 questions that were asked of memories of 3 to 700 turns which answer them,
+    /// and 806 that were asked of others: among many passages some are always near. AUROC 0.93; see docs/benchmarks.md.
+    fn chance(self) -> f32 {
+        let Self { late, vector, coverage, passages } = self;
+        let sum = 12.2 * late + 3.4 * vector + 5.1 * coverage - 0.82 * (passages.max(1) as f32).ln() - 5.84;
+        1.0 / (1.0 + (-sum).exp())
+    }
 }
 
 /// Joins the arms by a convex sum of their scores, each scaled to 0…1 over the passages; an arm that says nothing
@@ -148,11 +173,17 @@ pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -
     let late = Arm::new(weights.late_interaction, LATE_RANGE_MIN, evidence.iter().map(|e| e.late));
     let arms = [&vector, &lexical, &late];
     let best_coverage = evidence.iter().map(|e| e.coverage).fold(0.0, f32::max);
-    let sure = match (late.max_if_any(), vector.max_if_any()) {
-        (Some(best), _) => sureness(best, LATE_SURE),
-        (None, Some(best)) => sureness(best, VECTOR_SURE),
+    let chance = late.max_if_any().zip(vector.max_if_any()).filter(|_| lexical.full_weight > 0.0).map(
+        |(late, vector)| {
+            Compared { late, vector, coverage: best_coverage, passages: evidence.len() }.chance()
+        },
+    );
+    let sure = match (chance, late.max_if_any(), vector.max_if_any()) {
+        (Some(chance), _, _) => UNLIKELY_FACTOR + (1.0 - UNLIKELY_FACTOR) * chance,
+        (None, Some(best), _) => sureness(best, LATE_SURE),
+        (None, None, Some(best)) => sureness(best, VECTOR_SURE),
         // Words are met or not.
-        (None, None) => 1.0,
+        (None, None, None) => 1.0,
     };
     let is_compared = late.max_if_any().or(vector.max_if_any()).is_some();
     let mut fused: Vec<Fused<K>> = evidence
@@ -177,7 +208,7 @@ pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -
             let score = [vector, lexical, late].iter().flatten().map(|place| place.share).sum();
             // Without any of the words a passage was not found by them.
             let lexical = lexical.filter(|place| place.score > 0.0);
-            Fused { key: evidence.key, score, vector, lexical, late, sureness }
+            Fused { key: evidence.key, score, vector, lexical, late, sureness, chance }
         })
         .collect();
     fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.key.cmp(&b.key)));

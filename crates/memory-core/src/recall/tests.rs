@@ -29,11 +29,17 @@ fn a_hit_that_all_arms_like_stands_before_a_hit_of_one() {
 
 #[test]
 fn a_score_tells_whether_anything_answers() {
-    let found = |late: f32| {
-        joined(&[evidence(1, Some(0.1), None, Some(late)), evidence(2, Some(0.0), None, Some(0.01))])
+    let found = |late: f32, coverage: f32, others: i32| {
+        let best = Evidence { coverage, ..evidence(0, Some(0.3), None, Some(late)) };
+        let other = |key| Evidence { coverage: 0.0, ..evidence(key, Some(0.0), None, Some(0.01)) };
+        let all: Vec<_> = std::iter::once(best).chain((1..=others).map(other)).collect();
+        joined(&all)[0].clone()
     };
-    let (answer, chance) = (found(0.6)[0].score, found(0.12)[0].score);
-    assert!(answer > 0.99 && chance < 0.2, "{answer} {chance}");
+    let (answer, nothing) = (found(0.6, 1.0, 1), found(0.12, 0.1, 1));
+    assert!(answer.score > 0.99 && nothing.score < 0.46, "{answer:?} {nothing:?}");
+    assert!(nothing.chance.unwrap() < ANSWERS_CHANCE_MIN);
+    // Among many some are always near.
+    assert!(found(0.35, 0.3, 200).chance.unwrap() < 0.3 && found(0.35, 0.3, 1).chance.unwrap() > 0.5);
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl Archive {
         report: Report<'a>,
     ) -> BoxFuture<'a, Result<ArchiveExported, EngineError>> {
         Box::pin(async move {
-            let mut tx = self.store.begin_snapshot().await?;
+            let mut tx = self.store.begin_snapshot(ns).await?;
             tx.allow_pauses().await?;
             export::export(&mut tx, ns, with_events, out, report).await
         })
@@ -130,7 +130,7 @@ impl Archive {
         report: Report<'a>,
     ) -> BoxFuture<'a, Result<ArchiveImported, EngineError>> {
         Box::pin(async move {
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             tx.allow_pauses().await?;
             let imported = import::import(&mut tx, ns, &self.settings, from, total_bytes, report).await?;
             if imported.has_changed() {

@@ -18,7 +18,7 @@ pub struct Whole(Tx);
 impl Whole {
     pub fn of(store: &Store) -> BoxFuture<'_, Result<Self, EngineError>> {
         Box::pin(async move {
-            let mut tx = store.begin_snapshot().await?;
+            let mut tx = store.begin_snapshot_across().await?;
             tx.allow_pauses().await?;
             Ok(Self(tx))
         })

@@ -86,7 +86,7 @@ impl KnowledgeGraph {
             let (limit, chars) = (page.limit.unwrap_or(PAGE_ENTITIES), self.bounds(page.limit).chars);
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Ok(Listed { entities: Vec::new(), next: None });
                     };
@@ -124,7 +124,7 @@ impl KnowledgeGraph {
             let (limit, chars) = (page.limit.unwrap_or(QUERIED_DEFAULT), self.bounds(page.limit).chars);
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Ok(Listed { entities: Vec::new(), next: None });
                     };
@@ -148,7 +148,7 @@ impl KnowledgeGraph {
             self.refresh_from_file(ns, scope).await?;
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Ok(Analytics::default());
                     };
@@ -179,7 +179,7 @@ impl KnowledgeGraph {
             self.refresh_from_file(ns, scope).await?;
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Err(unknown_entity(from).into());
                     };

@@ -145,7 +145,7 @@ impl KnowledgeGraph {
             let stored = self
                 .recovery
                 .retry_transient(|| async {
-                    Ok(graph::filed_graphs(&mut *self.store.acquire().await?, ns).await?)
+                    Ok(graph::filed_graphs(&mut *self.store.acquire_of(ns).await?, ns).await?)
                 })
                 .await?;
             let mut files = Vec::with_capacity(stored.len());
@@ -191,7 +191,7 @@ impl KnowledgeGraph {
                     continue;
                 };
                 let scope = GraphScope::File(file);
-                graph::note_gone(&mut *self.store.acquire().await?, &ns, &scope, !is_there).await?;
+                graph::note_gone(&mut *self.store.acquire(&ns).await?, &ns, &scope, !is_there).await?;
                 let long_gone =
                     stored.gone_since.is_some_and(|since| Timestamp::now().duration_since(since) > GONE_KEPT);
                 if !is_there && long_gone && !stored.is_ahead {

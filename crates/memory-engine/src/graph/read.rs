@@ -81,7 +81,7 @@ impl KnowledgeGraph {
             self.refresh_from_file(ns, scope).await?;
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Ok(WholeGraph::default());
                     };
@@ -103,7 +103,7 @@ impl KnowledgeGraph {
             self.refresh_from_file(ns, scope).await?;
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Ok(Some(WholeGraph::default()));
                     };
@@ -126,7 +126,7 @@ impl KnowledgeGraph {
         Box::pin(async move {
             let warning = self.refresh_with_notice(ns, scope).await?;
             let page = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
+                let mut tx = self.store.begin_snapshot(ns).await?;
                 match graph::find_thread(&mut tx, ns, scope).await? {
                     Some(thread) => self.page(&mut tx, &thread, Sought::All, page).await,
                     None => Ok(GraphPage::default()),
@@ -151,7 +151,7 @@ impl KnowledgeGraph {
             let pattern = Pattern::new(query);
             let warning = self.refresh_with_notice(ns, scope).await?;
             let page = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
+                let mut tx = self.store.begin_snapshot(ns).await?;
                 match graph::find_thread(&mut tx, ns, scope).await? {
                     Some(thread) => self.page(&mut tx, &thread, Sought::Meeting(&pattern), page).await,
                     None => Ok(GraphPage::default()),
@@ -175,7 +175,7 @@ impl KnowledgeGraph {
             let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
             let warning = self.refresh_with_notice(ns, scope).await?;
             let page = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin_snapshot().await?;
+                let mut tx = self.store.begin_snapshot(ns).await?;
                 let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                     return Ok(GraphPage::default());
                 };

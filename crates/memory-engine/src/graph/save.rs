@@ -52,7 +52,7 @@ impl KnowledgeGraph {
         Box::pin(async move {
             let guard = self.begin_write(ns, scope).await?;
             let changed = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin(ns).await?;
                 let thread = graph::lock_thread(&mut tx, ns, scope).await?;
                 let known = self.known(&mut tx, &thread, drafts).await?;
                 let checked = check(drafts, &known, &self.settings.authoring);
@@ -89,7 +89,7 @@ impl KnowledgeGraph {
             self.refresh_from_file(ns, scope).await?;
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let known = match graph::find_thread(&mut tx, ns, scope).await? {
                         Some(thread) => self.known(&mut tx, &thread, drafts).await?,
                         None => ThreadNames::default(),
@@ -113,7 +113,7 @@ impl KnowledgeGraph {
             let mut names = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     match graph::find_thread(&mut tx, ns, scope).await? {
                         Some(thread) => {
                             Ok(graph::names_and_types(&mut tx, &thread, COMPARED_NAMES_MAX + 1).await?)

@@ -39,7 +39,7 @@ impl KnowledgeGraph {
         report: Report<'a>,
     ) -> BoxFuture<'a, Result<GraphExported, EngineError>> {
         Box::pin(async move {
-            let mut tx = self.store.begin_snapshot().await?;
+            let mut tx = self.store.begin_snapshot(ns).await?;
             tx.allow_pauses().await?;
             let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                 if *scope == GraphScope::default() {
@@ -75,7 +75,7 @@ impl KnowledgeGraph {
         report: Report<'a>,
     ) -> BoxFuture<'a, Result<GraphImported, EngineError>> {
         Box::pin(async move {
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             tx.allow_pauses().await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             let imported = merge_lines(&mut tx, &thread, from, total_bytes, report).await?;

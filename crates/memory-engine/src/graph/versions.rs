@@ -45,7 +45,7 @@ impl KnowledgeGraph {
             let importance = share("importance", update.importance)?;
             let guard = self.begin_write(ns, scope).await?;
             let changed = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             let thread = graph::lock_thread(&mut tx, ns, scope).await?;
             let entity_id = entity_of(&mut tx, &thread, &update.entity_name).await?;
             let versions = observation(&mut tx, &thread, entity_id, update).await?;
@@ -106,7 +106,7 @@ impl KnowledgeGraph {
             };
             self.recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot().await?;
+                    let mut tx = self.store.begin_snapshot(ns).await?;
                     let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
                         return Err(unknown_entity(entity_name).into());
                     };

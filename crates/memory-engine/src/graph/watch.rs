@@ -38,7 +38,7 @@ impl KnowledgeGraph {
     }
 
     async fn versions_of(&self, graphs: &[Graph]) -> Result<Vec<i64>, StoreError> {
-        graph::versions(&mut *self.store.acquire().await?, graphs).await
+        graph::versions(&mut *self.store.acquire_across().await?, graphs).await
     }
 
     /// Commits a change of a graph and notifies watchers. Every change ends here.

@@ -53,7 +53,7 @@ impl KnowledgeGraph {
             .iter()
             .map(|(_, e)| NewEntity { name: &e.name, entity_type: &e.entity_type, weights, is_root: false })
             .collect();
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         let thread = graph::lock_thread(&mut tx, ns, scope).await?;
         let ids: HashMap<TextKey, i64> =
             graph::insert_entities(&mut tx, &thread, &rows).await?.into_iter().collect();
@@ -103,7 +103,7 @@ impl KnowledgeGraph {
             .iter()
             .map(|(_, relation)| NewRelation { relation, importance: RELATION_IMPORTANCE })
             .collect();
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         let thread = graph::lock_thread(&mut tx, ns, scope).await?;
         let new: HashSet<TextKey> =
             graph::insert_relations(&mut tx, &thread, &rows).await?.into_iter().collect();
@@ -144,7 +144,7 @@ impl KnowledgeGraph {
         weights: Weights,
     ) -> Result<Changed<Vec<EntityObservations>>, EngineError> {
         let names: Vec<TextKey> = additions.iter().map(|a| TextKey::of(&a.entity_name)).collect();
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         let thread = graph::lock_thread(&mut tx, ns, scope).await?;
         let known = graph::entity_ids(&mut tx, &thread, &names).await?;
         let mut given = HashSet::new();
@@ -196,7 +196,7 @@ impl KnowledgeGraph {
             let names: Vec<TextKey> = names.iter().map(|name| TextKey::of(name)).collect();
             let guard = self.begin_write(ns, scope).await?;
             let changed = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin(ns).await?;
                 let thread = graph::lock_thread(&mut tx, ns, scope).await?;
                 if graph::delete_entities(&mut tx, &thread, &names).await? == 0 {
                     return Ok(Changed::nothing(()));
@@ -223,7 +223,7 @@ impl KnowledgeGraph {
             let names: Vec<TextKey> = deletions.iter().map(|d| TextKey::of(&d.entity_name)).collect();
             let guard = self.begin_write(ns, scope).await?;
             let changed = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin(ns).await?;
                 let thread = graph::lock_thread(&mut tx, ns, scope).await?;
                 let known = graph::entity_ids(&mut tx, &thread, &names).await?;
                 let doomed: Vec<(i64, TextKey)> = deletions
@@ -253,7 +253,7 @@ impl KnowledgeGraph {
             let keys: Vec<TextKey> = relations.iter().map(TextKey::of_relation).collect();
             let guard = self.begin_write(ns, scope).await?;
             let changed = self.recovery.retry_transient(|| async {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin(ns).await?;
                 let thread = graph::lock_thread(&mut tx, ns, scope).await?;
                 if graph::delete_relations(&mut tx, &thread, &keys).await? == 0 {
                     return Ok(Changed::nothing(()));

@@ -28,7 +28,7 @@ impl FiledGraph {
     /// Notes that the file has this version of the graph.
     pub(super) async fn note_written(&self, thread: &Thread, in_step: InStep) {
         let noted = async {
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(&self.ns).await?;
             tx.may_be_lost().await?;
             graph::note_in_step(&mut tx, thread, in_step).await?;
             tx.commit().await

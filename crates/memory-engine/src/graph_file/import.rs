@@ -23,7 +23,7 @@ impl FiledGraph {
     async fn try_import(&self, content: Option<&[u8]>) -> Result<Imported, EngineError> {
         let (ns, scope) = (&self.ns, &self.scope);
         let sha256 = content.map(disk::sha256);
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         match (graph::last_in_step(&mut conn, ns, scope).await?, sha256) {
             (None, None) => return Ok(Imported::silent(0, false)),
             (Some((thread, None)), None) => return Ok(Imported::silent(0, thread.version > 0)),
@@ -34,7 +34,7 @@ impl FiledGraph {
         }
         drop(conn);
         self.progress.begin(content.unwrap_or_default());
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         let thread = graph::lock_thread(&mut tx, ns, scope).await?;
         let last = graph::last_in_step(&mut tx, ns, scope).await?.and_then(|(_, last)| last);
         let before = thread.version - 1;
@@ -81,7 +81,7 @@ impl FiledGraph {
             self.watched.announce_change();
         } else {
             drop(tx);
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             if let Some(thread) = graph::find_thread(&mut conn, ns, scope).await? {
                 graph::note_in_step(&mut conn, &thread, InStep { version: written, sha256 }).await?;
             }

@@ -370,7 +370,7 @@ impl GraphFileSync {
         for _ in 0..ATTEMPTS {
             self.import_changes(state).await?;
             let FiledGraph { store, ns, scope, .. } = &self.file;
-            let mut tx = store.begin_snapshot().await?;
+            let mut tx = store.begin_snapshot(ns).await?;
             let thread = graph::find_thread(&mut tx, ns, scope).await?;
             // Nothing was ever stored of the graph.
             let Some(thread) = thread else { return Ok(()) };
@@ -421,7 +421,7 @@ impl GraphFileSync {
                 Invalid::new(format!("The file {} is back; nothing was deleted.", self.file.path())).into()
             );
         }
-        let mut tx = self.file.store.begin().await?;
+        let mut tx = self.file.store.begin(&self.file.ns).await?;
         let thread = graph::lock_thread(&mut tx, &self.file.ns, &self.file.scope).await?;
         graph::clear(&mut tx, &thread).await?;
         graph::note_in_step(&mut tx, &thread, InStep { version: thread.version, sha256: None }).await?;

@@ -41,7 +41,7 @@ impl VectorMirror {
     /// One round over all mirrors; gives the number of points written or deleted and of steps done.
     pub(super) async fn round(&self) -> Result<usize, MirrorError> {
         let mut done = self.register_active_model().await? + self.remove_retired().await?;
-        let known = mirrors::all(&mut *self.store.acquire().await?).await?;
+        let known = mirrors::all(&mut *self.store.acquire_across().await?).await?;
         for one in known.iter().filter(|one| one.state != MirrorState::Retired && one.model_id.is_some()) {
             done += self.keep_up(one).await?;
         }
@@ -50,7 +50,7 @@ impl VectorMirror {
 
     /// The vectors that are searched are mirrored, whatever model they are of.
     async fn register_active_model(&self) -> Result<usize, MirrorError> {
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         let Some(model) = models::active(&mut conn).await? else { return Ok(0) };
         let known = mirrors::all(&mut conn).await?;
         drop(conn);
@@ -65,11 +65,11 @@ impl VectorMirror {
 
     async fn remove_retired(&self) -> Result<usize, MirrorError> {
         let seconds = self.server.times().retired.as_secs_f64();
-        let removable = mirrors::removable(&mut *self.store.acquire().await?, seconds).await?;
+        let removable = mirrors::removable(&mut *self.store.acquire_across().await?, seconds).await?;
         for one in &removable {
             self.server.delete_collection(&one.collection).await?;
             self.seen().made.remove(&one.collection);
-            mirrors::delete(&mut *self.store.acquire().await?, one.mirror_id).await?;
+            mirrors::delete(&mut *self.store.acquire_across().await?, one.mirror_id).await?;
         }
         Ok(removable.len())
     }
@@ -77,13 +77,13 @@ impl VectorMirror {
     async fn keep_up(&self, one: &Mirror) -> Result<usize, MirrorError> {
         if !self.is_there(one).await? {
             tracing::warn!(collection = one.collection, "the collection is gone; building it anew");
-            mirrors::retire(&mut *self.store.acquire().await?, one.mirror_id).await?;
+            mirrors::retire(&mut *self.store.acquire_across().await?, one.mirror_id).await?;
             return Ok(1);
         }
         let is_filled = match one.filled_to {
             None => true,
             Some(_) => {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin_across().await?;
                 let is_filled = mirrors::fill(&mut tx, one).await?;
                 tx.commit().await?;
                 is_filled
@@ -131,7 +131,7 @@ impl VectorMirror {
             self.server.ensure_collection(one).await?;
         }
         let latest = self.server.latest_rev(&one.collection).await?.unwrap_or(0);
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         outbox::rise_above(&mut conn, latest).await?;
         if one.state == MirrorState::Searched {
             if latest < one.last_rev {
@@ -154,14 +154,14 @@ impl VectorMirror {
     /// Starts searching a filled collection; gives whether it did.
     async fn finish_filling(&self, one: &Mirror) -> Result<bool, MirrorError> {
         let waiting = {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             outbox::count_up_to(&mut conn, one.mirror_id, WAITING_WHEN_USED + 1).await?
         };
         if waiting > WAITING_WHEN_USED {
             return Ok(false);
         }
         self.server.point_alias(one).await?;
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin_across().await?;
         match mirrors::put_to_use(&mut tx, one).await {
             Ok(()) => tx.commit().await?,
             // Another worker was first, or it was given up.
@@ -174,14 +174,15 @@ impl VectorMirror {
 
     async fn apply_batch(&self, one: &Mirror) -> Result<usize, MirrorError> {
         let times = self.server.times();
-        let claimed = outbox::claim(&mut *self.store.acquire().await?, one, times.lease, BATCH).await?;
+        let claimed =
+            outbox::claim(&mut *self.store.acquire_across().await?, one, times.lease, BATCH).await?;
         let Some(claimed) = claimed else { return Ok(0) };
         // After its lease the batch belongs to another worker: it counts as unanswered.
         let limit = times.lease.saturating_sub(times.lease / 10);
         let applied = tokio::time::timeout(limit, self.apply(one, &claimed)).await;
         let outcome = applied
             .unwrap_or_else(|_| Err(IndexError::Unavailable("it took longer than the lease".into()).into()));
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         match outcome {
             Ok(()) => {
                 outbox::settle(&mut conn, &claimed, times.confirm).await?;
@@ -215,7 +216,7 @@ impl VectorMirror {
             let alone = [*passage];
             match self.apply_some(one, claimed, &alone).await {
                 Err(MirrorError::Index(IndexError::Refused(reason) | IndexError::Unfit(reason))) => {
-                    let mut conn = self.store.acquire().await?;
+                    let mut conn = self.store.acquire_across().await?;
                     outbox::put_back(&mut conn, claimed, &alone, false, &reason, REFUSED_PAUSE).await?;
                 }
                 other => other?,
@@ -227,14 +228,14 @@ impl VectorMirror {
     async fn apply_some(&self, one: &Mirror, claimed: &Claimed, passages: &[i64]) -> Result<(), MirrorError> {
         let Some(model_id) = one.model_id else { return Ok(()) };
         let points = {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             points::of_passages(&mut conn, model_id, passages).await?
         };
         let present: HashSet<i64> = points.iter().map(|point| point.passage_id).collect();
         let gone: Vec<i64> = passages.iter().copied().filter(|id| !present.contains(id)).collect();
         if !points.is_empty() {
             self.server.write(&one.collection, one.dimension, claimed.rev, points).await?;
-            mirrors::note_rev(&mut *self.store.acquire().await?, one.mirror_id, claimed.rev).await?;
+            mirrors::note_rev(&mut *self.store.acquire_across().await?, one.mirror_id, claimed.rev).await?;
         }
         if !gone.is_empty() {
             self.server.remove(&one.collection, &gone).await?;

@@ -174,10 +174,10 @@ impl VectorMirror {
     }
 
     async fn audit_due(&self, every: Duration) -> Result<(), MirrorError> {
-        let known = mirrors::all(&mut *self.store.acquire().await?).await?;
+        let known = mirrors::all(&mut *self.store.acquire_across().await?).await?;
         for one in known.iter().filter(|one| one.state == MirrorState::Searched) {
             let is_mine = {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire_across().await?;
                 mirrors::begin_audit(&mut conn, one.mirror_id, every.as_secs_f64()).await?
             };
             if !is_mine {
@@ -240,7 +240,7 @@ impl VectorMirror {
     }
 
     async fn of_active_model(&self) -> Result<Option<(Mirror, Lag)>, StoreError> {
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         let Some(model) = memory_store::models::active(&mut conn).await? else { return Ok(None) };
         let mut live: Vec<Mirror> = mirrors::all(&mut conn).await?;
         live.retain(|one| one.model_id == Some(model.model_id) && one.state != MirrorState::Retired);

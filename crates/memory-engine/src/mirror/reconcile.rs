@@ -91,7 +91,7 @@ impl VectorMirror {
         look: Look,
         report: Report<'_>,
     ) -> Result<Vec<Compared>, MirrorError> {
-        let known = mirrors::all(&mut *self.store.acquire().await?).await?;
+        let known = mirrors::all(&mut *self.store.acquire_across().await?).await?;
         let mut found = Vec::new();
         for one in known.iter().filter(|one| one.state == MirrorState::Searched) {
             found.push(self.compare(one, repair, look, report).await?);
@@ -102,7 +102,7 @@ impl VectorMirror {
     /// Collections with this database's prefix that it has no row of: the database was restored to an earlier state.
     async fn orphans(&self) -> Result<Vec<String>, MirrorError> {
         let server = &*self.server;
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         let prefix = mirrors::own_prefix(&mut conn, &server.settings().qdrant_collection).await?;
         // The server is asked first: the row of a collection is written before the collection is created.
         let there = server.collections().await?;
@@ -122,7 +122,7 @@ impl VectorMirror {
     ) -> Result<Compared, MirrorError> {
         let server = &*self.server;
         let Some(model_id) = one.model_id else { return Ok(Compared::default()) };
-        let total = reembedding::coverage(&mut *self.store.acquire().await?, model_id).await?.1;
+        let total = reembedding::coverage(&mut *self.store.acquire_across().await?, model_id).await?.1;
         let mut comparison = Comparison {
             store: &self.store,
             server,
@@ -164,7 +164,7 @@ impl Comparison<'_> {
         let mut ours = HashMap::new();
         if self.look == Look::Contents {
             let ids: Vec<i64> = kept.iter().map(|kept| kept.passage_id).collect();
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             let points = points::of_passages(&mut conn, self.model_id, &ids).await?;
             ours.extend(points.into_iter().map(|point| (point.passage_id, point)));
         }
@@ -188,7 +188,7 @@ impl Comparison<'_> {
             sum.add(*id, digest.unwrap_or(-1));
         }
         let ours = {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             points::checksum(&mut conn, self.model_id, after, up_to).await?
         };
         self.found.points += ours.count() as u64;
@@ -198,7 +198,7 @@ impl Comparison<'_> {
         let (mut after, mut theirs) = (after, theirs);
         loop {
             let ours = {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire_across().await?;
                 points::digests(&mut conn, self.model_id, after, up_to, i64::from(PAGE)).await?
             };
             // The page of Postgres may end before that of the server.
@@ -219,13 +219,13 @@ impl Comparison<'_> {
     async fn verify(&mut self, suspects: Vec<i64>) -> Result<(), MirrorError> {
         for suspects in suspects.chunks(PAGE_OF_CONTENTS as usize) {
             let (model_id, mirror_id) = (self.model_id, self.mirror.mirror_id);
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             let before = points::digests_of(&mut conn, model_id, suspects).await?;
             let waiting = outbox::waiting_among(&mut conn, mirror_id, suspects).await?;
             drop(conn);
             let theirs = self.server.kept(&self.mirror.collection, suspects, self.look).await?;
             let theirs = self.digests_of(theirs).await?;
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             let now: HashMap<i64, i64> =
                 points::digests_of(&mut conn, model_id, suspects).await?.into_iter().collect();
             let before: HashMap<i64, i64> = before.into_iter().collect();

@@ -34,7 +34,7 @@ impl VectorMirror {
     #[tracing::instrument(skip_all)]
     pub fn reindex<'a>(&'a self, report: Report<'a>) -> BoxFuture<'a, Result<Reindexed, EngineError>> {
         Box::pin(async move {
-            let active = models::active(&mut *self.store.acquire().await?).await?;
+            let active = models::active(&mut *self.store.acquire_across().await?).await?;
             let Some(model) = active else {
                 return Err(Invalid::new(
                     "There is no embedding model yet, so there are no vectors to mirror.",
@@ -42,7 +42,7 @@ impl VectorMirror {
                 .into());
             };
             let replaced = {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire_across().await?;
                 mirrors::of_model(&mut conn, model.model_id, MirrorState::Searched).await?
             };
             let prefix = self.server.settings().qdrant_collection.clone();
@@ -71,7 +71,7 @@ impl VectorMirror {
     ) -> Result<(), EngineError> {
         loop {
             let done = self.round().await.map_err(|error| self.failed(error))?;
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             let known = mirrors::all(&mut conn).await?;
             match known.iter().find(|one| one.mirror_id == target.mirror_id).map(|one| one.state) {
                 Some(MirrorState::Searched) => return Ok(()),
@@ -99,12 +99,12 @@ impl VectorMirror {
         Box::pin(async move {
             self.store.end_mirroring().await?;
             let mut deleted = 0;
-            for one in mirrors::all(&mut *self.store.acquire().await?).await? {
+            for one in mirrors::all(&mut *self.store.acquire_across().await?).await? {
                 self.server
                     .delete_collection(&one.collection)
                     .await
                     .map_err(|error| self.failed(error.into()))?;
-                mirrors::delete(&mut *self.store.acquire().await?, one.mirror_id).await?;
+                mirrors::delete(&mut *self.store.acquire_across().await?, one.mirror_id).await?;
                 deleted += 1;
             }
             Ok(deleted)

@@ -88,17 +88,18 @@ impl Memory {
     ) -> Result<(), EngineError> {
         for window in time.deciding().take(WINDOWS_MAX) {
             let (Some(start), Some(end)) = (window.start, window.end) else { continue };
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             let (from, to) = whole_days(window, start, end);
             let filters_of_then = Filters { date_from: Some(from), date_to: Some(to), ..filters.clone() };
             let then = search::scope(&mut conn, ns, filters_of_then, search::EXACT_MAX + 1).await?;
             let firsts = search::first_passages(&mut conn, ns, &then, breadth.passages).await?;
-            found.by_words.extend(asked.question.passages(&mut conn, ns, &then, breadth).await?);
+            let resident = asked.resident.as_deref();
+            found.by_words.extend(asked.question.passages(&mut conn, ns, &then, breadth, resident).await?);
             if let Some(dates) = date_words(start, end) {
                 let all = search::scope(&mut conn, ns, filters.clone(), search::EXACT_MAX + 1).await?;
                 let dates = self.read_question(&mut conn, ns, &dates).await?;
                 let few = Breadth::of_passages(BY_DATE_WORDS_MAX);
-                let by_dates = dates.passages(&mut conn, ns, &all, few).await?;
+                let by_dates = dates.passages(&mut conn, ns, &all, few, resident).await?;
                 let by_dates: Vec<PassageId> = by_dates.iter().map(|hit| hit.passage_id).collect();
                 // What stands below a date goes on where the date does not.
                 found.nearest.extend(search::following(&mut conn, ns, &by_dates, FOLLOWING_MAX).await?);
@@ -106,7 +107,7 @@ impl Memory {
             }
             drop(conn);
             if let Some(embedded) = &asked.embedded {
-                found.nearest.extend(self.nearest(ns, &then, embedded, breadth, warnings).await?);
+                found.nearest.extend(self.nearest(ns, (&then, resident), embedded, breadth, warnings).await?);
             }
             found.nearest.extend(firsts);
         }

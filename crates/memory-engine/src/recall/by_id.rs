@@ -31,7 +31,7 @@ impl Memory {
         };
         let question = Digest::of_question(ns, request);
         let mut answer = Recall::default();
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let passages = hydration::passages_of_artifact(&mut conn, ns, id).await?;
         let first: Vec<PassageId> = passages.into_iter().take(1).collect();
         // Its events are only counted here.
@@ -89,7 +89,7 @@ impl Memory {
         id: &EventId,
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         answer.results = self.events_as_results(&mut conn, ns, request, std::slice::from_ref(&id.0)).await?;
         let Some(found) = answer.results.first() else { return Ok(answer) };
         let revision = found.hit.revision_id;
@@ -134,7 +134,7 @@ impl Memory {
         request: &RecallRequest,
         id: &str,
     ) -> Result<Recall, EngineError> {
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let page = TurnPage {
             newest_first: request.newest_first,
             after: match request.after {

@@ -31,7 +31,7 @@ impl Memory {
         if !is_empty || !request.filters.narrow() || request.offset > 0 || request.after.is_some() {
             return Ok(());
         }
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let filters = single_filters(&request.filters);
         let mut unmet = Vec::new();
         for (name, said, filter) in &filters {

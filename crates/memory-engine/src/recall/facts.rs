@@ -61,25 +61,25 @@ impl Memory {
         asked: &Asked,
     ) -> Result<Vec<(i64, f32)>, EngineError> {
         let Some(reach) = self.graph.still_there(ns, &request.graph).await else { return Ok(Vec::new()) };
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let scope = search::scope_of_observations(&mut conn, ns, reach, asked.observations).await?;
         if scope.is_empty() {
             return Ok(Vec::new());
         }
         let by_words = if self.settings.weights.lexical > 0.0 {
-            asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT).await?
+            asked.question.passages(&mut conn, ns, &scope, ARM_LIMIT, None).await?
         } else {
             Vec::new()
         };
         drop(conn);
         let nearest = match &asked.embedded {
             // What it would warn of, the search of texts does.
-            Some(embedded) => self.nearest(ns, &scope, embedded, ARM_LIMIT, &mut Vec::new()).await?,
+            Some(embedded) => self.nearest(ns, (&scope, None), embedded, ARM_LIMIT, &mut Vec::new()).await?,
             None => Vec::new(),
         };
         let met: HashSet<PassageId> = by_words.iter().map(|hit| hit.passage_id).collect();
         let found = Found { by_words, nearest };
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let scored = self.rank(&mut conn, ns, asked, found, &HashSet::new()).await?;
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering
@@ -104,7 +104,7 @@ impl Memory {
         let Some(reach) = self.graph.still_there(ns, &request.graph).await else {
             return Ok((Vec::new(), links));
         };
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let names = folded_names(entities);
         let mut handles: Vec<i64> = of_question.iter().map(|(handle, _)| *handle).collect();
         if !names.is_empty() {

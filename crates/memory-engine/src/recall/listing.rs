@@ -22,7 +22,7 @@ impl Memory {
         list: &EventList,
     ) -> Result<Recall, EngineError> {
         let categories = categories(request, list);
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let owners = match &list.owner {
             None => None,
             Some(name) => {

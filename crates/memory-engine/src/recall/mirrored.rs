@@ -42,7 +42,7 @@ impl Memory {
         };
         // What waits is read before the search: what does not wait any more is there by then.
         let searchable = {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             mirrors::searchable(&mut conn, ns, model.model_id, EXACT_MAX).await?
         };
         let Some(searchable) = searchable else {

@@ -20,7 +20,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use jiff::Timestamp;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
@@ -40,7 +39,6 @@ pub(crate) use ranking::Rankings;
 pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
 
-use self::asked_time::asked_time;
 use self::paging::Listing;
 pub(crate) use self::ranking::Ranked;
 use self::ranking::{DEPTH_MAX, Found};
@@ -194,8 +192,7 @@ impl Memory {
         let found = self.ranking(ns, request, query, listing.question, &mut answer.warnings).await?;
         let Found { ranking, asked, conn } = found;
         listing.ranking = Some(Arc::clone(&ranking));
-        answer.time_window = asked_time(request, query, Timestamp::now(), &self.settings.weights)
-            .and_then(|time| TimeWindow::of(query, &time, ranking.is_time_unmatched));
+        answer.time_window.clone_from(&ranking.time_window);
         let end = (request.offset + request.limit).min(DEPTH_MAX);
         // Scores never rise.
         let shown = ranking.ranked.partition_point(|ranked| ranked.score >= request.min_score);
@@ -216,7 +213,7 @@ impl Memory {
         let named = asked.as_ref().map_or(&[][..], |asked| &asked.named);
         let expanding = async {
             let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             let expansion = self.expand(&mut conn, ns, request, &revisions, named).await?;
             let directives = self
                 .page_directives(&mut conn, ns, request, (query, asked.as_ref()), &ranking.ranked)
@@ -231,6 +228,7 @@ impl Memory {
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
+        answer.warnings.extend(ranking.unlikely(request).filter(|_| answer.facts.is_empty()));
         let question = Query::new(query);
         let mut words = question.reader();
         answer.results = hits

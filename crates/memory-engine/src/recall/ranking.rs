@@ -9,14 +9,17 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
+use memory_core::recall::ANSWERS_CHANCE_MIN;
 use memory_store::Pooled;
 use memory_store::search::Breadth;
 
 use super::paging::{Digest, Listing, grown_old};
 use super::search::Asked;
-use super::{Explanation, RecallRequest};
+use super::{Explanation, RecallRequest, TimeWindow};
 use crate::locking::locked;
 use crate::{EngineError, Memory};
+
+const UNLIKELY: &str = "Nothing that was found seems to answer this; the results are only the nearest.";
 
 /// How many results a question has at most, over all its pages.
 pub(super) const DEPTH_MAX: usize = 500;
@@ -55,11 +58,19 @@ pub(super) struct Ranking {
     tiers: usize,
     /// The last tier has left something out.
     pub(super) goes_on: bool,
-    /// Nothing in the first tier is of the time asked for.
-    pub(super) is_time_unmatched: bool,
+    /// How the first tier understood a time in the question.
+    pub(super) time_window: Option<TimeWindow>,
+    /// How likely anything in the first tier answers.
+    pub(super) chance: Option<f32>,
 }
 
 impl Ranking {
+    /// What the first page says where nothing is likely to answer. A time that is asked for has its own answer.
+    pub(super) fn unlikely(&self, request: &RecallRequest) -> Option<String> {
+        let is_unlikely = self.chance.is_some_and(|chance| chance < ANSWERS_CHANCE_MIN);
+        (is_unlikely && request.offset == 0 && self.time_window.is_none()).then(|| UNLIKELY.to_owned())
+    }
+
     /// A digest of the first tier's order.
     pub(super) fn id(&self) -> Digest {
         self.order_before(self.first)
@@ -137,7 +148,9 @@ impl Memory {
             let breadth = TIERS[ranking.tiers];
             let tier = Box::pin(self.tier(ns, request, query, breadth, &ranking.ranked, warnings)).await?;
             let grown = Arc::make_mut(&mut ranking);
-            grown.is_time_unmatched |= grown.tiers == 0 && tier.is_time_unmatched;
+            if grown.tiers == 0 {
+                (grown.time_window, grown.chance) = (tier.time_window, tier.chance);
+            }
             grown.append(tier.ranked, tier.goes_on);
             asked = asked.or(Some(tier.asked));
             conn = Some(tier.conn);
@@ -150,7 +163,7 @@ impl Memory {
         }
         let conn = match conn {
             Some(conn) => conn,
-            None => self.store.acquire().await?,
+            None => self.store.acquire(ns).await?,
         };
         Ok(Found { ranking, asked, conn })
     }

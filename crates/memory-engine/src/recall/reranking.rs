@@ -77,7 +77,7 @@ impl Memory {
     async fn texts(&self, ns: &Namespace, chosen: &[Ranked]) -> Result<Vec<String>, EngineError> {
         let ids: Vec<PassageId> = chosen.iter().map(|chosen| chosen.passage_id).collect();
         // The connection is given back before the model reads.
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let wanted = Wanted { content: false, events: 0, categories: &[] };
         let hits = hydration::hydrate(&mut conn, ns, &ids, wanted).await?;
         let mut texts: HashMap<PassageId, String> =

@@ -21,9 +21,10 @@ use memory_store::{Conn, Pooled};
 use super::asked_time::{Then, asked_time, prefer, rank_by_time};
 use super::mirrored::warn;
 use super::ranking::Ranked;
-use super::{Explanation, RecallRequest};
+use super::{Explanation, RecallRequest, TimeWindow};
 use crate::error::vector_warning;
 use crate::lexical::{Question, WordHit};
+use crate::resident::Resident;
 use crate::{EngineError, Memory, measures};
 
 /// The most passages that the mirror is asked for.
@@ -38,10 +39,12 @@ pub(super) struct Asked {
     pub(super) named: Vec<i64>,
     /// How many observations the graphs of the namespace have, counted a moment ago.
     pub(super) observations: i64,
+    /// The namespace in memory, where it is.
+    pub(super) resident: Option<Arc<Resident>>,
 }
 
 /// What is looked for, and how widely.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Searching<'a> {
     request: &'a RecallRequest,
     query: &'a str,
@@ -49,6 +52,7 @@ struct Searching<'a> {
     /// Nothing was looked for before.
     is_first: bool,
     observations: i64,
+    resident: Option<Arc<Resident>>,
 }
 
 /// What the arms have brought in.
@@ -69,8 +73,10 @@ pub(super) struct Tier {
     pub(super) ranked: Vec<Ranked>,
     /// An arm has left something out.
     pub(super) goes_on: bool,
-    /// Nothing is of the time asked for.
-    pub(super) is_time_unmatched: bool,
+    /// How a time in the question was understood.
+    pub(super) time_window: Option<TimeWindow>,
+    /// How likely anything of what was found answers.
+    pub(super) chance: Option<f32>,
     /// The connection that was searched on, for what is read next.
     pub(super) conn: Pooled,
 }
@@ -90,6 +96,20 @@ impl Memory {
         Ok(counts)
     }
 
+    /// The namespace in memory, where it is small and there is a model.
+    async fn resident(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        scope: &Scope,
+    ) -> Result<Option<Arc<Resident>>, EngineError> {
+        let Some((_, model)) = self.model.ready().filter(|_| scope.admitted().is_some()) else {
+            return Ok(None);
+        };
+        let current = self.resident.current(&self.store, conn, ns, &model);
+        Ok(measures::stage("resident", current).await?)
+    }
+
     /// Reads the question and looks for its words and names; at the same time has it embedded, and looks for what is
     /// nearest to it. The connection is given back when the words are read: nothing is held while the model runs.
     async fn ask(
@@ -97,14 +117,15 @@ impl Memory {
         ns: &Namespace,
         mut conn: Pooled,
         scope: &Scope,
-        Searching { request, query, breadth, is_first, observations }: Searching<'_>,
+        Searching { request, query, breadth, is_first, observations, resident }: Searching<'_>,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
         let weights = &self.settings.weights;
+        let in_memory = resident.as_deref();
         let words = async move {
             let question = self.read_question(&mut conn, ns, query).await?;
             let by_words = if weights.lexical > 0.0 {
-                question.passages(&mut conn, ns, scope, breadth).await?
+                question.passages(&mut conn, ns, scope, breadth, in_memory).await?
             } else {
                 Vec::new()
             };
@@ -116,7 +137,7 @@ impl Memory {
             let embedded = measures::stage("embed", self.embedded(query, warnings)).await;
             let nearest = match &embedded {
                 Some(embedded) => {
-                    let nearest = self.nearest(ns, scope, embedded, breadth, warnings);
+                    let nearest = self.nearest(ns, (scope, in_memory), embedded, breadth, warnings);
                     measures::stage("vectors", nearest).await?
                 }
                 None => Vec::new(),
@@ -130,7 +151,7 @@ impl Memory {
         if embedded.is_some() && waiting > 0 {
             warn(warnings, &waiting_warning(waiting));
         }
-        Ok((Asked { question, embedded, named, observations }, Found { by_words, nearest }))
+        Ok((Asked { question, embedded, named, observations, resident }, Found { by_words, nearest }))
     }
 
     /// How many passages the question could find by their vectors if these were computed.
@@ -180,7 +201,7 @@ impl Memory {
     pub(super) async fn nearest(
         &self,
         ns: &Namespace,
-        scope: &Scope,
+        (scope, resident): (&Scope, Option<&Resident>),
         embedded: &(Arc<Embedded>, ActiveModel),
         breadth: Breadth,
         warnings: &mut Vec<String>,
@@ -193,7 +214,12 @@ impl Memory {
         let mut limit = breadth.passages;
         loop {
             let mirrored = self.mirrored(ns, scope, embedded, limit, warnings).await?;
-            let mut conn = self.store.acquire().await?;
+            let in_memory = resident.filter(|it| mirrored.is_none() && it.is_of(model)).zip(scope.admitted());
+            if let Some((resident, admitted)) = in_memory {
+                let near = resident.nearest(admitted, vector, breadth);
+                return Ok(near.into_iter().map(|(id, _)| id).collect());
+            }
+            let mut conn = self.store.acquire(ns).await?;
             let near = search::nearest(&mut conn, ns, scope, query, breadth, mirrored.as_deref()).await?;
             drop(conn);
             // Where a few texts take up what the mirror was asked for, it is asked for more.
@@ -229,7 +255,17 @@ impl Memory {
         let query = embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
         let with_states =
             weights.late_interaction > 0.0 && embedded.is_some_and(|(it, _)| !it.tokens.is_empty());
-        let mut candidates = search::candidates(conn, ns, &given, query, with_states).await?;
+        let in_memory = asked.resident.as_ref().and_then(|resident| {
+            let query = query.filter(|query| resident.is_of(query.model));
+            if query.is_none() && embedded.is_some() {
+                return None;
+            }
+            resident.candidates(&given, query.map(|query| query.vector), with_states)
+        });
+        let (mut candidates, others) = in_memory.unwrap_or_else(|| (Vec::new(), given));
+        if !others.is_empty() {
+            candidates.extend(search::candidates(conn, ns, &others, query, with_states).await?);
+        }
         candidates.retain(|candidate| !hit_of(candidate).is_some_and(|hit| before.contains(&hit)));
         let late = match embedded {
             Some((embedded, _)) if with_states => {
@@ -270,12 +306,14 @@ impl Memory {
         before: &[Ranked],
         warnings: &mut Vec<String>,
     ) -> Result<Tier, EngineError> {
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         let counts = self.passage_counts(&mut conn, ns).await?;
         let scope = search::scope(&mut conn, ns, request.filters.clone(), counts.of_revisions).await?;
         let weights = &self.settings.weights;
         let is_first = before.is_empty();
-        let searching = Searching { request, query, breadth, is_first, observations: counts.of_observations };
+        let resident = self.resident(&mut conn, ns, &scope).await?;
+        let searching =
+            Searching { request, query, breadth, is_first, observations: counts.of_observations, resident };
         let (asked, mut found) = self.ask(ns, conn, &scope, searching, warnings).await?;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
         let now = Timestamp::now();
@@ -285,7 +323,7 @@ impl Memory {
             let then = Then { time, filters: &request.filters, breadth };
             self.find_by_time(ns, &asked, then, &mut found, warnings).await?;
         }
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         if request.filters.include_superseded {
             let given: Vec<PassageId> = found
                 .by_words
@@ -306,16 +344,18 @@ impl Memory {
             Some(time) => self.fits(&mut conn, ns, time, &scored).await?,
             None => HashMap::new(),
         };
+        let chance = scored.first().and_then(|scored| scored.fused.chance);
         prefer(&mut scored, &fits);
         let mut ranked = choose(&scored, query, time.as_ref(), now, weights);
         if is_first && self.reranks() && weights.reranker > 0.0 {
             drop(conn);
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
-            conn = self.store.acquire().await?;
+            conn = self.store.acquire(ns).await?;
         }
-        let is_time_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
+        let is_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
+        let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);
-        Ok(Tier { asked, ranked, goes_on, is_time_unmatched, conn })
+        Ok(Tier { asked, ranked, goes_on, time_window, chance, conn })
     }
 }
 

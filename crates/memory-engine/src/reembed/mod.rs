@@ -128,7 +128,7 @@ impl Reembedding {
         } else {
             self.recovery
                 .retry_transient(|| async {
-                    Ok(reembedding::ensure_index(&mut *self.store.acquire().await?, &target).await?)
+                    Ok(reembedding::ensure_index(&mut self.store.for_schema().await?, &target).await?)
                 })
                 .await?;
             self.recovery.retry_transient(|| self.mirror_next_model(&target)).await?;
@@ -178,7 +178,7 @@ impl Reembedding {
             let registered = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut tx = self.store.begin().await?;
+                    let mut tx = self.store.begin_across().await?;
                     match reembedding::register(&mut tx, info).await {
                         Ok(registered) => {
                             tx.commit().await?;
@@ -236,16 +236,17 @@ impl Reembedding {
 
     async fn inactive_models(&self) -> Result<Vec<ActiveModel>, EngineError> {
         self.recovery
-            .retry_transient(|| async { Ok(models::inactive(&mut *self.store.acquire().await?).await?) })
+            .retry_transient(|| async {
+                Ok(models::inactive(&mut *self.store.acquire_across().await?).await?)
+            })
             .await
     }
 
     async fn remove_model(&self, model: &ActiveModel) -> Result<(), EngineError> {
         self.recovery
             .retry_transient(|| async {
-                let mut conn = self.store.acquire().await?;
-                mirrors::retire_model(&mut conn, model.model_id).await?;
-                Ok(reembedding::begin_removal(&mut conn, model).await?)
+                mirrors::retire_model(&mut *self.store.acquire_across().await?, model.model_id).await?;
+                Ok(reembedding::begin_removal(&mut self.store.for_schema().await?, model).await?)
             })
             .await?;
         for _ in 0..REMOVALS_MAX {
@@ -253,7 +254,7 @@ impl Reembedding {
             while let Some(next) = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut conn = self.store.acquire().await?;
+                    let mut conn = self.store.acquire_across().await?;
                     Ok(reembedding::remove_vectors(&mut conn, model.model_id, &position, REMOVED_AT_ONCE)
                         .await?)
                 })
@@ -261,7 +262,7 @@ impl Reembedding {
             {
                 position = next;
             }
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             match reembedding::delete_model(&mut conn, model.model_id).await {
                 // A call that was under way has written one more.
                 Err(StoreError::Conflict) => {}
@@ -278,7 +279,7 @@ async fn switch(
     model: Arc<dyn EmbeddingModel>,
     target: ActiveModel,
 ) -> Result<(Option<ActiveModel>, ModelState), EngineError> {
-    let mut tx = store.begin().await?;
+    let mut tx = store.begin_across().await?;
     let former = reembedding::switch(&mut tx, &target).await?;
     tx.commit().await?;
     Ok((former, current.replace(model, target)))

@@ -68,7 +68,7 @@ impl<'a> Work<'a> {
         (self.total, self.done) = self
             .recovery
             .retry_transient(|| async {
-                Ok(reembedding::coverage(&mut *store.acquire().await?, model_id).await?)
+                Ok(reembedding::coverage(&mut *store.acquire_across().await?, model_id).await?)
             })
             .await?;
         (self.report)(Progress { done: self.done, total: self.total });
@@ -86,7 +86,7 @@ impl<'a> Work<'a> {
             let batch = self
                 .recovery
                 .retry_transient(|| async {
-                    let mut conn = store.acquire().await?;
+                    let mut conn = store.acquire_across().await?;
                     Ok(reembedding::lacking(&mut conn, model_id, &position, BATCH).await?)
                 })
                 .await?;
@@ -169,7 +169,7 @@ impl<'a> Work<'a> {
         let (store, model_id) = (&self.store, self.target.model_id);
         self.recovery
             .retry_transient(|| async {
-                let mut tx = store.begin().await?;
+                let mut tx = store.begin_across().await?;
                 for (ns, (of, vectors)) in &by_namespace {
                     reembedding::hold_revisions(&mut tx, ns, of).await?;
                     passages::write_vectors(&mut tx, ns, model_id, vectors.clone()).await?;

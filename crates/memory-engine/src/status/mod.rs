@@ -145,7 +145,7 @@ impl Memory {
         status: &mut Status,
     ) -> Result<DatabaseReport, EngineError> {
         let started = Instant::now();
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(ns).await?;
         status.counts = Some(stats::counts(&mut conn, ns).await?);
         let latency_ms = started.elapsed().as_secs_f64() * 1e3;
         status.queue = Some(stats::queue(&mut conn, ns).await?);

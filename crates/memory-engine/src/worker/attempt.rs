@@ -176,7 +176,7 @@ impl JobRunner {
                 tracing::info!("the job is gone or belongs to another worker; nothing was written");
                 return Ok(());
             }
-            _ => self.store.acquire().await?,
+            _ => self.store.acquire(&job.namespace).await?,
         };
         let settled = match &error {
             JobError::Lost => Ok(()),

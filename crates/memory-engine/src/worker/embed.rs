@@ -28,7 +28,7 @@ impl JobRunner {
         let (mut from, mut known_rendering) = (0, None);
         loop {
             let (model, active) = self.model.ready().ok_or_else(|| self.no_model())?;
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(ns).await?;
             let (surroundings, rendering) =
                 passages::surroundings(&mut conn, ns, revision_id).await?.ok_or(JobError::Lost)?;
             if known_rendering != Some(rendering) {
@@ -46,7 +46,7 @@ impl JobRunner {
                     .map_err(model_error)?;
             }
             let is_over = is_last || slice.is_over();
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             if is_last {
                 jobs::finish(&mut tx, job).await?;
             } else if is_over {

@@ -33,7 +33,7 @@ impl JobRunner {
         job: &LeasedJob,
         revision_id: RevisionId,
     ) -> Result<(), JobError> {
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire(&job.namespace).await?;
         let source = events::source(&mut conn, &job.namespace, revision_id).await?.ok_or(JobError::Lost)?;
         drop(conn);
         let sources = [source];
@@ -50,7 +50,7 @@ impl JobRunner {
         slice: &Slice,
     ) -> Result<(), JobError> {
         loop {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire(&job.namespace).await?;
             let sources = events::unread_window(
                 &mut conn,
                 &job.namespace,
@@ -63,7 +63,7 @@ impl JobRunner {
             let unread = sources.iter().filter(|s| s.unread).count() as i64;
             let is_last = unread < WINDOW_TURNS;
             if unread == 0 {
-                let mut tx = self.store.begin().await?;
+                let mut tx = self.store.begin(&job.namespace).await?;
                 jobs::finish(&mut tx, job).await?;
                 return Ok(tx.commit().await?);
             }
@@ -123,7 +123,7 @@ impl JobRunner {
     }
 
     async fn renew(&self, job: &LeasedJob) -> Result<(), JobError> {
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(&job.namespace).await?;
         jobs::renew(&mut tx, job, self.settings.lease).await?;
         Ok(tx.commit().await?)
     }
@@ -139,7 +139,7 @@ impl JobRunner {
         let stated = directives::of_sources(sources).await.map_err(|_| {
             JobError::Retry(ErrorCode::Internal, "the search for directives panicked".to_owned())
         })?;
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(&job.namespace).await?;
         match then {
             Then::Finish => jobs::finish(&mut tx, job).await?,
             Then::Yield => jobs::yield_turn(&mut tx, job).await?,

@@ -24,13 +24,13 @@ impl JobRunner {
         slice: &Slice,
     ) -> Result<(), JobError> {
         let ns = &job.namespace;
-        let mut tx = self.store.begin().await?;
+        let mut tx = self.store.begin(ns).await?;
         jobs::renew(&mut tx, job, self.settings.lease).await?;
         index::delete_former(&mut tx, ns, thread_id).await?;
         tx.commit().await?;
         loop {
             let batch = {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire(ns).await?;
                 index::unindexed(&mut conn, ns, thread_id, WORDS_BATCH).await?
             };
             if batch.is_empty() {
@@ -42,7 +42,7 @@ impl JobRunner {
                 (observation.handle, text, lexemes)
             });
             let rendered: Vec<_> = rendered.collect();
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             jobs::renew(&mut tx, job, self.settings.lease).await?;
             index::insert_passages(&mut tx, ns, &rendered).await?;
             tx.commit().await?;
@@ -52,7 +52,7 @@ impl JobRunner {
         loop {
             let (model, active) = self.model.ready().ok_or_else(|| self.no_model())?;
             let batch = {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire(ns).await?;
                 index::without_vector(&mut conn, ns, thread_id, active.model_id, VECTORS_BATCH).await?
             };
             let is_last = (batch.len() as i64) < VECTORS_BATCH;
@@ -62,7 +62,7 @@ impl JobRunner {
                 (id, PassageVector { states: compress(&made.tokens), vector: made.vector })
             });
             let is_over = is_last || slice.is_over();
-            let mut tx = self.store.begin().await?;
+            let mut tx = self.store.begin(ns).await?;
             if is_last {
                 jobs::finish(&mut tx, job).await?;
             } else if is_over {

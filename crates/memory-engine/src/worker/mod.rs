@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use memory_store::jobs::{self, FairScheduler, LeasedJob};
-use memory_store::{Hints, Store, StoreError, Topic};
+use memory_store::{Hints, Store, StoreError, Topic, feed, search};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -21,7 +21,9 @@ use self::running_jobs::RunningJobs;
 use crate::Memory;
 use crate::error::chain;
 use crate::mirror::VectorMirror;
+use crate::push::Push;
 use crate::recovery::Recovery;
+use crate::resident::CHANGES_KEPT_DAYS;
 use crate::settings::EngineSettings;
 use crate::signals::Signals;
 
@@ -45,6 +47,7 @@ pub struct Worker {
     settings: Arc<EngineSettings>,
     signals: Signals,
     mirror: Option<VectorMirror>,
+    push: Push,
     runner: Arc<JobRunner>,
     worker_id: uuid::Uuid,
 }
@@ -66,6 +69,7 @@ impl Worker {
             settings: Arc::clone(&memory.settings),
             signals: memory.signals.clone(),
             mirror: memory.mirror.clone(),
+            push: memory.push(),
             runner: Arc::new(memory.job_runner()),
             worker_id: uuid::Uuid::new_v4(),
         }
@@ -84,6 +88,10 @@ impl Worker {
                         mirror.keep_up_to_date(&stop).await;
                     }
                 }
+            });
+            let pushing = tokio::spawn({
+                let (push, stop) = (self.push.clone(), stop.clone());
+                async move { push.keep_sending(&stop).await }
             });
             let mut is_failing = false;
             let now = Instant::now();
@@ -115,7 +123,7 @@ impl Worker {
                 }
             }
             self.drain(running).await;
-            let _ = mirroring.await;
+            let _ = tokio::join!(mirroring, pushing);
         })
     }
 
@@ -139,7 +147,7 @@ impl Worker {
         if now >= due.leases && !running.is_empty() {
             due.leases = now + LEASES_INTERVAL;
             let asked = async {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire_across().await?;
                 jobs::lost_leases(&mut conn, &running.jobs()).await
             };
             // If the database cannot be asked the jobs go on: without its lease a job writes nothing.
@@ -159,7 +167,7 @@ impl Worker {
         if room.all == 0 {
             return Ok(claimed);
         }
-        let mut conn = self.store.acquire().await?;
+        let mut conn = self.store.acquire_across().await?;
         if room.all > room.long {
             claimed = jobs::claim_short(&mut conn, scheduler, settings.lease, room.all - room.long).await?;
         }
@@ -183,7 +191,7 @@ impl Worker {
         let mut held = running.jobs();
         held.extend_from_slice(more);
         let ended = async {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             jobs::release_unheld(&mut conn, self.worker_id, &held).await
         };
         match ended.await {
@@ -196,7 +204,7 @@ impl Worker {
     }
 
     async fn mend_clock(&self) {
-        let mended = async { jobs::mend_clock(&mut *self.store.acquire().await?).await };
+        let mended = async { jobs::mend_clock(&mut *self.store.acquire_across().await?).await };
         match mended.await {
             Ok(0) => {}
             Ok(jobs) => {
@@ -259,7 +267,7 @@ impl Worker {
         if finished.await.is_err() {
             running.shut_down().await;
         }
-        let Ok(mut conn) = self.store.acquire().await else { return };
+        let Ok(mut conn) = self.store.acquire_across().await else { return };
         for job in running.jobs() {
             // Fails for a job that has ended meanwhile, as it should.
             let _ = jobs::release(&mut conn, &job).await;
@@ -271,7 +279,7 @@ impl Worker {
     pub fn heartbeat(&self) -> BoxFuture<'_, Option<f64>> {
         Box::pin(async move {
             let reported = async {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire_across().await?;
                 jobs::heartbeat(&mut conn, self.worker_id).await
             };
             let reported = reported.await.inspect_err(|error| {
@@ -283,7 +291,9 @@ impl Worker {
 
     async fn sweep(&self) {
         let swept = async {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
+            search::forget_changes(&mut conn, CHANGES_KEPT_DAYS).await?;
+            while feed::sweep(&mut conn).await? as i64 >= feed::AT_ONCE {}
             let mut swept = 0;
             loop {
                 let now = jobs::sweep(&mut conn, ENDED_JOBS_KEPT_DAYS).await?;

@@ -26,14 +26,14 @@ impl JobRunner {
     /// Whether a job is being done or will be due within a minute.
     pub fn has_due_jobs(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
         Box::pin(async move {
-            let mut conn = self.store.acquire().await?;
+            let mut conn = self.store.acquire_across().await?;
             Ok(jobs::any_open(&mut conn).await?)
         })
     }
 
     /// Makes jobs claimable that a killed worker has left; for the only worker of a database.
     pub fn expire_leases(&self) -> BoxFuture<'_, Result<(), EngineError>> {
-        Box::pin(async move { Ok(jobs::expire_leases(&mut *self.store.acquire().await?).await?) })
+        Box::pin(async move { Ok(jobs::expire_leases(&mut *self.store.acquire_across().await?).await?) })
     }
 
     /// Does every job that is due, one after the other; gives how many. Makes a test or a command that must not end
@@ -42,7 +42,7 @@ impl JobRunner {
         Box::pin(async move {
             let mut done = 0;
             loop {
-                let mut conn = self.store.acquire().await?;
+                let mut conn = self.store.acquire_across().await?;
                 let claimed = jobs::claim(&mut conn, self.settings.lease, 8).await?;
                 drop(conn);
                 if claimed.is_empty() {

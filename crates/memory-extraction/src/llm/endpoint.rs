@@ -3,10 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use memory_core::Invalid;
+use memory_network::{Place, place_of};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
-
-use super::address::{Place, place_of};
 
 const CHAT_PATH: &str = "/chat/completions";
 

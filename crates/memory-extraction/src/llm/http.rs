@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use memory_core::Invalid;
+use memory_network::{encryption, system_roots};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, redirect, retry};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::RootCertStore;
 
 use super::endpoint::Endpoint;
 
@@ -67,7 +68,11 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(endpoint: Endpoint, key: Option<Key>, timeout: Duration) -> Result<Self, Invalid> {
-        let roots = if endpoint.is_tls() { system_roots()? } else { RootCertStore::empty() };
+        let roots = if endpoint.is_tls() {
+            system_roots("the language model's address")?
+        } else {
+            RootCertStore::empty()
+        };
         Self::with_roots(endpoint, key, timeout, roots)
     }
 
@@ -162,27 +167,6 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
         Err(_) => httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default(),
     };
     Some(wait.clamp(Duration::from_secs(1), RETRY_AFTER_MAX))
-}
-
-fn system_roots() -> Result<RootCertStore, Invalid> {
-    let mut roots = RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    if roots.is_empty() {
-        return Err(Invalid::new(
-            "the language model's address is https, and this machine has no certificate authorities: \
-             install the package ca-certificates, or name a file of them in SSL_CERT_FILE",
-        ));
-    }
-    Ok(roots)
-}
-
-fn encryption(roots: RootCertStore) -> Result<ClientConfig, Invalid> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    Ok(ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Invalid(format!("TLS cannot be used: {error}")))?
-        .with_root_certificates(roots)
-        .with_no_client_auth())
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //!
 //! The text goes out in windows of numbered sentences; what comes back is believed only as far as the text bears it out.
 
-mod address;
 mod answer;
 mod breaker;
 mod cast;

@@ -8,6 +8,7 @@ use rustix::fs::{Mode, OFlags};
 
 use super::account::Account;
 use crate::own_folder::{OwnFolder, users};
+use crate::row_security::RUNTIME_ROLE;
 
 /// More than any of these files has.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
@@ -18,15 +19,15 @@ fn rules(account: &Account) -> [(&'static str, String); 2] {
     let note = "# Written by remembrancer at each start.\n";
     let root = users().find(|user| user.uid == 0).map_or_else(|| "root".to_owned(), |user| user.name);
     let (method, map) = if account.is_left_to {
-        ("peer map=remembrancer", format!("remembrancer \"{root}\" postgres\n"))
+        let lines = ["postgres", RUNTIME_ROLE].map(|role| format!("remembrancer \"{root}\" {role}\n"));
+        ("peer map=remembrancer", lines.concat())
     } else {
         ("trust", String::new())
     };
-    [
-        // Backups are read as replicas are.
-        ("pg_hba.conf", format!("{note}local all postgres {method}\nlocal replication postgres {method}\n")),
-        ("pg_ident.conf", format!("{note}{map}")),
-    ]
+    // Statements run as a role that owns nothing; backups are read as replicas are.
+    let logins = [("all", "postgres"), ("all", RUNTIME_ROLE), ("replication", "postgres")];
+    let logins = logins.map(|(what, role)| format!("local {what} {role} {method}\n"));
+    [("pg_hba.conf", format!("{note}{}", logins.concat())), ("pg_ident.conf", format!("{note}{map}"))]
 }
 
 /// Puts the rules into the data folder; says whether others were there.

@@ -8,8 +8,8 @@ use rustix::fs::{CWD, RenameFlags};
 
 use super::backup::{BackupFailure, run};
 use super::{EmbeddedPostgres, free_bytes};
-use crate::StoreError;
 use crate::inventory::{self, Change};
+use crate::{StoreError, row_security};
 
 /// Where the new data is made.
 const NEXT: &str = "next";
@@ -88,6 +88,10 @@ impl EmbeddedPostgres {
         let before = inventory::count_rows(&mut conn).await?;
         drop(conn);
         next.start().await.map_err(BackupFailure::from)?;
+        // The dump names it in what it grants; roles are not in it.
+        let mut conn = inventory::look_at(&next.url()).await?;
+        row_security::make_role(&mut conn, true).await?;
+        drop(conn);
         // Ours, so that no other user reads it; the folder of the server's user is open to us.
         let dump = next.home.join("dump");
         let mut dumping = self.own_command("pg_dump");

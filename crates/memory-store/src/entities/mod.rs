@@ -2,6 +2,8 @@
 
 pub mod decisions;
 mod merging;
+pub mod picture;
+pub mod portrait;
 mod read;
 mod resolve;
 pub mod review;

@@ -41,6 +41,8 @@ pub struct JobFilter {
     pub kind: Option<JobKind>,
     pub code: Option<ErrorCode>,
     pub ids: Option<Vec<JobId>>,
+    /// Only those with a smaller number.
+    pub before: Option<JobId>,
 }
 
 impl JobFilter {
@@ -60,7 +62,7 @@ pub async fn list(conn: &mut Conn, filter: &JobFilter, limit: i64) -> Result<Vec
              select * from event_jobs
              where ($1::text is null or namespace = $1) and ($2::text is null or status = $2)
                and ($3::text is null or kind = $3) and ($4::text is null or last_error_code = $4)
-               and ($5::bigint[] is null or job_id = any($5))
+               and ($5::bigint[] is null or job_id = any($5)) and ($7::bigint is null or job_id < $7)
              order by job_id desc
              limit $6
          ) j
@@ -75,6 +77,7 @@ pub async fn list(conn: &mut Conn, filter: &JobFilter, limit: i64) -> Result<Vec
     .bind(filter.code.map(ErrorCode::as_str))
     .bind(filter.ids())
     .bind(limit)
+    .bind(filter.before.map(|id| id.0))
     .fetch_all(conn)
     .await?;
     rows.iter().map(job_row).collect()
@@ -104,6 +107,36 @@ fn job_row(row: &sqlx::postgres::PgRow) -> Result<JobRow, StoreError> {
         conversation_id: row.try_get("conversation_id")?,
         thread: row.try_get("thread")?,
     })
+}
+
+/// How many jobs of a kind are in a state, and since when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JobGroup {
+    pub kind: String,
+    pub state: String,
+    pub count: i64,
+    pub oldest_seconds: f64,
+}
+
+row!(JobGroup { kind, state, count, oldest_seconds });
+
+/// Jobs that are not done, by state and kind: each state is read by an index of its own.
+pub async fn groups(conn: &mut Conn, ns: &Namespace) -> Result<Vec<JobGroup>, StoreError> {
+    Ok(sqlx::query_as(
+        "select kind, state, count(*) as count,
+                greatest(0, extract(epoch from now() - min(created_at)))::float8 as oldest_seconds
+         from (select kind, 'PENDING' as state, created_at from event_jobs
+               where lane = any('{0,1,2,3}') and namespace = $1 and status = 'PENDING'
+               union all
+               select kind, 'PROCESSING', created_at from event_jobs where namespace = $1 and status = 'PROCESSING'
+               union all
+               select kind, 'FAILED', created_at from event_jobs where namespace = $1 and status = 'FAILED') j
+         group by 1, 2
+         order by array_position('{PROCESSING,PENDING,FAILED}'::text[], state), 1",
+    )
+    .bind(ns.as_str())
+    .fetch_all(conn)
+    .await?)
 }
 
 /// What became of the wish to try a job again.

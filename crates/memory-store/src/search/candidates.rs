@@ -128,7 +128,7 @@ pub async fn current_of(
     Ok(ids.into_iter().map(PassageId).collect())
 }
 
-fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
+pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
     let revision_id: Option<i64> = row.try_get("revision_id")?;
     let owner = match revision_id {
         None => Owner::Observation(row.try_get("observation")?),

@@ -3,6 +3,7 @@
 mod candidates;
 mod emptied;
 mod nearest;
+mod resident;
 mod told;
 mod waiting;
 mod words;
@@ -18,9 +19,13 @@ use sqlx::{Postgres, QueryBuilder, Row};
 pub use candidates::{Candidate, Owner, candidates, current_of};
 pub use emptied::{Ranges, distinct_values, is_met, ranges};
 pub use nearest::{QueryVector, nearest};
+pub use resident::{Changes, Horizon, IndexedPassage, changed_since, forget_changes, passages_of, read_all};
 pub use told::{Told, first_passages, following, told};
 pub use waiting::without_vector;
-pub use words::{WordCounts, WordMatch, WordSearch, common_lexemes, corpus_stats, count_words, with_words};
+pub use words::{
+    WEIGHED_OF_TEXT_MAX, WordCounts, WordMatch, WordSearch, common_lexemes, corpus_stats, count_words,
+    with_words,
+};
 
 use crate::{Conn, StoreError};
 
@@ -139,6 +144,14 @@ pub(crate) enum Of {
     },
 }
 
+/// Of a namespace's revisions those that a search may answer with.
+#[derive(Debug, Clone, Copy)]
+pub enum Admitted<'a> {
+    All,
+    Latest,
+    Listed(&'a [i64]),
+}
+
 /// The passages in the scope, where they are few.
 #[derive(Debug, Clone)]
 enum Members {
@@ -161,6 +174,17 @@ impl Scope {
     /// What it is a part of, whatever is in it.
     pub(crate) fn of(&self) -> &Of {
         &self.of
+    }
+
+    /// The revisions that are in it, where it is small and one of revisions.
+    pub fn admitted(&self) -> Option<Admitted<'_>> {
+        match (&self.members, &self.of) {
+            (Members::Revisions(ids), _) => Some(Admitted::Listed(ids)),
+            (Members::Unlisted, Of::Revisions(filters)) if self.exact && !filters.narrow() => {
+                Some(if filters.include_superseded { Admitted::All } else { Admitted::Latest })
+            }
+            _ => None,
+        }
     }
 
     /// Every vector in it is compared.

@@ -6,7 +6,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row};
 
 use super::Scope;
-use crate::passages::{any_of_literal, lexeme_key};
+use crate::passages::any_of_literal;
 use crate::{Conn, StoreError};
 
 /// A document frequency is counted up to here; a word this common weighs next to nothing.
@@ -16,7 +16,7 @@ const PASSAGES_COUNTED_TO: i64 = 20_000;
 /// The most passages that are looked at for one question.
 const LOOKED_AT_MAX: usize = 1_000;
 /// How many of one text are weighed exactly.
-const WEIGHED_OF_TEXT_MAX: usize = 8;
+pub const WEIGHED_OF_TEXT_MAX: usize = 8;
 /// When one text has more of the passages looked at, some of every text are looked for.
 const CROWD: i64 = 64;
 /// Among how many passages some of every text are looked for.
@@ -138,7 +138,7 @@ fn statement(
 
 /// Up to `limit` passages of the scope that have any of the wanted lexemes.
 fn push_matching(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, scope: &Scope, limit: usize) {
-    statement.push("from asked a, passage p where p.lex @@ a.any and p.namespace = ");
+    statement.push("from asked a, searched_passage p where p.lex @@ a.any and p.namespace = ");
     statement.push_bind(ns.as_str().to_owned());
     scope.push_condition(statement, ns, "p");
     statement.push(format!(" limit {limit}"));
@@ -190,7 +190,7 @@ pub async fn count_words(
     let (newer, newest, counts): (i64, i64, Vec<i64>) = sqlx::query_as(
         "select (select count(*) from (select from passage where namespace = $1 and passage_id > $2 limit $3) newer),
                 coalesce((select max(passage_id) from passage where namespace = $1), 0),
-                array(select (select count(*) from (select from passage p where p.lex @@ u.lexeme::tsquery limit $5) counted)
+                array(select (select count(*) from (select from searched_passage p where p.lex @@ u.lexeme::tsquery limit $5) counted)
                       from unnest($4::text[]) with ordinality u (lexeme, n)
                       order by u.n)",
     )
@@ -224,20 +224,10 @@ pub async fn corpus_stats(conn: &mut Conn, ns: &Namespace) -> Result<CorpusStats
     Ok(CorpusStats { passages: passages as f32, mean_length: row.try_get("mean_length")? })
 }
 
-/// In how many passages the commonest lexemes of the namespace occur, as the database estimates it when it
+/// In how many passages the commonest lexemes of the connection's namespace occur, as the database estimates it when it
 /// analyses the table; of a table that it has not analysed it says nothing.
-pub async fn common_lexemes(conn: &mut Conn, ns: &Namespace) -> Result<Vec<(String, f32)>, StoreError> {
-    Ok(sqlx::query_as(
-        "select substr(common.lexeme, length($1) + 1), (common.share * c.reltuples)::real
-         from pg_stats s
-         join pg_class c on c.oid = 'passage'::regclass
-         cross join lateral unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) common (lexeme, share)
-         where s.schemaname = c.relnamespace::regnamespace::text and s.tablename = 'passage' and s.attname = 'lex'
-           and starts_with(common.lexeme, $1)",
-    )
-    .bind(lexeme_key(ns))
-    .fetch_all(conn)
-    .await?)
+pub async fn common_lexemes(conn: &mut Conn) -> Result<Vec<(String, f32)>, StoreError> {
+    Ok(sqlx::query_as("select lexeme, passages from common_lexemes()").fetch_all(conn).await?)
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ with owner as (
     union all
     select 3, case
         when name = '_sqlx_migrations'::regclass::text then format('grant select on %s to %I', name, $1)
+        when relkind = 'v' then format('grant select on %s to %I', name, $1)
         when relkind = 'S' then format('grant usage, select, update on sequence %s to %I', name, $1)
         else format('grant select, insert, update, delete on %s to %I', name, $1)
     end

@@ -9,24 +9,43 @@ with matching as materialized (
              or exists (select from entity_alias a
                         where a.namespace = $1 and a.entity_id = t.entity_id and position($3 in a.normalised) > 0))
     group by 1
+), mentioned as materialized (
+    select entity_id, count(*) as mentions from entity_mention where namespace = $1 group by entity_id
 ), counted as materialized (
     select m.root,
-        (select count(*) from (
-            select distinct e.revision_id, e.start_char, e.end_char from entity_mention e
-            where e.namespace = $1 and e.entity_id in (
-                select m.root
-                union all
-                select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) mentions) as mention_count,
+        -- Only where others are merged into it may two of its mentions be of the same words.
+        case when exists (select from entity s where s.namespace = $1 and s.canonical_id = m.root)
+             then (select count(*) from (
+                       select distinct e.revision_id, e.start_char, e.end_char from entity_mention e
+                       where e.namespace = $1 and e.entity_id in (
+                           select m.root
+                           union all
+                           select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) mentions)
+             else coalesce(n.mentions, 0) end as mention_count,
         count(*) over () as total
-    from matching m
+    from matching m left join mentioned n on n.entity_id = m.root
 )
 select c.total, t.entity_id, t.name, t.entity_type, c.mention_count,
-    array(select min(a.alias) from entity_alias a
-          where a.namespace = $1 and a.normalised <> t.normalised and a.entity_id in (
-              select t.entity_id
+    -- From one name to the next in the index: an entity has a row for each text that names it.
+    array(with recursive own as materialized (
+              select t.entity_id as member
               union all
-              select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = t.entity_id)
-          group by a.normalised order by 1 limit 20) as aliases,
+              select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = t.entity_id
+          ), named (member, normalised, alias) as (
+              select o.member, f.normalised, f.alias
+              from own o
+              cross join lateral (select normalised, alias from entity_alias
+                                  where namespace = $1 and entity_id = o.member
+                                  order by normalised, revision_id limit 1) f
+              union all
+              select n.member, f.normalised, f.alias
+              from named n
+              cross join lateral (select normalised, alias from entity_alias
+                                  where namespace = $1 and entity_id = n.member and normalised > n.normalised
+                                  order by normalised, revision_id limit 1) f
+          )
+          select min(n.alias) from named n where n.normalised <> t.normalised
+          group by n.normalised order by 1 limit 20) as aliases,
     (select coalesce(json_agg(json_build_object('id', s.entity_id, 'name', s.name, 'into', s.merged_into)
                               order by s.entity_id), '[]'::json)
      from entity s where s.namespace = $1 and s.canonical_id = t.entity_id) as merged,

@@ -122,8 +122,8 @@ impl Store {
         prefix: &str,
         anew: bool,
     ) -> Result<Mirror, StoreError> {
-        ensure_order(&mut *self.acquire().await?).await?;
-        let mut tx = self.begin().await?;
+        ensure_order(&mut self.for_schema().await?).await?;
+        let mut tx = self.begin_across().await?;
         lock_mirrors(&mut tx).await?;
         let known = all(&mut tx).await?.into_iter().filter(|m| m.model_id == Some(model.model_id));
         let live: Vec<Mirror> = known.filter(|m| m.state != MirrorState::Retired).collect();
@@ -153,7 +153,7 @@ impl Store {
     /// Nothing is mirrored any more: what waits is dropped, and nothing more is queued. Collections are deleted when their
     /// server can be reached.
     pub async fn end_mirroring(&self) -> Result<bool, StoreError> {
-        let mut tx = self.begin().await?;
+        let mut tx = self.begin_across().await?;
         lock_mirrors(&mut tx).await?;
         watch(&mut tx, false).await?;
         let ended = sqlx::query(

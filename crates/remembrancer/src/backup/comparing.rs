@@ -75,7 +75,7 @@ pub(super) async fn compare_archives(
     postgres: &EmbeddedPostgres,
     manifest: &Manifest,
 ) -> anyhow::Result<(usize, i64)> {
-    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
+    let store = Store::open_embedded(postgres, CONNECTIONS).await?;
     let mut whole = Whole::of(&store).await?;
     let mut found = BTreeMap::new();
     for ns in whole.namespaces().await? {

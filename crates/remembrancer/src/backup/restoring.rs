@@ -225,7 +225,7 @@ async fn build(
         return Ok(postgres.take_over(&postgres.staging())?);
     }
     postgres.start().await?;
-    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
+    let store = Store::open_embedded(postgres, CONNECTIONS).await?;
     let memory = Memory::new(store, settings.extractor()?, settings.engine());
     let importing = async {
         for one in &manifest.namespaces {
@@ -259,8 +259,8 @@ async fn probe(
     notes: &mut Vec<String>,
 ) -> anyhow::Result<usize> {
     // As the server will when it first starts on it.
-    let store = Store::open(&postgres.url(), CONNECTIONS).await?;
-    let probes = inventory::probes(&mut *store.acquire().await?).await?;
+    let store = Store::open_embedded(postgres, CONNECTIONS).await?;
+    let probes = inventory::probes(&mut *store.acquire_across().await?).await?;
     let memory = Memory::new(store.clone(), settings.extractor()?, settings.engine());
     if let Err(error) = adopt_model(settings, &store, &memory).await {
         notes.push(format!("asked without the embedding model: {error:#}"));

@@ -135,6 +135,7 @@ pub(crate) async fn keep_to_schedule(
                 RETRY_INTERVAL
             }
         };
+        memory.note_backup(Shelf::list(&folder).first().map(|newest| newest.manifest.created_at));
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(pause) => {}
@@ -150,7 +151,7 @@ async fn when_due(
 ) -> anyhow::Result<Option<Taken>> {
     let kind = if source.postgres.is_some() { Kind::Physical } else { Kind::Logical };
     let interval = SignedDuration::from_hours(i64::from(settings.backup_interval_hours));
-    let ours = inventory::source(&mut *source.store.acquire().await?).await;
+    let ours = inventory::source(&mut *source.store.acquire_across().await?).await;
     let is_like =
         |found: &StoredBackup| found.manifest.kind == kind && found.manifest.database.source == ours;
     let mut known = Shelf::list(folder).into_iter().filter(is_like);

@@ -65,25 +65,21 @@ pub(crate) async fn run(settings: &Settings, args: BackupArgs) -> anyhow::Result
 }
 
 async fn take(settings: &Settings, shelf: &Shelf, logical: bool) -> anyhow::Result<Taken> {
-    let (url, embedded, _held) = match &settings.store.database_url {
-        Some(url) => (url.clone(), None, None),
+    let connections = settings.store.database_connections;
+    let (store, _held) = match &settings.store.database_url {
+        Some(url) => (Store::attach(url, connections).await?, None),
         None => {
             let held = Held::of(settings).await?;
             let postgres = held_postgres(settings)?;
-            (postgres.url(), Some(postgres), Some(held))
+            if !logical {
+                return backup::physical(&postgres, &settings.model, shelf, Reason::Asked).await;
+            }
+            (Store::attach_embedded(&postgres, connections).await?, Some(held))
         }
     };
-    match embedded {
-        Some(postgres) if !logical => {
-            backup::physical(&postgres, &settings.model, shelf, Reason::Asked).await
-        }
-        _ => {
-            let store = Store::attach(&url, settings.store.database_connections).await?;
-            let taken = backup::logical(&store, &settings.model, shelf, Reason::Asked).await;
-            store.close().await;
-            taken
-        }
-    }
+    let taken = backup::logical(&store, &settings.model, shelf, Reason::Asked).await;
+    store.close().await;
+    taken
 }
 
 fn summary(taken: &Taken, removed: &[PathBuf], seconds: f64) -> Value {

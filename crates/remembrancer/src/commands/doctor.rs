@@ -12,11 +12,12 @@ use memory_language::text::counted;
 use memory_store::embedded::{EmbeddedPostgres, disk_of};
 use memory_store::health::{Examined, examine};
 use memory_store::own_folder::user_name;
+use memory_store::row_security::RowSecurity;
 use serde::Serialize;
 use serde_json::json;
 
-use super::health;
 use super::print::{Style, printable};
+use super::{health, hook};
 use crate::settings::{ListenSettings, Settings, open_secrets, token};
 use crate::setup::{Component, Components, cannot_run_postgres};
 
@@ -84,6 +85,7 @@ pub(crate) async fn run(
     found.push(of_model(settings, &components));
     found.extend(of_database(settings, &components).await);
     found.push(of_port(&listen.bind).await);
+    found.extend(hook::files::report(&data_dir).map(|report| of_hooks(&report)));
     let has_failed = found.iter().any(|finding| finding.verdict == Verdict::Failed);
     if args.json {
         let report = json!({ "version": env!("CARGO_PKG_VERSION"), "healthy": !has_failed, "checks": found });
@@ -179,6 +181,24 @@ fn is_missing(components: &Components, component: Component) -> Option<String> {
         .into_iter()
         .find(|missing| missing.component == component)
         .map(|missing| missing.to_string())
+}
+
+/// What the hooks of agents came to, as far as their log goes back.
+fn of_hooks(report: &hook::files::Report) -> Finding {
+    const CHECK: &str = "hooks";
+    let waiting = match report.waiting {
+        0 => String::new(),
+        n => format!("; {} to be sent", counted(n as i64, "session")),
+    };
+    let runs = counted(report.runs as i64, "line");
+    match &report.last_trouble {
+        None => fine(CHECK, format!("{runs} in their log, no trouble{waiting}")),
+        Some(last) => doubtful(
+            CHECK,
+            format!("{runs} in their log, {} with trouble{waiting}; the last: {last}", report.troubles),
+            "Nothing was held up. If it goes on, see `remembrancer status`; what was not sent is sent with the next hook.",
+        ),
+    }
 }
 
 async fn of_postgres(components: &Components) -> Finding {
@@ -287,6 +307,7 @@ fn of_examined(examined: &Examined) -> Vec<Finding> {
             "The next start of the server makes up for it.",
         ),
     });
+    found.extend(examined.row_security.as_ref().map(of_row_security));
     let off = ahead_seconds.abs();
     let way = if *ahead_seconds < 0.0 { "behind" } else { "ahead of" };
     let detail = format!("the database's is {off:.1} s {way} this machine's");
@@ -297,6 +318,22 @@ fn of_examined(examined: &Examined) -> Vec<Finding> {
         _ => fine("clock", detail),
     });
     found
+}
+
+/// Whether the database itself keeps namespaces apart.
+fn of_row_security(found: &RowSecurity) -> Finding {
+    const CHECK: &str = "namespaces";
+    match found {
+        RowSecurity::On { role } => fine(
+            CHECK,
+            format!("row-level security of the database keeps them apart as well: statements run as {role}"),
+        ),
+        RowSecurity::Off { role, why } => doubtful(
+            CHECK,
+            format!("only the program keeps them apart: row-level security does not bind the role {role}"),
+            *why,
+        ),
+    }
 }
 
 /// The process that listens there must be ours.
@@ -341,6 +378,7 @@ mod tests {
             ahead_seconds: 0.1,
             model: Some("m".to_owned()),
             bytes: 5 << 20,
+            row_security: None,
         }
     }
 
@@ -353,6 +391,9 @@ mod tests {
         assert_eq!(verdicts(&late), [Verdict::Warning, Verdict::Failed]);
         let newer = Examined { ahead_seconds: 10.0, foreign_migrations: 2, ..examined() };
         assert_eq!(verdicts(&newer), [Verdict::Failed, Verdict::Warning]);
+        let off = RowSecurity::Off { role: "me".to_owned(), why: "it owns the tables" };
+        let unbound = Examined { row_security: Some(off), ..examined() };
+        assert_eq!(verdicts(&unbound), [Verdict::Ok, Verdict::Warning, Verdict::Ok]);
     }
 
     #[test]

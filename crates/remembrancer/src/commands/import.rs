@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use clap::Args;
+use memory_agents::history::Format;
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_engine::archive::{ArchiveImported, Tally};
@@ -18,6 +19,7 @@ use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader};
 
 use super::export::graph_scope;
+use super::import_history::{self, History};
 use super::print::printable;
 use super::transfer_bar;
 use crate::daemon::Signals;
@@ -31,8 +33,17 @@ const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The file to read; standard input when it is - or left out
-    file: Option<PathBuf>,
+    /// The file to read; standard input when it is - or left out. With --from files or folders, one or more
+    files: Vec<PathBuf>,
+    /// What it is that other programs wrote: chatgpt, claude, claude-code, codex, opencode, mem0, zep, mcp-memory-service, basic-memory, obsidian or server-memory
+    #[arg(long, value_name = "FORMAT", conflicts_with = "graph")]
+    from: Option<Format>,
+    /// Say what would be stored, store nothing
+    #[arg(long, requires = "from")]
+    dry_run: bool,
+    /// With --from, a word to find the texts by; may be given several times
+    #[arg(long = "tag", value_name = "TAG", requires = "from")]
+    tags: Vec<String>,
     /// It is a knowledge graph, in the format of the reference memory server
     #[arg(long)]
     graph: bool,
@@ -45,8 +56,21 @@ pub(crate) struct ImportArgs {
 }
 
 pub(crate) async fn run(settings: &Settings, args: ImportArgs) -> anyhow::Result<ExitCode> {
+    let is_graph = args.graph || args.from == Some(Format::ServerMemory);
+    if let Some(format) = args.from.filter(|_| !is_graph) {
+        let history =
+            History { format, files: args.files, tags: args.tags, dry_run: args.dry_run, as_json: args.json };
+        return import_history::run(settings, history).await;
+    }
+    if args.dry_run {
+        bail!("a graph is imported whole or not at all; leave --dry-run out");
+    }
+    if args.files.len() > 1 {
+        bail!("give one file; --from takes several");
+    }
+    let file = args.files.first().map(PathBuf::as_path);
     let namespace = settings.namespace()?;
-    let scope = if args.graph { Some(graph_scope(args.thread.as_deref())?) } else { None };
+    let scope = if is_graph { Some(graph_scope(args.thread.as_deref())?) } else { None };
     let mut signals = Signals::new()?;
     let bar = transfer_bar("bytes", false);
     let report = |at: Progress| {
@@ -54,7 +78,7 @@ pub(crate) async fn run(settings: &Settings, args: ImportArgs) -> anyhow::Result
         bar.set_position(at.done);
     };
     let importing = async {
-        let (mut file, length) = opened(args.file.as_deref()).await?;
+        let (mut file, length) = opened(file).await?;
         with_memory(settings, async |open| {
             import(&open.memory, &namespace, scope.as_ref(), &mut file, length, &report).await
         })

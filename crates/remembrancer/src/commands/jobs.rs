@@ -117,7 +117,7 @@ pub(crate) async fn run(settings: &Settings, args: JobsArgs) -> anyhow::Result<E
     match args.command {
         JobsCommand::List(ListArgs { state, kind, code, limit, scope }) => {
             let namespace = scope.namespace(settings)?;
-            let filter = JobFilter { namespace, state, kind, code, ids: None };
+            let filter = JobFilter { namespace, state, kind, code, ids: None, before: None };
             let listing = with_memory(settings, async |open| {
                 Ok(open.memory.operations().list_jobs(&filter, i64::from(limit) + 1).await?)
             });

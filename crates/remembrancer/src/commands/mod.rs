@@ -2,19 +2,24 @@
 
 pub(crate) mod audit;
 pub(crate) mod backup;
+pub(crate) mod briefing;
 pub(crate) mod doctor;
 pub(crate) mod entities;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod graph_files;
 pub(crate) mod health;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod import_folder;
+mod import_history;
+pub(crate) mod install;
 pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod migrate;
 pub(crate) mod mirror;
 mod one_of;
+pub(crate) mod password;
 pub(crate) mod print;
 pub(crate) mod reembed;
 pub(crate) mod reextract;
@@ -25,7 +30,9 @@ pub(crate) mod shell;
 pub(crate) mod stdio;
 pub(crate) mod stop;
 mod text_file;
+pub(crate) mod tokens;
 pub(crate) mod verbs;
+pub(crate) mod webhooks;
 
 use std::fmt::Write;
 use std::io::IsTerminal;

@@ -21,8 +21,12 @@ pub(crate) async fn run(
     // First of all: a signal that comes now is not lost, and does not kill.
     let signals = Signals::new()?;
     tools.check()?;
+    listen.oauth.check()?;
     warn_of_open_secrets();
+    let shown_settings = settings.shown(&listen);
     let options = ListenOptions {
+        dashboard: listen.dashboard == "on",
+        shown_settings,
         bind: listen.bind,
         allowed_hosts: listen.allowed_hosts,
         token: token()?,
@@ -33,6 +37,7 @@ pub(crate) async fn run(
         connections_per_address: listen.connections_per_address as usize,
         requests_per_minute: listen.requests_per_minute,
         metrics_bind: listen.metrics_bind.filter(|bind| !bind.trim().is_empty()),
+        oauth: listen.oauth,
     };
     let needs_postgres = settings.store.database_url.is_none();
     let paths = InstancePaths::of(&settings)?;
@@ -83,7 +88,7 @@ async fn attach(
     options: ListenOptions,
 ) -> anyhow::Result<ExitCode> {
     let (read, mut write) = paths.connect_or_start(settings).await?.into_split();
-    send_line(&mut write, &ClientRequest::Listen(options)).await?;
+    send_line(&mut write, &ClientRequest::Listen(Box::new(options))).await?;
     let mut lines = BufReader::new(read).lines();
     match lines.next_line().await?.map(|line| serde_json::from_str(&line)).transpose()? {
         Some(ListenReply::Listening(address)) => {

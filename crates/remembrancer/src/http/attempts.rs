@@ -13,6 +13,8 @@ use memory_core::access::GivenKey;
 /// Keys of one address that are looked up at once, and then one a second.
 const BURST: NonZeroU32 = NonZeroU32::new(100).expect("more than none");
 const A_SECOND: NonZeroU32 = NonZeroU32::new(1).expect("more than none");
+/// Passwords of one address at once and a minute: each is worth guessing, and costs 19 MiB and tens of milliseconds.
+const PASSWORDS: NonZeroU32 = NonZeroU32::new(10).expect("more than none");
 /// How many addresses, and how many keys, are remembered.
 const REMEMBERED_MAX: usize = 10_000;
 
@@ -20,13 +22,15 @@ const REMEMBERED_MAX: usize = 10_000;
 /// client do not keep out the others.
 pub(super) struct Attempts {
     strangers: DefaultKeyedRateLimiter<IpAddr>,
+    passwords: DefaultKeyedRateLimiter<IpAddr>,
     right: Mutex<HashSet<GivenKey>>,
 }
 
 impl Default for Attempts {
     fn default() -> Self {
         let quota = Quota::per_second(A_SECOND).allow_burst(BURST);
-        Self { strangers: RateLimiter::keyed(quota), right: Mutex::default() }
+        let passwords = RateLimiter::keyed(Quota::per_minute(PASSWORDS));
+        Self { strangers: RateLimiter::keyed(quota), passwords, right: Mutex::default() }
     }
 }
 
@@ -36,12 +40,12 @@ impl Attempts {
         if key.is_some_and(|key| self.right().contains(key)) {
             return Ok(());
         }
-        if self.strangers.len() > REMEMBERED_MAX {
-            self.strangers.retain_recent();
-        }
-        self.strangers
-            .check_key(&network(peer))
-            .map_err(|until| until.wait_time_from(DefaultClock::default().now()))
+        count(&self.strangers, peer)
+    }
+
+    /// Counts a password, right or wrong; an error is how long to wait before the next.
+    pub(super) fn begin_password(&self, peer: IpAddr) -> Result<(), Duration> {
+        count(&self.passwords, peer)
     }
 
     pub(super) fn was_right(&self, key: &GivenKey) {
@@ -62,6 +66,14 @@ impl Attempts {
     fn right(&self) -> MutexGuard<'_, HashSet<GivenKey>> {
         self.right.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn count(limiter: &DefaultKeyedRateLimiter<IpAddr>, peer: IpAddr) -> Result<(), Duration> {
+    if limiter.len() > REMEMBERED_MAX {
+        limiter.retain_recent();
+    }
+    let checked = limiter.check_key(&network(peer));
+    checked.map_err(|until| until.wait_time_from(DefaultClock::default().now()))
 }
 
 /// Whoever has one IPv6 address has the 2^64 of its network.
@@ -99,6 +111,14 @@ mod tests {
         assert!(attempts.begin(Some(&key(2)), other).is_ok());
         attempts.was_wrong(&key(1));
         assert!(attempts.begin(Some(&key(1)), stranger).is_err());
+    }
+
+    #[test]
+    fn passwords_have_to_wait_sooner_than_keys() {
+        let (attempts, one) = (Attempts::default(), address("192.0.2.1"));
+        let admitted = (0..1_000).filter(|_| attempts.begin_password(one).is_ok()).count();
+        assert!((10..15).contains(&admitted), "{admitted}");
+        assert!(attempts.begin_password(address("192.0.2.2")).is_ok());
     }
 
     #[test]

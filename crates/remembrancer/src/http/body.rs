@@ -74,6 +74,27 @@ impl From<Refused> for Response {
     }
 }
 
+/// Reads the body of a page's request within the same limits; what it is, the page looks at.
+pub(super) async fn take_in_of_page(mut request: Request, next: Next) -> Response {
+    let connection = request.extensions_mut().remove::<Arc<Connection>>();
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let (bytes, held) = match read(&parts.headers, body, None).await {
+        Ok(read) => read,
+        Err(refused) => {
+            let mut response = (refused.status, refused.reason).into_response();
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            return response;
+        }
+    };
+    let answering = connection.map(Connection::answering);
+    let response = next.run(Request::from_parts(parts, bytes.into())).await;
+    drop(held);
+    response.map(|body| Body::new(Answer { body, _answering: answering }))
+}
+
 fn faulty(status: StatusCode, fault: &Fault) -> Response {
     (status, Json(fault.answer())).into_response()
 }

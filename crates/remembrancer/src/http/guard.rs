@@ -9,7 +9,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, he
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+use super::attempts::network;
 use super::credentials::{Credentials, RequestHead};
+use crate::access::StepUp;
+use crate::oauth::Peer;
 
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// What clients accept that can read every answer.
@@ -80,6 +83,22 @@ impl Guard {
             ["http", "https"].map(|scheme| format!("{scheme}://{}:{port}", bracketed(name)))
         });
         (hosts.collect(), origins.collect())
+    }
+
+    /// Whether a request is for one of our hosts and from none but their pages; who sends it is not looked at.
+    pub(super) fn check_address(&self, request: &Request) -> Result<(), Response> {
+        self.check_host(request.uri(), request.headers())?;
+        if crate::access::has_secret(request.uri()) {
+            return Err(refused(
+                StatusCode::BAD_REQUEST,
+                "Keys do not belong in an address, which others log.",
+            ));
+        }
+        self.check_origin(request.headers()).map(drop)
+    }
+
+    pub(super) fn credentials(&self) -> &Credentials {
+        &self.credentials
     }
 
     /// Whether a request is of one who may see how the installation is; `is_well` where the memory can be asked.
@@ -165,8 +184,14 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
             Err(refusal) => refusal,
             Ok(caller) => {
                 accept_what_covers_all(request.headers_mut());
-                request.extensions_mut().insert(caller);
-                next.run(request).await
+                let step_up = StepUp::default();
+                request.extensions_mut().insert(step_up.clone());
+                request.extensions_mut().insert(caller.clone());
+                let response = next.run(request).await;
+                match step_up.needed() {
+                    Some(role) => guard.credentials.insufficient(&caller, role).unwrap_or(response),
+                    None => response,
+                }
             }
         }
     };
@@ -177,6 +202,20 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
     response
+}
+
+/// The same without a key: for what tells where keys are to be had, and gives them out.
+pub(super) async fn admit_anybody(
+    State(guard): State<Arc<Guard>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Err(refusal) = guard.check_host(request.uri(), request.headers()) {
+        return refusal;
+    }
+    let peer = Peer(network(RequestHead::of(&request).peer));
+    request.extensions_mut().insert(peer);
+    next.run(request).await
 }
 
 fn preflight(asked: &HeaderMap) -> Response {
@@ -239,7 +278,7 @@ mod tests {
     #[test]
     fn a_port_counts_where_the_operator_names_one() {
         let credentials =
-            Credentials::new(None, true, memory_engine::readiness::channel().1, Requests::new(1));
+            Credentials::new(None, true, memory_engine::readiness::channel().1, Requests::new(1), None);
         let guard = Guard::new(&["memory.example:8443".to_owned(), "other.example".to_owned()], credentials);
         let allows = |text: &str| guard.allows(&Host::parse(text).expect("a host"));
         assert!(allows("memory.example:8443") && allows("other.example:1") && allows("[::1]:9"));

@@ -8,13 +8,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Extension, Router};
+use memory_core::access::Role;
 use memory_engine::readiness::{NotReady, Watch};
 use memory_telemetry::health::{self, Detail};
 use tokio_util::sync::CancellationToken;
 
 use super::credentials::RequestHead;
 use super::guard::{Guard, refused};
-use crate::access::{self, Caller};
+use crate::access::{self, Caller, StepUp};
 
 struct HealthState {
     readiness: Watch,
@@ -29,8 +30,13 @@ pub(super) fn router(readiness: Watch, guard: Arc<Guard>, stop: CancellationToke
 }
 
 /// `/metrics` for those who may see how the installation is, behind the same checks as MCP.
-pub(super) async fn metrics(readiness: Watch, Extension(caller): Extension<Caller>) -> Response {
+pub(super) async fn metrics(
+    readiness: Watch,
+    Extension(caller): Extension<Caller>,
+    Extension(step_up): Extension<StepUp>,
+) -> Response {
     if !caller.is_admin() {
+        step_up.need(Role::Admin);
         return refused(StatusCode::FORBIDDEN, "This takes a key of the role admin.");
     }
     // While the memory was not there to say whether there are keys, nothing is shown.

@@ -4,9 +4,12 @@ mod attempts;
 mod body;
 mod connections;
 mod credentials;
+mod dashboard;
 mod guard;
 mod health;
+mod rest;
 mod shares;
+mod stream;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -29,6 +32,7 @@ use self::credentials::Credentials;
 use self::guard::Guard;
 use self::shares::Requests;
 use crate::message::MESSAGE_MAX_BYTES;
+use crate::oauth::{self, OAuth, OAuthSettings};
 use crate::stopping::refuse_while_stopping;
 use crate::tools::{Connection, GraphHome, ToolRegistry, ToolSettings};
 
@@ -52,9 +56,17 @@ pub(crate) struct ListenOptions {
     /// Those of one key.
     #[serde(default = "default_requests_per_minute")]
     pub(crate) requests_per_minute: u32,
+    /// Whether there are pages for people.
+    #[serde(default)]
+    pub(crate) dashboard: bool,
+    /// The settings that they show; no secret is among them.
+    #[serde(default)]
+    pub(crate) shown_settings: Vec<(String, String)>,
     /// The address of health and metrics for operators, if there is one.
     #[serde(default)]
     pub(crate) metrics_bind: Option<String>,
+    #[serde(default)]
+    pub(crate) oauth: OAuthSettings,
 }
 
 /// What a `serve` of old means, which does not say.
@@ -77,6 +89,8 @@ pub(crate) struct Listening {
     pub(crate) metrics: Option<SocketAddr>,
     /// Without a token, others than this machine can reach it: there must be a key.
     needs_key: bool,
+    /// Its consent page asks for the password.
+    asks_for_password: bool,
     bind: String,
     task: tokio::task::JoinHandle<()>,
 }
@@ -84,11 +98,16 @@ pub(crate) struct Listening {
 impl Listening {
     /// Refuses a listener that nobody could come in by. Until this is known it has let nobody in without a key.
     pub(crate) async fn check_keys(&self, readiness: &Watch) -> anyhow::Result<()> {
-        if !self.needs_key {
+        if !self.needs_key && !self.asks_for_password {
             return Ok(());
         }
         let memory = readiness.ready().await.map_err(|readiness| anyhow::anyhow!("{readiness}"))?;
-        if !memory.access().has_keys().await? {
+        if self.asks_for_password && !memory.password().is_set().await? {
+            tracing::warn!(
+                "OAuth is on and no password is set, so nobody can consent: run `remembrancer password set`"
+            );
+        }
+        if self.needs_key && !memory.access().has_keys().await? {
             bail!(
                 "{} can be reached from other machines, so it needs a key: make one with `remembrancer keys create`, set \
                  REMEMBRANCER_TOKEN, or bind to 127.0.0.1",
@@ -121,7 +140,9 @@ pub(crate) async fn listen(
         })?
         .collect();
     let is_local = addresses.iter().all(|address| address.ip().is_loopback());
-    let needs_key = options.token.is_none() && !is_local;
+    let oauth = OAuth::new(&options.oauth, registry.readiness().clone(), namespace.clone())?;
+    // By OAuth nobody comes in whom the owner has not let in.
+    let needs_key = options.token.is_none() && !is_local && oauth.is_none();
     let listener = TcpListener::bind(&addresses[..]).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::AddrInUse => anyhow::anyhow!(
             "{} is in use by another program; choose another address with --bind, such as 127.0.0.1:3101",
@@ -140,19 +161,21 @@ pub(crate) async fn listen(
     let graph =
         GraphHome::open(options.graph_file.clone(), options.tools.read_only, &registry, &namespace).await;
     let connection = Connection::new(registry, namespace, graph, &options.tools);
-    let app = router(&options, is_local, connection, &stop);
+    let asks_for_password = oauth.as_ref().is_some_and(|oauth| !oauth.has_issuer());
+    let app = router(&options, is_local, connection, oauth, &stop);
     let most = connections::Most {
         in_all: connections::most_connections(options.max_connections),
         of_an_address: options.connections_per_address,
     };
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
-    Ok(Listening { address, metrics, needs_key, bind: options.bind, task })
+    Ok(Listening { address, metrics, needs_key, asks_for_password, bind: options.bind, task })
 }
 
 fn router(
     options: &ListenOptions,
     is_local: bool,
     connection: Connection,
+    oauth: Option<Arc<OAuth>>,
     stop: &CancellationToken,
 ) -> Router {
     let readiness = connection.readiness().clone();
@@ -161,8 +184,11 @@ fn router(
         is_local,
         readiness.clone(),
         Requests::new(options.requests_per_minute),
+        oauth.clone(),
     );
-    let guard = Arc::new(Guard::new(&options.allowed_hosts, credentials));
+    let public_host = oauth.as_ref().map(|oauth| oauth.host());
+    let hosts: Vec<String> = options.allowed_hosts.iter().cloned().chain(public_host).collect();
+    let guard = Arc::new(Guard::new(&hosts, credentials));
     let (hosts, origins) = guard.hosts_and_origins();
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
@@ -174,21 +200,32 @@ fn router(
         .with_allowed_origins(origins)
         .enforce_origin_validation();
     let health = health::router(readiness.clone(), Arc::clone(&guard), stop.clone());
+    let pages = options.dashboard.then(|| dashboard::router(options, &connection, &guard, stop));
     let connection = Arc::new(connection);
+    let rest = rest::router(Arc::clone(&connection), stop.child_token());
     let mcp = StreamableHttpService::new(
         move || Ok(Arc::clone(&connection)),
         Arc::new(LocalSessionManager::default()),
         config,
     );
+    let oauth_router = oauth::router(oauth)
+        .layer(middleware::from_fn_with_state(Arc::clone(&guard), guard::admit_anybody))
+        .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping));
     Router::new()
         .route_service("/mcp", mcp.clone())
-        .route_service("/mcp/", mcp)
-        .route("/metrics", get(move |caller| health::metrics(readiness.clone(), caller)))
+        .route_service("/mcp/", mcp.clone())
+        // For hosts that leave their headers away where they find that there is OAuth.
+        .route_service(credentials::KEY_PATH, mcp)
+        .merge(rest)
+        .route("/metrics", get(move |caller, step_up| health::metrics(readiness.clone(), caller, step_up)))
         .route_layer(middleware::from_fn(body::take_in))
         // Nothing of a body is read before its sender is known.
         .route_layer(middleware::from_fn_with_state(guard, guard::admit))
         .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping))
         .merge(health)
+        .merge(oauth_router)
+        .merge(pages.unwrap_or_default())
+        .layer(middleware::from_fn(rest::explain))
         .layer(middleware::map_response(count))
 }
 

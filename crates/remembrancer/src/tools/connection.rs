@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use memory_core::access::GivenKey;
+use memory_core::access::{GivenKey, Grant, Role as KeyRole};
 use memory_core::graph::GraphScope;
 use memory_core::id::Namespace;
 use memory_engine::Memory;
@@ -11,10 +11,11 @@ use memory_language::text::cut;
 use memory_telemetry::traces::{self, CallSpan, Incoming};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CustomRequest, CustomResult, DiscoverResult,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ResourcesCapability, Role,
-    ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, GetSkillRequestParams, GetSkillResult,
+    Implementation, InitializeRequestParams, InitializeResult, JsonObject, ListPromptsResult,
+    ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams, Prompt, PromptMessage,
+    ReadResourceRequestParams, ReadResourceResponse, Resource, ResourcesCapability, Role,
+    SKILLS_EXTENSION_ID, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
@@ -24,8 +25,8 @@ use serde_json::json;
 use super::audited::{Auditing, Called};
 use super::measured::Outcome;
 use super::tool_filter::{ToolFilter, ToolSettings};
-use super::{GraphHome, Scope, ToolRegistry, guide, protocol, resource, standing};
-use crate::access::{self, Caller};
+use super::{GraphHome, Scope, ToolRegistry, briefing, guide, prompts, protocol, resource, skills, standing};
+use crate::access::{self, Caller, StepUp};
 
 const GUIDE_PROMPT: &str = "memory-guide";
 const GUIDE_DESCRIPTION: &str = "How to use this memory: look first, what to keep, how to keep it true; with what the user wants done always";
@@ -38,10 +39,10 @@ pub(crate) struct KeyOfConnection {
 }
 
 /// What one request may see and do.
-struct Admitted<'a> {
-    caller: Caller,
-    namespace: Namespace,
-    offer: Cow<'a, ToolFilter>,
+pub(super) struct Admitted<'a> {
+    pub(super) caller: Caller,
+    pub(super) namespace: Namespace,
+    pub(super) offer: Cow<'a, ToolFilter>,
 }
 
 impl Admitted<'_> {
@@ -49,22 +50,37 @@ impl Admitted<'_> {
         self.offer.has(resource::TOOL)
     }
 
-    /// Refuses every resource but the one that is offered.
-    fn check_resource(&self, uri: &str) -> Result<(), ErrorData> {
+    /// The resources that are offered.
+    fn resources(&self) -> Vec<Resource> {
+        let graph = self.has_graph().then(resource::listed);
+        let briefing = self.offer.has(briefing::TOOL).then(resource::briefing_listed);
+        graph.into_iter().chain(briefing).collect()
+    }
+
+    /// Refuses every resource but those that are offered, which can be watched or only read.
+    fn check_resource(&self, uri: &str, is_watched: bool) -> Result<(), ErrorData> {
         if uri == resource::URI && self.has_graph() {
             return Ok(());
         }
-        let error = if self.has_graph() {
-            format!("there is no resource {}; there is {}", cut(uri, 200), resource::URI)
-        } else {
+        let is_briefing = resource::is_briefing(uri) && self.offer.has(briefing::TOOL);
+        if is_briefing && !is_watched {
+            return Ok(());
+        }
+        let offered: Vec<String> =
+            self.resources().into_iter().map(|resource| resource.uri.clone()).collect();
+        let error = if is_briefing {
+            format!("{} is read when it is wanted and reports no changes", resource::BRIEFING_URI)
+        } else if offered.is_empty() || (uri == resource::URI && !self.has_graph()) {
             format!("there is no resource here: {}", self.offer.refusal(resource::TOOL))
+        } else {
+            format!("there is no resource {}; there is {}", cut(uri, 200), offered.join(", "))
         };
         Err(ErrorData::resource_not_found(error, Some(json!({ "uri": cut(uri, 200) }))))
     }
 }
 
 pub(crate) struct Connection {
-    registry: Arc<ToolRegistry>,
+    pub(super) registry: Arc<ToolRegistry>,
     namespace: Namespace,
     key: Option<KeyOfConnection>,
     graph: GraphHome,
@@ -127,6 +143,11 @@ impl Connection {
             (Some(parts), _) => access::named_namespace(&parts.uri),
             (None, key) => key.as_ref().and_then(|key| key.namespace.as_deref()),
         };
+        self.admit(caller, named)
+    }
+
+    /// What this caller may see and do in the namespace that is named, or in the default.
+    pub(super) fn admit(&self, caller: Caller, named: Option<&str>) -> Result<Admitted<'_>, ErrorData> {
         let Some(grant) = caller.grant() else {
             let namespace = named.map_or_else(|| Ok(self.namespace.clone()), Namespace::new);
             let namespace = namespace.map_err(|error| ErrorData::invalid_params(error.0, None))?;
@@ -137,6 +158,18 @@ impl Connection {
             namespace.ok_or_else(|| ErrorData::invalid_request(access::NAMESPACE_REFUSED, None))?;
         let offer = Cow::Owned(self.offer.narrowed(grant));
         Ok(Admitted { caller, namespace, offer })
+    }
+
+    /// Says which role a tool takes that is offered here, if it is the role that the caller lacks.
+    fn ask_for_more(&self, caller: &Caller, tool: &str, context: &RequestContext<RoleServer>) {
+        let step_up = http_parts(context).and_then(|parts| parts.extensions.get::<StepUp>());
+        let wanted = |grant: &Grant| grant.clone().with_role(KeyRole::Writer);
+        let lacks_role = caller.grant().is_some_and(|grant| {
+            grant.role < KeyRole::Writer && self.offer.narrowed(&wanted(grant)).has(tool)
+        });
+        if let (Some(step_up), true) = (step_up, lacks_role) {
+            step_up.need(KeyRole::Writer);
+        }
     }
 
     /// The memory, if the caller may use it.
@@ -155,9 +188,13 @@ impl Connection {
         })
     }
 
+    pub(crate) fn registry(&self) -> Arc<ToolRegistry> {
+        Arc::clone(&self.registry)
+    }
+
     /// Where a request's graph is. The file belongs to the connection's own namespace; other namespaces have
     /// their threads.
-    fn graph_of(&self, namespace: &Namespace) -> GraphHome {
+    pub(super) fn graph_of(&self, namespace: &Namespace) -> GraphHome {
         if *namespace == self.namespace { self.graph.clone() } else { GraphHome::Threads }
     }
 
@@ -174,7 +211,7 @@ impl Connection {
         self.registry.readiness.ready().await.map_err(|readiness| resource::unready(&readiness))
     }
 
-    fn offered(&self, offer: &ToolFilter) -> impl Iterator<Item = &Tool> {
+    pub(super) fn offered(&self, offer: &ToolFilter) -> impl Iterator<Item = &Tool> {
         self.registry.tools.iter().map(|registered| &registered.tool).filter(|tool| offer.has(&tool.name))
     }
 }
@@ -190,6 +227,22 @@ fn end(span: CallSpan, result: &CallToolResult) {
     span.end(error, id, count);
 }
 
+/// What is read besides tools, on record where reads are.
+async fn recorded<T>(
+    memory: &Arc<Memory>,
+    admitted: &Admitted<'_>,
+    action: &'static str,
+    reading: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    let called = Called { action, is_change: false, given: None };
+    let auditing = Auditing::begin(memory, &admitted.caller, &admitted.namespace, &called);
+    let read = reading.await;
+    if let Some(auditing) = auditing {
+        auditing.end(if read.is_ok() { Outcome::Ok } else { Outcome::Failed }, None).await;
+    }
+    read
+}
+
 /// The HTTP request that a message came with; none on a connection of its own.
 fn http_parts(context: &RequestContext<RoleServer>) -> Option<&axum::http::request::Parts> {
     context.extensions.get()
@@ -202,10 +255,14 @@ fn info(offer: &ToolFilter, instructions: &str) -> ServerConfig {
         // Nothing that is offered has anything to complete: the answer is empty.
         .enable_completions()
         .build();
-    if offer.has(resource::TOOL) {
+    if offer.has(resource::TOOL) || offer.has(briefing::TOOL) {
         let mut resources = ResourcesCapability::default();
-        resources.subscribe = Some(true);
+        resources.subscribe = offer.has(resource::TOOL).then_some(true);
         capabilities.resources = Some(resources);
+    }
+    if skills::are_offered(offer) {
+        let extensions = capabilities.extensions.get_or_insert_default();
+        extensions.insert(SKILLS_EXTENSION_ID.to_owned(), JsonObject::new());
     }
     ServerConfig::new(capabilities)
         .with_server_info(
@@ -264,6 +321,7 @@ impl ServerHandler for Connection {
         let Admitted { caller, namespace, offer } = self.admitted(&context).await?;
         let refused = || ErrorData::invalid_params(offer.refusal(&request.name), None);
         if !offer.has(&request.name) {
+            self.ask_for_more(&caller, &request.name, &context);
             return Err(refused());
         }
         let arguments = request.arguments.unwrap_or_default();
@@ -278,20 +336,22 @@ impl ServerHandler for Connection {
         });
         let scope = Scope { caller, namespace, graph, in_bulk: self.in_bulk };
         let result = self.registry.call(&request.name, arguments, scope).await;
-        if let (Some(span), Some(result)) = (span, &result) {
+        if let (Some(span), Some((result, _))) = (span, &result) {
             end(span, result);
         }
-        result.map(Into::into).ok_or_else(refused)
+        result.map(|(result, _)| result.into()).ok_or_else(refused)
     }
 
     async fn list_prompts(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         protocol::one_page(request)?;
+        let admitted = self.admitted(&context).await?;
         let guide = Prompt::new(GUIDE_PROMPT, Some(GUIDE_DESCRIPTION), None).with_title("Memory guide");
-        Ok(ListPromptsResult::with_all_items(vec![guide]))
+        let all = std::iter::once(guide).chain(prompts::offered(&admitted.offer));
+        Ok(ListPromptsResult::with_all_items(all.collect()))
     }
 
     async fn get_prompt(
@@ -299,20 +359,28 @@ impl ServerHandler for Connection {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        if request.name != GUIDE_PROMPT {
-            let name = cut(&request.name, protocol::NAME_MAX_CHARS);
-            let error = format!("unknown prompt {name}; there is {GUIDE_PROMPT}");
-            return Err(ErrorData::invalid_params(error, None));
-        }
         let admitted = self.admitted(&context).await?;
-        let mut messages = vec![PromptMessage::new_text(Role::User, guide::guide(&admitted.offer))];
-        if admitted.offer.has(standing::TOOL) {
-            // The guide is of use without the memory.
-            if let Ok(memory) = self.memory().await {
-                messages.extend(standing::message(memory, admitted.namespace.clone()).await);
+        if request.name == GUIDE_PROMPT {
+            let mut messages = vec![PromptMessage::new_text(Role::User, guide::guide(&admitted.offer))];
+            if admitted.offer.has(standing::TOOL) {
+                // The guide is of use without the memory.
+                if let Ok(memory) = self.memory().await {
+                    messages.extend(standing::message(memory, admitted.namespace.clone()).await);
+                }
             }
+            return Ok(GetPromptResult::new(messages).with_description(GUIDE_DESCRIPTION).into());
         }
-        Ok(GetPromptResult::new(messages).with_description(GUIDE_DESCRIPTION).into())
+        let asked = prompts::find(&request.name, &admitted.offer)
+            .ok_or_else(|| prompts::unknown(&request.name, GUIDE_PROMPT, &admitted.offer))?;
+        let given = asked.given(request.arguments.as_ref())?;
+        let messages = if asked.name == prompts::BRIEFING {
+            let memory = self.memory_for(&admitted.caller).await?;
+            let reading = asked.briefing(Arc::clone(&memory), admitted.namespace.clone(), given);
+            recorded(&memory, &admitted, "prompts/get", reading).await?
+        } else {
+            asked.messages(given.as_deref())
+        };
+        Ok(GetPromptResult::new(messages).with_description(asked.description).into())
     }
 
     async fn list_resources(
@@ -321,8 +389,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         protocol::one_page(request)?;
-        let listed = self.admitted(&context).await?.has_graph().then(resource::listed);
-        Ok(ListResourcesResult::with_all_items(listed.into_iter().collect()))
+        Ok(ListResourcesResult::with_all_items(self.admitted(&context).await?.resources()))
     }
 
     async fn read_resource(
@@ -331,16 +398,39 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let admitted = self.admitted(&context).await?;
-        admitted.check_resource(&request.uri)?;
+        if let Some(skill) = skills::read(&request.uri, &admitted.offer) {
+            return Ok(skill.into());
+        }
+        admitted.check_resource(&request.uri, false)?;
         let scope = self.scope(&admitted.namespace)?;
         let memory = self.memory_for(&admitted.caller).await?;
-        let called = Called { action: "resources/read", is_change: false, given: None };
-        let auditing = Auditing::begin(&memory, &admitted.caller, &admitted.namespace, &called);
-        let read = resource::read(memory, admitted.namespace, scope).await;
-        if let Some(auditing) = auditing {
-            auditing.end(if read.is_ok() { Outcome::Ok } else { Outcome::Failed }, None).await;
-        }
-        Ok(read?.into())
+        let namespace = admitted.namespace.clone();
+        let reading = async {
+            if resource::is_briefing(&request.uri) {
+                resource::read_briefing(Arc::clone(&memory), namespace, &request.uri).await
+            } else {
+                resource::read(Arc::clone(&memory), namespace, scope).await
+            }
+        };
+        Ok(recorded(&memory, &admitted, "resources/read", reading).await?.into())
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        protocol::one_page(request)?;
+        Ok(ListSkillsResult::with_all_items(skills::list(&self.admitted(&context).await?.offer)))
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let admitted = self.admitted(&context).await?;
+        Ok(GetSkillResult::new(skills::get(&request.uri, &admitted.offer)?))
     }
 
     async fn on_custom_request(
@@ -357,7 +447,7 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         let admitted = self.admitted(&context).await?;
-        admitted.check_resource(&request.uri)?;
+        admitted.check_resource(&request.uri, true)?;
         if http_parts(&context).is_some() {
             return Err(ErrorData::invalid_request(
                 "Over HTTP this server keeps no connection to notify you on: use subscriptions/listen of protocol 2026-07-28, or stdio",
@@ -377,7 +467,7 @@ impl ServerHandler for Connection {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.admitted(&context).await?.check_resource(&request.uri)?;
+        self.admitted(&context).await?.check_resource(&request.uri, true)?;
         self.subscription.end();
         Ok(())
     }
@@ -401,7 +491,7 @@ impl ServerHandler for Connection {
                 return std::future::pending().await;
             }
             let admitted = self.admitted(context.request_context()).await?;
-            admitted.check_resource(resource::URI)?;
+            admitted.check_resource(resource::URI, true)?;
             let Admitted { caller, namespace, .. } = admitted;
             let scope = self.scope(&namespace)?;
             let holder = resource::Holder { readiness: self.readiness().clone(), caller, namespace };

@@ -4,6 +4,7 @@ mod analytics;
 mod arguments;
 mod audited;
 mod authoring;
+pub(crate) mod briefing;
 mod connection;
 mod drafts;
 mod forget;
@@ -11,11 +12,14 @@ mod graph;
 mod graph_home;
 mod guide;
 mod measured;
+mod plain;
+mod prompts;
 mod protocol;
 pub(crate) mod recall;
 mod remember;
 mod resource;
 pub(crate) mod schema;
+mod skills;
 mod standing;
 mod status;
 mod tool_filter;
@@ -40,6 +44,7 @@ use self::audited::{Auditing, Called};
 pub(crate) use self::connection::{Connection, KeyOfConnection};
 pub(crate) use self::measured::describe;
 use self::measured::{Measured, Outcome};
+pub(crate) use self::plain::{PATH, PlainAnswer, STREAM_PATH};
 pub(crate) use self::tool_filter::{ToolSettings, check_toolsets};
 use crate::access::{self, Caller};
 pub(crate) use graph_home::GraphHome;
@@ -187,7 +192,7 @@ pub(crate) fn inputs() -> std::collections::BTreeMap<String, Vec<String>> {
 
 /// Every tool, by name.
 fn registered() -> Vec<Registered> {
-    let mut tools = vec![remember::tool(), recall::tool(), forget::tool(), status::tool()];
+    let mut tools = vec![remember::tool(), recall::tool(), forget::tool(), status::tool(), briefing::tool()];
     tools.extend(graph::tools());
     tools.extend(authoring::tools());
     tools.extend(analytics::tools());
@@ -209,8 +214,30 @@ impl ToolRegistry {
         self.readiness.ready().await
     }
 
+    /// What a tool answers to an agent that sees all of the namespace, for a page that shows it.
+    pub(crate) async fn answer_to_agent(
+        &self,
+        tool: &str,
+        arguments: Value,
+        namespace: Namespace,
+        graph: GraphHome,
+    ) -> Result<Value, String> {
+        let Value::Object(arguments) = arguments else {
+            return Err("The arguments are no object.".to_owned());
+        };
+        let scope = Scope { caller: Caller::Owner, namespace, graph, in_bulk: false };
+        let answered =
+            self.call(tool, arguments, scope).await.and_then(|(answer, _)| answer.structured_content);
+        answered.ok_or_else(|| format!("There is no tool {tool}."))
+    }
+
     /// The one door: arguments are mended, the memory is waited for, a panic or a timeout is an answer.
-    async fn call(&self, name: &str, mut given: JsonObject, scope: Scope) -> Option<CallToolResult> {
+    async fn call(
+        &self,
+        name: &str,
+        mut given: JsonObject,
+        scope: Scope,
+    ) -> Option<(CallToolResult, Outcome)> {
         let registered = self.tools.iter().find(|registered| registered.tool.name == name)?;
         let mut measured = Measured::begin(registered.tool.name.clone());
         schema::repair(&registered.tool.input_schema, &mut given);
@@ -219,14 +246,18 @@ impl ToolRegistry {
             Err(readiness) => {
                 measured.outcome = Outcome::Unavailable;
                 return Some(match registered.unready {
-                    Some(answer) => CallToolResult::structured(answer(&readiness)),
-                    None => CallToolResult::structured_error(json!({ "error": readiness.to_string() })),
+                    Some(answer) => (CallToolResult::structured(answer(&readiness)), Outcome::Ok),
+                    None => {
+                        let error = json!({ "error": readiness.to_string() });
+                        (CallToolResult::structured_error(error), Outcome::Unavailable)
+                    }
                 });
             }
         };
         if let Err(closed) = access::confirm(&memory, &scope.caller).await {
             measured.outcome = Outcome::Refused;
-            return Some(CallToolResult::structured_error(json!({ "error": closed.to_string() })));
+            let error = json!({ "error": closed.to_string() });
+            return Some((CallToolResult::structured_error(error), Outcome::Refused));
         }
         let Scope { caller, namespace, graph, in_bulk } = scope;
         let auditing = Auditing::begin(&memory, &caller, &namespace, &Called::tool(registered, &given));
@@ -245,7 +276,7 @@ impl ToolRegistry {
         });
         let (done, outcome) = task.await.unwrap_or((Err(()), Outcome::Failed));
         measured.outcome = outcome;
-        Some(match done {
+        let result = match done {
             Ok(Some(Ok(answer))) => {
                 let id = answer.structured["id"].as_str().filter(|id| id.starts_with("art_"));
                 measured.artifact = id.map(str::to_owned);
@@ -261,7 +292,8 @@ impl ToolRegistry {
                     "error": format!("An internal error occurred in `{name}`. Try once more; the server's log has the details.")
                 }))
             }
-        })
+        };
+        Some((result, outcome))
     }
 }
 

@@ -4,8 +4,8 @@ use memory_language::text::cut;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CompleteRequestParams, CustomRequest, ErrorCode, GetPromptRequestParams,
-    InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams, SubscribeRequestParams,
-    SubscriptionsListenRequestParams, UnsubscribeRequestParams,
+    GetSkillRequestParams, InitializeRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
+    SubscribeRequestParams, SubscriptionsListenRequestParams, UnsubscribeRequestParams,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -26,7 +26,8 @@ pub(super) fn unknown(request: CustomRequest) -> ErrorData {
         "resources/unsubscribe" => misfit::<UnsubscribeRequestParams>(params),
         "subscriptions/listen" => misfit::<SubscriptionsListenRequestParams>(params),
         "completion/complete" => misfit::<CompleteRequestParams>(params),
-        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" => {
+        "skills/get" => misfit::<GetSkillRequestParams>(params),
+        "tools/list" | "prompts/list" | "resources/list" | "resources/templates/list" | "skills/list" => {
             misfit::<PaginatedRequestParams>(params)
         }
         "ping" | "server/discover" => "params must be an object".to_owned(),

@@ -12,10 +12,12 @@ use rmcp::service::{Peer, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer};
 use tokio_util::task::AbortOnDropHandle;
 
-use super::{TOOL_TIMEOUT, graph};
+use super::{TOOL_TIMEOUT, graph, prompts};
 use crate::access::{self, Caller};
 use memory_engine::readiness::{Readiness, Watch};
 
+/// The briefing, of a project with `?project=` and its name.
+pub(super) const BRIEFING_URI: &str = "memory://briefing";
 pub(super) const URI: &str = "memory://knowledge-graph";
 /// The tool that shows the same: without it there is no resource.
 pub(super) const TOOL: &str = "read_graph";
@@ -31,6 +33,52 @@ pub(super) fn listed() -> Resource {
         .with_title("Knowledge Graph")
         .with_description("All entities and relations of the knowledge graph")
         .with_mime_type(MIME_TYPE)
+}
+
+pub(super) fn briefing_listed() -> Resource {
+    Resource::new(BRIEFING_URI, "briefing")
+        .with_title("Briefing")
+        .with_description("What to know when a conversation begins; of one project with ?project=NAME")
+        .with_mime_type("text/markdown")
+}
+
+pub(super) fn is_briefing(uri: &str) -> bool {
+    uri.strip_prefix(BRIEFING_URI).is_some_and(|rest| rest.is_empty() || rest.starts_with("?project="))
+}
+
+/// The briefing as Markdown.
+pub(super) async fn read_briefing(
+    memory: Arc<Memory>,
+    ns: Namespace,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let given = uri.split_once("?project=").map(|(_, name)| name);
+    let project =
+        given.map(|name| percent_decoded(name).map_err(|error| ErrorData::invalid_params(error, None)));
+    let text = prompts::briefing_text(memory, ns, project.transpose()?).await?;
+    let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn percent_decoded(text: &str) -> Result<String, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|digit| char::from(digit).to_digit(16));
+        match (digit(), digit()) {
+            (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
+            _ => {
+                return Err(
+                    "behind % in the resource's project there must be two hexadecimal digits".to_owned()
+                );
+            }
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| "the resource's project is not UTF-8".to_owned())
 }
 
 /// The graph as JSON: the whole of it, or its first page when it is too large for one component.

@@ -18,7 +18,7 @@ const NEAR_LIKENESS: u32 = 850;
 
 /// The sets and the names that belong to them.
 const SETS: [(&str, &[&str]); 3] = [
-    ("memory", &["remember", "recall", "forget", "status"]),
+    ("memory", &["remember", "recall", "forget", "status", "briefing"]),
     (
         "graph",
         &[
@@ -50,7 +50,8 @@ const SETS: [(&str, &[&str]); 3] = [
 ];
 
 /// What a reader may call; every other tool needs a writer.
-const READERS: [&str; 12] = [
+const READERS: [&str; 13] = [
+    "briefing",
     "recall",
     "status",
     "read_graph",
@@ -293,10 +294,10 @@ mod tests {
         let all = ToolSettings::default();
         assert_eq!(
             offered(&all, Role::Reader, &["memory"]).names.into_iter().collect::<Vec<_>>(),
-            ["recall", "status"]
+            ["briefing", "recall", "status"]
         );
         assert_eq!(offered(&all, Role::Writer, &[]).names, offered(&all, Role::Admin, &[]).names);
-        assert_eq!(offered(&all, Role::Writer, &["memory", "graph"]).names.len(), 13);
+        assert_eq!(offered(&all, Role::Writer, &["memory", "graph"]).names.len(), 14);
         let read_only = ToolSettings { read_only: true, ..ToolSettings::default() };
         let narrow = offered(&read_only, Role::Admin, &["graph"]);
         assert_eq!(narrow.names.iter().collect::<Vec<_>>(), ["open_nodes", "read_graph", "search_nodes"]);
@@ -309,11 +310,11 @@ mod tests {
     #[test]
     fn names_come_before_sets_and_exceptions_and_read_only_hold_for_both() {
         let mut settings = ToolSettings { toolsets: list(&["memory"]), ..ToolSettings::default() };
-        assert_eq!(offered(&settings), ["forget", "recall", "remember", "status"]);
+        assert_eq!(offered(&settings), ["briefing", "forget", "recall", "remember", "status"]);
         settings.exclude_tools = list(&[" status"]);
-        assert_eq!(offered(&settings), ["forget", "recall", "remember"]);
+        assert_eq!(offered(&settings), ["briefing", "forget", "recall", "remember"]);
         settings.read_only = true;
-        assert_eq!(offered(&settings), ["recall"]);
+        assert_eq!(offered(&settings), ["briefing", "recall"]);
         settings.tools = list(&["forget", "status", "recall"]);
         assert_eq!(offered(&settings), ["recall"]);
         settings.read_only = false;
@@ -330,7 +331,7 @@ mod tests {
         assert!(offer.refusal("remember").contains("--read-only"), "{}", offer.refusal("remember"));
         let unknown = offer.refusal("no_such_tool");
         assert!(
-            unknown.starts_with("unknown tool no_such_tool; there are find_relation_path, "),
+            unknown.starts_with("unknown tool no_such_tool; there are briefing, find_relation_path, "),
             "{unknown}"
         );
     }

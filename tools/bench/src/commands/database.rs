@@ -53,7 +53,7 @@ impl Database {
         let postgres = EmbeddedPostgres::new(components.postgres_bin(), folder.join("postgres"))
             .with_options(format!("{LOSABLE} {options}"));
         postgres.start().await?;
-        match Store::open(&postgres.url(), settings.store.database_connections).await {
+        match Store::open_embedded(&postgres, settings.store.database_connections).await {
             Ok(store) => Ok(Self { store, postgres: Some(postgres), folder: None }),
             Err(error) => {
                 let _ = postgres.stop().await;

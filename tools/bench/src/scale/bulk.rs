@@ -70,7 +70,7 @@ pub struct SearchIndex {
 }
 
 /// Drops the indexes over words and vectors, which are built faster when everything is there.
-pub async fn take_down_indexes(tx: &mut Tx) -> Result<Vec<SearchIndex>, StoreError> {
+pub async fn take_down_indexes(conn: &mut Conn) -> Result<Vec<SearchIndex>, StoreError> {
     let rows = sqlx::query(
         "select c.relname::text as name, m.amname::text as method, pg_get_indexdef(i.indexrelid) as definition
          from pg_index i
@@ -81,7 +81,7 @@ pub async fn take_down_indexes(tx: &mut Tx) -> Result<Vec<SearchIndex>, StoreErr
            and m.amname in ('gin', 'hnsw')
          order by c.relname",
     )
-    .fetch_all(&mut **tx)
+    .fetch_all(&mut *conn)
     .await?;
     let mut indexes = Vec::new();
     for row in rows {
@@ -91,23 +91,23 @@ pub async fn take_down_indexes(tx: &mut Tx) -> Result<Vec<SearchIndex>, StoreErr
             definition: row.try_get("definition")?,
         };
         let statement = format!("drop index \"{}\"", index.name);
-        sqlx::query(AssertSqlSafe(statement)).execute(&mut **tx).await?;
+        sqlx::query(AssertSqlSafe(statement)).execute(&mut *conn).await?;
         indexes.push(index);
     }
     Ok(indexes)
 }
 
 /// Builds an index again, with so many megabytes of memory and two processes beside the first where there are cores.
-pub async fn build_index(tx: &mut Tx, index: &SearchIndex, memory_mb: u32) -> Result<(), StoreError> {
-    let memory = format!("set local maintenance_work_mem = '{memory_mb}MB'");
+pub async fn build_index(conn: &mut Conn, index: &SearchIndex, memory_mb: u32) -> Result<(), StoreError> {
+    let memory = format!("set maintenance_work_mem = '{memory_mb}MB'");
     let statements = [
         memory.as_str(),
-        "set local max_parallel_workers = 2",
-        "set local max_parallel_maintenance_workers = 2",
+        "set max_parallel_workers = 2",
+        "set max_parallel_maintenance_workers = 2",
         &index.definition,
     ];
     for statement in statements {
-        sqlx::query(AssertSqlSafe(statement.to_owned())).execute(&mut **tx).await?;
+        sqlx::query(AssertSqlSafe(statement.to_owned())).execute(&mut *conn).await?;
     }
     Ok(())
 }

@@ -42,9 +42,8 @@ pub(super) async fn fill(
     bars: Bars,
 ) -> anyhow::Result<Filled> {
     let ns = namespace();
-    let mut tx = of.store.begin().await?;
-    let indexes = bulk::take_down_indexes(&mut tx).await?;
-    tx.commit().await?;
+    let mut owner = of.store.for_schema().await?;
+    let indexes = bulk::take_down_indexes(&mut owner).await?;
     let bar = bars("notes stored");
     bar.set_length(of.size);
     let started = Instant::now();
@@ -59,7 +58,7 @@ pub(super) async fn fill(
         .buffered(BATCHES_AHEAD);
     while let Some(notes) = batches.next().await {
         let notes = notes??;
-        let mut tx = of.store.begin().await?;
+        let mut tx = of.store.begin_across().await?;
         bulk::insert(&mut tx, &ns, &notes, active.model_id).await?;
         tx.commit().await?;
         bar.inc(notes.len() as u64);
@@ -69,17 +68,15 @@ pub(super) async fn fill(
     let mut of_method = [("gin", 0.0), ("hnsw", 0.0)];
     for index in &indexes {
         let started = Instant::now();
-        let mut tx = of.store.begin().await?;
-        bulk::build_index(&mut tx, index, plan.build_memory_mb)
+        bulk::build_index(&mut owner, index, plan.build_memory_mb)
             .await
             .with_context(|| format!("the index {} could not be built", index.name))?;
-        tx.commit().await?;
         for (_, seconds) in of_method.iter_mut().filter(|(method, _)| *method == index.method) {
             *seconds += started.elapsed().as_secs_f64();
         }
     }
     let started = Instant::now();
-    bulk::tidy(&mut *of.store.acquire().await?).await?;
+    bulk::tidy(&mut owner).await?;
     Ok(Filled {
         rows_seconds,
         lexical_index_seconds: of_method[0].1,

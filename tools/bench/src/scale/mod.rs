@@ -98,7 +98,7 @@ pub async fn measure(
     }
     bar.finish_and_clear();
     let index_agreement = searching::index_agreement(of, world, &active).await?;
-    let mut conn = of.store.acquire().await?;
+    let mut conn = of.store.acquire_across().await?;
     Ok(SizeReport {
         passages: of.size,
         filled,

@@ -105,7 +105,7 @@ pub(super) async fn index_agreement(
         return Ok(None);
     }
     let (ns, model) = (namespace(), SyntheticModel::new(Arc::clone(world)));
-    let mut conn = of.store.acquire().await?;
+    let mut conn = of.store.acquire_across().await?;
     // The size of the namespace, as a scope has it, decides how it is searched.
     let exact = search::scope(&mut conn, &ns, Filters::default(), 0).await?;
     let indexed = search::scope(&mut conn, &ns, Filters::default(), of.size as i64).await?;

@@ -10,7 +10,8 @@ use memory_engine::recall::{Paging, Position, RecallRequest, Target};
 use memory_language::text::cut;
 use serde::Serialize;
 
-use super::{EntityOut, EventOut, FactOut, Output, RelatedOut, ResultOut, TurnOut};
+use super::known::{EntityOut, EventOut, FactOut, RelatedOut};
+use super::output::{Output, ResultOut, TurnOut};
 
 /// What a default answer has for each of its results, in tokens; at least for ten.
 const TOKENS_PER_RESULT: usize = 200;

@@ -1,22 +1,22 @@
-//! Which network addresses a model may have: every address that a name resolves to is checked, on every call.
+//! What kind of network an address leads to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Where an address leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     Public,
     /// The networks of homes, offices, clusters and providers.
     Private,
     Loopback,
-    /// Never a model: metadata services of clouds, which give machines their secrets, and what is no single host.
+    /// Never meant: metadata services of clouds, which give machines their secrets, and what is no single host.
     Forbidden(&'static str),
 }
 
 const METADATA: &str = "a cloud's metadata service";
 const LINK_LOCAL: &str = "a link-local address";
 
-pub(super) fn place_of(address: IpAddr) -> Place {
+pub fn place_of(address: IpAddr) -> Place {
     match address {
         IpAddr::V4(address) => place_of_v4(address),
         IpAddr::V6(address) => match embedded_v4(address) {

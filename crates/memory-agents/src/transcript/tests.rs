@@ -1,0 +1,116 @@
+use std::io::Cursor;
+
+use serde_json::json;
+
+use super::*;
+use crate::fence::fenced;
+
+fn turns(host: Host, text: &str) -> Vec<TurnAt> {
+    let mut transcript = Transcript::new(host, Cursor::new(text), 0);
+    std::iter::from_fn(|| transcript.next_turn().expect("it is read")).collect()
+}
+
+fn claude_line(role: &str, content: &Value, more: &Value) -> String {
+    let mut line = json!({"type": role, "uuid": format!("u-{role}"), "timestamp": "2026-11-02T09:00:00.000Z",
+        "sessionId": "s1", "cwd": "/home/ann/atlas", "gitBranch": "main", "isSidechain": false,
+        "message": {"role": role, "content": content}});
+    for (key, value) in more.as_object().into_iter().flatten() {
+        line[key] = value.clone();
+    }
+    format!("{line}\n")
+}
+
+fn claude_session() -> String {
+    let none = json!({});
+    [
+        "{\"type\":\"file-history-snapshot\",\"messageId\":\"x\"}\n".to_owned(),
+        claude_line("user", &json!("<command-name>/clear</command-name>"), &none),
+        claude_line("user", &json!(format!("{}\nHow do we deploy?", fenced("recall", "old"))), &none),
+        claude_line("assistant", &json!([{"type": "thinking", "thinking": "hm"}]), &none),
+        claude_line("assistant", &json!([{"type": "text", "text": "I look."}]), &none),
+        claude_line(
+            "assistant",
+            &json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {}}]),
+            &none,
+        ),
+        claude_line(
+            "user",
+            &json!([{"type": "tool_result", "content": "noise"}]),
+            &json!({"toolUseResult": "noise"}),
+        ),
+        claude_line("assistant", &json!([{"type": "text", "text": "agent"}]), &json!({"isSidechain": true})),
+        claude_line("assistant", &json!([{"type": "text", "text": "With make deploy."}]), &none),
+        "not json\n".to_owned(),
+        claude_line("user", &json!([{"type": "text", "text": "My key is sk-ant-api03-"}]), &none)
+            .replace("sk-ant-api03-", &format!("sk-ant-api03-{}", "x1".repeat(20))),
+    ]
+    .concat()
+}
+
+#[test]
+fn a_session_of_claude_code_is_its_turns_without_tools_thinking_and_injections() {
+    let found = turns(Host::ClaudeCode, &claude_session());
+    let said: Vec<(&str, &str)> =
+        found.iter().map(|at| (at.turn.role.as_str(), at.turn.text.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            ("user", "How do we deploy?"),
+            ("assistant", "I look.\n\nWith make deploy."),
+            ("user", "My key is [redacted: Anthropic key]"),
+        ]
+    );
+    assert_eq!(found[0].turn.at, "2026-11-02T09:00:00Z".parse().ok());
+}
+
+#[test]
+fn reading_on_at_a_turn_gives_the_same_turns_from_there_and_a_turn_may_grow() {
+    let text = claude_session();
+    let all = turns(Host::ClaudeCode, &text);
+    let last = all.last().expect("turns").offset;
+    let more =
+        format!("{text}{}{{\"type\":\"user\",\"mess", claude_line("user", &json!("And back?"), &json!({})));
+    let mut on = Transcript::new(Host::ClaudeCode, Cursor::new(&more[last as usize..]), last);
+    let grown = on.next_turn().expect("it is read").expect("a turn");
+    assert_eq!(grown.turn.text, "My key is [redacted: Anthropic key]\n\nAnd back?");
+    assert_eq!(grown.offset, last);
+    assert!(on.next_turn().expect("it is read").is_none() && on.unreadable().is_empty());
+}
+
+#[test]
+fn lines_that_cannot_be_read_are_named() {
+    let text = claude_session();
+    let mut transcript = Transcript::new(Host::ClaudeCode, Cursor::new(text), 0);
+    while transcript.next_turn().expect("it is read").is_some() {}
+    assert_eq!(transcript.unreadable().iter().map(|line| line.line).collect::<Vec<_>>(), [10]);
+    assert_eq!(transcript.facts().folder.as_deref(), Some("/home/ann/atlas"));
+}
+
+#[test]
+fn a_session_of_codex_is_its_turns() {
+    let line = |kind: &str, payload: Value| {
+        format!("{}\n", json!({"timestamp": "2026-11-02T09:00:00.000Z", "type": kind, "payload": payload}))
+    };
+    let message = |role: &str, kind: &str, text: &str| {
+        line(
+            "response_item",
+            json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}),
+        )
+    };
+    let text = [
+        line("session_meta", json!({"id": "c1", "cwd": "/home/ann/atlas", "git": {"branch": "dev"}})),
+        message("developer", "input_text", "rules"),
+        message("user", "input_text", "# AGENTS.md instructions for /home/ann"),
+        message("user", "input_text", "<environment_context>\n  <cwd>/x</cwd>\n</environment_context>"),
+        message("user", "input_text", "Rename the module."),
+        line("event_msg", json!({"type": "user_message", "message": "Rename the module."})),
+        line("response_item", json!({"type": "function_call", "name": "shell", "arguments": "{}"})),
+        message("assistant", "output_text", "Renamed."),
+    ]
+    .concat();
+    let mut transcript = Transcript::new(Host::Codex, Cursor::new(text), 0);
+    let first = transcript.next_turn().expect("read").expect("a turn").turn;
+    assert_eq!((first.role, first.text.as_str()), (Role::User, "Rename the module."));
+    assert_eq!(transcript.next_turn().expect("read").expect("a turn").turn.text, "Renamed.");
+    assert_eq!(transcript.facts().branch.as_deref(), Some("dev"));
+}

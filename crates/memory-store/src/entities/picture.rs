@@ -1,0 +1,209 @@
+//! Entities and what connects them, few enough to be drawn: extracted ones by the events that they share, those of the
+//! knowledge graph by its relations.
+
+use memory_core::id::Namespace;
+
+use crate::{Conn, StoreError};
+
+/// How many of an entity's newest events are looked at, of each kind.
+const LOOKED_AT_MAX: i64 = 300;
+
+/// An entity of either memory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    pub id: i64,
+    pub name: String,
+    pub entity_type: String,
+    /// Events, or relations.
+    pub weight: i64,
+    /// How many there are without the limit.
+    pub total: i64,
+    /// Of the knowledge graph: its thread.
+    pub thread: Option<String>,
+}
+
+row!(Node { id, name, entity_type, weight, total, thread });
+
+/// What connects two.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edge {
+    pub from: i64,
+    pub to: i64,
+    pub weight: i64,
+    /// Of the knowledge graph: the relation.
+    pub label: Option<String>,
+}
+
+row!(Edge { from, to, weight, label });
+
+/// The extracted entities with most events.
+pub async fn most_active(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result<Vec<Node>, StoreError> {
+    Ok(sqlx::query_as(
+        "with linked as materialized (
+             select entity_id, count(*) as n
+             from (select entity_id from event_actor where namespace = $1
+                   union all
+                   select entity_id from event_subject where namespace = $1) l
+             group by 1
+         ), counted as materialized (
+             select coalesce(t.canonical_id, t.entity_id) as root, sum(l.n)::bigint as n
+             from linked l
+             join entity t on t.namespace = $1 and t.entity_id = l.entity_id
+             group by 1
+         )
+         select t.entity_id as id, t.name, t.entity_type, c.n as weight, count(*) over () as total, null::text as thread
+         from counted c
+         join entity t on t.namespace = $1 and t.entity_id = c.root
+         order by c.n desc, t.entity_id
+         limit $2",
+    )
+    .bind(ns.as_str())
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// These extracted entities, merged ones as what they count as.
+pub async fn nodes(conn: &mut Conn, ns: &Namespace, ids: &[i64]) -> Result<Vec<Node>, StoreError> {
+    Ok(sqlx::query_as(
+        "select distinct r.entity_id as id, r.name, r.entity_type, 0::bigint as weight, 0::bigint as total, null::text as thread
+         from unnest($2::bigint[]) u (entity_id)
+         join entity t on t.namespace = $1 and t.entity_id = u.entity_id
+         join entity r on r.namespace = $1 and r.entity_id = coalesce(t.canonical_id, t.entity_id)
+         order by 1",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// The pairs of these that share most events.
+pub async fn shared_events(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[i64],
+    limit: i64,
+) -> Result<Vec<Edge>, StoreError> {
+    Ok(sqlx::query_as(
+        "with member as materialized (
+             select entity_id, coalesce(canonical_id, entity_id) as root from entity
+             where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
+         ), part as materialized (
+             select distinct m.root, l.event_id
+             from member m
+             cross join lateral (
+                 (select event_id from event_actor where namespace = $1 and entity_id = m.entity_id
+                  order by occurred_at desc limit $4)
+                 union
+                 (select event_id from event_subject where namespace = $1 and entity_id = m.entity_id
+                  order by occurred_at desc limit $4)
+             ) l
+         )
+         select a.root as \"from\", b.root as \"to\", count(*) as weight, null::text as label
+         from part a
+         join part b on a.event_id = b.event_id and a.root < b.root
+         group by 1, 2
+         order by 3 desc, 1, 2
+         limit $3",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .bind(limit)
+    .bind(LOOKED_AT_MAX)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// From each of these to the others of its newest events, those of most events first.
+pub async fn neighbours(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[i64],
+    limit: i64,
+) -> Result<Vec<Edge>, StoreError> {
+    Ok(sqlx::query_as(
+        "with member as materialized (
+             select entity_id, coalesce(canonical_id, entity_id) as root from entity
+             where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
+         ), part as materialized (
+             select distinct m.root, l.event_id
+             from member m
+             cross join lateral (
+                 (select event_id from event_actor where namespace = $1 and entity_id = m.entity_id
+                  order by occurred_at desc limit $4)
+                 union
+                 (select event_id from event_subject where namespace = $1 and entity_id = m.entity_id
+                  order by occurred_at desc limit $4)
+             ) l
+         ), others as (
+             select p.root as \"from\", coalesce(t.canonical_id, t.entity_id) as \"to\", p.event_id
+             from part p
+             cross join lateral (
+                 select entity_id from event_actor where namespace = $1 and event_id = p.event_id
+                 union
+                 select entity_id from event_subject where namespace = $1 and event_id = p.event_id
+             ) o
+             join entity t on t.namespace = $1 and t.entity_id = o.entity_id
+         )
+         select \"from\", \"to\", count(distinct event_id) as weight, null::text as label
+         from others
+         where \"from\" <> \"to\"
+         group by 1, 2
+         order by 3 desc, 1, 2
+         limit $3",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .bind(limit)
+    .bind(LOOKED_AT_MAX)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// The entities of the knowledge graph with most relations, of all threads.
+pub async fn most_related(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result<Vec<Node>, StoreError> {
+    Ok(sqlx::query_as(
+        "with ends as materialized (
+             select thread_id, entity_id, count(*) as n
+             from (select thread_id, from_id as entity_id from graph_relation where namespace = $1 and from_id is not null
+                   union all
+                   select thread_id, to_id from graph_relation
+                   where namespace = $1 and to_id is not null and to_id is distinct from from_id) e
+             group by 1, 2
+             order by n desc, entity_id
+             limit $2
+         )
+         select e.entity_id as id, e.name, e.entity_type, n.n as weight, t.name as thread,
+                (select coalesce(sum(entities), 0)::bigint from graph_thread where namespace = $1) as total
+         from ends n
+         join graph_entity e on e.namespace = $1 and e.thread_id = n.thread_id and e.entity_id = n.entity_id
+         join graph_thread t on t.namespace = $1 and t.thread_id = n.thread_id
+         order by n.n desc, e.entity_id",
+    )
+    .bind(ns.as_str())
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}
+
+/// Relations between these entities of the knowledge graph.
+pub async fn relations(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[i64],
+    limit: i64,
+) -> Result<Vec<Edge>, StoreError> {
+    Ok(sqlx::query_as(
+        "select from_id as \"from\", to_id as \"to\", 1::bigint as weight, relation_type as label
+         from graph_relation
+         where namespace = $1 and from_id = any($2) and to_id = any($2)
+         order by relation_id
+         limit $3",
+    )
+    .bind(ns.as_str())
+    .bind(ids)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}

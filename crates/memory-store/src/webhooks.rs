@@ -1,0 +1,387 @@
+//! Webhooks: who is sent the feed of a namespace, and the deliveries: claimed with a lease, sent, and settled under its token.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff_sqlx::Timestamp as SqlTimestamp;
+use memory_core::feed::{FeedEntry, FeedKind};
+use memory_core::id::Namespace;
+use sqlx::Row;
+use sqlx::postgres::PgRow;
+use uuid::Uuid;
+
+use crate::{Conn, StoreError, Tx, feed};
+
+/// Deliveries of one webhook that are under way at a time.
+const BESIDE_EACH_OTHER: i64 = 4;
+/// The longest that a webhook that fails is left alone.
+const REST_MAX: Duration = Duration::from_mins(5);
+/// The longest error that is kept, in characters.
+const ERROR_MAX_CHARS: usize = 300;
+
+/// A webhook as operators see it: without its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebhookRow {
+    pub namespace: Namespace,
+    pub webhook_id: String,
+    pub url: String,
+    /// None: all.
+    pub kinds: Vec<FeedKind>,
+    pub may_be_private: bool,
+    pub created_at: Timestamp,
+    pub failing_since: Option<Timestamp>,
+    pub pending: i64,
+    pub dead: i64,
+}
+
+/// Where a message goes.
+#[derive(Clone)]
+pub struct Target {
+    pub webhook_id: String,
+    pub url: String,
+    pub may_be_private: bool,
+    pub secret: Vec<u8>,
+}
+
+/// A claimed delivery.
+#[derive(Clone)]
+pub struct ClaimedDelivery {
+    pub namespace: Namespace,
+    pub delivery_id: i64,
+    pub target: Target,
+    /// How often it was sent before.
+    pub attempts: i32,
+    entry_id: i64,
+    lease_token: Uuid,
+}
+
+/// A delivery as operators see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryRow {
+    pub delivery_id: i64,
+    pub webhook_id: String,
+    pub message_id: String,
+    pub kind: String,
+    pub state: String,
+    pub attempts: i32,
+    pub status: Option<i32>,
+    pub error: Option<String>,
+    pub created_at: Timestamp,
+    pub due_at: Timestamp,
+    pub ended_at: Option<Timestamp>,
+}
+
+/// Which deliveries are meant; what is not said does not narrow it.
+#[derive(Debug, Clone, Default)]
+pub struct DeliveryFilter {
+    pub webhook_id: Option<String>,
+    pub delivery_id: Option<i64>,
+    pub state: Option<String>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone)]
+pub enum Sent {
+    Taken {
+        status: u16,
+    },
+    /// To be tried again after the wait; `None`: not any more.
+    Refused {
+        status: Option<u16>,
+        error: String,
+        wait: Option<Duration>,
+    },
+}
+
+pub async fn count(conn: &mut Conn, ns: &Namespace) -> Result<i64, StoreError> {
+    let count = sqlx::query_scalar("select count(*) from webhook where namespace = $1");
+    Ok(count.bind(ns.as_str()).fetch_one(conn).await?)
+}
+
+pub async fn insert(
+    tx: &mut Tx,
+    ns: &Namespace,
+    target: &Target,
+    kinds: &[FeedKind],
+) -> Result<(), StoreError> {
+    feed::begin(tx, ns, false).await?;
+    let kinds: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
+    sqlx::query(
+        "insert into webhook (namespace, webhook_id, url, kinds, secret, may_be_private) values ($1, $2, $3, $4, $5, $6)",
+    )
+    .bind(ns.as_str())
+    .bind(&target.webhook_id)
+    .bind(&target.url)
+    .bind(kinds)
+    .bind(&target.secret)
+    .bind(target.may_be_private)
+    .execute(&mut **tx)
+    .await?;
+    Ok(())
+}
+
+/// The webhooks of a namespace, oldest first.
+pub async fn list(conn: &mut Conn, ns: &Namespace) -> Result<Vec<WebhookRow>, StoreError> {
+    let rows = sqlx::query(
+        "select w.*, d.pending, d.dead
+         from webhook w
+         cross join lateral (
+             select count(*) filter (where state = 'pending') as pending, count(*) filter (where state = 'dead') as dead
+             from webhook_delivery d
+             where d.namespace = w.namespace and d.webhook_id = w.webhook_id
+         ) d
+         where w.namespace = $1
+         order by w.created_at, w.webhook_id
+         limit 1000",
+    )
+    .bind(ns.as_str())
+    .fetch_all(conn)
+    .await?;
+    let time = |row: &PgRow, column: &str| -> Result<Option<Timestamp>, StoreError> {
+        Ok(row.try_get::<Option<SqlTimestamp>, _>(column)?.map(SqlTimestamp::to_jiff))
+    };
+    rows.iter()
+        .map(|row| {
+            let kinds: Vec<String> = row.try_get("kinds")?;
+            Ok(WebhookRow {
+                namespace: ns.clone(),
+                webhook_id: row.try_get("webhook_id")?,
+                url: row.try_get("url")?,
+                kinds: kinds.iter().filter_map(|kind| FeedKind::parse(kind)).collect(),
+                may_be_private: row.try_get("may_be_private")?,
+                created_at: row.try_get::<SqlTimestamp, _>("created_at")?.to_jiff(),
+                failing_since: time(row, "failing_since")?,
+                pending: row.try_get("pending")?,
+                dead: row.try_get("dead")?,
+            })
+        })
+        .collect()
+}
+
+/// Where a webhook is; `None` where there is no such one in the namespace.
+pub async fn target(conn: &mut Conn, ns: &Namespace, webhook_id: &str) -> Result<Option<Target>, StoreError> {
+    let row = sqlx::query(
+        "select webhook_id, url, may_be_private, secret from webhook where namespace = $1 and webhook_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(webhook_id)
+    .fetch_optional(conn)
+    .await?;
+    row.as_ref().map(target_of).transpose()
+}
+
+fn target_of(row: &PgRow) -> Result<Target, StoreError> {
+    Ok(Target {
+        webhook_id: row.try_get("webhook_id")?,
+        url: row.try_get("url")?,
+        may_be_private: row.try_get("may_be_private")?,
+        secret: row.try_get("secret")?,
+    })
+}
+
+/// Removes a webhook with its deliveries; gives whether there was one.
+pub async fn delete(tx: &mut Tx, ns: &Namespace, webhook_id: &str) -> Result<bool, StoreError> {
+    let deleted = sqlx::query("delete from webhook where namespace = $1 and webhook_id = $2")
+        .bind(ns.as_str())
+        .bind(webhook_id)
+        .execute(&mut **tx)
+        .await?;
+    Ok(deleted.rows_affected() > 0)
+}
+
+/// Leases up to `limit` due deliveries, of each webhook a few; none of one that is left alone. No attempt is counted: one
+/// that is not settled is sent again.
+pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<ClaimedDelivery>, StoreError> {
+    let rows = sqlx::query(
+        "with due as (
+             select d.namespace, d.delivery_id
+             from webhook w
+             cross join lateral (
+                 select d.namespace, d.delivery_id, d.due_at
+                 from webhook_delivery d
+                 where d.namespace = w.namespace and d.webhook_id = w.webhook_id and d.state = 'pending'
+                   and d.due_at <= now() and (d.leased_until is null or d.leased_until <= now())
+                 order by d.due_at, d.delivery_id
+                 limit greatest(0, $3 - (select count(*) from webhook_delivery l
+                                         where l.namespace = w.namespace and l.webhook_id = w.webhook_id
+                                           and l.state = 'pending' and l.leased_until > now()))
+                 for update skip locked
+             ) d
+             where coalesce(w.rest_until <= now(), true)
+             order by d.due_at
+             limit $2
+         )
+         update webhook_delivery d
+         set lease_token = gen_random_uuid(), leased_until = now() + make_interval(secs => $1)
+         from due, webhook w
+         where d.namespace = due.namespace and d.delivery_id = due.delivery_id
+           and w.namespace = d.namespace and w.webhook_id = d.webhook_id
+         returning d.namespace, d.delivery_id, d.attempts, d.entry_id, d.lease_token, w.webhook_id, w.url,
+             w.may_be_private, w.secret",
+    )
+    .bind(lease.as_secs_f64())
+    .bind(limit)
+    .bind(BESIDE_EACH_OTHER)
+    .fetch_all(conn)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            let namespace: String = row.try_get("namespace")?;
+            Ok(ClaimedDelivery {
+                namespace: Namespace::new(&namespace).map_err(|error| StoreError::Unsuitable(error.0))?,
+                delivery_id: row.try_get("delivery_id")?,
+                target: target_of(row)?,
+                attempts: row.try_get("attempts")?,
+                entry_id: row.try_get("entry_id")?,
+                lease_token: row.try_get("lease_token")?,
+            })
+        })
+        .collect()
+}
+
+/// What a delivery says; `None` where that was forgotten meanwhile.
+pub async fn entry(conn: &mut Conn, delivery: &ClaimedDelivery) -> Result<Option<FeedEntry>, StoreError> {
+    feed::entry(conn, &delivery.namespace, delivery.entry_id).await
+}
+
+/// Writes down how an attempt ended, if the lease still holds; what a webhook that has failed for `patience` is owed for as long is dead.
+pub async fn settle(
+    tx: &mut Tx,
+    delivery: &ClaimedDelivery,
+    sent: &Sent,
+    patience: Duration,
+) -> Result<(), StoreError> {
+    let (state, status, error, wait) = match sent {
+        Sent::Taken { status } => ("delivered", Some(*status), None, None),
+        Sent::Refused { status, error, wait: Some(wait) } => ("pending", *status, Some(error), Some(*wait)),
+        Sent::Refused { status, error, wait: None } => ("dead", *status, Some(error), None),
+    };
+    let error = error.map(|error| error.chars().take(ERROR_MAX_CHARS).collect::<String>());
+    let settled = sqlx::query(
+        "update webhook_delivery
+         set state = $4, attempts = attempts + 1, status = $5, error = $6,
+             due_at = case when $7::float8 is null then due_at else now() + make_interval(secs => $7) end,
+             ended_at = case when $4 = 'pending' then null else now() end, lease_token = null, leased_until = null
+         where namespace = $1 and delivery_id = $2 and lease_token = $3",
+    )
+    .bind(delivery.namespace.as_str())
+    .bind(delivery.delivery_id)
+    .bind(delivery.lease_token)
+    .bind(state)
+    .bind(status.map(i32::from))
+    .bind(error)
+    .bind(wait.map(|wait| wait.as_secs_f64()))
+    .execute(&mut **tx)
+    .await?;
+    if settled.rows_affected() == 0 {
+        return Ok(());
+    }
+    let is_taken = matches!(sent, Sent::Taken { .. });
+    let failing_for: Option<f64> = sqlx::query_scalar(
+        "update webhook
+         set failures = case when $3 then 0 else failures + 1 end,
+             failing_since = case when $3 then null else coalesce(failing_since, now()) end,
+             rest_until = case when $3 then null
+                               else now() + make_interval(secs => least($4, power(2, least(failures, 20)))) end
+         where namespace = $1 and webhook_id = $2
+         returning extract(epoch from now() - failing_since)::float8",
+    )
+    .bind(delivery.namespace.as_str())
+    .bind(&delivery.target.webhook_id)
+    .bind(is_taken)
+    .bind(REST_MAX.as_secs_f64())
+    .fetch_optional(&mut **tx)
+    .await?
+    .flatten();
+    if failing_for.is_some_and(|seconds| seconds > patience.as_secs_f64()) {
+        sqlx::query(
+            "update webhook_delivery
+             set state = 'dead', ended_at = now(), error = coalesce(error, 'the receiver has taken nothing for as long')
+             where namespace = $1 and webhook_id = $2 and state = 'pending' and lease_token is null
+               and created_at < now() - make_interval(secs => $3)",
+        )
+        .bind(delivery.namespace.as_str())
+        .bind(&delivery.target.webhook_id)
+        .bind(patience.as_secs_f64())
+        .execute(&mut **tx)
+        .await?;
+    }
+    Ok(())
+}
+
+/// Ends every lease, for a caller that knows that nobody else sends.
+pub async fn expire_leases(conn: &mut Conn) -> Result<(), StoreError> {
+    sqlx::query(
+        "update webhook_delivery set leased_until = now() where state = 'pending' and leased_until > now()",
+    )
+    .execute(conn)
+    .await?;
+    Ok(())
+}
+
+/// The deliveries of a namespace, newest first.
+pub async fn deliveries(
+    conn: &mut Conn,
+    ns: &Namespace,
+    filter: &DeliveryFilter,
+    limit: i64,
+) -> Result<Vec<DeliveryRow>, StoreError> {
+    let rows = sqlx::query(
+        "select d.*, e.message_id, e.kind
+         from webhook_delivery d
+         join feed_entry e on e.namespace = d.namespace and e.entry_id = d.entry_id
+         where d.namespace = $1 and ($2::text is null or d.webhook_id = $2) and ($3::text is null or d.state = $3)
+         order by d.delivery_id desc
+         limit $4",
+    )
+    .bind(ns.as_str())
+    .bind(&filter.webhook_id)
+    .bind(&filter.state)
+    .bind(limit)
+    .fetch_all(conn)
+    .await?;
+    let time = |row: &PgRow, column: &str| -> Result<Timestamp, StoreError> {
+        Ok(row.try_get::<SqlTimestamp, _>(column)?.to_jiff())
+    };
+    rows.iter()
+        .map(|row| {
+            Ok(DeliveryRow {
+                delivery_id: row.try_get("delivery_id")?,
+                webhook_id: row.try_get("webhook_id")?,
+                message_id: row.try_get("message_id")?,
+                kind: row.try_get("kind")?,
+                state: row.try_get("state")?,
+                attempts: row.try_get("attempts")?,
+                status: row.try_get("status")?,
+                error: row.try_get("error")?,
+                created_at: time(row, "created_at")?,
+                due_at: time(row, "due_at")?,
+                ended_at: row.try_get::<Option<SqlTimestamp>, _>("ended_at")?.map(SqlTimestamp::to_jiff),
+            })
+        })
+        .collect()
+}
+
+/// Makes dead deliveries due again, with all their attempts before them; gives how many. Their webhooks are not left alone
+/// any longer.
+pub async fn resend(tx: &mut Tx, ns: &Namespace, filter: &DeliveryFilter) -> Result<u64, StoreError> {
+    let again = sqlx::query(
+        "with again as (
+             update webhook_delivery
+             set state = 'pending', attempts = 0, due_at = now(), ended_at = null, created_at = now()
+             where namespace = $1 and state = 'dead' and ($2::text is null or webhook_id = $2)
+               and ($3::bigint is null or delivery_id = $3)
+             returning webhook_id
+         ), awake as (
+             update webhook set rest_until = null, failures = 0, failing_since = null
+             where namespace = $1 and webhook_id in (select webhook_id from again)
+         )
+         select count(*) from again",
+    )
+    .bind(ns.as_str())
+    .bind(&filter.webhook_id)
+    .bind(filter.delivery_id)
+    .fetch_one(&mut **tx)
+    .await?;
+    Ok(again.try_get::<i64, _>(0)? as u64)
+}

@@ -1,0 +1,304 @@
+//! `briefing` on the wire, and as the text that a session begins with.
+
+use std::fmt::Write;
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use memory_core::Invalid;
+use memory_core::chunk::count_tokens;
+use memory_engine::briefing::{BriefEvent, Briefing, LatestText, project_tag};
+use memory_engine::directives::Directive;
+use memory_language::text::cut;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
+
+pub(super) const TOOL: &str = "briefing";
+/// The most tokens unless others are asked for, and which may be.
+pub(crate) const TOKENS: i64 = 1_500;
+const TOKENS_RANGE: std::ops::RangeInclusive<i64> = 200..=10_000;
+/// How much of one text is shown, in characters.
+const ITEM_MAX_CHARS: usize = 300;
+
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Input {
+    /// What was stored, decided and done last is narrowed to the tag `project:` with this name
+    project: Option<String>,
+    /// The same to these tags
+    tags: Option<Vec<String>>,
+    /// Bound on the answer, 200 to 10000, default 1500
+    max_tokens: Option<i64>,
+}
+
+/// What a session may begin with.
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct Output {
+    /// What the user wants for longer than one answer, in their words
+    directives: Vec<Wish>,
+    /// Commitments that are overdue
+    overdue: Vec<Event>,
+    /// Commitments that are open
+    open: Vec<Event>,
+    /// What was stored last: texts, and conversations as one each
+    latest: Vec<Latest>,
+    decisions: Vec<Event>,
+    /// What was done
+    done: Vec<Event>,
+    /// So much was left out for want of room
+    #[serde(default, skip_serializing_if = "is_zero")]
+    left_out: usize,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Wish {
+    text: String,
+    /// When it holds; always if it is not there
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    condition: Option<String>,
+    id: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Event {
+    id: String,
+    summary: String,
+    /// The day when it happened or was said
+    date: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    due: Option<String>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Latest {
+    /// Of the text, or of the last turn
+    id: String,
+    date: String,
+    summary: String,
+    /// How the last answer of a conversation began
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ended_with: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    conversation_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<i64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that the derived code calls")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+pub(super) fn tool() -> Registered {
+    let declared = Declared {
+        name: TOOL,
+        title: "Briefing",
+        description: "What to know when a conversation begins, without a question: the user's standing instructions, open \
+                      and overdue commitments, recent decisions and what was done last, of a project if one is named.",
+        read_only: true,
+        destructive: false,
+        idempotent: true,
+    };
+    register::<Input, Output>(&declared, |call, given| run(call, given).boxed())
+}
+
+async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refusal> {
+    let input: Input = arguments(TOOL, given)?;
+    let tokens = match input.max_tokens {
+        Some(n) if !TOKENS_RANGE.contains(&n) => {
+            let (min, max) = (TOKENS_RANGE.start(), TOKENS_RANGE.end());
+            return Err(Invalid::new(format!("max_tokens is {n}; it must be between {min} and {max}")).into());
+        }
+        given => given.unwrap_or(TOKENS) as usize,
+    };
+    let mut tags = input.tags.unwrap_or_default();
+    if let Some(project) = &input.project {
+        tags.push(project_tag(project)?);
+    }
+    let briefing = call.memory.briefing(&call.namespace, tags).await?;
+    answer(&fitted(output(briefing), tokens))
+}
+
+fn output(briefing: Briefing) -> Output {
+    let events = |events: Vec<BriefEvent>| events.into_iter().map(event).collect();
+    Output {
+        directives: briefing.directives.into_iter().map(wish).collect(),
+        overdue: events(briefing.overdue),
+        open: events(briefing.open),
+        latest: briefing.latest.into_iter().map(latest).collect(),
+        decisions: events(briefing.decisions),
+        done: events(briefing.done),
+        left_out: 0,
+    }
+}
+
+fn wish(directive: Directive) -> Wish {
+    Wish {
+        text: cut(&directive.quote, ITEM_MAX_CHARS),
+        condition: directive.condition,
+        id: directive.artifact_id,
+    }
+}
+
+fn event(event: BriefEvent) -> Event {
+    Event {
+        id: event.id,
+        summary: cut(&event.narrative, ITEM_MAX_CHARS),
+        date: day(event.at),
+        due: event.due.map(day),
+    }
+}
+
+fn latest(text: LatestText) -> Latest {
+    let is_conversation = text.conversation_id.is_some();
+    Latest {
+        id: text.artifact_id,
+        date: day(text.at),
+        summary: cut(&text.title.filter(|_| !is_conversation).unwrap_or(text.began_with), ITEM_MAX_CHARS),
+        ended_with: text.ended_with.map(|text| cut(&text, ITEM_MAX_CHARS)),
+        turns: is_conversation.then_some(text.count),
+        conversation_id: text.conversation_id,
+    }
+}
+
+fn day(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
+}
+
+/// With as much as the bound allows. What is least and what there is most of goes first.
+fn fitted(mut output: Output, tokens: usize) -> Output {
+    let size = |output: &Output| count_tokens(&serde_json::to_string(output).unwrap_or_default());
+    while size(&output) > tokens {
+        let Output { directives, overdue, open, latest, decisions, done, .. } = &mut output;
+        let longest =
+            [done.len(), decisions.len(), open.len(), latest.len(), overdue.len(), directives.len()];
+        let most = longest.iter().max().copied().unwrap_or(0);
+        match longest.iter().position(|length| *length == most) {
+            _ if most == 0 => break,
+            Some(0) => drop(done.pop()),
+            Some(1) => drop(decisions.pop()),
+            Some(2) => drop(open.pop()),
+            Some(3) => drop(latest.pop()),
+            Some(4) => drop(overdue.pop()),
+            _ => drop(directives.pop()),
+        }
+        output.left_out += 1;
+    }
+    output
+}
+
+impl Output {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.directives.is_empty()
+            && self.overdue.is_empty()
+            && self.open.is_empty()
+            && self.latest.is_empty()
+            && self.decisions.is_empty()
+            && self.done.is_empty()
+    }
+
+    /// As Markdown; nothing where nothing is known.
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = String::new();
+        let wish = |wish: &Wish| match &wish.condition {
+            Some(condition) => format!("{} (when: {}) [{}]", line(&wish.text), line(condition), wish.id),
+            None => format!("{} [{}]", line(&wish.text), wish.id),
+        };
+        section(
+            &mut out,
+            "What the user wants, in their words (the user of now is right where this differs)",
+            &self.directives,
+            wish,
+        );
+        let due = |event: &Event| {
+            let due = event.due.as_ref().map(|due| format!(", due {due}")).unwrap_or_default();
+            format!("{}{due} [{}]", line(&event.summary), event.id)
+        };
+        section(&mut out, "Overdue", &self.overdue, due);
+        section(&mut out, "Open commitments", &self.open, due);
+        let latest = |text: &Latest| {
+            let ended =
+                text.ended_with.as_ref().map(|ended| format!(" → {}", line(ended))).unwrap_or_default();
+            let turns = text.turns.map(|turns| format!(", {turns} turns")).unwrap_or_default();
+            let id = text.conversation_id.as_ref().unwrap_or(&text.id);
+            format!("{}{turns}: {}{ended} [{id}]", text.date, line(&text.summary))
+        };
+        section(&mut out, "Last stored", &self.latest, latest);
+        let dated = |event: &Event| format!("{}: {} [{}]", event.date, line(&event.summary), event.id);
+        section(&mut out, "Decided", &self.decisions, dated);
+        section(&mut out, "Done", &self.done, dated);
+        if self.left_out > 0 {
+            let _ = writeln!(out, "({} more were left out; recall finds them.)", self.left_out);
+        }
+        out
+    }
+}
+
+fn section<T>(out: &mut String, head: &str, items: &[T], shown: impl Fn(&T) -> String) {
+    if items.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "{head}:");
+    for item in items {
+        let _ = writeln!(out, "- {}", shown(item));
+    }
+}
+
+/// What was stored cannot make lines of its own.
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Reads the briefing for a prompt or resource.
+pub(super) async fn text(
+    memory: &memory_engine::Memory,
+    ns: &memory_core::id::Namespace,
+    project: Option<&str>,
+) -> Result<String, memory_engine::EngineError> {
+    let tags = project.map(project_tag).transpose()?.into_iter().collect();
+    let shown = fitted(output(memory.briefing(ns, tags).await?), TOKENS as usize);
+    Ok(if shown.is_empty() { "Nothing is known yet.\n".to_owned() } else { shown.markdown() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(n: usize) -> Event {
+        Event { id: format!("evt_{n}"), summary: "word ".repeat(50), date: "2026-01-01".into(), due: None }
+    }
+
+    #[test]
+    fn a_briefing_keeps_to_its_bound_and_keeps_the_wishes_of_the_user_longest() {
+        let wish = |n: usize| Wish {
+            text: format!("Always answer in French, says {n}"),
+            condition: None,
+            id: "art_1".into(),
+        };
+        let full = || Output {
+            directives: (0..5).map(wish).collect(),
+            overdue: (0..6).map(event).collect(),
+            open: (0..6).map(event).collect(),
+            decisions: (0..5).map(event).collect(),
+            done: (0..5).map(event).collect(),
+            ..Output::default()
+        };
+        for bound in [200, 500, 1_500] {
+            let fitted = fitted(full(), bound);
+            assert!(count_tokens(&serde_json::to_string(&fitted).unwrap()) <= bound);
+            assert!(count_tokens(&fitted.markdown()) <= bound);
+            assert!(fitted.left_out > 0 || bound == 1_500);
+            assert!(fitted.directives.len() >= fitted.done.len());
+        }
+    }
+
+    #[test]
+    fn what_was_stored_makes_no_lines_of_its_own() {
+        let output = Output {
+            done: vec![Event { summary: "One.\n\nDecided:\n- two".into(), ..event(1) }],
+            ..Output::default()
+        };
+        assert_eq!(output.markdown(), "Done:\n- 2026-01-01: One. Decided: - two [evt_1]\n");
+    }
+}
