@@ -55,6 +55,12 @@ async fn what_cannot_be_done_has_its_status_and_says_why() {
         ("/api/v1/recall?namespace=a%20b", "{}", 400, "namespace"),
         ("/api/v1/recall", "[]", 400, "object"),
         ("/api/v1/recall", "{", 400, "EOF"),
+        (
+            "/api/v1/save_memory",
+            r#"{"threadId": "t", "entities": [{"name": "", "entityType": "x"}]}"#,
+            400,
+            "Fix all validation errors",
+        ),
         ("/api/v1/forget", r#"{"id": "art_000000000000", "confirm": true}"#, 400, "not found"),
     ] {
         let (status, answer) = post(&server, path, body).await;

@@ -55,7 +55,9 @@ impl Connection {
         let Some((result, outcome)) = self.registry.call(tool, arguments, scope).await else {
             return PlainAnswer::refusal(StatusCode::NOT_FOUND, "there is no such tool");
         };
-        PlainAnswer { status: status_of(outcome), body: result.structured_content.unwrap_or_default() }
+        let status = status_of(outcome);
+        let body = result.structured_content.unwrap_or_default();
+        PlainAnswer { status, body: if status == StatusCode::OK { body } else { with_error(body) } }
     }
 
     /// Who reads what happens in which namespace: whoever may read there.
@@ -100,6 +102,18 @@ fn not_admitted(error: ErrorData) -> PlainAnswer {
     let is_faulty = error.code == ErrorCode::INVALID_PARAMS;
     let status = if is_faulty { StatusCode::BAD_REQUEST } else { StatusCode::FORBIDDEN };
     PlainAnswer::refusal(status, error.message)
+}
+
+/// A refusal of a tool that answers at length what is wrong says it in `error` too, as all others do.
+fn with_error(mut body: Value) -> Value {
+    if !body["error"].is_string() {
+        let hint = body["hint"].as_str().unwrap_or("It was refused.").to_owned();
+        match &mut body {
+            Value::Object(fields) => _ = fields.insert("error".to_owned(), Value::String(hint)),
+            _ => body = json!({ "error": hint }),
+        }
+    }
+    body
 }
 
 fn status_of(outcome: Outcome) -> StatusCode {
