@@ -5,6 +5,15 @@ cd "$repo"
 
 say() { printf '\n== %s\n' "$*"; }
 
+# limit SECONDS COMMAND...: ends the command, and what it started, when it takes longer: what hangs fails with its name.
+limit() {
+  local seconds=$1 code=0; shift
+  if ! command -v timeout >/dev/null 2>&1; then "$@"; return; fi
+  timeout --kill-after=30 "$seconds" "$@" || code=$?
+  [ "$code" != 124 ] || echo "FAILED: not done after $seconds s: $*" >&2
+  return "$code"
+}
+
 # need PROGRAM PACKAGE...: installs Debian packages when the program is missing.
 need() {
   local program=$1; shift

@@ -45,7 +45,9 @@ finish() {
 trap finish EXIT
 ln -s "$pieces/runtime" "$pieces/models" "$data/"
 export REMEMBRANCER_DATA_DIR=$data
-"$binary" serve --bind 127.0.0.1:0 2>"$data/log" &
+# Before it is read: what runs in the background opens its file whenever it comes to run.
+: >"$data/log"
+"$binary" serve --bind 127.0.0.1:0 2>>"$data/log" &
 server=$!
 url=
 for _ in $(seq 600); do

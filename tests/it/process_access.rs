@@ -8,7 +8,7 @@ use memory_tests::process::{DataDir, Ran, Server, call, initialize};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::process_subscriptions::{Stream, UPDATED, entity, listen};
+use crate::process_subscriptions::{Stream, UPDATED, entity};
 
 pub(crate) const ROLES: [&str; 3] = ["reader", "writer", "admin"];
 
@@ -177,8 +177,7 @@ async fn a_revoked_key_opens_nothing_in_any_process_and_its_subscription_tells_n
     for server in &servers {
         ask(server, "", &key, &status).await;
     }
-    let mut stream = Stream::open_as(&servers[1], "", &listen(5), Some(&key)).await;
-    stream.next_soon().await;
+    let mut stream = Stream::listening(&servers[1], Some(&key)).await;
     ask(&servers[0], "", &writer, &call("create_entities", entity("Ada"))).await;
     let told = stream.next_soon().await;
     assert_eq!(told["method"], UPDATED, "{told}");

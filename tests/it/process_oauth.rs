@@ -198,8 +198,7 @@ async fn a_subscription_ends_with_its_consent_and_tells_nothing_of_other_namespa
     let (theirs, _) = browser.tokens(&client, "writer", "theirs").await;
     let (refused, _) = send(&server, "?namespace=theirs", Some(&mine), &listen(5)).await;
     assert_eq!(refused, StatusCode::FORBIDDEN);
-    let mut stream = Stream::open_as(&server, "", &listen(5), Some(&mine)).await;
-    stream.next_soon().await;
+    let mut stream = Stream::listening(&server, Some(&mine)).await;
     ask(&server, "", &theirs, &call("create_entities", entity("Eve"))).await;
     ask(&server, "", &mine, &call("create_entities", entity("Ada"))).await;
     assert_eq!(stream.next_soon().await["method"], UPDATED);

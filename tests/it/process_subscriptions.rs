@@ -96,6 +96,14 @@ impl Stream {
         Self { response, buffer: String::new() }
     }
 
+    /// Of a subscription that watches the graph: acknowledged, and told to look.
+    pub(crate) async fn listening(server: &Server, key: Option<&str>) -> Self {
+        let mut stream = Self::open_as(server, "", &listen(5), key).await;
+        assert_eq!(stream.next_soon().await["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(stream.next_soon().await["method"], UPDATED);
+        stream
+    }
+
     /// The next message, or `None` when the stream has ended.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         loop {
@@ -249,6 +257,8 @@ async fn a_host_that_listens_is_told_under_its_subscription_until_it_cancels() {
         assert_eq!(acknowledged["method"], "notifications/subscriptions/acknowledged");
         assert_eq!(acknowledged["params"]["notifications"], json!({"resourceSubscriptions": [URI]}));
         assert_eq!(subscription(&acknowledged), &json!(id));
+        let first = listener.receive().await;
+        assert_eq!((&first["method"], subscription(&first)), (&json!(UPDATED), &json!(id)), "{first}");
     }
     assert_quiet(&mut listener).await;
     writer.call("create_entities", entity("Ben")).await;
@@ -278,6 +288,7 @@ async fn a_client_that_listens_over_http_is_told_on_its_stream_until_the_server_
     for stream in [&mut stream, &mut elsewhere] {
         let acknowledged = stream.next_soon().await;
         assert_eq!(acknowledged["params"]["notifications"], json!({"resourceSubscriptions": [URI]}));
+        assert_eq!(stream.next_soon().await["method"], UPDATED);
     }
     server.ask("create_entities", entity("Ann")).await;
     let update = stream.next_soon().await;
@@ -293,7 +304,6 @@ async fn a_client_that_listens_over_http_is_told_on_its_stream_until_the_server_
     }
 }
 
-/// What changed between the acknowledgement and the start of the memory could not be told apart.
 #[tokio::test]
 async fn a_client_that_listens_before_the_memory_is_up_is_told_to_look_once() {
     let data_dir = DataDir::new();
@@ -304,6 +314,19 @@ async fn a_client_that_listens_before_the_memory_is_up_is_told_to_look_once() {
     assert!(stream.is_quiet().await);
     server.ask("create_entities", entity("Ann")).await;
     assert_eq!(stream.next_soon().await["method"], UPDATED);
+}
+
+/// The acknowledgement is sent before the graph is watched.
+#[tokio::test]
+async fn a_change_right_after_the_acknowledgement_is_told() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    for n in 0..40 {
+        let mut stream = Stream::open(&server, "", &listen(n)).await;
+        stream.next_soon().await;
+        server.ask("create_entities", entity(&format!("Ann {n}"))).await;
+        assert_eq!(stream.next_soon().await["method"], UPDATED);
+    }
 }
 
 #[tokio::test]
@@ -319,8 +342,7 @@ async fn a_change_made_by_another_process_is_told() {
     for server in [&here, &there] {
         server.ask("status", json!({})).await;
     }
-    let mut stream = Stream::open(&here, "", &listen(7)).await;
-    stream.next_soon().await;
+    let mut stream = Stream::listening(&here, None).await;
     for name in ["Ann", "Ben"] {
         there.ask("create_entities", entity(name)).await;
         let update = stream.next_soon().await;

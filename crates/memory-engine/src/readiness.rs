@@ -90,10 +90,6 @@ impl Announce {
 }
 
 impl Watch {
-    pub fn is_ready(&self) -> bool {
-        matches!(&*self.0.borrow(), Readiness::Ready(_))
-    }
-
     /// The memory, if there is one by now.
     pub fn memory(&self) -> Option<Arc<Memory>> {
         match &*self.0.borrow() {

@@ -177,21 +177,21 @@ impl Holder {
 
 /// Notifies one `subscriptions/listen` of every change until its client or the server ends it, or its key opens nothing any
 /// more: that is asked before each notification, and from time to time.
+///
+/// The acknowledgement was sent before the watch begins, and a change between the two cannot be seen: so the first notification
+/// is sent in any case. It also tells a client that subscribes again to look for what it missed.
 pub(super) async fn notify_of_changes(
     holder: &Holder,
     scope: &GraphScope,
     context: &SubscriptionContext,
 ) -> Result<(), ErrorData> {
     let Holder { readiness, namespace: ns, .. } = holder;
-    // It is acknowledged already, so every later change must be reported. Where the memory is yet to
-    // start there is no state to compare with: one notification is sent in any case.
-    let was_ready = readiness.is_ready();
     let memory = readiness.ready().await.map_err(|readiness| unready(&readiness))?;
     holder.check().await?;
     let watch = memory.graph().watch(ns, scope).await;
     let mut watch = watch.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     drop(memory);
-    let mut is_news = !was_ready;
+    let mut is_news = true;
     loop {
         if is_news && context.sink().notify_resource_updated(URI).await.is_err() {
             return Ok(());
