@@ -32,9 +32,12 @@ async fn insist(host: &mut StdioHost, message: &Value) -> (Value, Vec<Value>) {
             break;
         }
         assert!(
-            answer["error"]["message"].as_str().is_some_and(|reason| reason.contains("try again")),
+            answer["error"]["message"]
+                .as_str()
+                .is_some_and(|reason| reason.to_lowercase().contains("try again")),
             "{answer}"
         );
+        tokio::time::sleep(Duration::from_millis(200)).await;
         let (next, more) = ask(host, message).await;
         answer = next;
         told.extend(more);
