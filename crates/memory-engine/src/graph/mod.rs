@@ -6,8 +6,10 @@ pub(crate) mod watched;
 
 mod analytics;
 mod files;
+mod page;
 mod read;
 mod save;
+mod sought;
 mod transfer;
 mod versions;
 mod watch;
@@ -28,7 +30,8 @@ pub use analytics::{Analytics, Listed, PATH_DEPTH_MAX, RelationPath, Step, list_
 pub use changed::{Changed, Warning};
 pub use files::{FileHealth, KnownFile};
 pub use merge_lines::GraphImported;
-pub use read::{GraphPage, More, PageEntity, WholeGraph};
+pub use page::{GraphPage, More, PageEntity};
+pub use read::WholeGraph;
 pub use save::{Merges, Saved};
 pub use transfer::GraphExported;
 pub use versions::{History, HistoryRequest, ObservationUpdate};
