@@ -1,5 +1,6 @@
 //! The MCP tools: wire types, their schemas, and one door through which every call goes.
 
+mod admission;
 mod analytics;
 mod arguments;
 mod audited;
