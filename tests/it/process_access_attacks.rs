@@ -89,6 +89,29 @@ async fn ten_thousand_wrong_keys_are_mostly_not_even_looked_up_and_keep_no_right
     ask(&server, "", &key, &status()).await;
 }
 
+#[tokio::test]
+async fn behind_a_trusted_proxy_wrong_keys_of_one_client_keep_out_no_other() {
+    let data_dir = DataDir::warm();
+    let guess = async |server: &Server, n: usize, client: &str| {
+        let request = server.request().bearer_auth(wrong(n)).header("X-Forwarded-For", client);
+        request.json(&status()).send().await.expect("it is answered").status()
+    };
+    for (flags, other) in [
+        (&["--trusted-proxies", "127.0.0.1,10.0.0.0/8"][..], StatusCode::UNAUTHORIZED),
+        (&[], StatusCode::TOO_MANY_REQUESTS),
+    ] {
+        let server = Server::start_as(data_dir.command("remembrancer"), flags).await;
+        for n in 0..300 {
+            guess(&server, n, "198.51.100.9, 203.0.113.7").await;
+        }
+        assert_eq!(guess(&server, 300, "203.0.113.7").await, StatusCode::TOO_MANY_REQUESTS, "{flags:?}");
+        assert_eq!(guess(&server, 301, "203.0.113.8").await, other, "{flags:?}");
+        server.terminate().await;
+    }
+    let refused = data_dir.run(&["serve", "--trusted-proxies", "somewhere"]).await;
+    assert!(refused.stderr.contains("somewhere is no address and no network"), "{refused:?}");
+}
+
 /// What a key is told of an id, without the id and, of a status, without what its services say of themselves:
 /// how long ago the worker was seen changes from one second to the next.
 async fn told(server: &Server, key: &str, tool: &str, arguments: Value, given: &str) -> String {

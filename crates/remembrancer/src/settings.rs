@@ -1,6 +1,7 @@
 //! Settings: flags with environment twins. Secrets come from the environment or a file, never from a flag.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args};
+use ipnet::IpNet;
 use memory_core::Invalid;
 use memory_core::access::{Audited, GivenKey};
 use memory_core::authoring::AuthoringLimits;
@@ -135,9 +137,12 @@ pub(crate) struct ListenSettings {
     /// Most HTTP connections at a time; beyond a quarter of the files that the process may open there are none
     #[arg(long, env = "REMEMBRANCER_MAX_CONNECTIONS", default_value_t = 512, value_name = "N", value_parser = clap::value_parser!(u32).range(8..=100_000), global = true)]
     pub(crate) max_connections: u32,
-    /// Most of them from one address; loopback, where proxies are, has no such limit
+    /// Most of them from one address; loopback and trusted proxies have no such limit
     #[arg(long, env = "REMEMBRANCER_CONNECTIONS_PER_ADDRESS", default_value_t = 128, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), global = true)]
     pub(crate) connections_per_address: u32,
+    /// Addresses or networks of proxies, whose `X-Forwarded-For` says whom a request comes from
+    #[arg(long, env = "REMEMBRANCER_TRUSTED_PROXIES", value_delimiter = ',', value_name = "NETWORK", value_parser = network, global = true)]
+    pub(crate) trusted_proxies: Vec<IpNet>,
     /// Most requests a minute of one key; beyond them 429
     #[arg(long, env = "REMEMBRANCER_REQUESTS_PER_MINUTE", default_value_t = 1_200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), global = true)]
     pub(crate) requests_per_minute: u32,
@@ -149,6 +154,14 @@ pub(crate) struct ListenSettings {
     pub(crate) metrics_bind: Option<String>,
     #[command(flatten)]
     pub(crate) oauth: OAuthSettings,
+}
+
+/// An address, or a network as `10.0.0.0/8`.
+fn network(text: &str) -> Result<IpNet, String> {
+    let address = || text.parse::<IpAddr>().map(IpNet::from);
+    text.parse()
+        .or_else(|_| address())
+        .map_err(|_| format!("{text} is no address and no network; write 10.0.0.2 or 10.0.0.0/8"))
 }
 
 impl Settings {

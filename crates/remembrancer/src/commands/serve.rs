@@ -35,6 +35,7 @@ pub(crate) async fn run(
         graph_file: graph_file()?,
         max_connections: listen.max_connections as usize,
         connections_per_address: listen.connections_per_address as usize,
+        trusted_proxies: listen.trusted_proxies,
         requests_per_minute: listen.requests_per_minute,
         metrics_bind: listen.metrics_bind.filter(|bind| !bind.trim().is_empty()),
         oauth: listen.oauth,

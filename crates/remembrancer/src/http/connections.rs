@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::attempts::network;
+use super::proxies::TrustedProxies;
 
 /// How long a connection may stay open without a whole request head, from its opening or its last answer.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,11 +38,12 @@ const TOO_MANY: &[u8] = b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 5\r\nCo
     Content-Type: text/plain\r\nContent-Length: 65\r\n\r\nToo many connections are open from this address. Try again later.";
 
 /// How many connections there may be.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Most {
     pub(super) in_all: usize,
-    /// Loopback has no limit of its own: all that a proxy passes on comes from there.
+    /// Loopback and trusted proxies have no limit of their own: what they pass on comes from many.
     pub(super) of_an_address: usize,
+    pub(super) proxies: TrustedProxies,
 }
 
 /// Files that the process may open, raised to what the system allows. Connections get a quarter: the database, the
@@ -95,6 +97,8 @@ async fn attend(stream: TcpStream, app: Router, connection: Connection, stop: Ca
     let (app, asked) = (TowerToHyperService::new(app), Arc::clone(&connection));
     let service = service_fn(move |mut request: Request<Incoming>| {
         asked.waits();
+        let client = asked.open.most.proxies.client(asked.peer, request.headers());
+        request.extensions_mut().insert(client);
         request.extensions_mut().insert(Arc::clone(&asked));
         app.call(request)
     });
@@ -135,7 +139,7 @@ struct Open {
 #[derive(Default)]
 struct State {
     count: usize,
-    /// By networks that are not loopback.
+    /// By networks, without loopback and trusted proxies.
     by_address: HashMap<IpAddr, usize>,
     next_turn: u64,
     /// Idle connections, longest first.
@@ -144,6 +148,7 @@ struct State {
 
 pub(super) struct Connection {
     open: Arc<Open>,
+    /// The address at its other end.
     peer: IpAddr,
     closing: CancellationToken,
     /// Its place among those that wait, if it does.
@@ -165,8 +170,8 @@ impl Open {
     /// A place for one more, if need be that of the connection that is idle for longest; an answer when all are being
     /// answered, or the address has too many.
     fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Connection, &'static [u8]> {
-        let peer = network(peer);
-        if self.state().by_address.get(&peer).is_some_and(|open| *open >= self.most.of_an_address) {
+        let from = network(peer);
+        if self.state().by_address.get(&from).is_some_and(|open| *open >= self.most.of_an_address) {
             return Err(TOO_MANY);
         }
         if self.state().count >= self.most.in_all && !self.close_oldest() {
@@ -174,8 +179,8 @@ impl Open {
         }
         let mut state = self.state();
         state.count += 1;
-        if !peer.is_loopback() {
-            *state.by_address.entry(peer).or_default() += 1;
+        if !from.is_loopback() && !self.most.proxies.has(peer) {
+            *state.by_address.entry(from).or_default() += 1;
         }
         drop(state);
         metrics::gauge!("remembrancer_http_connections").increment(1.0);
@@ -199,11 +204,6 @@ impl Open {
 }
 
 impl Connection {
-    /// The address at its other end, or the network of that.
-    pub(super) fn peer(&self) -> IpAddr {
-        self.peer
-    }
-
     /// From now on it waits for its client.
     fn waits(&self) {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,7 +241,7 @@ impl Drop for Connection {
         self.waits_no_more();
         let mut state = self.open.state();
         state.count -= 1;
-        if let Entry::Occupied(mut open) = state.by_address.entry(self.peer) {
+        if let Entry::Occupied(mut open) = state.by_address.entry(network(self.peer)) {
             *open.get_mut() -= 1;
             if *open.get() == 0 {
                 open.remove();
@@ -259,11 +259,12 @@ mod tests {
     const LOCAL: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
 
     fn most(in_all: usize) -> Most {
-        Most { in_all, of_an_address: 2 }
+        let proxies = TrustedProxies(vec!["198.51.100.0/24".parse().expect("a network")]);
+        Most { in_all, of_an_address: 2, proxies }
     }
 
     #[test]
-    fn an_address_has_no_more_than_its_share_and_loopback_has_all() {
+    fn an_address_has_no_more_than_its_share_and_loopback_and_proxies_have_all() {
         let open = Open::new(most(100));
         let address = |text: &str| text.parse::<IpAddr>().expect("an address");
         let one = address("2001:db8:1:2::1");
@@ -278,7 +279,9 @@ mod tests {
         assert!(open.admit(one).is_ok());
         let local: Vec<_> = (0..5).map(|_| open.admit(LOCAL)).collect();
         assert!(local.iter().all(Result::is_ok));
-        drop(local);
+        let proxied: Vec<_> = (0..5).map(|_| open.admit(address("198.51.100.1"))).collect();
+        assert!(proxied.iter().all(Result::is_ok));
+        drop((local, proxied));
         assert!(open.state().by_address.is_empty(), "nothing is kept of who has left");
     }
 

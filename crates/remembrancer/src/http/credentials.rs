@@ -18,8 +18,8 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::attempts::Attempts;
-use super::connections::Connection;
 use super::guard::{only, refused};
+use super::proxies::ClientAddress;
 use super::shares::{Requests, too_many};
 use crate::access::{self, Caller, Closed, KEY_NEEDED, KEY_REFUSED, NAMESPACE_REFUSED};
 use crate::oauth::{NotRead, OAuth};
@@ -221,8 +221,8 @@ pub(super) struct RequestHead {
 
 /// The address that a request comes from.
 pub(super) fn peer_of(request: &Request) -> IpAddr {
-    let connection = request.extensions().get::<Arc<Connection>>();
-    connection.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |connection| connection.peer())
+    let client = request.extensions().get::<ClientAddress>();
+    client.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |client| client.0)
 }
 
 impl RequestHead {

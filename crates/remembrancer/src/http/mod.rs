@@ -7,6 +7,7 @@ mod credentials;
 mod dashboard;
 mod guard;
 mod health;
+mod proxies;
 mod rest;
 mod shares;
 mod stream;
@@ -20,6 +21,7 @@ use anyhow::{Context, bail};
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Router, middleware};
+use ipnet::IpNet;
 use memory_core::id::Namespace;
 use memory_engine::readiness::Watch;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -30,6 +32,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::credentials::Credentials;
 use self::guard::Guard;
+use self::proxies::TrustedProxies;
 use self::shares::Requests;
 use crate::message::MESSAGE_MAX_BYTES;
 use crate::oauth::{self, OAuth, OAuthSettings};
@@ -53,6 +56,9 @@ pub(crate) struct ListenOptions {
     /// Those of one address that is not loopback.
     #[serde(default = "default_connections_per_address")]
     pub(crate) connections_per_address: usize,
+    /// Proxies that are believed when they say whom a request comes from.
+    #[serde(default)]
+    pub(crate) trusted_proxies: Vec<IpNet>,
     /// Those of one key.
     #[serde(default = "default_requests_per_minute")]
     pub(crate) requests_per_minute: u32,
@@ -166,6 +172,7 @@ pub(crate) async fn listen(
     let most = connections::Most {
         in_all: connections::most_connections(options.max_connections),
         of_an_address: options.connections_per_address,
+        proxies: TrustedProxies(options.trusted_proxies),
     };
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
     Ok(Listening { address, metrics, needs_key, asks_for_password, bind: options.bind, task })
