@@ -44,6 +44,7 @@ use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText};
 use memory_language::time::{Lean, readings};
 
+pub use data_file::DataFault;
 use draft::Draft;
 use event_context::EventContext;
 use events::EventReader;
@@ -59,7 +60,7 @@ const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
-pub(crate) fn check_data() -> Result<(), String> {
+pub(crate) fn check_data() -> Result<(), DataFault> {
     for list in lists::ALL {
         list.read()?;
     }
