@@ -6,7 +6,7 @@ mod settings;
 
 pub use llm::{Key, LlmExtractor, LlmOptions};
 pub use rules::{
-    CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, RulesExtractor, SCALE, clauses_of,
+    CLASSES, ClauseModel, ClauseSeen, DataFault, FEATURES_VERSION, Odds, RulesExtractor, SCALE, clauses_of,
     in_their_text, is_short,
 };
 pub use settings::ExtractorSettings;

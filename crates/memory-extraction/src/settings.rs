@@ -44,7 +44,7 @@ pub struct ExtractorSettings {
 impl ExtractorSettings {
     /// The extractor that is configured. Fails with a sentence when it cannot be used; nothing is connected to.
     pub fn extractor(&self) -> Result<Arc<dyn Extractor>, Invalid> {
-        check_data().map_err(Invalid)?;
+        check_data().map_err(|fault| Invalid(fault.to_string()))?;
         Ok(match self.options()? {
             Some(options) => Arc::new(LlmExtractor::new(options)?.with_confidence(self.event_confidence)),
             None => Arc::new(RulesExtractor::new().with_confidence(self.event_confidence)),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use memory_core::event::Category;
 
-use super::data_file::loaded;
+use super::data_file::{DataFault, loaded};
 use super::lists;
 use super::words::Text;
 use super::wordset::WordMap;
@@ -69,14 +69,14 @@ type Cues = WordMap<&'static str, Vec<Cue>>;
 static CUES: LazyLock<Cues> = LazyLock::new(|| loaded(read()));
 
 /// The cues by the first word of their phrases.
-pub(super) fn read() -> Result<Cues, String> {
+pub(super) fn read() -> Result<Cues, DataFault> {
     let mut cues = Cues::default();
     for (section, entries) in lists::CUES_FILE.sections()? {
         let line = entries.first().map_or(0, |(line, _)| *line);
         let category = Category::parse(section)
-            .ok_or_else(|| lists::CUES_FILE.fault(line, &format!("'{section}' is no category")))?;
+            .ok_or_else(|| lists::CUES_FILE.fault(line, format!("'{section}' is no category")))?;
         for (line, entry) in entries {
-            let (words, wanted) = cue(entry).map_err(|what| lists::CUES_FILE.fault(line, &what))?;
+            let (words, wanted) = cue(line, entry)?;
             for first in words[0].clone() {
                 let cue = Cue { words: words.clone(), category, wanted: wanted.clone() };
                 cues.entry(first).or_default().push(cue);
@@ -89,20 +89,22 @@ pub(super) fn read() -> Result<Cues, String> {
 type Phrase = Vec<Vec<&'static str>>;
 
 /// `agreed/agrees to | Person 0.8, Me 0.7`: the words of a phrase, and with which subjects it counts how much.
-fn cue(entry: &'static str) -> Result<(Phrase, Vec<(Who, f32)>), String> {
-    let (phrase, wanted) = entry.split_once(" | ").ok_or("a cue has no ' | ' after its phrase")?;
+fn cue(line: usize, entry: &'static str) -> Result<(Phrase, Vec<(Who, f32)>), DataFault> {
+    let fault = |reason: String| lists::CUES_FILE.fault(line, reason);
+    let (phrase, wanted) =
+        entry.split_once(" | ").ok_or_else(|| fault("a cue has no ' | ' after its phrase".to_owned()))?;
     let words = phrase.split(' ').map(|word| word.split('/').collect()).collect();
     let wanted = wanted.split(", ").map(|one| {
         let (who, sure) =
-            one.split_once(' ').ok_or_else(|| format!("'{one}' is no subject with a number"))?;
-        let who = Who::parse(who).ok_or_else(|| format!("'{who}' is no subject"))?;
-        let sure: f32 = sure.parse().map_err(|_| format!("'{sure}' is no number"))?;
+            one.split_once(' ').ok_or_else(|| fault(format!("'{one}' is no subject with a number")))?;
+        let who = Who::parse(who).ok_or_else(|| fault(format!("'{who}' is no subject")))?;
+        let sure: f32 = sure.parse().map_err(|_| fault(format!("'{sure}' is no number")))?;
         if !(0.0..=1.0).contains(&sure) {
-            return Err(format!("{sure} is not from 0 to 1"));
+            return Err(fault(format!("{sure} is not from 0 to 1")));
         }
         Ok((who, sure))
     });
-    Ok((words, wanted.collect::<Result<_, String>>()?))
+    Ok((words, wanted.collect::<Result<_, DataFault>>()?))
 }
 
 /// How many tokens `~` stands for at most.
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_broken_cue_says_what_is_wrong() {
-        assert!(cue("agreed/agrees to | Person 0.8, Me 0.7").is_ok());
+        assert!(cue(1, "agreed/agrees to | Person 0.8, Me 0.7").is_ok());
         for (entry, said) in [
             ("agreed to", "no ' | '"),
             ("agreed to | Anybody 0.8", "'Anybody' is no subject"),
@@ -147,7 +149,7 @@ mod tests {
             ("agreed to | Person much", "'much' is no number"),
             ("agreed to | Person 8", "not from 0 to 1"),
         ] {
-            let fault = cue(entry).unwrap_err();
+            let fault = cue(1, entry).unwrap_err().to_string();
             assert!(fault.contains(said), "{fault}");
         }
     }

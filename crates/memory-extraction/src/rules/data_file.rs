@@ -8,6 +8,16 @@ use std::sync::OnceLock;
 
 use super::wordset::WordHasher;
 
+/// Why data that is part of the program cannot be used.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DataFault {
+    /// A line of a word list or of the weights; line 0 where none is at fault.
+    #[error("The data file {file} of memory-extraction is broken at line {line}: {reason}.")]
+    File { file: &'static str, line: usize, reason: String },
+    #[error("The pattern '{name}' of memory-extraction is no regular expression: {error}.")]
+    Pattern { name: &'static str, error: regex::Error },
+}
+
 /// An entry and the number of its line.
 pub(super) type Entry = (usize, &'static str);
 
@@ -21,9 +31,13 @@ impl DataFile {
         Self { name, text }
     }
 
+    pub(super) fn text(&self) -> &'static str {
+        self.text
+    }
+
     /// The sections in their order with their entries in theirs. What stands before the first is the section without a
     /// name.
-    pub(super) fn sections(&self) -> Result<Vec<(&'static str, Vec<Entry>)>, String> {
+    pub(super) fn sections(&self) -> Result<Vec<(&'static str, Vec<Entry>)>, DataFault> {
         let mut sections: Vec<(&str, Vec<Entry>)> = Vec::new();
         for (at, line) in self.text.lines().enumerate() {
             let (number, line) = (at + 1, line.trim());
@@ -34,7 +48,7 @@ impl DataFile {
                 let name =
                     head.strip_suffix(']').ok_or_else(|| self.fault(number, "a section has no ']'"))?;
                 if sections.iter().any(|(other, _)| *other == name) {
-                    return Err(self.fault(number, &format!("the section '{name}' is there twice")));
+                    return Err(self.fault(number, format!("the section '{name}' is there twice")));
                 }
                 sections.push((name, Vec::new()));
                 continue;
@@ -50,23 +64,23 @@ impl DataFile {
     }
 
     /// The entries of a section, of which there must be some.
-    pub(super) fn section(&self, name: &str) -> Result<Vec<Entry>, String> {
+    pub(super) fn section(&self, name: &str) -> Result<Vec<Entry>, DataFault> {
         let found = self.sections()?.into_iter().find(|(section, _)| *section == name);
         match found {
             Some((_, entries)) if !entries.is_empty() => Ok(entries),
-            _ => Err(self.fault(0, &format!("the section '{name}' is missing or empty"))),
+            _ => Err(self.fault(0, format!("the section '{name}' is missing or empty"))),
         }
     }
 
-    pub(super) fn fault(&self, line: usize, what: &str) -> String {
-        format!("The data file {} of memory-extraction is broken at line {line}: {what}.", self.name)
+    pub(super) fn fault(&self, line: usize, reason: impl Into<String>) -> DataFault {
+        DataFault::File { file: self.name, line, reason: reason.into() }
     }
 }
 
 /// What a data file, the weights or a pattern was read to.
 ///
 /// Panics where it is broken: nothing can be extracted then.
-pub(super) fn loaded<T>(read: Result<T, String>) -> T {
+pub(super) fn loaded<T>(read: Result<T, DataFault>) -> T {
     read.unwrap_or_else(|fault| panic!("{fault}"))
 }
 
@@ -88,11 +102,11 @@ impl WordSet {
         self.words.get_or_init(|| loaded(self.read())).contains(word)
     }
 
-    pub(super) fn read(&self) -> Result<Words, String> {
+    pub(super) fn read(&self) -> Result<Words, DataFault> {
         let mut words = Words::default();
         for (line, word) in self.file.section(self.section)? {
             if !words.insert(word) {
-                return Err(self.file.fault(line, &format!("'{word}' is there twice")));
+                return Err(self.file.fault(line, format!("'{word}' is there twice")));
             }
         }
         Ok(words)
@@ -122,10 +136,10 @@ mod tests {
             ("[a]\nx\n[a]\ny\n", "a", "line 3: the section 'a' is there twice"),
             ("[a]\n[b]\ny\n", "a", "the section 'a' is missing or empty"),
         ] {
-            let fault = file(text).section(section).unwrap_err();
+            let fault = file(text).section(section).unwrap_err().to_string();
             assert!(fault.contains("words.txt") && fault.contains(said), "{fault}");
         }
-        let fault = WordSet::new(&TWICE, "a").read().unwrap_err();
+        let fault = WordSet::new(&TWICE, "a").read().unwrap_err().to_string();
         assert!(fault.contains("line 3: 'x' is there twice"), "{fault}");
     }
 }

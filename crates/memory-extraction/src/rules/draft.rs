@@ -44,6 +44,10 @@ pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp
         .filter(|reading| !reading.is_ambiguous)
         // What starts then is not done by then.
         .filter(|reading| !matches!(reading.relation, Relation::After | Relation::Since | Relation::From))
+        // "29 Sep | Ann signs it" in a row of that day: when it was said.
+        .filter(|reading| {
+            reference != Some(reading.start) || reading.relation != Relation::At || reading.is_relative
+        })
         .collect();
     let ahead: Vec<&Reading> =
         readings.iter().filter(|reading| reference.is_none_or(|now| reading.deadline() >= now)).collect();
@@ -234,7 +238,8 @@ pub(super) fn actors(
             }
             (Category::Feedback, "from" | "by") if person => Some(ActorRole::Reviewer),
             (Category::Feedback, _) if person => Some(ActorRole::Stakeholder),
-            (Category::Commitment, "to") if hit.lead.be && person => Some(ActorRole::Owner),
+            // "assigned to Ann", "will be sent by Ann".
+            (Category::Commitment, "to" | "by") if hit.lead.be && person => Some(ActorRole::Owner),
             (Category::Commitment | Category::Execution, "for" | "to") if person => {
                 Some(ActorRole::Stakeholder)
             }

@@ -22,6 +22,7 @@ pub(super) static IRONY_FILE: DataFile = DataFile::new("irony.txt", include_str!
 pub(super) static MAIL_FILE: DataFile = DataFile::new("mail.txt", include_str!("../../data/mail.txt"));
 pub(super) static VERBS_FILE: DataFile = DataFile::new("verbs.txt", include_str!("../../data/verbs.txt"));
 pub(super) static CUES_FILE: DataFile = DataFile::new("cues.txt", include_str!("../../data/cues.txt"));
+static DOCUMENTS_FILE: DataFile = DataFile::new("documents.txt", include_str!("../../data/documents.txt"));
 pub(super) static HEADINGS_FILE: DataFile =
     DataFile::new("headings.txt", include_str!("../../data/headings.txt"));
 
@@ -74,6 +75,22 @@ lists! {
     SOFTWARE: SOFTWARE_FILE["known"];
     /// Those of the known ones that are words of the language too.
     SOFTWARE_WORDS: SOFTWARE_FILE["also-words"];
+    /// What is done with a program whose name follows behind "to" or "from".
+    SOFTWARE_MOVES: SOFTWARE_FILE["moving"];
+    /// What is done with a program whose name follows at once.
+    SOFTWARE_USES: SOFTWARE_FILE["running"];
+    /// What programs are after their name.
+    SOFTWARE_STATES: SOFTWARE_FILE["states"];
+    /// What a name in code marks is one of.
+    PACKAGES: SOFTWARE_FILE["packages"];
+    /// Kinds of documents that are about one project.
+    DOCUMENT_KINDS: DOCUMENTS_FILE["kinds"];
+    /// Heads of columns with the day on which it was.
+    DAY_COLUMNS: DOCUMENTS_FILE["day-columns"];
+    /// Words in the heads of columns with who is to do it.
+    OWNER_COLUMNS: DOCUMENTS_FILE["owner-columns"];
+    /// Heads of columns with names of what is worked on.
+    PROJECT_COLUMNS: DOCUMENTS_FILE["project-columns"];
     /// Who belongs to an organisation, after its name.
     STAFF: ORGANISATIONS_FILE["staff"];
     /// What organisations are to others, before a name.

@@ -44,6 +44,7 @@ use memory_core::event::Extraction;
 use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText};
 use memory_language::time::{Lean, readings};
 
+pub use data_file::DataFault;
 use draft::Draft;
 use event_context::EventContext;
 use events::EventReader;
@@ -54,12 +55,15 @@ use parsed_segment::ParsedSegment;
 use people::{Roster, Sightings, is_own_name, is_role_name};
 use words::Text;
 
+/// A greeting stands within so many tokens of the head.
+const GREETING_WITHIN_TOKENS: usize = 120;
+
 /// Of a source no more than this is read; what lies behind it yields nothing.
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
-pub(crate) fn check_data() -> Result<(), String> {
+pub(crate) fn check_data() -> Result<(), DataFault> {
     for list in lists::ALL {
         list.read()?;
     }
@@ -113,7 +117,7 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        4
+        5
     }
 
     fn health(&self) -> ExtractorHealth {
@@ -154,7 +158,7 @@ fn found(source: &SourceText) -> Found<'_> {
         .collect::<Vec<_>>();
     roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
     for (parsed, plain) in parsed_segments.iter_mut().zip(plain) {
-        let things = things::things(&parsed.text, &parsed.layout.hidden, plain, &mut roster);
+        let things = things::things(&parsed.text, &parsed.layout, plain, &mut roster);
         parsed.find_mentions(&roster, things);
     }
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
@@ -305,8 +309,27 @@ fn only_human(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) 
     }
 }
 
-/// The one person a mail is addressed to.
+/// The person of "Dear Mr Achebe," at the head of a letter.
+fn greeted(parsed: &ParsedSegment<'_>) -> Option<usize> {
+    let text = &parsed.text;
+    if !parsed.layout.speakers.is_empty() {
+        return None;
+    }
+    let greets =
+        |at: &usize| text.is_any(*at, &["dear", "hi", "hello", "hey"]) && words::begins_line(text, *at);
+    let at = (0..text.tokens.len().min(GREETING_WITHIN_TOKENS)).find(greets)?;
+    let person = parsed.person(at + 1)?;
+    let closed = text.word(person.tokens.end).is_empty()
+        || text.is_any(person.tokens.end, &[",", "!", "–", "-", "."])
+        || words::begins_line(text, person.tokens.end);
+    closed.then_some(person.entity)
+}
+
+/// The one person a mail is addressed to, by its header or by its greeting.
 fn addressee(parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
+    if parsed.layout.to.is_empty() {
+        return greeted(parsed);
+    }
     match parsed.layout.to.first().map(|to| to.split([',', ';']).collect::<Vec<_>>())?.as_slice() {
         [one] => roster.named(one),
         _ => None,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memory_language::calendar_words::calendar_word;
+
 use super::lists;
 use super::parsed_segment::ParsedSegment;
 use super::verbs;
@@ -12,6 +14,14 @@ pub(super) struct Owned {
     pub(super) people: Vec<usize>,
     /// What is to be done, without the owner; may be empty.
     pub(super) task: Range<usize>,
+}
+
+/// "Owner", "Owner(s)", "Assigned to", "Action by": the head of a column with who is to do it, in lower case.
+pub(super) fn is_owner_column(head: &str) -> bool {
+    let words = || head.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words().count() <= 3
+        && (words().any(|word| lists::OWNER_COLUMNS.contains(word))
+            || matches!(head, "person" | "name" | "action by" | "action on"))
 }
 
 /// The owners of an item and the rest of it: "Alice: …", "@bob to …", "[Kim] …", "Bob – …", "… (owner: Dana)", "… – Kim".
@@ -63,14 +73,38 @@ pub(super) fn is_spoken_for_oneself(parsed: &ParsedSegment<'_>, tokens: &Range<u
         .clone()
         .take(6)
         .any(|at| text.is_any(at, &["ill", "im", "ive", "mine"]) || (text.word(at) == "you" && gives(at)));
-    head || text.word(tokens.end.saturating_sub(2)) == "mine"
+    // "that's on me", "leave the write-up with me", "a report will be with you on Monday".
+    let pair = |at: usize| match text.word(at) {
+        "on" | "from" => text.word(at + 1) == "me",
+        "with" => text.word(at + 1) == "me" || is_sent_to_you(parsed, at),
+        "to" => is_sent_to_you(parsed, at),
+        "reach" | "reaches" => text.word(at + 1) == "you",
+        _ => false,
+    };
+    let mine = text.word(tokens.end.saturating_sub(2)) == "mine";
+    head || mine || tokens.clone().any(pair)
+}
+
+/// "will be with you": without a word of who sends it.
+fn is_sent_to_you(parsed: &ParsedSegment<'_>, with: usize) -> bool {
+    let text = &parsed.text;
+    with >= 2
+        && text.is_any(with, &["with", "to"])
+        && text.word(with + 1) == "you"
+        && text.is_any(with - 1, &["be", "sent", "forwarded", "delivered"])
+        && (with.saturating_sub(3)..with).any(|at| text.is_any(at, &["will", "'ll", "shall"]))
 }
 
 /// "Next session: Henrike will rerun it", "… | Imran to commission it", "it falls to Rafael": the one person whose task it is.
 pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
     let text = &parsed.text;
     let mut told = parsed.mentions_in(tokens).iter().filter(|mention| {
-        let (before, next) = (mention.tokens.start.checked_sub(1), mention.tokens.end);
+        let before = mention.tokens.start.checked_sub(1);
+        // "The clerk, Mrs Farrow, to place the order".
+        let aside = text.word(mention.tokens.end) == ","
+            && before.is_some_and(|before| text.word(before) == ",")
+            && text.is_any(mention.tokens.end + 1, &["will", "shall", "to"]);
+        let next = mention.tokens.end + usize::from(aside);
         let does = text.is_any(next, &["will", "'ll", "shall", "would", "to", "→"])
             || verbs::of(text.word(next)).is_some_and(|verb| verb.third && !verb.past);
         let falls = before.is_some_and(|before| {
@@ -83,6 +117,11 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
         parsed.person(mention.tokens.start).is_some() && (does || falls)
     });
     told.next().map(|mention| mention.entity)
+}
+
+/// "passports renewed, Imran, Thurs": what stands behind the owner.
+fn is_day(word: &str) -> bool {
+    calendar_word(word).is_some() || word.starts_with(|c: char| c.is_ascii_digit()) || word == "by"
 }
 
 fn is_open(word: &str) -> bool {
@@ -184,7 +223,7 @@ fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> 
         let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">")
             || (word == "-" && spaced)
             || (word == ":" && (ends || dated))
-            || (word == "," && ends);
+            || (word == "," && (ends || (after == "," && is_day(text.word(mention.tokens.end + 1)))));
         let handle =
             text.kind(mention.tokens.start) == Some(Kind::Handle) && mention.tokens.end >= tokens.end;
         if !(named || handle || (marked && closes)) {

@@ -18,6 +18,9 @@ use super::words::{Kind, Text};
 /// "12 March" in a heading is taken for a day of the past only so long after it.
 const YEAR_OPEN_MAX: SignedDuration = SignedDuration::from_hours(24 * 150);
 
+/// "06/10" is taken for the one of its two days that is so near to the text's own.
+const NEAR: SignedDuration = SignedDuration::from_hours(24 * 21);
+
 /// One occurrence of an entity.
 #[derive(Debug, Clone)]
 pub(super) struct Mention {
@@ -62,12 +65,13 @@ impl<'a> ParsedSegment<'a> {
     /// Reads the days that headings give to what stands below them; the reference must be known.
     pub(super) fn read_days(&mut self) {
         let reference = self.reference;
+        let order = self.layout.days.first().and_then(|_| day_order(self.text.read()));
         let mut read: HashMap<&str, Option<Timestamp>> = HashMap::new();
         let mut days = Vec::with_capacity(self.layout.days.len());
         for (byte, lines) in &self.layout.days {
             let mut day = None;
             for line in lines {
-                day = *read.entry(line).or_insert_with(|| day_of(line, reference));
+                day = *read.entry(line).or_insert_with(|| day_of(line, reference, order));
                 if day.is_some() {
                     break;
                 }
@@ -248,10 +252,31 @@ impl<'a> ParsedSegment<'a> {
 }
 
 /// The one day that a line names, of those that had come when the text was written. A day without its year is a near one.
-fn day_of(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+fn day_of(words: &str, reference: Option<Timestamp>, order: Option<DayOrder>) -> Option<Timestamp> {
     if is_day_or_month_first(words) {
-        return None;
+        let orders = [DayOrder::DayFirst, DayOrder::MonthFirst].into_iter();
+        let now = reference?;
+        let mut likely = orders
+            .filter(|one| order.is_none_or(|order| order == *one))
+            .filter_map(|one| in_order(words, one, now))
+            .filter(|words| order.is_some() || is_near(words, now));
+        // Which of the two it is must be plain before it is asked whether it had come.
+        return likely
+            .next()
+            .filter(|_| likely.next().is_none())
+            .and_then(|words| plain_day(&words, reference));
     }
+    plain_day(words, reference)
+}
+
+/// Whether the day is one of those around the text's own.
+fn is_near(words: &str, now: Timestamp) -> bool {
+    readings(words, Some(now), Lean::Past)
+        .first()
+        .is_some_and(|day| now.duration_since(day.start).abs() < NEAR)
+}
+
+fn plain_day(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
     let mut days = readings(words, reference, Lean::Past).into_iter();
     let (Some(day), None) = (days.next(), days.next()) else { return None };
     let plain = day.granularity <= Granularity::Day && day.relation == Relation::At && !day.is_ambiguous;
@@ -264,12 +289,52 @@ fn day_of(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
     Some(if now < day.end { now } else { day.start })
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DayOrder {
+    DayFirst,
+    MonthFirst,
+}
+
+/// The numbers of each date with slashes, and where it stands.
+fn slashed(words: &str) -> impl Iterator<Item = (&str, Vec<u32>)> {
+    words.split(|c: char| !(c.is_ascii_digit() || c == '/')).filter(|date| date.contains('/')).filter_map(
+        |date| {
+            let parts: Vec<u32> = date.split('/').filter_map(|part| part.parse().ok()).collect();
+            matches!(parts.len(), 2 | 3).then_some((date, parts))
+        },
+    )
+}
+
+/// Which number of its dates is the day, as those tell that can be read in one way only: "22/09/2025".
+fn day_order(text: &str) -> Option<DayOrder> {
+    let mut orders = slashed(text).filter_map(|(_, parts)| match parts.as_slice() {
+        [day @ 13..=31, 1..=12, year] if *year > 0 && *day > 0 => Some(DayOrder::DayFirst),
+        [1..=12, day @ 13..=31, year] if *year > 0 && *day > 0 => Some(DayOrder::MonthFirst),
+        _ => None,
+    });
+    let first = orders.next()?;
+    orders.all(|order| order == first).then_some(first)
+}
+
 /// "06/10/2025": June or October.
 fn is_day_or_month_first(words: &str) -> bool {
-    words.split(|c: char| !(c.is_ascii_digit() || c == '/')).any(|date| {
-        let parts: Vec<u32> = date.split('/').filter_map(|part| part.parse().ok()).collect();
-        matches!(parts.as_slice(), [a, b, _] | [a, b] if *a <= 12 && *b <= 12 && a != b)
-    })
+    slashed(words)
+        .any(|(_, parts)| matches!(parts.as_slice(), [a, b, _] | [a, b] if *a <= 12 && *b <= 12 && a != b))
+}
+
+/// The words with their first date written so that it can be read in one way.
+fn in_order(words: &str, order: DayOrder, reference: Timestamp) -> Option<String> {
+    let (date, parts) = slashed(words).next()?;
+    let (day, month) = match order {
+        DayOrder::DayFirst => (parts[0], parts[1]),
+        DayOrder::MonthFirst => (parts[1], parts[0]),
+    };
+    let year = match parts.get(2) {
+        Some(year) if *year < 100 => 2000 + i64::from(*year),
+        Some(year) => i64::from(*year),
+        None => i64::from(reference.to_zoned(jiff::tz::TimeZone::UTC).year()),
+    };
+    Some(words.replacen(date, &format!("{year:04}-{month:02}-{day:02}"), 1))
 }
 
 /// A word after which no subject is complete.

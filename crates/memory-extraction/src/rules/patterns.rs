@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use regex::Regex;
 
-use super::data_file::loaded;
+use super::data_file::{DataFault, loaded};
 
 pub(super) struct Pattern {
     name: &'static str,
@@ -21,10 +21,8 @@ impl Pattern {
         self.regex.get_or_init(|| loaded(self.compile()))
     }
 
-    pub(super) fn compile(&self) -> Result<Regex, String> {
-        Regex::new(&(self.source)()).map_err(|error| {
-            format!("The pattern '{}' of memory-extraction is no regular expression: {error}.", self.name)
-        })
+    pub(super) fn compile(&self) -> Result<Regex, DataFault> {
+        Regex::new(&(self.source)()).map_err(|error| DataFault::Pattern { name: self.name, error })
     }
 }
 
@@ -34,7 +32,7 @@ mod tests {
 
     #[test]
     fn a_broken_pattern_says_which_one_it_is() {
-        let fault = Pattern::new("heading", || "(".to_owned()).compile().unwrap_err();
+        let fault = Pattern::new("heading", || "(".to_owned()).compile().unwrap_err().to_string();
         assert!(fault.contains("'heading'"), "{fault}");
     }
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use memory_core::event::Category;
 
-use super::data_file::loaded;
+use super::data_file::{DataFault, loaded};
 use super::lists;
 use super::wordset::WordMap;
 
@@ -26,7 +26,7 @@ pub(super) enum Section {
 static HEADINGS: LazyLock<WordMap<&'static str, Section>> = LazyLock::new(|| loaded(read()));
 
 /// The known headings. One that is in two sections of the file is of the first.
-pub(super) fn read() -> Result<WordMap<&'static str, Section>, String> {
+pub(super) fn read() -> Result<WordMap<&'static str, Section>, DataFault> {
     let mut headings = WordMap::default();
     for (name, entries) in lists::HEADINGS_FILE.sections()? {
         let section = match name {
@@ -38,7 +38,7 @@ pub(super) fn read() -> Result<WordMap<&'static str, Section>, String> {
         };
         let line = entries.first().map_or(0, |(line, _)| *line);
         let section =
-            section.ok_or_else(|| lists::HEADINGS_FILE.fault(line, &format!("'{name}' promises nothing")))?;
+            section.ok_or_else(|| lists::HEADINGS_FILE.fault(line, format!("'{name}' promises nothing")))?;
         for (_, heading) in entries {
             headings.entry(heading).or_insert(section);
         }

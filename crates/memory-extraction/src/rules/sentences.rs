@@ -122,6 +122,8 @@ pub(super) fn clauses(
         let listed = || at >= start + 3 && is_done(start) && is_done(at + 1);
         let cut = match text.word(at) {
             ";" | "but" | "however" | "→" => true,
+            // "Alice Chen and Bob Reyes will write it": both are to.
+            "and" if (start..at).all(|name| text.is_capitalised(name)) => false,
             "and" | "while" | "whereas" | "so" | "," | "–" | "—" | "." => begins(at + 1) || listed(),
             _ => false,
         };

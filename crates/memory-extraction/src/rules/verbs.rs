@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::data_file::loaded;
+use super::data_file::{DataFault, loaded};
 use super::lists;
 use super::wordset::WordMap;
 
@@ -32,7 +32,7 @@ pub(super) struct Verb {
 static FORMS: LazyLock<WordMap<String, Verb>> = LazyLock::new(|| loaded(read()));
 
 /// The forms of all verbs. A word of two classes is of the one that is read first.
-pub(super) fn read() -> Result<WordMap<String, Verb>, String> {
+pub(super) fn read() -> Result<WordMap<String, Verb>, DataFault> {
     let mut forms = WordMap::default();
     for (class, section) in
         [(Class::Idle, "idle"), (Class::Harm, "harm"), (Class::Shift, "shift"), (Class::Deed, "deed")]

@@ -160,8 +160,17 @@ impl<'a> Judged<'a> {
 
     /// Of the found events whose label has owners, those with the same owners.
     pub fn owner(&self) -> Part {
+        self.owner_where(|_| true)
+    }
+
+    /// The same of commitments alone.
+    pub fn owner_of_commitments(&self) -> Part {
+        self.owner_where(|event| event.category == Category::Commitment)
+    }
+
+    fn owner_where(&self, counts: impl Fn(&ExtractedEvent) -> bool) -> Part {
         let mut part = Part::default();
-        for (label, event) in self.met() {
+        for (label, event) in self.met().filter(|(_, event)| counts(event)) {
             if let Some(is_right) = self.owners_are_right(label, event) {
                 part.count(is_right);
             }

@@ -72,6 +72,7 @@ pub struct Figures {
     pub when: Share,
     /// Of met events with labelled owners: the same owners.
     pub owner: Share,
+    pub owner_of_commitments: Share,
     /// By name alone.
     pub names: Scored,
     /// Of entities that were found by name: the same type.
@@ -187,6 +188,7 @@ impl Figures {
             due_invented: judged.iter().map(Judged::invented_due).sum(),
             when: share(&Judged::when),
             owner: share(&Judged::owner),
+            owner_of_commitments: share(&Judged::owner_of_commitments),
             names: scored(&Judged::entities),
             names_typed: share(&Judged::typed),
             types: EntityType::ALL.iter().map(entity_type).collect(),
@@ -220,6 +222,7 @@ impl Figures {
             ("day of the deadline", &self.due),
             ("day of the event", &self.when),
             ("owner", &self.owner),
+            ("  of a commitment", &self.owner_of_commitments),
             ("type of a name", &self.names_typed),
         ];
         let rows: Vec<Vec<String>> = shares

@@ -89,9 +89,12 @@ pub(super) fn is_handle_name(text: &Text<'_>, at: usize) -> bool {
             | "xlsx"
     );
     let next = text.word(at + 1);
+    // "pg_upgrade", ":sweat_smile:".
+    let snake = word.contains('_') && first.len() > 1 && !names::is_first_name(first);
+    let emoji = at > 0 && text.word(at - 1) == ":" && text.touches_next(at - 1);
     plain(first, 1)
         && plain(last, 4)
-        && !file
+        && !(file || snake || emoji)
         && (next == ":" || verbs::is_finite(next) || verbs::of(next).is_some() || names::is_first_name(first))
 }
 

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use super::layout::{Block, Form};
 use super::names;
+use super::owners::is_owner_column;
 use super::people::Sightings;
 use super::sections::Section;
 use super::things::is_company_ending;
@@ -251,24 +252,8 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
     let tokens = text.tokens_in(&block.bytes);
     if let Form::Row { cells, heads } = &block.form {
         for (cell, head) in cells.iter().zip(heads) {
-            if matches!(
-                head.as_str(),
-                "owner"
-                    | "who"
-                    | "assignee"
-                    | "responsible"
-                    | "person"
-                    | "assigned to"
-                    | "lead"
-                    | "dri"
-                    | "attendee"
-                    | "attendees"
-                    | "member"
-                    | "participant"
-                    | "reviewer"
-                    | "author"
-                    | "speaker"
-            ) {
+            let others = ["attendee", "attendees", "member", "participant", "reviewer", "author", "speaker"];
+            if is_owner_column(head) || others.contains(&head.as_str()) {
                 seen.see_list(&text.raw[cell.clone()], false);
             }
         }

@@ -7,26 +7,10 @@ use memory_core::event::Category;
 use super::super::event_context::EventContext;
 use super::super::layout::Block;
 use super::super::narrative;
-use super::super::owners::Owned;
+use super::super::owners::{self, Owned};
 use super::super::sections::Section;
 use super::{Found, Promised, event};
 
-/// How columns with the owner of a task are headed.
-const OWNER_COLUMNS: [&str; 13] = [
-    "owner",
-    "who",
-    "assignee",
-    "responsible",
-    "person",
-    "assigned to",
-    "lead",
-    "dri",
-    "by whom",
-    "whom",
-    "name",
-    "resp.",
-    "resp",
-];
 /// How columns with the task itself are headed.
 const TASK_COLUMNS: [&str; 18] = [
     "action",
@@ -60,7 +44,7 @@ pub(super) fn row(
         heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
     };
     let text = &context.parsed.text;
-    let owner_cell = column(&OWNER_COLUMNS);
+    let owner_cell = heads.iter().position(|head| owners::is_owner_column(head)).and_then(|at| cells.get(at));
     let status =
         column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
     let task = column(&TASK_COLUMNS);

@@ -3,6 +3,7 @@
 use super::super::lines::{self, bullet, heading, label, turn};
 use super::super::names;
 use super::super::sections::{self, Section};
+use super::days::{may_say_a_day, opens_title};
 use super::{LEADER, Reader};
 
 /// A heading this near to the top may date the text.
@@ -71,8 +72,10 @@ impl Reader<'_> {
                 && trimmed.len() > 3
                 && trimmed.chars().any(char::is_alphabetic)
                 && !trimmed.chars().any(char::is_lowercase);
-            let leads_list =
-                apart && trimmed.starts_with(char::is_uppercase) && bullet(self.text_of(at + 1)).is_some();
+            // "1.2.0 (2024-03-12)" above what is new in it.
+            let opens =
+                trimmed.starts_with(char::is_uppercase) || (opens_title(trimmed) && may_say_a_day(trimmed));
+            let leads_list = apart && opens && bullet(self.text_of(at + 1)).is_some();
             // "Team" alone above its paragraph.
             let alone = apart
                 && known.is_none()

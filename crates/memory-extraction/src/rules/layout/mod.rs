@@ -161,6 +161,7 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut accepted = HashSet::new();
     let mut parts: HashMap<&str, usize> = HashMap::new();
+    let mut handles: HashMap<&str, usize> = HashMap::new();
     for line in lines {
         let Some(turn) = turn(&text[line.clone()]) else { continue };
         let name = turn.name.trim_start_matches('@');
@@ -171,6 +172,9 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
             *parts.entry(name).or_default() += 1;
             continue;
         }
+        if is_marked_handle(name) && turn.text_at < line.len() {
+            *handles.entry(name).or_default() += 1;
+        }
         let first_known = known.contains(&name.to_lowercase());
         let lower = name.to_lowercase();
         let ordinary = names::is_trailer(name)
@@ -178,7 +182,7 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
                 && !names::is_first_name(&lower)
                 && !names::is_wordy_name(&lower));
         if is_role(name)
-            || !(first_known || names::could_be_name(name, turn.timed))
+            || !(first_known || names::could_be_name(name, turn.timed && !is_several_words(name)))
             || (ordinary && !first_known && !turn.timed)
         {
             continue;
@@ -194,7 +198,28 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
     if parts.len() > 1 || parts.values().any(|count| *count > 1) {
         accepted.extend(parts.into_keys().map(str::to_owned));
     }
+    // "xq_7: …" again and again beside those who surely speak.
+    if !accepted.is_empty() {
+        let often = handles.into_iter().filter(|(_, count)| *count > 1);
+        accepted.extend(often.map(|(name, _)| name.to_owned()));
+    }
     accepted
+}
+
+/// `xq_7`, `fjell-9`: a handle that is no word.
+fn is_marked_handle(name: &str) -> bool {
+    let parts = name.split(['_', '-']).count();
+    !name.contains(' ')
+        && name.len() > 2
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && (name.contains('_') || parts > 1 || name.ends_with(|c: char| c.is_ascii_digit()))
+        && !name.split(['_', '-']).any(names::is_common_word)
+}
+
+/// "laptop fan dying": words in lower case that no name begins with.
+fn is_several_words(name: &str) -> bool {
+    let first = name.split(' ').next().unwrap_or_default();
+    name.contains(' ') && first.starts_with(char::is_lowercase) && !names::is_first_name(first)
 }
 
 impl<'a> Reader<'a> {
@@ -248,6 +273,7 @@ impl<'a> Reader<'a> {
                 cells.iter().map(|cell| line[cell.clone()].trim_matches(['*', ' ']).to_lowercase()).collect();
             return true;
         }
+        self.date_row(at, &cells.iter().map(|cell| &line[cell.clone()]).collect::<Vec<_>>());
         let cells = cells.into_iter().map(|cell| start + cell.start..start + cell.end).collect();
         let form = Form::Row { cells, heads: self.heads.clone() };
         let bytes = self.lines[at].clone();

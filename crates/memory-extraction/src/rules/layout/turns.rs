@@ -45,6 +45,8 @@ impl Reader<'_> {
         let lower = name.to_lowercase();
         let handle =
             name.starts_with(char::is_lowercase) || name.contains(|c: char| c.is_ascii_digit() || c == '_');
+        // "Zvorka: I'll order it" right after another's turn.
+        let named = names::could_be_name(name, false) && self.says_i(at);
         let before = at.checked_sub(1).map_or("", |before| self.text_of(before));
         let among_turns = before.trim().is_empty()
             || turn(before)
@@ -54,8 +56,14 @@ impl Reader<'_> {
             && among_turns
             && !name.contains(' ')
             && name.len() > 2
-            && (is_role_name(name) || (handle && !names::is_common_word(&lower) && !is_role(name)))
+            && (is_role_name(name) || ((handle || named) && !names::is_common_word(&lower) && !is_role(name)))
             && !NOTE_LABELS.contains(&lower.as_str())
+    }
+
+    /// Whether someone speaks of themselves behind the colon.
+    fn says_i(&self, at: usize) -> bool {
+        let said = self.text_of(at).split_once(':').map_or("", |(_, said)| said);
+        said.split(|c: char| !c.is_alphabetic()).any(|word| matches!(word, "I" | "my" | "me" | "My"))
     }
 
     /// "Action item (Eric): …", "ACTION (@kim): …": who is named in the label is who is to do it.

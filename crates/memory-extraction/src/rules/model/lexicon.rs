@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::super::data_file::{DataFile, loaded};
+use super::super::data_file::{DataFault, DataFile, loaded};
 use super::super::wordset::WordMap;
 
 static FILE: DataFile = DataFile::new("word_classes.txt", include_str!("../../../data/word_classes.txt"));
@@ -12,7 +12,7 @@ type Classes = WordMap<&'static str, Vec<&'static str>>;
 static CLASSES: LazyLock<Classes> = LazyLock::new(|| loaded(read()));
 
 /// The classes by word. A line of the file is a class and its words.
-pub(in super::super) fn read() -> Result<Classes, String> {
+pub(in super::super) fn read() -> Result<Classes, DataFault> {
     let mut classes = Classes::default();
     for (number, line) in FILE.section("")? {
         let mut words = line.split_whitespace();

@@ -40,9 +40,9 @@ fn the_weights_fit_the_features_of_this_program() {
 #[test]
 fn weights_of_other_features_are_refused_with_a_reason() {
     let text = format!("features {}\nthresholds 1 1 1 1 1 1 1 1\n", FEATURES_VERSION + 1);
-    assert!(ClauseModel::parse(&text).unwrap_err().contains("train them anew"));
+    assert!(ClauseModel::parse(&text).unwrap_err().to_string().contains("train them anew"));
     let text = format!("features {FEATURES_VERSION}\nthresholds 1 1 1 1 1 1 1 1\nshort 1\nw:send\t1 2 3\n");
-    assert!(ClauseModel::parse(&text).unwrap_err().contains(&CLASSES.to_string()));
+    assert!(ClauseModel::parse(&text).unwrap_err().to_string().contains(&CLASSES.to_string()));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use memory_core::event::Category;
 
-use super::super::data_file::loaded;
+use super::super::data_file::{DataFault, DataFile, loaded};
 use super::super::wordset::HashedMap;
 use super::clause_features::hash;
 
@@ -17,6 +17,8 @@ pub const FEATURES_VERSION: u32 = 3;
 pub const CLASSES: usize = Category::ALL.len() + 1;
 /// A weight of one is this much in the file.
 pub const SCALE: f32 = 50.0;
+
+static FILE: DataFile = DataFile::new("weights.txt", include_str!("../../../data/weights.txt"));
 
 /// A text of no more clauses is short: what stands alone is said more plainly than what is one of many.
 const SHORT_CLAUSES: usize = 3;
@@ -64,34 +66,38 @@ impl ClauseModel {
         OWN.clone()
     }
 
-    pub(in super::super) fn read_own() -> Result<Self, String> {
-        Self::parse(include_str!("../../../data/weights.txt"))
-            .map_err(|fault| format!("The data file weights.txt of memory-extraction is broken: {fault}."))
+    pub(in super::super) fn read_own() -> Result<Self, DataFault> {
+        Self::parse(FILE.text())
     }
 
     /// Reads weights as the trainer writes them.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut lines = text.lines();
-        let version = lines.next().and_then(|line| line.strip_prefix("features ")).unwrap_or_default();
+    pub fn parse(text: &str) -> Result<Self, DataFault> {
+        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
+        let mut header = |name: &str| {
+            lines.next().and_then(|(_, line)| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or_default()
+        };
+        let version = header("features");
         if version.parse() != Ok(FEATURES_VERSION) {
-            return Err(format!(
+            let reason = format!(
                 "the weights are for features of version '{version}', this program has {FEATURES_VERSION}; train them anew"
-            ));
+            );
+            return Err(FILE.fault(1, reason));
         }
-        let thresholds = lines.next().and_then(|line| line.strip_prefix("thresholds ")).unwrap_or_default();
-        let thresholds: Vec<f32> = thresholds.split(' ').filter_map(|number| number.parse().ok()).collect();
-        let thresholds = thresholds
-            .try_into()
-            .map_err(|_| "the second line has to be 'thresholds' and 8 numbers".to_owned())?;
-        let short = lines.next().and_then(|line| line.strip_prefix("short ")).unwrap_or_default();
-        let short = short.parse().map_err(|_| "the third line has to be 'short' and a number".to_owned())?;
+        let thresholds: Vec<f32> =
+            header("thresholds").split(' ').filter_map(|number| number.parse().ok()).collect();
+        let thresholds =
+            thresholds.try_into().map_err(|_| FILE.fault(2, "it has to be 'thresholds' and 8 numbers"))?;
+        let short =
+            header("short").parse().map_err(|_| FILE.fault(3, "it has to be 'short' and a number"))?;
         let mut weights = HashedMap::default();
-        for line in lines {
+        for (number, line) in lines {
             let row = line.split_once('\t').and_then(|(name, numbers)| {
                 let numbers: Vec<i8> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
                 Some((hash(&[name]), numbers.try_into().ok()?))
             });
-            let (name, row) = row.ok_or_else(|| format!("'{line}' is no feature with {CLASSES} numbers"))?;
+            let (name, row) = row.ok_or_else(|| {
+                FILE.fault(number, format!("'{line}' is no feature with {CLASSES} numbers"))
+            })?;
             weights.insert(name, row);
         }
         Ok(Self { thresholds, short, weights })

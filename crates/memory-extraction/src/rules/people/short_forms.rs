@@ -35,7 +35,10 @@ impl Roster {
                     && let Some(Some(person)) = initials.get(word)
                     && leads_line(text, at)
                 {
-                    led.entry(word).or_insert((*person, 0)).1 += 1;
+                    // An arrow points from a person to a task only.
+                    let arrow = text.is_any(at + 1, &["→", "-"]);
+                    let lines = if arrow { INITIALS_MIN_LINES } else { 1 };
+                    led.entry(word).or_insert((*person, 0)).1 += lines;
                 }
             }
         }

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use memory_core::entity::normalised_name;
 
+use super::super::lists;
 use super::super::names;
 use super::is_role_name;
 
@@ -26,6 +27,14 @@ fn is_handle(name: &str) -> bool {
     name.len() > 2
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'))
+}
+
+/// `@cs-team`, `@all-product`, `@here`: many people.
+fn is_group(handle: &str) -> bool {
+    let many = |part: &str| {
+        matches!(part, "all" | "team" | "everyone" | "here" | "channel") || lists::DEPARTMENTS.contains(part)
+    };
+    handle.split(['-', '_']).any(many)
 }
 
 /// Parts a list where a sentence ends; "Dr." and initials end none.
@@ -147,7 +156,8 @@ impl Sightings {
     /// A handle, and the name that stands beside it.
     pub(in super::super) fn see_handle_of(&mut self, handle: &str, name: Option<&str>) {
         let handle = handle.trim_start_matches('@').to_lowercase();
-        if handle.is_empty() || self.handles.len() >= PEOPLE_MAX || is_role_name(&handle) {
+        if handle.is_empty() || self.handles.len() >= PEOPLE_MAX || is_role_name(&handle) || is_group(&handle)
+        {
             return;
         }
         if self.seen.insert(format!("@{handle}")) {

@@ -163,3 +163,158 @@ fn what_was_told_as_past_has_its_day() {
         .collect();
     assert_eq!(days, ["03-14", "03-15"]);
 }
+
+/// The owners of the commitments of a text, by the trained model.
+fn owners_of(author: Option<&str>, participants: &[&str], text: &str) -> Vec<String> {
+    let found = with_model(author, participants, text);
+    let commitments = found.iter().filter(|line| line.starts_with("Commitment"));
+    commitments.filter_map(|line| Some(line.split_once('[')?.1.split_once(']')?.0.to_owned())).collect()
+}
+
+#[test]
+fn a_promise_is_of_those_whom_its_form_names() {
+    let people = &["Alice Chen", "Bob Reyes", "Kim Larsen", "Dana Ortiz"];
+    for (text, owners) in [
+        (
+            "## Actions\n\n- DS -> check the boiler by Friday\n\nPresent: Derek Stahl, Alice Chen",
+            "Derek Stahl owner",
+        ),
+        ("# Sync\n\nThe report will be sent by Kim Larsen on Friday.", "Kim Larsen owner"),
+        ("# Actions\n\n- Order the pump by Monday (assigned to Bob Reyes)", "Bob Reyes owner"),
+        (
+            "# Sync\n\nAlice Chen and Bob Reyes will write the summary by Friday.",
+            "Alice Chen owner, Bob Reyes owner",
+        ),
+        ("# Sync\n\n@kim to order the paint by Friday.", "Kim Larsen owner"),
+        ("# Actions\n\n- The Clerk, Mrs. Brandt, to place the order by 22 March.", "Brandt owner"),
+        (
+            "# Actions\n\n| Task | Owner(s) | Due |\n|---|---|---|\n| Send the report | Bob Reyes | Friday |",
+            "Bob Reyes owner",
+        ),
+        (
+            "# Actions\n\n| Action | Action by | Due |\n|---|---|---|\n| Send the report | Bob Reyes | Friday |",
+            "Bob Reyes owner",
+        ),
+    ] {
+        let found = owners_of(Some("Dana Ortiz"), people, text);
+        assert!(found.iter().any(|found| found == owners), "{text}: {found:?}");
+        assert!(!found.iter().any(|found| found.contains("Dana")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn a_turn_of_an_unlisted_speaker_is_not_of_who_spoke_before() {
+    for chat in [
+        "nils: morning\nana: hi nils\nZvorka: I'll order the pump by Monday\nana: great",
+        "nils: morning all\nxq_7: i'll order the pump by monday\nnils: great\nxq_7: ok",
+    ] {
+        let found = shown(&read_as(None, &["Nils Berg", "Ana Lopes"], chat));
+        assert!(
+            !found.iter().any(|line| line.contains("Nils Berg owner") || line.contains("Ana Lopes owner")),
+            "{found:?}"
+        );
+        assert!(
+            found.iter().any(|line| line.contains("Zvorka owner") || line.contains("xq_7 owner")),
+            "{found:?}"
+        );
+    }
+}
+
+/// The days of what was done.
+fn days_of(text: &str) -> Vec<String> {
+    let events = read(text).events.into_iter().filter(|event| event.category == Category::Execution);
+    events.filter_map(|event| event.event_time.map(|time| time.strftime("%m-%d").to_string())).collect()
+}
+
+#[test]
+fn a_day_is_read_in_all_its_spellings() {
+    for above in [
+        "## 2024-03-12",
+        "## Tuesday, 12 March",
+        "## Tue 12 March 2024",
+        "## March 12th 2024 minutes",
+        "## Minutes of 12 March 2024",
+        "## 12.03.2024 Standup",
+        "## 12/03/2024 – Weekly",
+        "## 03/12/2024",
+        "## [1.2.0] - 2024-03-12",
+        "## 1.2.0 (2024-03-12)",
+        "1.2.0 (2024-03-12)",
+        "v1.2.0 – 12 March 2024",
+        "**Tuesday 12th March**",
+        "--- March 12th, 2024 ---",
+        "=== 12 March ===",
+        "Site meeting, 12 March",
+        "Tuesday, March 12",
+        "12 Mar 2024:",
+        "### Week 11, Tuesday 12/3",
+    ] {
+        let text = format!(
+            "# Log of the yard\n\n{above}\n\n- Alice Chen fixed the gate\n- Bob Reyes repaired the pump\n"
+        );
+        assert_eq!(days_of(&text), ["03-12", "03-12"], "{above}");
+    }
+    for line in [
+        "- 2024-03-12: Alice Chen fixed the gate",
+        "- **12 March**: Alice Chen fixed the gate",
+        "* 12 March – Alice Chen fixed the gate",
+        "- [2024-03-12] Alice Chen fixed the gate",
+        "12/03/2024, 10:02 - Alice Chen: I fixed the gate",
+        "[12/03/2024, 10:02] Alice Chen: I fixed the gate",
+        "[2024-03-12 10:02] Alice Chen: I fixed the gate",
+        "2024-03-12 10:02 Alice Chen fixed the gate",
+    ] {
+        assert_eq!(days_of(&format!("# Log of the yard\n\n{line}\n")), ["03-12"], "{line}");
+    }
+}
+
+#[test]
+fn a_row_is_of_the_day_in_its_column() {
+    let table = "| # | Date | Decision | Who |\n|---|---|---|---|\n| 2 | 2024-03-12 | Dark mode ships as tokens | Bob Reyes |\n\
+                 | 1 | 2024-03-04 | We stay with the old font | Kim Larsen |\n";
+    let events = read_as(None, &["Bob Reyes", "Kim Larsen"], table).events;
+    let days: Vec<String> = events
+        .iter()
+        .filter_map(|event| event.event_time)
+        .map(|time| time.strftime("%m-%d").to_string())
+        .collect();
+    assert_eq!(days, ["03-12", "03-04"]);
+}
+
+#[test]
+fn dates_with_slashes_are_read_as_the_others_of_the_text() {
+    let text = "# Log\n\n## 01/02/2024\n\n- Alice Chen fixed the gate\n\n## 02/22/2024\n\n- Bob Reyes repaired the pump\n";
+    assert_eq!(days_of(text), ["01-02", "02-22"]);
+    let text = "# Log\n\n## 01/02/2024\n\n- Alice Chen fixed the gate\n\n## 22/02/2024\n\n- Bob Reyes repaired the pump\n";
+    assert_eq!(days_of(text), ["02-01", "02-22"]);
+    // Nothing tells which of the two it is: the text's own day.
+    assert_eq!(days_of("# Log\n\n## 01/02/2024\n\n- Alice Chen fixed the gate\n"), ["03-15"]);
+}
+
+#[test]
+fn a_letter_is_to_whom_it_greets() {
+    let letter = "Dear Kim Larsen,\n\nPlease send the signed copy by 20 March.\n\nDana Ortiz";
+    let found = shown(&read_as(Some("Dana Ortiz"), &["Kim Larsen"], letter));
+    assert!(found.iter().any(|line| line.contains("[Kim Larsen owner")), "{found:?}");
+    let thread = "Dear Kim Larsen and all,\n\nPlease send the signed copy by 20 March.\n\nDana Ortiz";
+    let found = shown(&read_as(Some("Dana Ortiz"), &["Kim Larsen"], thread));
+    assert!(!found.iter().any(|line| line.contains("[Kim Larsen owner")), "{found:?}");
+}
+
+#[test]
+fn what_is_left_with_the_speaker_is_theirs() {
+    for text in [
+        "The final report will be with you on Monday.",
+        "Leave the write-up of the incident with me, done by Monday.",
+    ] {
+        let found = owners_of(Some("Dana Ortiz"), &["Kim Larsen"], text);
+        assert!(found.iter().all(|owners| owners == "Dana Ortiz owner"), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn the_day_below_the_title_is_of_the_whole_text() {
+    let text = "# Post-mortem of the flood\n\nIncident of 12 March 2024, severity 2\n\n## Timeline\n\nAlice Chen fixed the gate.\n\n\
+                ## Further\n\nFurther to our talk on 1 March\n\nBob Reyes repaired the pump.\n";
+    assert_eq!(days_of(text), ["03-12", "03-12"]);
+}

@@ -75,6 +75,7 @@ fn what_returns_and_is_no_person_is_none() {
         ("Hey team,\n\nConcerns: the roof\nConcerns: the wall\n\nConcerns raised by guests are many.", &[]),
         ("The Zvorka is on. We use Zvorka 3.2, and the Zvorka fixed it. Zvorka sent it.", &[]),
         ("Acked-by: nobody\nAcked-by: nobody", &[]),
+        ("We ask @cs-team and @here. pg_upgrade: it failed. It is late :sweat_smile: again.", &[]),
     ]);
 }
 

@@ -91,3 +91,41 @@ fn projects_are_products_code_names_and_what_is_worked_on() {
     );
     claim(EntityType::Object, &[("PAY-77 is fixed in v2.3.1.", &["PAY-77", "v2.3.1"])]);
 }
+
+#[test]
+fn a_title_says_what_the_text_is_about() {
+    claim(
+        EntityType::Project,
+        &[
+            ("Retro Zelkit Android, sprint 12\n\nZelkit was late.", &["Zelkit", "Android"]),
+            ("# Sprint 31 planning — Orvane\n\nNobody knows when.", &["Orvane"]),
+            ("Decision log: Orvane design system\n\nNewest on top.", &["Orvane"]),
+            ("Release notes Orvane, June\n\nIt is new.", &["Orvane"]),
+            ("What changed in Orvane in June\n\nIt is new.", &["Orvane"]),
+            ("PRODUCTION MEETING, \"The Salt Year\", Wednesday\n\nTyped up.", &["The Salt Year"]),
+            ("Launch party at the hall\n\nIt is new.", &[]),
+            ("Beta readers of the parish letter\n\nIt is new.", &[]),
+        ],
+    );
+}
+
+#[test]
+fn programs_are_told_by_what_is_done_with_them() {
+    claim(
+        EntityType::Project,
+        &[
+            ("Last week we moved from Jenkins to Zelkit.", &["Jenkins", "Zelkit"]),
+            ("We migrated the queue to Zelkit.", &["Zelkit"]),
+            ("It runs on a server, and Zelkit went live.", &["Zelkit"]),
+            ("The fix is in the `mast-core` crate.", &["mast-core"]),
+            ("The code is in `acme/mast-core`.", &["acme/mast-core"]),
+            ("Operation Bluebird is late, since Bluebird has no lead.", &["Bluebird"]),
+            ("It has the codename Orvane, and Orvane is late.", &["Orvane"]),
+            (
+                "| Project | Lead |\n|---|---|\n| Search relaunch | Alice |\n| Orvane | Bob |",
+                &["Search relaunch", "Orvane"],
+            ),
+            ("Bob moved from Leeds to York.", &[]),
+        ],
+    );
+}

@@ -2,6 +2,7 @@
 
 mod near;
 mod places;
+mod topics;
 mod unknown;
 mod words;
 
@@ -9,6 +10,7 @@ use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
+use super::layout::Layout;
 use super::lists;
 use super::names;
 use super::people::Roster;
@@ -60,14 +62,15 @@ pub(super) fn taken(text: &Text<'_>, things: &Things) -> Vec<Range<usize>> {
 /// The things of a text with those that their surroundings tell: their tokens and the entity. They are added to the roster.
 pub(super) fn things(
     text: &Text<'_>,
-    hidden: &[Range<usize>],
+    layout: &Layout,
     plain: Things,
     roster: &mut Roster,
 ) -> Vec<(Range<usize>, usize)> {
     let domains = near::domains(text);
+    let mut topics = topics::topics(text, &layout.blocks).into_iter().peekable();
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     let mut plain = plain.into_iter().peekable();
-    let mut hidden = hidden.iter().peekable();
+    let mut hidden = layout.hidden.iter().peekable();
     let mut at = 0;
     while at < text.tokens.len() && roster.entities.len() < ENTITIES_MAX {
         let start = text.tokens[at].start;
@@ -76,10 +79,14 @@ pub(super) fn things(
         }
         let seen = hidden.peek().is_none_or(|range| start < range.start);
         let next = plain.peek().map_or(usize::MAX, |(tokens, _)| tokens.start);
+        while topics.next_if(|topic| topic.start < at).is_some() {}
         let thing = if next == at {
             plain.next()
         } else if seen && roster.at(text, at, false).is_none() {
-            near::named(text, at, &domains).filter(|(tokens, _)| tokens.end <= next)
+            let topic = topics.next_if(|topic| topic.start == at && topic.end <= next);
+            topic
+                .map(|topic| (topic, EntityType::Project))
+                .or_else(|| near::named(text, at, &domains).filter(|(tokens, _)| tokens.end <= next))
         } else {
             None
         };
@@ -100,6 +107,7 @@ pub(super) fn things(
 fn bare_project(name: &str) -> &str {
     let bare = name
         .strip_prefix("Project ")
+        .or_else(|| name.strip_prefix("Operation "))
         .or_else(|| name.rsplit_once(' ').and_then(|(bare, last)| is_project_word(last).then_some(bare)));
     let is_own = |bare: &&str| {
         let lower = bare.to_lowercase();
@@ -149,7 +157,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
             && text.raw_word(at).len() > 1
             && !(names::is_no_name(text.word(at)) && is_function_word(text.word(at)))
     };
-    if raw == "Project"
+    if matches!(raw, "Project" | "Operation")
         && proper(at + 1)
         && (!names::is_common_word(text.word(at + 1)) || names::is_wordy_name(text.word(at + 1)))
     {

@@ -29,13 +29,14 @@ pub(super) fn named(
         .or_else(|| code_name(text, at))
         .or_else(|| product(text, at))
         .or_else(|| repository(text, at))
+        .or_else(|| package(text, at))
     {
         return Some((name, EntityType::Project));
     }
     if !is_unknown(text, at) {
         return None;
     }
-    if let Some(name) = versioned(text, at).or_else(|| worked_on(text, at)) {
+    if let Some(name) = versioned(text, at).or_else(|| worked_on(text, at)).or_else(|| program(text, at)) {
         return Some((name, EntityType::Project));
     }
     if let Some(name) = dealt_with(text, at) {
@@ -212,6 +213,45 @@ fn repository(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         && part(at + 2)
         && (at..at + 3).all(|at| text.touches_next(at));
     (whole && !folder).then_some(at..at + 3)
+}
+
+/// "the `mast-core` crate", "the service `orchard-api`": a name in code marks, by what it is.
+fn package(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let word = text.raw_word(at);
+    let plain = text.is_word(at)
+        && word.len() > 2
+        && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'));
+    let marked = at > 0 && text.word(at - 1) == "`" && text.word(at + 1) == "`";
+    let kind = |at: usize| lists::PACKAGES.contains(text.word(at));
+    (plain && marked && (kind(at + 2) || (at > 1 && kind(at - 2)))).then_some(at..at + 1)
+}
+
+/// "we migrated from Orvane to Zelkit", "install Zelkit", "Zelkit went live": what is done with programs.
+fn program(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let name = Some(at..sequence(text, at));
+    let word = |back: usize| at.checked_sub(back).map_or("", |at| text.word(at));
+    let moved = |from: usize| (from..from + 6).any(|back| lists::SOFTWARE_MOVES.contains(word(back)));
+    if lists::SOFTWARE_USES.contains(word(1))
+        || (matches!(word(1), "to" | "from" | "into" | "onto") && moved(2))
+    {
+        return name;
+    }
+    // "moved from Jenkins to Zelkit", "Zelkit instead of Postgres".
+    let known = |at: usize| lists::SOFTWARE.contains(text.word(at)) && text.is_capitalised(at);
+    let end = sequence(text, at);
+    let between = match word(1) {
+        "to" => word(3) == "from" && at >= 2 && known(at - 2),
+        "from" => text.word(end) == "to" && known(end + 1),
+        "of" => word(2) == "instead" && at >= 3 && known(at - 3),
+        "over" => at >= 2 && known(at - 2),
+        _ => text.word(end) == "instead" && text.word(end + 1) == "of" && known(end + 2),
+    };
+    let state = match text.word(end) {
+        "is" | "was" | "went" | "goes" | "became" | "stays" => end + 1,
+        _ => usize::MAX,
+    };
+    let is = state < usize::MAX && lists::SOFTWARE_STATES.contains(text.word(state));
+    (between || is).then_some(at..end)
 }
 
 /// "Almanac 3.2", "Billing v3".

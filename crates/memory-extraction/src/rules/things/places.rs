@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::data_file::loaded;
+use super::super::data_file::{DataFault, loaded};
 use super::super::lists;
 use super::super::names;
 use super::super::verbs;
@@ -16,7 +16,7 @@ type Joined = HashMap<&'static str, Vec<Vec<&'static str>>>;
 static JOINED: LazyLock<Joined> = LazyLock::new(|| loaded(read()));
 
 /// The known places of several words, by the first.
-pub(in super::super) fn read() -> Result<Joined, String> {
+pub(in super::super) fn read() -> Result<Joined, DataFault> {
     let mut joined = Joined::new();
     for (_, place) in lists::PLACES_FILE.section("several-words")? {
         let words: Vec<&str> = place.split(' ').collect();

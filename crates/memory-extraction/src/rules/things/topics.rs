@@ -1,0 +1,140 @@
+//! What a text is about by its title: "Retro Sprigly Android", "Decision log: Plinth design system", "\"The Salt Year\"",
+//! and by the columns of its tables.
+
+use std::ops::Range;
+
+use super::super::layout::{Block, Form};
+use super::super::lists;
+use super::super::names;
+use super::super::words::{Kind, Text, spaced};
+use super::unknown::is_unknown;
+
+/// So many headings of a text are read for what they are about.
+const TITLES_MAX: usize = 40;
+/// A longer line is no title.
+const TITLE_MAX_TOKENS: usize = 24;
+/// A name in quotation marks or in a cell has at most so many words.
+const NAME_MAX_WORDS: usize = 5;
+
+/// The names of what is worked on, by tokens, in order.
+pub(super) fn topics(text: &Text<'_>, blocks: &[Block]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (number, line) in titles(text).into_iter().enumerate() {
+        let first = number == 0;
+        let tokens = text.tokens_in(&line);
+        let tokens = tokens.start..tokens.end.min(tokens.start + TITLE_MAX_TOKENS);
+        found.extend(topic(text, &tokens, first));
+    }
+    for block in blocks {
+        if let Form::Row { cells, heads } = &block.form
+            && let Some(cell) = heads
+                .iter()
+                .position(|head| lists::PROJECT_COLUMNS.contains(head.as_str()))
+                .and_then(|column| cells.get(column))
+        {
+            found.extend(cell_name(text, &text.tokens_in(cell)));
+        }
+    }
+    found.sort_by_key(|tokens| tokens.start);
+    found
+}
+
+/// The bytes of the first line, of a subject and of headings.
+fn titles(text: &Text<'_>) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    let mut any = false;
+    for line in text.read().split_inclusive('\n') {
+        let at = start;
+        start += line.len();
+        let words = line.trim();
+        if words.is_empty() {
+            continue;
+        }
+        let subject = words.strip_prefix("Subject:");
+        if !any || subject.is_some() || words.starts_with('#') {
+            let lead = line.len() - line.trim_start().len() + subject.map_or(0, |_| "Subject:".len());
+            found.push(at + lead..at + line.trim_end().len());
+        }
+        any = true;
+        if found.len() >= TITLES_MAX {
+            break;
+        }
+    }
+    found
+}
+
+fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usize>> {
+    let start =
+        title.clone().find(|at| !matches!(text.word(*at), "#" | "re" | "fwd" | "fw" | ":" | "*" | "["))?;
+    if first && let Some(quoted) = quoted(text, title) {
+        return Some(quoted);
+    }
+    title.clone().find_map(|at| {
+        if at < start || !is_unknown(text, at) || is_part_of_more(text, at, title) {
+            return None;
+        }
+        let end = (at + 1..title.end.min(at + 3))
+            .find(|end| !(spaced(text, end - 1) && is_unknown(text, *end)))
+            .unwrap_or(title.end.min(at + 3));
+        let told = of_kind(text, title, at..end) || changed_in(text, at);
+        told.then_some(at..end)
+    })
+}
+
+/// A capital before it, or the name of a body behind it: the name is a longer one.
+fn is_part_of_more(text: &Text<'_>, at: usize, title: &Range<usize>) -> bool {
+    let capital =
+        |at: usize| text.is_capitalised(at) && !is_kind(text, at) && !names::is_no_name(text.word(at));
+    let before = at > title.start && spaced(text, at - 1) && capital(at - 1);
+    before || text.word(at + 1) == "&" || text.word(at + 1) == "'s"
+}
+
+fn is_kind(text: &Text<'_>, at: usize) -> bool {
+    lists::DOCUMENT_KINDS.contains(text.word(at))
+}
+
+/// "Retro Sprigly", "Sprint 31 planning — Tideline", "Trailmap usability": the kind of document stands beside the name.
+fn of_kind(text: &Text<'_>, title: &Range<usize>, name: Range<usize>) -> bool {
+    let mark = |at: usize| {
+        text.kind(at) == Some(Kind::Number)
+            || matches!(text.word(at), ":" | "–" | "—" | "-" | "/" | "of" | "for" | "the" | "#")
+    };
+    let before = title.clone().take_while(|at| *at < name.start).filter(|at| !mark(*at)).last();
+    let after = (name.end..title.end).find(|at| !mark(*at));
+    let reach = |at: usize| at.abs_diff(name.start) <= 4;
+    before.is_some_and(|at| reach(at) && is_kind(text, at))
+        || after.is_some_and(|at| is_kind(text, at) && spaced(text, at - 1) && at <= name.end + 2)
+}
+
+/// "What changed in Magpie", "What's new in Lantern".
+fn changed_in(text: &Text<'_>, at: usize) -> bool {
+    at >= 2 && text.word(at - 1) == "in" && text.is_any(at - 2, &["changed", "new", "changes"])
+}
+
+/// "PRODUCTION MEETING, \"The Salt Year\"": a title in quotation marks.
+fn quoted(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
+    let mark = |at: &usize| matches!(text.word(*at), "\"" | "“" | "”");
+    let open = title.clone().find(mark)?;
+    let close = (open + 1..title.end).find(mark)?;
+    let before = open.checked_sub(1).filter(|before| *before >= title.start);
+    let placed = before.is_none_or(|before| {
+        text.is_any(before, &[",", "–", "—", "-", "#", "*"]) || text.is_capitalised(before)
+    });
+    let large = text.is_capitalised(open + 1) && text.is_capitalised(close - 1);
+    (close > open + 2 && close - open <= NAME_MAX_WORDS + 1 && large && placed).then_some(open + 1..close)
+}
+
+/// The name that fills a cell: it begins with a capital and has few words.
+fn cell_name(text: &Text<'_>, cell: &Range<usize>) -> Option<Range<usize>> {
+    let words = cell.clone().all(|at| text.is_word(at) || text.kind(at) == Some(Kind::Number));
+    let person = names::is_first_name(text.word(cell.start));
+    let named = text.is_capitalised(cell.start) || text.word(cell.start).contains('-');
+    ((1..=NAME_MAX_WORDS).contains(&cell.len())
+        && words
+        && named
+        && !person
+        && text.raw_word(cell.start).chars().count() > 2
+        && !(cell.len() == 1 && names::is_common_word(text.word(cell.start))))
+    .then(|| cell.clone())
+}
