@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::{ArtifactScore, ArtifactSignals};
 
-/// What a turn keeps for each turn of its conversation that ranks before it. The order hardly depends on it: 0.8 to 0.95 find the same.
+/// What a turn keeps for each turn of its conversation that ranks before it. The order hardly depends on it; see docs/benchmarks.md.
 const KEPT_SHARE: f32 = 0.9;
 /// Scores up to this are left as they are: what is shown by default is shown here too.
 const KEPT_UP_TO: f32 = 0.15;
