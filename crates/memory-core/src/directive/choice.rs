@@ -53,7 +53,7 @@ pub struct Chosen {
     /// Its place among those given.
     pub at: usize,
     /// The question is one that it is meant for: what stands there is as good an answer as any. Not of one about answers as such, nor
-    /// where the question asks back what was.
+    /// where the question asks what was or what somebody has.
     pub is_answer: bool,
 }
 
@@ -73,7 +73,7 @@ pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<Chosen> {
         let candidate = &candidates[at];
         let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
         if !chosen.iter().any(|(_, shown)| shown.repeats(&gist)) {
-            let is_answer = !asked.is_back && bearing != Bearing::General;
+            let is_answer = !asked.is_back && !asked.is_of_facts && bearing != Bearing::General;
             chosen.push((Chosen { at, is_answer }, gist));
         }
         if chosen.len() == DIRECTIVES_MAX {
@@ -89,6 +89,8 @@ struct Asked<'a> {
     stems: BTreeSet<String>,
     /// It asks back what was.
     is_back: bool,
+    /// It asks what somebody did or has: how that is told is no answer.
+    is_of_facts: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -97,7 +99,9 @@ impl<'a> Asked<'a> {
         let end = sentence.len();
         let is_back =
             list("asked back").within(&sentence, 0, end) && !list("asked for help").within(&sentence, 0, end);
-        Self { stems: content_stems(&sentence), sentence, is_back }
+        let is_of_facts =
+            (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
+        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts }
     }
 
     fn bearing(&self, candidate: &Candidate<'_>) -> Option<Bearing> {

@@ -218,6 +218,7 @@ fn what_a_question_is_asked_for_is_an_answer_but_not_where_it_asks_back_what_was
     };
     assert_eq!(are_answers("Which books could I read next?"), [(1, true), (0, false)]);
     assert_eq!(are_answers("Which books did I say I had read?"), [(1, false), (0, false)]);
+    assert_eq!(are_answers("Which books does Anna read?"), [(1, false), (0, false)]);
 }
 
 /// The places of those that are chosen.

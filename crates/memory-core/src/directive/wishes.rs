@@ -254,17 +254,10 @@ fn likes(
         .iter()
         .any(|than| (verb..clauses::end_of(sentence, verb)).any(|at| sentence.word(at) == Some(than)));
     let is_this = is_this && !(compares && sentence.word(verb + 1) == Some("my"));
-    if is_how && !subject.is_would {
-        return true;
-    }
     if subject.is_would || (is_this && !is_you) || (word.starts_with("stand") && !subject.is_negative) {
         return false;
     }
     let base = word.trim_end_matches('s');
-    // "I like my tea with lemon."
-    let is_how = sentence.word(verb + 1) == Some("my")
-        && (verb + 3..object_end(sentence, verb + 1, sentence.len()))
-            .any(|at| matches!(sentence.word(at), Some("with" | "without")));
     let dislikes = subject.is_negative || list("dislike").has(word) || list("dislike").has(base);
     is_you || dislikes || answers || compares || subject.is_third || voice == Voice::Preference
 }
