@@ -113,6 +113,26 @@ async fn read_in_parts(server: &Server, id: &str, events: i64) {
     assert_eq!((listed, seen.len() as i64), (events, events), "each event once");
 }
 
+#[tokio::test]
+async fn an_answer_that_is_cut_still_says_which_of_the_clients_texts_it_shows() {
+    let data_dir = DataDir::new();
+    let server = Server::start(&data_dir).await;
+    for n in 0..10 {
+        let tags: Vec<String> = (0..5).map(|tag| format!("{n}-{tag}-{}", "qxzj7".repeat(11))).collect();
+        let content =
+            format!("The ferry number {n} leaves the harbour. {}", "It sails to the islands. ".repeat(20));
+        let draft = json!({"content": content, "source": "timetable", "source_id": format!("ferry/{n}"), "tags": tags});
+        server.ask("remember", draft).await;
+    }
+    server.settled().await;
+    let (answer, tokens) = sent(&server, json!({"query": "Which ferry leaves the harbour?"})).await;
+    let results = answer["results"].as_array().expect("results");
+    assert!(tokens <= 2_000 && results.len() == 10, "{tokens} {}", results.len());
+    assert!(results.iter().any(|result| result["tags"].is_null()), "it is cut: {answer}");
+    let is_named = |result: &Value| result["source_id"].as_str().is_some_and(|id| id.starts_with("ferry/"));
+    assert!(results.iter().all(is_named), "{answer}");
+}
+
 async fn what_is_left_out_is_counted(server: &Server) {
     let (cut, _) = sent(server, json!({"query": "Bob Martinez paints the tower", "max_tokens": 1_000})).await;
     let said = cut["warnings"].to_string();

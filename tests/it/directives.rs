@@ -61,6 +61,35 @@ async fn an_instruction_is_found_though_the_question_has_no_word_of_it() {
     assert_eq!(others, ["keep answers short"], "what holds on another condition is not shown");
 }
 
+/// Whether the answer has the text among its first results, and what it has gained as a directive.
+async fn placed(f: &Fixture, question: &str, id: &str) -> (Option<usize>, f32) {
+    let draft = RecallDraft { explain: Some(true), min_score: Some(0.0), ..query(question) };
+    let answer = f.recall_as(draft).await;
+    let scores: Vec<f32> = answer.results.iter().map(|result| result.score).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+    let at = answer.results.iter().position(|result| result.hit.artifact_id.0 == id);
+    let explanation = at.and_then(|at| answer.results[at].explanation);
+    (at, explanation.map_or(0.0, |explanation| explanation.artifact.directive))
+}
+
+#[tokio::test]
+async fn what_is_wanted_where_a_question_is_asked_is_among_its_first_results() {
+    let f = Fixture::new().await;
+    let wanted = "Always name the publisher when I ask about books.";
+    let id = f.remember_as(user("wishes", 0, "2026-03-01", wanted)).await.id.0;
+    let titles = ["glaciers", "lighthouses", "bread", "maps", "violins", "moss", "bridges"];
+    for (n, title) in titles.iter().cycle().take(130).enumerate() {
+        let said = format!("I have read book {n} on {title}, which books could I read next on {title}?");
+        f.remember_as(user("reading", n as i64 * 10, "2026-03-02", &said)).await;
+    }
+    let (at, gained) = placed(&f, "Which books could I read next on moss?", &id).await;
+    assert!(at.is_some_and(|at| at < 5) && gained > 0.0, "{at:?} {gained}");
+    let (at, gained) = placed(&f, "Which books did I say I have read on moss?", &id).await;
+    assert!(at.is_none_or(|at| at > 5) && gained <= 0.0, "it is asked back what was: {at:?} {gained}");
+    let (at, _) = placed(&f, "Which books could I read next on moss in 2024?", &id).await;
+    assert!(at.is_some_and(|at| at < 5), "nothing found is of that time: {at:?}");
+}
+
 #[tokio::test]
 async fn a_later_contrary_one_takes_the_place_whatever_the_order_of_storing() {
     for is_reversed in [false, true] {

@@ -7,7 +7,7 @@ use memory_core::id::ArtifactId;
 use memory_engine::recall::{Paging, Recall, RecallDraft, RecallRequest};
 use memory_engine::{EngineError, Memory};
 use memory_store::jobs;
-use memory_tests::{Fixture, at_once};
+use memory_tests::{Fixture, at_once, turn};
 
 use crate::shorthand::{execute, forget, ids, light, light_sibling, ns, page, query, store};
 use crate::stand_ins::line_reader;
@@ -367,6 +367,33 @@ async fn the_same_text_at_two_places_is_two_hits_of_one_id() {
 }
 
 #[tokio::test]
+async fn a_question_about_many_things_is_answered_from_all_conversations() {
+    let f = Fixture::new().await;
+    let plants = ["roses", "leeks", "ivy", "quinces", "beans", "dill", "sage", "plums"];
+    for (n, plant) in plants.iter().cycle().take(24).enumerate() {
+        let said = format!("In the garden I want to plant {plant} in bed {n} of the garden.");
+        f.remember_as(turn("spring", n as i64, "user", &said)).await;
+        let other = format!("Can you list the different aspects of order number {n} from first to last?");
+        f.remember_as(turn("orders", n as i64, "user", &other)).await;
+    }
+    f.remember_as(turn("summer", 0, "user", "The hose for the garden has a leak, what helps?")).await;
+    f.remember_as(turn("autumn", 0, "user", "We have to rake the leaves in the garden before it snows."))
+        .await;
+    let of = |answer: &Recall| -> Vec<String> {
+        answer.results.iter().filter_map(|result| result.hit.conversation_id.clone()).collect()
+    };
+    let many = "Can you list the order in which I brought up different aspects of the garden throughout our conversations?";
+    let found = of(&f.recall_as(asked(many, 5, None)).await);
+    assert!(
+        ["spring", "summer", "autumn"].iter().all(|wanted| found.iter().any(|it| it == wanted)),
+        "{found:?}"
+    );
+    assert!(found.iter().all(|it| it != "orders"), "how it is asked is not what is asked: {found:?}");
+    let one = of(&f.recall_as(asked("Which plants do I want to plant in the garden?", 5, None)).await);
+    assert!(one.iter().all(|it| it == "spring"), "{one:?}");
+}
+
+#[tokio::test]
 async fn the_parts_of_an_explanation_add_up_to_the_score() {
     let f = Fixture::with_extractor(line_reader()).await;
     f.remember(&log(400)).await;
@@ -381,7 +408,7 @@ async fn the_parts_of_an_explanation_add_up_to_the_score() {
             let e = result.explanation.expect("it is explained");
             let arms: f32 = [e.vector, e.lexical, e.late].iter().flatten().map(|place| place.share).sum();
             let a = e.artifact;
-            let parts = arms + a.length + a.neighbourhood + a.time + a.priors + a.place;
+            let parts = arms + a.length + a.neighbourhood + a.time + a.priors + a.place + a.directive;
             assert!((parts - result.score).abs() < 1e-4, "{text}: {parts} {} {e:?}", result.score);
             assert!((arms + a.length - a.passage).abs() < 1e-4 && e.sureness <= 1.0, "{e:?}");
         }

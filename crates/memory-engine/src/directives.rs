@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use memory_core::directive::{Candidate, FoundDirective, Gist, choose, find_directives, focus};
+use memory_core::directive::{Candidate, Chosen, FoundDirective, Gist, choose, find_directives, focus};
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
@@ -220,6 +220,14 @@ impl<'a> QuestionRead<'a> {
     }
 }
 
+/// A directive that bears on a question, and where it stands.
+pub(crate) struct Bearing {
+    pub(crate) directive: Directive,
+    pub(crate) revision_id: RevisionId,
+    /// What stands there answers the question as well as any other text does.
+    pub(crate) is_answer: bool,
+}
+
 impl Memory {
     /// The directives that bear on a question, best first.
     pub(crate) async fn directives(
@@ -228,7 +236,7 @@ impl Memory {
         ns: &Namespace,
         request: &RecallRequest,
         question: QuestionRead<'_>,
-    ) -> Result<Vec<Directive>, EngineError> {
+    ) -> Result<Vec<Bearing>, EngineError> {
         let filters = Filters { include_superseded: false, ..request.filters.clone() };
         let query =
             question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
@@ -237,7 +245,12 @@ impl Memory {
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
         let chosen = choose(question.text, &candidates);
         let mut stored: Vec<Option<StoredDirective>> = stored.into_iter().map(Some).collect();
-        Ok(chosen.into_iter().filter_map(|at| stored[at].take()).map(Directive::from).collect())
+        let bearing = |chosen: Chosen| {
+            let stored = stored[chosen.at].take()?;
+            let (revision_id, is_answer) = (stored.revision_id, chosen.is_answer);
+            Some(Bearing { directive: stored.into(), revision_id, is_answer })
+        };
+        Ok(chosen.into_iter().filter_map(bearing).collect())
     }
 
     /// The directives that hold, those about answers as such first, each time the newest first: what a session may

@@ -3,6 +3,7 @@
 //!
 //! It depends on no other crate of ours and does no I/O.
 
+pub mod about_many;
 pub mod asked_for;
 pub mod calendar_words;
 pub mod hash;

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::directive::FoundDirective;
-use memory_core::id::{Namespace, RevisionId};
+use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_language::text::CharSpan;
 use pgvector::Vector;
 use sqlx::postgres::PgRow;
@@ -38,6 +38,7 @@ pub struct ComparedDirective {
 /// A directive that holds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredDirective {
+    pub revision_id: RevisionId,
     pub artifact_id: String,
     pub quote: String,
     pub span: CharSpan,
@@ -238,8 +239,8 @@ pub async fn holding(
 ) -> Result<Vec<StoredDirective>, StoreError> {
     let mut statement = QueryBuilder::new(
         "select * from (
-         select d.directive_id, r.artifact_id, d.quote, d.start_char, d.end_char, d.condition, d.is_general, d.is_permission,
-                case when d.in_conversation then r.conversation_id end as conversation_id,
+         select d.directive_id, d.revision_id, r.artifact_id, d.quote, d.start_char, d.end_char, d.condition, d.is_general,
+                d.is_permission, case when d.in_conversation then r.conversation_id end as conversation_id,
                 coalesce(r.date, r.created_at) as said_at, f.cosine as of_passage, ",
     );
     match wanted.query {
@@ -287,6 +288,7 @@ pub async fn holding(
 fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
     let char_at = |column: &str| row.try_get::<i32, _>(column).map(|at| at as usize);
     Ok(StoredDirective {
+        revision_id: RevisionId(row.try_get("revision_id")?),
         artifact_id: row.try_get("artifact_id")?,
         quote: row.try_get("quote")?,
         span: CharSpan::new(char_at("start_char")?, char_at("end_char")?),
@@ -298,6 +300,27 @@ fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
         similarity: row.try_get("similarity")?,
         of_passage: row.try_get("of_passage")?,
     })
+}
+
+/// The passage of a revision in which this character stands.
+pub async fn passage_at(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision_id: RevisionId,
+    at_char: usize,
+) -> Result<Option<PassageId>, StoreError> {
+    let found: Option<i64> = sqlx::query_scalar(
+        "select passage_id from passage
+         where namespace = $1 and revision_id = $2 and start_char <= $3 and end_char > $3
+         order by ordinal
+         limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .bind(i32::try_from(at_char).unwrap_or(i32::MAX))
+    .fetch_optional(conn)
+    .await?;
+    Ok(found.map(PassageId))
 }
 
 /// A directive whose vector is missing, of any namespace.

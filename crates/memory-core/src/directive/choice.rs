@@ -47,9 +47,19 @@ enum Bearing {
     Met(f32),
 }
 
-/// The places of those that bear on the question, best first: those that it meets, those of its subject, and those that
+/// One that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chosen {
+    /// Its place among those given.
+    pub at: usize,
+    /// The question is one that it is meant for: what stands there is as good an answer as any. Not of one about answers as such, nor
+    /// where the question asks what was or what somebody has.
+    pub is_answer: bool,
+}
+
+/// Those that bear on the question, best first: those that it meets, those of its subject, and those that
 /// are about answers as such. What says the same as one of them is left out. Of equals the first given comes first.
-pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
+pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<Chosen> {
     let asked = Asked::new(question);
     let mut bearing: Vec<(usize, Bearing)> = candidates
         .iter()
@@ -58,18 +68,19 @@ pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
         .collect();
     // A stable sort.
     bearing.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
-    let mut chosen: Vec<(usize, Gist)> = Vec::new();
-    for (at, _) in bearing {
+    let mut chosen: Vec<(Chosen, Gist)> = Vec::new();
+    for (at, bearing) in bearing {
         let candidate = &candidates[at];
         let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
         if !chosen.iter().any(|(_, shown)| shown.repeats(&gist)) {
-            chosen.push((at, gist));
+            let is_answer = !asked.is_back && !asked.is_of_facts && bearing != Bearing::General;
+            chosen.push((Chosen { at, is_answer }, gist));
         }
         if chosen.len() == DIRECTIVES_MAX {
             break;
         }
     }
-    chosen.into_iter().map(|(at, _)| at).collect()
+    chosen.into_iter().map(|(chosen, _)| chosen).collect()
 }
 
 /// A question in words.
@@ -78,6 +89,8 @@ struct Asked<'a> {
     stems: BTreeSet<String>,
     /// It asks back what was.
     is_back: bool,
+    /// It asks what somebody did or has: how that is told is no answer.
+    is_of_facts: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -86,7 +99,9 @@ impl<'a> Asked<'a> {
         let end = sentence.len();
         let is_back =
             list("asked back").within(&sentence, 0, end) && !list("asked for help").within(&sentence, 0, end);
-        Self { stems: content_stems(&sentence), sentence, is_back }
+        let is_of_facts =
+            (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
+        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts }
     }
 
     fn bearing(&self, candidate: &Candidate<'_>) -> Option<Bearing> {

@@ -110,8 +110,19 @@ fn is_of_answers(word: &str) -> bool {
 pub(super) fn recurs(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
     let opener = list("condition").at(sentence, start, end);
     sentence.word(start) == Some("whenever")
+        || is_kind_of_question(sentence, (start, end))
         || (start + opener..(start + opener + 3).min(end))
             .any(|at| list("recurring").at(sentence, at, end) > 0)
+}
+
+/// "For travel questions", "for anything medical".
+fn is_kind_of_question(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
+    sentence.word(start) == Some("for")
+        && (matches!(sentence.word(start + 1), Some("any" | "anything" | "all" | "every" | "everything"))
+            || matches!(
+                sentence.word(end - 1),
+                Some("questions" | "requests" | "topics" | "matters" | "tasks" | "problems")
+            ))
 }
 
 /// Where the condition says of what: "when I ask about implementation" is of implementation.

@@ -29,7 +29,7 @@ use self::speakers::Voice;
 use self::words::list;
 use crate::artifact::Metadata;
 
-pub use choice::{Candidate, DIRECTIVES_MAX, choose};
+pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, choose};
 pub use same_thing::Gist;
 
 /// The most directives of one text.

@@ -204,6 +204,19 @@ fn holds(
         return is_users || answers || style || lead.from.is_some() || condition.is_some();
     }
     let passes = list("passing").within(sentence, core.verb, body_end);
+    // "Only recommend …", "don't suggest …": what is advised is advised again and again.
+    let is_advice = matches!(sentence.word(core.verb), Some("recommend" | "suggest" | "propose"));
+    let is_bounded = core.is_negative || (core.verb > 0 && sentence.word(core.verb - 1) == Some("only"));
+    // "I need you to cite a source for every statistic."
+    let is_of_each = lead.from.is_some()
+        && !lead.is_question
+        && (core.verb..end).any(|at| {
+            matches!(sentence.word(at), Some("for" | "in" | "with"))
+                && matches!(sentence.word(at + 1), Some("every" | "each" | "any"))
+        });
+    if is_users && !passes && !around.has_task && ((is_advice && is_bounded) || is_of_each) {
+        return true;
+    }
     if let Some(condition) = condition
         && clauses::recurs(sentence, condition)
         && !list("passing").within(sentence, condition.0, condition.1)

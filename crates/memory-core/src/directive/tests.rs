@@ -203,7 +203,27 @@ fn what_the_question_meets_comes_first_and_what_is_irrelevant_is_not_shown() {
             Some(0.6),
         ),
     ];
-    assert_eq!(choose("Can you write a function that sorts a list?", &candidates), [4, 2, 0]);
+    assert_eq!(chosen("Can you write a function that sorts a list?", &candidates), [4, 2, 0]);
+}
+
+#[test]
+fn what_a_question_is_asked_for_is_an_answer_but_not_where_it_asks_back_what_was() {
+    let of_books = "Always name the publisher when I ask about books";
+    let candidates = [
+        candidate("Please keep answers short", None, Some(0.05)),
+        candidate(of_books, Some("when I ask about books"), Some(0.7)),
+    ];
+    let are_answers = |question| {
+        choose(question, &candidates).iter().map(|chosen| (chosen.at, chosen.is_answer)).collect::<Vec<_>>()
+    };
+    assert_eq!(are_answers("Which books could I read next?"), [(1, true), (0, false)]);
+    assert_eq!(are_answers("Which books did I say I had read?"), [(1, false), (0, false)]);
+    assert_eq!(are_answers("Which books does Anna read?"), [(1, false), (0, false)]);
+}
+
+/// The places of those that are chosen.
+fn chosen(question: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
+    choose(question, candidates).into_iter().map(|chosen| chosen.at).collect()
 }
 
 #[test]
@@ -216,14 +236,14 @@ fn without_vectors_words_decide() {
         ),
         candidate("I prefer window seats", None, None),
     ];
-    assert_eq!(choose("What does contract law say about gifts?", &candidates), [0]);
-    assert_eq!(choose("Book me a flight to Rome", &candidates), [1]);
+    assert_eq!(chosen("What does contract law say about gifts?", &candidates), [0]);
+    assert_eq!(chosen("Book me a flight to Rome", &candidates), [1]);
 }
 
 #[test]
 fn what_says_the_same_is_shown_once_and_never_more_than_five() {
     let same = candidate("I prefer tea over coffee", None, Some(0.8));
-    assert_eq!(choose("tea", &[same, same, same]), [0]);
+    assert_eq!(chosen("tea", &[same, same, same]), [0]);
     let texts: Vec<String> = ["wine", "beer", "milk", "water", "juice", "cider", "cocoa"]
         .iter()
         .map(|drink| format!("I prefer {drink}"))

@@ -192,7 +192,10 @@ fn is_lasting(
     let answers = list("answers").within(sentence, verb, end) || list("style").within(sentence, verb, end);
     match kind {
         Kind::Prefer => !passes && next != "or",
-        Kind::Rather => !passes && (is_you || list("verbs").has(next) || next == "not"),
+        Kind::Rather => {
+            let compares = (verb..end).any(|at| sentence.word(at) == Some("than"));
+            !passes && (is_you || list("verbs").has(next) || next == "not" || compares)
+        }
         Kind::Is => true,
         Kind::Fan => sentence.word(verb + 2).is_some_and(|of| !list("this object").has(of)) && !passes,
         Kind::Like => {
@@ -206,7 +209,9 @@ fn is_lasting(
             let is_seeing = matches!(sentence.word(verb + 2), Some("see" | "have" | "get" | "know" | "be"));
             let stays = subject.is_habit || list("standing").within(sentence, 0, subject.at);
             let is_wish = (answers && next != "to") || (stays && (next != "to" || is_seeing));
-            is_some && !passes && !subject.is_would && is_wish
+            // "I would like summaries to be short."
+            let is_how = answers && (verb..end).any(|at| sentence.word(at) == Some("be"));
+            is_some && !passes && (!subject.is_would || is_how) && is_wish
         }
     }
 }

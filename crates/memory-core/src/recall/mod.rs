@@ -1,11 +1,13 @@
 //! Joining what the search arms and stages say of a passage: BM25 weights and score fusion.
 
+mod spread;
 mod time;
 
 use std::collections::HashMap;
 
 use memory_language::asked_for::AskedFor;
 
+pub use spread::spread_over_conversations;
 pub use time::decide_by_time;
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
@@ -45,6 +47,8 @@ const UNSURE_FACTOR: f32 = 0.1;
 const UNLIKELY_FACTOR: f32 = 0.4;
 /// Where the chance that anything answers is lower, an answer says so.
 pub const ANSWERS_CHANCE_MIN: f32 = 0.1;
+/// More candidates than these say nothing more of that chance: it was learned where the arms bring in 50 each.
+const CHANCE_PASSAGES_MAX: usize = 100;
 /// What the joined score of a passage is multiplied by for each arm that cannot say anything of it.
 const UNKNOWN_FACTOR: f32 = 0.85;
 /// The same for one that was found by words alone, while its vector is not computed yet.
@@ -157,7 +161,8 @@ impl Compared {
     /// and 806 that were asked of others: among many passages some are always near. AUROC 0.93; see docs/benchmarks.md.
     fn chance(self) -> f32 {
         let Self { late, vector, coverage, passages } = self;
-        let sum = 12.2 * late + 3.4 * vector + 5.1 * coverage - 0.82 * (passages.max(1) as f32).ln() - 5.84;
+        let passages = passages.clamp(1, CHANCE_PASSAGES_MAX) as f32;
+        let sum = 12.2 * late + 3.4 * vector + 5.1 * coverage - 0.82 * passages.ln() - 5.84;
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -289,7 +294,7 @@ pub struct ArtifactSignals<'a> {
 }
 
 /// What an artifact's score is made of.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct ArtifactScore {
     /// 0 to 1: the sum of the parts.
     pub score: f32,
@@ -305,6 +310,8 @@ pub struct ArtifactScore {
     pub priors: f32,
     /// What it gains to rank before outdated texts of its place.
     pub place: f32,
+    /// What it gains since it states what the user wants where something like the question is asked.
+    pub directive: f32,
     /// What the reranker adds, where it has read the artifact's best passage.
     pub reranker: Option<ArmPlace>,
     /// What of its passage's joined score counts: `passage` is that score times this, `length` and `role`.
@@ -331,6 +338,7 @@ impl ArtifactScore {
             &mut self.time,
             &mut self.priors,
             &mut self.place,
+            &mut self.directive,
             &mut self.scale,
         ];
         for part in parts {
@@ -349,6 +357,15 @@ impl ArtifactScore {
             self.place += score - self.score;
             self.score = score;
         }
+        self
+    }
+
+    /// The same with at least this score, since it states what the user wants.
+    #[must_use]
+    pub fn raised_as_directive_to(mut self, score: f32) -> Self {
+        let gain = (score - self.score).max(0.0);
+        self.directive += gain;
+        self.score += gain;
         self
     }
 }
@@ -424,6 +441,7 @@ pub fn score_artifacts(
                 time,
                 priors,
                 place: 0.0,
+                directive: 0.0,
                 reranker: None,
                 scale,
             }

@@ -46,6 +46,7 @@ mod tests {
             time: 0.0,
             priors: 0.0,
             place: 0.0,
+            directive: 0.0,
             reranker: None,
             scale: 1.0,
         }

@@ -135,6 +135,7 @@ fn shares(explanation: &Explanation) -> Vec<(&'static str, f32, String)> {
         part("Time", score.time, "the time asked for"),
         part("Priors", score.priors, "importance and newness"),
         part("Place", score.place, "before outdated texts of its place"),
+        part("Directive", score.directive, "what is wanted where this is asked"),
         part("Length", score.length, "taken off for its length"),
         part("Speaker", score.role, "by whom it is"),
     ]

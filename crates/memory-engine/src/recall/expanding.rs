@@ -5,9 +5,7 @@ use memory_core::id::{Namespace, RevisionId};
 use memory_store::Conn;
 use memory_store::expansion::{self, FoundEntity, RelatedEvent, Seeds};
 
-use super::search::Asked;
-use super::{Ranked, Recall, RecallRequest};
-use crate::directives::{Directive, QuestionRead};
+use super::{Recall, RecallRequest};
 use crate::{EngineError, Memory};
 
 const ENTITIES_MAX: i64 = 20;
@@ -53,22 +51,6 @@ impl Memory {
             expansion.entities = expansion::entities_of(conn, ns, seeds, ENTITIES_MAX).await?;
         }
         Ok(expansion)
-    }
-}
-
-impl Memory {
-    /// The directives that bear on the question; they stand on the first page.
-    pub(super) async fn page_directives(
-        &self,
-        conn: &mut Conn,
-        ns: &Namespace,
-        request: &RecallRequest,
-        (query, asked): (&str, Option<&Asked>),
-        ranked: &[Ranked],
-    ) -> Result<Vec<Directive>, EngineError> {
-        let Some(asked) = asked.filter(|_| request.offset == 0) else { return Ok(Vec::new()) };
-        let question = QuestionRead::new(query, asked.embedded.as_ref(), ranked);
-        self.directives(conn, ns, request, question).await
     }
 }
 

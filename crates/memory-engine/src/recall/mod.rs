@@ -14,6 +14,7 @@ mod ranking;
 mod request;
 mod reranking;
 mod search;
+mod standing;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -190,7 +191,7 @@ impl Memory {
     ) -> Result<Recall, EngineError> {
         let mut answer = Recall::default();
         let found = self.ranking(ns, request, query, listing.question, &mut answer.warnings).await?;
-        let Found { ranking, asked, conn } = found;
+        let Found { ranking, asked, directives, conn } = found;
         listing.ranking = Some(Arc::clone(&ranking));
         answer.time_window.clone_from(&ranking.time_window);
         let end = (request.offset + request.limit).min(DEPTH_MAX);
@@ -214,17 +215,13 @@ impl Memory {
         let expanding = async {
             let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
             let mut conn = self.store.acquire(ns).await?;
-            let expansion = self.expand(&mut conn, ns, request, &revisions, named).await?;
-            let directives = self
-                .page_directives(&mut conn, ns, request, (query, asked.as_ref()), &ranking.ranked)
-                .await?;
-            Ok::<_, EngineError>((expansion, directives))
+            self.expand(&mut conn, ns, request, &revisions, named).await
         };
         let reading = self.read_page(ns, request, conn, &page, on_graph);
-        let (PageRead { hits, mut around, of_question }, (expansion, directives)) =
+        let (PageRead { hits, mut around, of_question }, expansion) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
-        answer.directives = directives;
+        answer.directives = if request.offset == 0 { directives } else { Vec::new() };
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }

@@ -16,6 +16,7 @@ use memory_store::search::Breadth;
 use super::paging::{Digest, Listing, grown_old};
 use super::search::Asked;
 use super::{Explanation, RecallRequest, TimeWindow};
+use crate::directives::Directive;
 use crate::locking::locked;
 use crate::{EngineError, Memory};
 
@@ -62,6 +63,13 @@ pub(super) struct Ranking {
     pub(super) time_window: Option<TimeWindow>,
     /// How likely anything in the first tier answers.
     pub(super) chance: Option<f32>,
+}
+
+impl Ranked {
+    /// Whether both are the same content at the same place.
+    pub(super) fn is_the_hit_of(&self, other: &Self) -> bool {
+        self.hit == other.hit
+    }
 }
 
 impl Ranking {
@@ -125,6 +133,8 @@ pub(super) struct Found {
     pub(super) ranking: Arc<Ranking>,
     /// Where the first tier was searched just now.
     pub(super) asked: Option<Asked>,
+    /// What the user wants that bears on the question, where the first tier was searched just now.
+    pub(super) directives: Vec<Directive>,
     pub(super) conn: Pooled,
 }
 
@@ -143,13 +153,14 @@ impl Memory {
         let kept = shown.and_then(|shown| self.rankings.get((question, shown.ranking), Instant::now()));
         let mut ranking = kept.clone().unwrap_or_default();
         let depth = request.offset + request.limit;
-        let (mut asked, mut conn) = (None, None);
+        let (mut asked, mut directives, mut conn) = (None, Vec::new(), None);
         while ranking.wants(depth, request.min_score) {
             let breadth = TIERS[ranking.tiers];
             let tier = Box::pin(self.tier(ns, request, query, breadth, &ranking.ranked, warnings)).await?;
             let grown = Arc::make_mut(&mut ranking);
             if grown.tiers == 0 {
                 (grown.time_window, grown.chance) = (tier.time_window, tier.chance);
+                directives = tier.directives;
             }
             grown.append(tier.ranked, tier.goes_on);
             asked = asked.or(Some(tier.asked));
@@ -165,7 +176,7 @@ impl Memory {
             Some(conn) => conn,
             None => self.store.acquire(ns).await?,
         };
-        Ok(Found { ranking, asked, conn })
+        Ok(Found { ranking, asked, directives, conn })
     }
 }
 

@@ -10,7 +10,9 @@ use memory_core::late_interaction::max_similarities;
 use memory_core::ports::Embedded;
 use memory_core::recall::{
     ArtifactScore, ArtifactSignals, Evidence, Fused, RankingWeights, fuse, score_artifacts,
+    spread_over_conversations,
 };
+use memory_language::about_many::about_many;
 use memory_language::asked_for::asked_for;
 use memory_language::time::question::QuestionTime;
 use memory_store::models::ActiveModel;
@@ -22,11 +24,14 @@ use super::asked_time::{Then, asked_time, prefer, rank_by_time};
 use super::mirrored::warn;
 use super::ranking::Ranked;
 use super::{Explanation, RecallRequest, TimeWindow};
+use crate::directives::Directive;
 use crate::error::vector_warning;
 use crate::lexical::{Question, WordHit};
 use crate::resident::Resident;
 use crate::{EngineError, Memory, measures};
 
+/// How many passages each arm brings in at least where the question is about many things.
+const MANY_PASSAGES: usize = 300;
 /// The most passages that the mirror is asked for.
 const MIRRORED_MAX: usize = 2_000;
 
@@ -77,6 +82,8 @@ pub(super) struct Tier {
     pub(super) time_window: Option<TimeWindow>,
     /// How likely anything of what was found answers.
     pub(super) chance: Option<f32>,
+    /// What the user wants that bears on the question; of the first tier.
+    pub(super) directives: Vec<Directive>,
     /// The connection that was searched on, for what is read next.
     pub(super) conn: Pooled,
 }
@@ -312,8 +319,16 @@ impl Memory {
         let weights = &self.settings.weights;
         let is_first = before.is_empty();
         let resident = self.resident(&mut conn, ns, &scope).await?;
-        let searching =
-            Searching { request, query, breadth, is_first, observations: counts.of_observations, resident };
+        let many = about_many(query);
+        let breadth = if many.is_some() { breadth.at_least(MANY_PASSAGES) } else { breadth };
+        let searching = Searching {
+            request,
+            query: many.as_ref().map_or(query, |many| &many.subject),
+            breadth,
+            is_first,
+            observations: counts.of_observations,
+            resident,
+        };
         let (asked, mut found) = self.ask(ns, conn, &scope, searching, warnings).await?;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
         let now = Timestamp::now();
@@ -346,7 +361,8 @@ impl Memory {
         };
         let chance = scored.first().and_then(|scored| scored.fused.chance);
         prefer(&mut scored, &fits);
-        let mut ranked = choose(&scored, query, time.as_ref(), now, weights);
+        let is_spread = many.is_some_and(|many| many.is_spread);
+        let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), now, weights);
         if is_first && self.reranks() && weights.reranker > 0.0 {
             drop(conn);
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
@@ -355,14 +371,20 @@ impl Memory {
         let is_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);
-        Ok(Tier { asked, ranked, goes_on, time_window, chance, conn })
+        let directives = if is_first {
+            let raises = deciding.is_none() || is_unmatched;
+            self.page_directives(&mut conn, ns, (request, raises), (query, &asked), &mut ranked).await?
+        } else {
+            Vec::new()
+        };
+        Ok(Tier { asked, ranked, goes_on, time_window, chance, directives, conn })
     }
 }
 
 /// The best passage of each content at each place, best first.
 fn choose(
     scored: &[Scored],
-    query: &str,
+    (query, is_spread): (&str, bool),
     time: Option<&QuestionTime>,
     now: Timestamp,
     weights: &RankingWeights,
@@ -374,7 +396,10 @@ fn choose(
         .collect();
     let signals: Vec<ArtifactSignals<'_>> =
         best.iter().filter_map(|scored| signals_of(scored, time, now)).collect();
-    let scores = score_artifacts(&signals, asked_for(query), weights);
+    let mut scores = score_artifacts(&signals, asked_for(query), weights);
+    if is_spread {
+        spread_over_conversations(&mut scores, &signals);
+    }
     let mut chosen: Vec<Ranked> =
         best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();
     // A stable sort: equals stay in the order of their passages.
@@ -383,7 +408,6 @@ fn choose(
 }
 
 fn ranked(Scored { candidate, fused }: &Scored, artifact: ArtifactScore) -> Option<Ranked> {
-    let Owner::Revision { revision_id, is_latest, place, .. } = &candidate.owner else { return None };
     let explanation = Explanation {
         vector: fused.vector,
         lexical: fused.lexical,
@@ -391,10 +415,20 @@ fn ranked(Scored { candidate, fused }: &Scored, artifact: ArtifactScore) -> Opti
         sureness: fused.sureness,
         artifact,
     };
+    explained(candidate, explanation)
+}
+
+/// A passage that no arm has found.
+pub(super) fn found_otherwise(candidate: &Candidate, artifact: ArtifactScore) -> Option<Ranked> {
+    explained(candidate, Explanation { vector: None, lexical: None, late: None, sureness: 1.0, artifact })
+}
+
+fn explained(candidate: &Candidate, explanation: Explanation) -> Option<Ranked> {
+    let Owner::Revision { revision_id, is_latest, place, .. } = &candidate.owner else { return None };
     Some(Ranked {
         passage_id: candidate.passage_id,
         revision_id: *revision_id,
-        score: artifact.score,
+        score: explanation.artifact.score,
         explanation,
         is_latest: *is_latest,
         place: hashed(place),

@@ -46,6 +46,12 @@ impl Breadth {
         Self { passages, of_text: usize::MAX }
     }
 
+    /// The same with at least so many passages.
+    #[must_use]
+    pub fn at_least(self, passages: usize) -> Self {
+        Self { passages: self.passages.max(passages), ..self }
+    }
+
     fn is_bounded(self) -> bool {
         self.of_text < self.passages
     }

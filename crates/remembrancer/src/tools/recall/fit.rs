@@ -360,7 +360,7 @@ fn shorten_turn(turn: &mut TurnOut, room: usize) {
 
 /// Shortens a result to so many tokens as far as it goes: its snippet first, then what is said about it.
 fn shorten(result: &mut ResultOut, room: usize) {
-    let steps: [fn(&mut ResultOut); 5] = [
+    let steps: [fn(&mut ResultOut); 6] = [
         |result| {
             result.neighbours.clear();
             result.places.truncate(3);
@@ -376,10 +376,12 @@ fn shorten(result: &mut ResultOut, room: usize) {
         },
         |result| {
             result.events.iter_mut().flatten().for_each(|event| event.evidence.clear());
-            (result.tags, result.source_id) = (None, None);
+            result.tags = None;
         },
         // The snippet has what it says.
         |result| result.events = None,
+        // By this clients know which of their own texts it is.
+        |result| result.source_id = None,
     ];
     let mut steps = steps.into_iter();
     loop {

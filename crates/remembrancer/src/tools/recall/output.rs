@@ -223,6 +223,9 @@ pub(super) struct ExplainOut {
     /// Gained to rank before outdated texts of its place
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) place: Option<f64>,
+    /// Gained since it says what the user wants where this is asked
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) directive: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reranker: Option<PlaceOut>,
 }
@@ -315,6 +318,7 @@ pub(super) fn result_out(recalled: Recalled) -> ResultOut {
             time: decimal(e.artifact.time, 3),
             priors: decimal(e.artifact.priors, 3),
             place: (e.artifact.place > 0.0).then(|| decimal(e.artifact.place, 3)),
+            directive: (e.artifact.directive > 0.0).then(|| decimal(e.artifact.directive, 3)),
             reranker: e.artifact.reranker.map(Into::into),
         }),
         neighbours: recalled.neighbours.into_iter().map(neighbour_out).collect(),
