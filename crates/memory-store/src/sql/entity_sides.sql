@@ -50,7 +50,11 @@ select t.entity_id, t.name,
                                where namespace = $1 and entity_id = m.entity_id order by revision_id desc limit $5) e
            order by e.revision_id desc limit $5) e
      cross join lateral (
-         select artifact_id, substr(content, greatest(1, e.start_char - 60), 170) as words from artifact
+         select artifact_id,
+             -- From a whole word on.
+             case when e.start_char > 60 then '… ' || regexp_replace(substr(content, e.start_char - 60, 170), '^\S*\s+', '')
+                  else substr(content, 1, 170) end as words
+         from artifact
          where namespace = $1 and artifact_id = e.artifact_id and char_count <= 100000 offset 0
      ) x) as mentions
 from unnest($2::bigint[]) u (entity_id)
