@@ -6,6 +6,7 @@ use memory_core::chunk::TokenCounter;
 use memory_core::event::Category;
 use memory_core::recall::ArmPlace;
 use memory_engine::recall::{Explanation, Recall, RecallDraft, RecallRequest, Recalled, TimeWindow};
+use memory_language::text::cut;
 use serde_json::{Value, json};
 
 use crate::fields::Fields;
@@ -173,7 +174,7 @@ fn explained(result: &Recalled) -> Markup {
 
 fn result(visit: &Visit, result: &Recalled) -> Markup {
     let hit = &result.hit;
-    let title = hit.title.clone().unwrap_or_else(|| memory_language::text::cut(&result.snippet, 90));
+    let title = cut(hit.title.as_deref().unwrap_or(&result.snippet), 160);
     html! {
         article.result {
             div.result-head {
@@ -182,8 +183,8 @@ fn result(visit: &Visit, result: &Recalled) -> Markup {
             }
             p.meta {
                 (show::chip("plain", &hit.context)) " " (show::day(hit.date))
-                @if let Some(author) = &hit.author { " · " (show::own(author)) }
-                @if let Some(source) = &hit.source { " · " (show::own(source)) }
+                @if let Some(author) = &hit.author { " · " (show::own(&cut(author, 80))) }
+                @if let Some(source) = &hit.source { " · " (show::own(&cut(source, 80))) }
                 @if !hit.is_latest { " " (show::chip("warn", "outdated")) }
                 @if hit.is_unread { " " (show::chip("plain", "not read yet")) }
             }
