@@ -1,6 +1,6 @@
 // Texts that a page must neither run nor be turned round by, in every field that takes text.
-export const MARKUP = `<script>document.title="EXECUTED"</script><img src=x onerror='document.title="EXECUTED"'>`;
-export const QUOTES = `"><svg onload=document.title="EXECUTED">' " \` </td></tr></table>`;
+export const MARKUP = `<script>document.body.dataset.executed=1</script><img src=x onerror=document.body.dataset.executed=1>`;
+export const QUOTES = `"><svg onload=document.body.dataset.executed=1>' " \` </td></tr></table>`;
 export const TEMPLATES = "{{7*7}} ${7*7} <%= 7*7 %> {% raw %} @{7*7} #{7*7}";
 /** An override, with what could close an isolation before it; what stands behind it must not be turned round. */
 export const OVERRIDE = "\u2069\u202Egnorw\u2067";
