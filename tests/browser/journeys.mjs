@@ -1,66 +1,13 @@
 // Journeys of people through the pages. node journeys.mjs URL [JOURNEY...]
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { chromium } from "playwright-core";
+import { at, checked, closed, fits, keep, notice, opened, travel, url, violationsOf } from "./browser.mjs";
+import { atScale } from "./scale.mjs";
 import { call, tell } from "./story.mjs";
 
-const [url, ...wanted] = process.argv.slice(2);
 const run = promisify(execFile);
-const axe = await readFile(join(dirname(fileURLToPath(import.meta.url)), "node_modules/axe-core/axe.min.js"), "utf8");
-const pictures = process.env.PICTURES;
-const at = (page) => `${url}/ui/n/default/${page}`;
-const PATIENCE = 15000;
-
-const folder = await mkdtemp(join(tmpdir(), "browser-"));
-const browser = await chromium.launchPersistentContext(folder, {
-  executablePath: process.env.CHROMIUM_BINARY,
-  headless: true,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  viewport: { width: 1360, height: 900 },
-  acceptDownloads: true,
-});
-browser.setDefaultTimeout(PATIENCE);
-
-/** A page on which an error of a script or of the policy fails the journey. */
-async function opened(context = browser) {
-  const page = await context.newPage();
-  page.faults = [];
-  page.on("pageerror", (error) => page.faults.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error" && !/status of (4|5)\d\d/.test(message.text())) page.faults.push(message.text());
-  });
-  page.on("request", (request) => {
-    const to = new URL(request.url());
-    if (to.protocol.startsWith("http") && to.origin !== url) page.faults.push(`a request to ${to.origin}`);
-  });
-  return page;
-}
-
-async function closed(page) {
-  assert.deepEqual(page.faults, [], "nothing went wrong in the browser");
-  await page.close();
-}
-
-async function violationsOf(page, name) {
-  const violations = await page.evaluate(async (source) => {
-    // The policy of the page allows no script but its own; that of the debugger is not asked.
-    if (!window.axe) (0, eval)(source);
-    const found = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
-    return found.violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 140) + " " + (n.any[0]?.message ?? "")).join(" | ")}`);
-  }, axe).catch((error) => [String(error)]);
-  return violations.map((violation) => `${name}: ${violation}`);
-}
-
-async function checked(page, name) {
-  assert.deepEqual(await violationsOf(page, name), []);
-}
-
-const notice = (page) => page.locator(".notice[role=status]");
 const ids = await tell(url);
 
 const journeys = {
@@ -203,7 +150,7 @@ const journeys = {
     const page = await opened();
     await page.goto(at("graph"));
     await page.locator("canvas[data-drawn]").waitFor();
-    await page.getByText(/entities are shown/).waitFor();
+    await page.getByText(/All \d+ entities are shown/).waitFor();
     const painted = await page.locator("canvas").evaluate((canvas) => {
       const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
       return data.some((value, n) => n % 4 === 3 && value > 0);
@@ -275,7 +222,6 @@ const journeys = {
       timeline: "timeline", commitments: "commitments", decisions: "decisions", entities: "entities", merges: "entities/merges", entity: own,
       graph: "graph", jobs: "jobs", namespaces: "namespaces", audit: "audit", keys: "keys", settings: "settings", missing: "memory/art_000000000000",
     };
-    await mkdir(pictures, { recursive: true });
     const violations = [];
     for (const theme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
@@ -283,7 +229,7 @@ const journeys = {
         await page.goto(at(path));
         if (name === "graph") await page.locator("canvas[data-drawn]").waitFor();
         if (name === "overview") await page.locator(".chart[data-drawn]").waitFor();
-        await page.screenshot({ path: join(pictures, `${name}-${theme}.png`), fullPage: name !== "browse" && name !== "jobs" });
+        await keep(page, `${name}-${theme}`, name !== "browse" && name !== "jobs");
         violations.push(...await violationsOf(page, `${name}, ${theme}`));
       }
     }
@@ -296,13 +242,12 @@ const journeys = {
     await page.setViewportSize({ width: 390, height: 800 });
     for (const path of ["overview", "search?q=booking", "browse", `memory/${ids["Harbour relaunch, planning"]}`, "timeline", "graph", "jobs"]) {
       await page.goto(at(path));
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(wide <= 0, `${path} is ${wide} pixels too wide`);
+      await fits(page, path);
     }
     await page.getByRole("button", { name: "Menu" }).click();
     await page.getByRole("link", { name: "Overview" }).click();
     await page.waitForURL(/overview/);
-    await page.screenshot({ path: join(pictures, "overview-small.png") });
+    await keep(page, "overview-small");
     await checked(page, "overview, small");
     await closed(page);
   },
@@ -319,6 +264,64 @@ const journeys = {
     await closed(page);
   },
 
+  async "an empty memory says what to do first"() {
+    const page = await opened();
+    await page.goto(at("overview", "nothing-yet"));
+    await page.getByText("Nothing is remembered yet").waitFor();
+    await keep(page, "empty-light", true);
+    for (const path of ["search", "browse", "timeline", "commitments", "decisions", "entities", "entities/merges", "graph", "jobs", "namespaces"]) {
+      await page.goto(at(path, "nothing-yet"));
+      assert.ok(await page.locator(".empty, .verdict.good, .table-wrap").count() > 0, `${path} says that there is nothing`);
+    }
+    await checked(page, "namespaces, of nothing");
+    await page.goto(at("overview", "nothing-yet"));
+    await page.getByRole("link", { name: "write a note or drop some files" }).click();
+    await page.getByLabel("Text", { exact: true }).fill("The first note.");
+    await page.getByRole("button", { name: "Remember" }).click();
+    await notice(page).getByText("Remembered.").waitFor();
+    await page.goto(at("overview", "nothing-yet"));
+    assert.equal(await page.getByText("Nothing is remembered yet").count(), 0);
+    await closed(page);
+  },
+
+  async "all of a namespace is forgotten after its name is typed, and comes back from its archive"() {
+    await call(url, "remember", { content: "A lantern hangs at the gate." }, "trial");
+    const page = await opened();
+    await page.goto(at("namespaces", "trial"));
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Export" }).click()]);
+    const archive = await readFile(await download.path());
+    const button = page.getByRole("button", { name: "Forget all texts" });
+    assert.equal(await button.isDisabled(), true);
+    await page.getByLabel("Its name, to be sure").fill("trail");
+    assert.equal(await button.isDisabled(), true);
+    await page.getByLabel("Its name, to be sure").fill("trial");
+    await button.click();
+    await notice(page).getByText("All texts of trial are forgotten.").waitFor();
+    await page.goto(at("browse", "trial"));
+    await page.getByText("Nothing is remembered yet").waitFor();
+    await page.goto(at("namespaces", "trial"));
+    await page.locator("#archive-file").setInputFiles({ name: "trial.jsonl", mimeType: "application/jsonl", buffer: archive });
+    await page.locator(".files .ok", { hasText: "1 text" }).waitFor();
+    await page.goto(at("browse", "trial"));
+    await page.getByRole("link", { name: /A lantern hangs/ }).waitFor();
+    await closed(page);
+  },
+
+  async "who asks for less motion sees the graph at once, and nothing moves"() {
+    const page = await opened();
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await page.goto(at("graph"));
+    await page.locator("canvas[data-drawn]").waitFor();
+    const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((one) => {
+      const { transitionDuration, animationName } = getComputedStyle(one);
+      return transitionDuration !== "0s" || animationName !== "none";
+    }).length);
+    assert.equal(moving, 0);
+    await closed(page);
+  },
+
+  ...atScale,
+
   // From here on there are keys: everybody signs in.
   async "make a key, sign in and out; a reader sees no button that it may not press"() {
     const page = await opened();
@@ -334,7 +337,7 @@ const journeys = {
     await page.goto(at("keys"));
     await page.waitForURL(/login/);
     await checked(page, "login");
-    await page.screenshot({ path: join(pictures, "login-light.png") });
+    await keep(page, "login-light");
     await page.getByLabel("Access key, or the password").fill("rem_0123456789ab_" + "ab".repeat(32));
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByText("That opens nothing").waitFor();
@@ -363,25 +366,4 @@ const journeys = {
   },
 };
 
-let failed = 0;
-const began = Date.now();
-for (const [name, journey] of Object.entries(journeys)) {
-  if (wanted.length && !wanted.some((part) => name.includes(part))) continue;
-  const start = Date.now();
-  try {
-    await journey();
-    console.log(`ok ${name} (${((Date.now() - start) / 1000).toFixed(1)} s)`);
-  } catch (error) {
-    failed += 1;
-    console.log(`FAILED ${name}\n${error.stack ?? error}`);
-    const pages = browser.pages();
-    const last = pages[pages.length - 1];
-    await last?.screenshot({ path: join(pictures, "failed.png") }).catch(() => {});
-    if (last) await writeFile(join(pictures, "failed.html"), await last.content().catch(() => ""));
-    for (const page of pages.slice(1)) await page.close();
-  }
-}
-await browser.close();
-await rm(folder, { recursive: true, force: true });
-console.log(`${failed ? `${failed} failed` : "all passed"} in ${((Date.now() - began) / 1000).toFixed(0)} s; pictures in ${pictures}`);
-process.exit(failed ? 1 : 0);
+process.exit(await travel(journeys, process.argv.slice(3)) ? 1 : 0);

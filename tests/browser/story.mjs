@@ -34,8 +34,8 @@ export const graph = {
 };
 
 /** Calls a tool of the server. */
-export async function call(url, name, args) {
-  const response = await fetch(`${url}/mcp`, {
+export async function call(url, name, args, namespace = "default") {
+  const response = await fetch(`${url}/mcp?namespace=${namespace}`, {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),

@@ -33,7 +33,7 @@ start_server() {
   finish() {
     local code=$?
     if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; wait "$server" 2>/dev/null || true; fi
-    [ "$code" = 0 ] || sed 's/^/server: /' "$data/log" >&2 2>/dev/null || true
+    [ "$code" = 0 ] || { grep -v " INFO " "$data/log" | tail -n 100 | sed 's/^/server: /' >&2; } || true
     rm -rf "$data"
   }
   trap finish EXIT

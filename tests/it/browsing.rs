@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 
 use memory_core::artifact::Draft;
+use memory_core::event::Category;
 use memory_core::id::{AnyId, ArtifactId, Namespace};
+use memory_engine::audit::{AuditFilter, Entry};
 use memory_engine::browsing::{Amendment, TextOrder, TextsWanted};
 use memory_engine::entity_review::EntityFilter;
 use memory_engine::forget::Forgotten;
@@ -12,7 +14,9 @@ use memory_engine::picture::{NODES_MAX, View};
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_engine::timeline::EventsWanted;
 use memory_tests::Fixture;
+use sqlx::Executor;
 
+use crate::entities::{id_of, tell};
 use crate::stand_ins::line_reader;
 
 fn wanted(draft: RecallDraft, order: TextOrder, limit: i64) -> TextsWanted {
@@ -215,4 +219,127 @@ async fn a_map_draws_at_most_300_and_says_how_many_were_left_out() {
     let picture = f.memory.picture(&f.ns, View::Map).await.expect("a picture");
     assert_eq!((picture.extracted.len(), picture.left_out), (NODES_MAX, 401 - NODES_MAX as i64));
     assert!(!picture.shared.is_empty());
+}
+
+#[tokio::test]
+async fn two_that_may_be_one_are_told_apart_side_by_side_and_what_was_decided_is_listed() {
+    let f = Fixture::without_model(line_reader()).await;
+    tell(&f, &["Decision by Alice Chen on Harbour Gate", "Zebra.\nFeedback by Alice"]).await;
+    let (full, first) = (id_of(&f, "Alice Chen").await, id_of(&f, "Alice").await);
+    let review = f.memory.entity_review();
+    let sides = review.sides(&f.ns, &[first, 999, full]).await.expect("sides");
+    assert_eq!(sides.iter().map(|side| side.id).collect::<Vec<_>>(), [first, full], "in the order asked for");
+    assert_eq!(sides[1].companions, ["Harbour Gate"]);
+    assert_eq!(sides[1].events.len(), 1);
+    assert!(sides[0].mentions[0].text.contains("Feedback by Alice"), "{:?}", sides[0].mentions);
+    assert!(sides[0].last_seen.is_some() && sides[0].companions.is_empty());
+
+    let decided = async || {
+        let pairs = review.list_decided_pairs(&f.ns, 10).await.expect("pairs");
+        let shown = pairs.into_iter().map(|pair| (pair.is_merge, pair.first_name, pair.second_name));
+        shown.collect::<Vec<_>>()
+    };
+    assert!(decided().await.is_empty());
+    review.merge(&f.ns, full, first, false).await.expect("it is merged");
+    assert_eq!(decided().await, [(true, "Alice".to_owned(), "Alice Chen".to_owned())]);
+    review.split(&f.ns, first).await.expect("it is split");
+    review.reject(&f.ns, full, first).await.expect("it is rejected");
+    let rejected = decided().await;
+    assert!(rejected.len() == 1 && !rejected[0].0, "{rejected:?}");
+    // Neither is of another namespace.
+    let other = Namespace::new("other").expect("a name");
+    assert!(review.sides(&other, &[full]).await.expect("sides").is_empty());
+    assert!(review.list_decided_pairs(&other, 10).await.expect("pairs").is_empty());
+}
+
+#[tokio::test]
+async fn the_audit_is_narrowed_by_who_what_where_and_which_id_a_page_after_the_other() {
+    let f = Fixture::without_model(line_reader()).await;
+    let audit = f.memory.audit();
+    let other = Namespace::new("other").expect("a name");
+    for n in 0..12 {
+        let namespace = [Some(f.ns.clone()), Some(other.clone()), None][n % 3].clone();
+        let entry = Entry {
+            key: None,
+            who: ["phone", "laptop"][n % 2].to_owned(),
+            namespace,
+            action: ["recall", "forget"][n / 6].to_owned(),
+            ids: vec![format!("art_{n}"), "art_of_all".to_owned()],
+            outcome: "ok".to_owned(),
+        };
+        audit.record(&entry).await;
+    }
+    let ids = async |filter: AuditFilter, limit| {
+        let entries = audit.list(&filter, limit).await.expect("entries");
+        entries.into_iter().map(|entry| entry.ids[0].replace("art_", "")).collect::<Vec<_>>().join(" ")
+    };
+    let text = |value: &str| Some(value.to_owned());
+    let all = AuditFilter::default();
+    assert_eq!(ids(all.clone(), 3).await, "11 10 9", "the newest first");
+    assert_eq!(ids(AuditFilter { who: text("phone"), ..all.clone() }, 99).await, "10 8 6 4 2 0");
+    assert_eq!(ids(AuditFilter { id: text("art_7"), ..all.clone() }, 99).await, "7");
+    assert_eq!(
+        ids(AuditFilter { id: text("art_of_all"), action: text("forget"), ..all.clone() }, 2).await,
+        "11 10"
+    );
+    let here = AuditFilter { namespace: Some(f.ns.clone()), ..all.clone() };
+    assert_eq!(ids(here.clone(), 99).await, "11 9 8 6 5 3 2 0", "those of no namespace as well");
+    let narrow = AuditFilter { who: text("laptop"), action: text("recall"), id: text("art_of_all"), ..here };
+    assert_eq!(ids(narrow, 99).await, "5 3");
+    let last = audit.list(&all, 4).await.expect("entries").last().map(|entry| entry.number);
+    assert_eq!(ids(AuditFilter { before: last, ..all }, 2).await, "7 6");
+}
+
+#[tokio::test]
+async fn the_timeline_of_several_kinds_is_in_one_order() {
+    let f = Fixture::without_model(line_reader()).await;
+    let kinds = ["Decision", "Feedback", "Change"];
+    for n in 0..9 {
+        f.remember(&format!("{} by Ann Lee on Thing{n}", kinds[n % 3])).await;
+        f.drain().await;
+    }
+    let wanted =
+        EventsWanted { categories: vec![Category::Decision, Category::Change], ..EventsWanted::default() };
+    let whole = f.memory.timeline(&f.ns, &wanted, None, 50).await.expect("a page");
+    let times: Vec<_> = whole.events.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times.len(), 6);
+    assert!(times.is_sorted_by(|a, b| a >= b) && whole.next_cursor.is_none());
+    let (mut seen, mut cursor) = (Vec::new(), None);
+    loop {
+        let page = f.memory.timeline(&f.ns, &wanted, cursor.as_deref(), 2).await.expect("a page");
+        seen.extend(page.events.into_iter().map(|(_, event)| event.id));
+        cursor = page.next_cursor;
+        if cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(seen, whole.events.iter().map(|(_, event)| event.id.clone()).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn what_namespaces_hold_and_what_workers_do_is_told() {
+    let f = Fixture::without_model(line_reader()).await;
+    f.remember("Decision by Ann Lee on Harbour Gate").await;
+    let operations = f.memory.operations();
+    let other = Namespace::new("other").expect("a name");
+    let held = operations.held(&[other, f.ns.clone()]).await.expect("what they hold");
+    assert_eq!((held[0].texts, held[1].texts, held[1].events), (0, 1, 0));
+    f.drain().await;
+    let held = operations.held(std::slice::from_ref(&f.ns)).await.expect("what it holds");
+    assert_eq!((held[0].events, held[0].entities, held[0].failed_jobs), (1, 2, 0));
+
+    assert!(operations.workers(&f.ns).await.expect("workers").is_empty());
+    f.remember("Decision by Bob Ray on Tide Gauge").await;
+    let mut sql = f.sql().await;
+    let statements = "insert into event_worker (worker_id, last_seen) values (gen_random_uuid(), now()),
+                          (gen_random_uuid(), now() - interval '10 min'), (gen_random_uuid(), now() - interval '2 h');
+                      update event_jobs set status = 'PROCESSING', lease_token = gen_random_uuid(),
+                          leased_until = now() + interval '1 min',
+                          worker_id = (select worker_id from event_worker order by last_seen desc limit 1)
+                      where status = 'PENDING' and kind = 'extract'";
+    sql.execute(statements).await.expect("they are at work");
+    let workers = operations.workers(&f.ns).await.expect("workers");
+    let shown: Vec<_> = workers.iter().map(|now| (now.is_silent, now.jobs.len())).collect();
+    assert_eq!(shown.len(), 2, "who was not seen for an hour is gone");
+    assert!(shown.contains(&(false, 1)) && shown.contains(&(true, 0)), "{shown:?}");
 }

@@ -142,7 +142,14 @@ async fn the_role_sees_nothing_until_it_says_where_and_then_nothing_of_another_n
     // Those views have the condition in them for their owner too.
     run(&mut owner, "set remembrancer.namespace = '*'").await.expect("it is said");
     let (mut filled, namespaces) = (0, [f.ns.as_str(), b.as_str()]);
-    let views = ["searched_passage", "searched_graph_entity", "searched_graph_observation", "vector_point"];
+    let views = [
+        "searched_passage",
+        "searched_graph_entity",
+        "searched_graph_observation",
+        "searched_tags",
+        "searched_audit",
+        "vector_point",
+    ];
     let mut seen = tables(&mut owner).await;
     seen.extend(views.map(str::to_owned));
     for table in &seen {
@@ -292,6 +299,21 @@ async fn searches_of_the_role_go_by_the_indexes_of_words_trigrams_and_vectors() 
              order by coalesce(date, created_at) desc, revision_id desc limit 10".to_owned(),
             "artifact_revision_time",
         ),
+        (
+            "select revision_id from artifact_revision where namespace = 'default' and is_latest
+             order by importance desc, revision_id desc limit 10".to_owned(),
+            "artifact_revision_importance",
+        ),
+        (
+            "select revision_id from searched_tags where folded_tags @> '{x}' and namespace || '' = 'default'".to_owned(),
+            "artifact_revision_tags",
+        ),
+        (
+            "select event_id from semantic_event where namespace = 'default' and category = 'Decision'
+             order by coalesce(event_time, created_at) desc, event_id desc limit 10".to_owned(),
+            "semantic_event_kind_time",
+        ),
+        ("select audit_id from searched_audit where ids @> '{art_1}'".to_owned(), "audit_entry_ids"),
     ] {
         let plan = plan(&mut conn, &statement).await;
         assert!(plan.contains(index), "{index} is not used for {statement}:\n{plan}");

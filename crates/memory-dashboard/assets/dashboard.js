@@ -4,7 +4,9 @@ root.classList.add("scripted");
 const csrf = () => document.body.dataset.csrf;
 
 // Times in the reader's own zone.
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+// As the server writes them.
+const day = { day: "numeric", month: "short" };
+const moments = new Intl.DateTimeFormat("en-GB", { ...day, year: "numeric", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 function localise(within) {
   for (const time of within.querySelectorAll("time[datetime]:not(.day):not(.ago)")) {
     const at = new Date(time.dateTime);
@@ -38,14 +40,16 @@ function shortcuts() {
 function selection(form) {
   const boxes = () => [...form.querySelectorAll("tbody input[name=id]")];
   const all = form.querySelector("[data-all]");
+  const most = Number(form.dataset.selection);
   const said = form.querySelector("[data-selected]");
   const buttons = form.querySelectorAll(".bulk button");
   const show = () => {
     const chosen = boxes().filter((box) => box.checked).length;
-    said.textContent = chosen ? `${chosen} selected` : "";
+    const isMore = chosen > most;
+    said.textContent = chosen ? `${chosen} selected${isMore ? `; at most ${most} at a time` : ""}` : "";
     all.checked = chosen > 0 && chosen === boxes().length;
     all.indeterminate = chosen > 0 && !all.checked;
-    for (const button of buttons) button.disabled = chosen === 0;
+    for (const button of buttons) button.disabled = chosen === 0 || isMore;
   };
   all.addEventListener("change", () => {
     for (const box of boxes()) box.checked = all.checked;
@@ -63,27 +67,33 @@ function mustBe(field) {
   check();
 }
 
-// Files, one after the other.
-async function send(to, file, more) {
-  const response = await fetch(to, {
-    method: "POST",
-    body: file,
-    headers: {
+// Files, one after the other. A request of this kind tells how much of it is sent.
+function send(to, file, sent) {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", to);
+    const headers = {
       "X-CSRF-Token": csrf(),
-      "X-File-Name": encodeURIComponent(file.name),
+      "X-File-Name": encodeURIComponent(file.name.toWellFormed()),
       "Content-Type": "application/octet-stream",
       Accept: "application/json",
-      ...more,
-    },
+    };
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener("progress", (event) => { if (event.lengthComputable) sent(event.loaded / event.total); });
+    request.addEventListener("error", () => reject(new Error("the server was not reached")));
+    request.addEventListener("load", () => {
+      let answer = {};
+      try { answer = JSON.parse(request.responseText); } catch { /* A page, where a list was asked for. */ }
+      if (request.status < 300) resolve(answer);
+      else reject(new Error(answer.error || `it was refused (${request.status})`));
+    });
+    request.send(file);
   });
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(answer.error || `it was refused (${response.status})`);
-  return answer;
 }
 
 function line(list, name) {
   const item = document.createElement("li");
-  const label = document.createElement("span");
+  const label = document.createElement("bdi");
   const state = document.createElement("span");
   label.textContent = name;
   state.textContent = "waits";
@@ -95,13 +105,20 @@ function line(list, name) {
 function drop(zone) {
   const to = zone.dataset.import || zone.dataset.archive;
   const list = zone.querySelector(".files");
+  const bar = zone.querySelector("progress");
   const take = async (files) => {
     const lines = [...files].map((file) => ({ file, ...line(list, file.name) }));
-    let done = 0;
+    const whole = lines.reduce((bytes, { file }) => bytes + file.size + 1, 0);
+    let before = 0;
+    bar.hidden = false;
     for (const { file, label, state } of lines) {
-      state.textContent = "is sent …";
+      const show = (share) => {
+        bar.value = (before + share * (file.size + 1)) / whole;
+        state.textContent = share < 1 ? `is sent, ${Math.round(share * 100)} %` : "is stored …";
+      };
+      show(0);
       try {
-        const answer = await send(to, file);
+        const answer = await send(to, file, show);
         if (answer.page) {
           const link = document.createElement("a");
           link.href = answer.page;
@@ -114,8 +131,8 @@ function drop(zone) {
         state.textContent = error.message;
         state.className = "failed";
       }
-      done += 1;
-      zone.dataset.progress = `${done}/${lines.length}`;
+      before += file.size + 1;
+      bar.value = before / whole;
     }
   };
   zone.addEventListener("dragover", (event) => { event.preventDefault(); zone.classList.add("over"); });
@@ -171,6 +188,9 @@ async function growth(place) {
   const today = Math.floor(Date.now() / 1000 / DAY) * DAY;
   const days = Array.from({ length: 90 }, (_, n) => today - (89 - n) * DAY);
   const data = [days, days.map((day) => byDay.get(day)?.[0] ?? 0), days.map((day) => byDay.get(day)?.[1] ?? 0)];
+  const shortDay = new Intl.DateTimeFormat("en-GB", { ...day, timeZone: "UTC" });
+  const longDay = new Intl.DateTimeFormat("en-GB", { ...day, year: "numeric", timeZone: "UTC" });
+  const counted = (_, n) => n === null ? "" : n.toLocaleString("en-GB").replaceAll(",", "\u202f");
   let plot;
   const draw = () => {
     plot?.destroy();
@@ -182,12 +202,13 @@ async function growth(place) {
       width: place.clientWidth,
       height: 240,
       cursor: { drag: { x: false, y: false } },
+      tzDate: (at) => window.uPlot.tzDate(new Date(at * 1000), "UTC"),
       scales: { y: { range: (_, __, max) => [0, Math.max(4, max * 1.1)] } },
-      axes: [{ ...axis }, { ...axis, size: 52, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000, 100000] }],
+      axes: [{ ...axis, space: 70, values: (_, days) => days.map((at) => shortDay.format(at * 1000)) }, { ...axis, size: 52, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000, 100000] }],
       series: [
-        { value: "{YYYY}-{MM}-{DD}" },
-        { label: "Texts", stroke: colour("--accent"), fill: colour("--accent"), paths: bars, points: { show: false } },
-        { label: "Events", stroke: colour("--node-written"), width: 2, points: { show: false } },
+        { label: "Day", value: (_, at) => at === null ? "" : longDay.format(at * 1000) },
+        { label: "Texts", value: counted, stroke: colour("--accent"), fill: colour("--accent"), paths: bars, points: { show: false } },
+        { label: "Events", value: counted, stroke: colour("--node-written"), width: 2, points: { show: false } },
       ],
     }, data, place);
     place.dataset.drawn = "true";

@@ -53,7 +53,9 @@ impl From<EngineError> for Failure {
             | EngineError::Reembedding { .. }
             | EngineError::Internal(_)
             | EngineError::Panicked(_) => {
-                tracing::error!(%error, "a page of the dashboard could not be made");
+                // With what brought it about.
+                let error: &(dyn std::error::Error + 'static) = &error;
+                tracing::error!(error, "a page of the dashboard could not be made");
                 StatusCode::INTERNAL_SERVER_ERROR
             }
         };

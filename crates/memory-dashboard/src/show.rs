@@ -1,9 +1,12 @@
 //! How single things are shown: times, numbers, events, evidence in its source, tables and their pages.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use maud::{Markup, html};
 use memory_core::commitment::CommitmentState;
 use memory_core::event::{EndedBy, StoredEvent};
+use memory_engine::recall::FoundEntity;
 use memory_language::text::{cut, span_of_time};
 
 use crate::fields::query;
@@ -42,13 +45,63 @@ pub(crate) fn number(n: i64) -> String {
     if n < 0 { format!("−{shown}") } else { shown }
 }
 
+/// So many of a thing, with the thousands apart.
+pub(crate) fn counted(n: i64, noun: &str) -> String {
+    memory_language::text::counted(n, noun).replacen(&n.to_string(), &number(n), 1)
+}
+
+/// Whether anything of it is to be seen: not only spaces, controls and marks without a width.
+pub(crate) fn is_visible(text: &str) -> bool {
+    let is_blank = |c: char| {
+        c.is_whitespace()
+            || c.is_control()
+            || matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
+                | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
+                | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
+    };
+    !text.chars().all(is_blank)
+}
+
+/// Marks that turn the direction of what follows; one of them that is not closed, or closes what it did not open, reaches beyond the
+/// element that it stands in.
+fn turns(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn without_turns(text: &str) -> Cow<'_, str> {
+    if text.contains(turns) { text.replace(turns, "").into() } else { text.into() }
+}
+
+/// What came from elsewhere, in a line with words of ours: its direction is its own, and what is not to be seen is said to be so.
+pub(crate) fn own(text: &str) -> Markup {
+    if is_visible(text) {
+        html! { bdi { (without_turns(text)) } }
+    } else {
+        html! { span.muted { "(not visible)" } }
+    }
+}
+
+/// The same where there can be no markup, such as in a label for those who hear the page: between marks that isolate it, unless it
+/// is of one direction anyway.
+pub(crate) fn isolated(text: &str) -> String {
+    let is_plain = |c: char| {
+        !turns(c)
+            && !matches!(c, '\u{590}'..='\u{8ff}' | '\u{200f}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{10800}'..='\u{10fff}'
+                | '\u{1e800}'..='\u{1efff}')
+    };
+    if text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("\u{2068}{}\u{2069}", without_turns(text))
+}
+
 /// What there is nothing of yet, and what to do about it.
 pub(crate) fn empty(title: &str, text: &Markup) -> Markup {
     html! { div.empty { p.empty-title { (title) } div.muted { (text) } } }
 }
 
 pub(crate) fn chip(kind: &str, text: &str) -> Markup {
-    html! { span.chip.(kind) { (text) } }
+    html! { span.chip.(kind) { (own(text)) } }
 }
 
 /// Words apart, as people write them.
@@ -81,7 +134,23 @@ pub(crate) fn job_state(state: &str) -> Markup {
 
 fn named(visit: &Visit, name: &str) -> Markup {
     let address = format!("{}{}", visit.at("entities"), query(&[("name", name)]));
-    html! { a href=(address) { (name) } }
+    html! { a href=(address) { (own(name)) } }
+}
+
+/// Entities as a row of links.
+pub(crate) fn entities(visit: &Visit, all: &[FoundEntity]) -> Markup {
+    html! {
+        @for entity in all {
+            a.chip.plain href=(format!("{}{}", visit.at("entities"), query(&[("name", &entity.name)]))) {
+                (own(&entity.name)) " " span.muted { (type_name(&entity.entity_type)) }
+            }
+            " "
+        }
+    }
+}
+
+pub(crate) fn type_name(entity_type: &str) -> &str {
+    if entity_type == "org" { "organisation" } else { entity_type }
 }
 
 /// An event as a card: what, who, when, and the words that carry it.
@@ -96,7 +165,7 @@ pub(crate) fn event(visit: &Visit, event: &StoredEvent, at: Option<Timestamp>) -
                 @if let Some(due) = event.due_time { span.muted { "due " (day(due)) } }
                 @if let Some(at) = at.or(event.event_time) { span.when { (time(at)) } }
             }
-            p.narrative { (event.narrative) }
+            p.narrative { (own(&event.narrative)) }
             @if !event.actors.is_empty() || !event.subjects.is_empty() {
                 p.people {
                     @for (n, actor) in event.actors.iter().enumerate() {
@@ -111,7 +180,7 @@ pub(crate) fn event(visit: &Visit, event: &StoredEvent, at: Option<Timestamp>) -
             }
             @for evidence in event.evidence.iter().take(3) {
                 blockquote {
-                    (cut(&evidence.quote, 280))
+                    (own(&cut(&evidence.quote, 280)))
                     " " a.source href=(format!("{}?from={}#at", source_of(visit, &evidence.artifact_id), part_of(evidence.start_char))) {
                         "in its text"
                     }
@@ -224,6 +293,17 @@ mod tests {
              <mark title=\"three\">d</mark>"
         );
         assert_eq!(highlighted("", 0, &[(0, 1, "x")]).into_string(), "");
+    }
+
+    #[test]
+    fn what_others_wrote_keeps_its_direction_to_itself() {
+        assert_eq!(own("a\u{2069}\u{202e}b").into_string(), "<bdi>ab</bdi>");
+        for blank in ["", " \u{200b}\u{2060}", "\u{202e}", "\u{feff}\u{e0001}"] {
+            assert!(own(blank).into_string().contains("(not visible)"), "{blank:?}");
+        }
+        assert_eq!(isolated("Ann Lee, 3"), "Ann Lee, 3");
+        assert_eq!(isolated("\u{202e}Ann"), "\u{2068}Ann\u{2069}");
+        assert_eq!(isolated("שלום"), "\u{2068}שלום\u{2069}");
     }
 
     #[test]

@@ -7,10 +7,10 @@ use memory_core::Invalid;
 use memory_core::event::StoredEvent;
 use memory_core::id::Namespace;
 use memory_store::entities::portrait;
-pub use memory_store::entities::portrait::{Companion, Portrait};
+pub use memory_store::entities::portrait::{Companion, Portrait, Side, Told};
 use memory_store::entities::review::{self, EntityRow};
 pub use memory_store::entities::review::{
-    DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, PossiblySame,
+    DecidedPair, DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, PossiblySame,
 };
 use memory_store::hydration;
 use memory_store::{Store, Tx, lifecycle};
@@ -86,6 +86,15 @@ impl EntityReview {
         })
     }
 
+    /// What tells entities from each other, in the order of their numbers given; those that are gone are left out.
+    pub fn sides<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        ids: &'a [i64],
+    ) -> BoxFuture<'a, Result<Vec<Side>, EngineError>> {
+        Box::pin(async move { Ok(portrait::sides(&mut *self.store.acquire(ns).await?, ns, ids).await?) })
+    }
+
     /// Pairs of entities that may be one and are not decided on, likeliest first.
     pub fn list_doubtful_pairs<'a>(
         &'a self,
@@ -95,6 +104,18 @@ impl EntityReview {
         Box::pin(async move {
             let mut conn = self.store.acquire(ns).await?;
             Ok(review::pairs(&mut conn, ns, filter).await?)
+        })
+    }
+
+    /// What was merged and what was rejected, of each at most `limit`; either can be undone.
+    pub fn list_decided_pairs<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        limit: i64,
+    ) -> BoxFuture<'a, Result<Vec<DecidedPair>, EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire(ns).await?;
+            Ok(review::decided_pairs(&mut conn, ns, limit).await?)
         })
     }
 

@@ -8,8 +8,9 @@ use memory_core::id::{JobId, Namespace, RevisionId};
 use memory_core::job::{JobState, Priority};
 use memory_store::events::ExtractorId;
 use memory_store::jobs;
-pub use memory_store::jobs::{Cancelled, JobFilter, JobGroup, JobRow, Retried};
+pub use memory_store::jobs::{Cancelled, JobFilter, JobGroup, JobRow, Retried, WorkerRow};
 use memory_store::reextraction::{self, BatchOf, QueuedBatch, Selection};
+pub use memory_store::stats::Held;
 use memory_store::{Store, Topic, stats};
 
 use crate::EngineError;
@@ -22,6 +23,18 @@ use crate::status::WORKER_SILENT_SECONDS;
 
 /// How many jobs are queued in one transaction.
 const BATCH: i64 = 1000;
+
+/// How many running jobs are looked at.
+const RUNNING_MAX: i64 = 200;
+
+/// A worker, and what it does now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerNow {
+    pub worker: WorkerRow,
+    /// It was not seen for so long that it counts as gone.
+    pub is_silent: bool,
+    pub jobs: Vec<JobRow>,
+}
 
 /// What was queued to be extracted again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,6 +99,32 @@ impl Operations {
                     .await?)
                 })
                 .await
+        })
+    }
+
+    /// What each of the namespaces holds.
+    pub fn held<'a>(&'a self, namespaces: &'a [Namespace]) -> BoxFuture<'a, Result<Vec<Held>, EngineError>> {
+        Box::pin(async move { Ok(stats::held(&mut *self.store.acquire_across().await?, namespaces).await?) })
+    }
+
+    /// The workers that were seen of late, each with what it does now in the namespace.
+    pub fn workers<'a>(&'a self, ns: &'a Namespace) -> BoxFuture<'a, Result<Vec<WorkerNow>, EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire(ns).await?;
+            let workers = jobs::workers(&mut conn).await?;
+            let filter = JobFilter {
+                namespace: Some(ns.clone()),
+                state: Some(JobState::Processing),
+                ..JobFilter::default()
+            };
+            let running = jobs::list(&mut conn, &filter, RUNNING_MAX).await?;
+            let of = |id| running.iter().filter(|job| job.worker == Some(id)).cloned().collect();
+            let now = |worker: WorkerRow| WorkerNow {
+                is_silent: worker.seen_seconds > WORKER_SILENT_SECONDS,
+                jobs: of(worker.id),
+                worker,
+            };
+            Ok(workers.into_iter().map(now).collect())
         })
     }
 

@@ -1,7 +1,7 @@
 //! Entities and what connects them, few enough to be drawn, and how many were left out: a map of the whole, the
 //! surroundings of one, the way between two.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use futures::future::BoxFuture;
 use memory_core::Invalid;
@@ -17,14 +17,14 @@ pub const NODES_MAX: usize = 300;
 const EDGES_MAX: i64 = 900;
 /// How many neighbours of one entity's neighbours are looked at.
 const NEIGHBOURS_MAX: i64 = 600;
-/// The most steps of a way between two, and the most entities that are walked through for it.
+/// The most steps of a way between two, and the most connections that are followed in one.
 const STEPS_MAX: usize = 5;
-const WALKED_MAX: usize = 5_000;
+const WALKED_MAX: i64 = 1_000;
 
 /// What is to be seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// What has most events, and most relations in the knowledge graph.
+    /// What has most of the newest events, and most relations in the knowledge graph.
     Map,
     /// An extracted entity and what is within two steps of it.
     Focus(i64),
@@ -112,32 +112,62 @@ fn weighed(nodes: Vec<Node>, weights: &BTreeMap<i64, i64>, total: i64) -> Vec<No
     nodes.into_iter().map(|node| Node { weight: of(&node.id), total, ..node }).collect()
 }
 
-/// Breadth first from one, a step at a time.
+/// What a search for a way has seen from one of its ends.
+struct Seen {
+    /// Each entity that was reached, with the one before it; the end itself with itself.
+    came_from: HashMap<i64, i64>,
+    /// Those that were reached last.
+    outermost: Vec<i64>,
+}
+
+impl Seen {
+    fn from(end: i64) -> Self {
+        Self { came_from: HashMap::from([(end, end)]), outermost: vec![end] }
+    }
+
+    /// From what was reached back to the end.
+    fn way_back(&self, from: i64) -> Vec<i64> {
+        let mut way = vec![from];
+        let mut last = from;
+        while let Some(before) = self.came_from.get(&last).filter(|before| **before != last) {
+            last = *before;
+            way.push(last);
+        }
+        way
+    }
+}
+
+/// Breadth first from both ends, a step at a time from the one where fewer were reached last.
 async fn path(conn: &mut Conn, ns: &Namespace, from: i64, to: i64) -> Result<Picture, EngineError> {
     let (from, to) = (root_of(conn, ns, from).await?.id, root_of(conn, ns, to).await?.id);
-    let mut came_from: HashMap<i64, i64> = HashMap::new();
-    let mut seen = BTreeSet::from([from]);
-    let mut edge_of_step = vec![from];
+    let (mut here, mut there) = (Seen::from(from), Seen::from(to));
+    let mut met = (from == to).then_some(from);
     for _ in 0..STEPS_MAX {
-        if seen.contains(&to) || edge_of_step.is_empty() || seen.len() > WALKED_MAX {
+        let is_here = here.outermost.len() <= there.outermost.len();
+        let (side, other) = if is_here { (&mut here, &there) } else { (&mut there, &here) };
+        if met.is_some() || side.outermost.is_empty() {
             break;
         }
-        let found = picture::neighbours(conn, ns, &edge_of_step, WALKED_MAX as i64).await?;
-        edge_of_step.clear();
+        let found = picture::neighbours(conn, ns, &side.outermost, WALKED_MAX).await?;
+        side.outermost.clear();
         for edge in found {
-            if seen.insert(edge.to) {
-                came_from.insert(edge.to, edge.from);
-                edge_of_step.push(edge.to);
+            if side.came_from.contains_key(&edge.to) {
+                continue;
+            }
+            side.came_from.insert(edge.to, edge.from);
+            side.outermost.push(edge.to);
+            if met.is_none() && other.came_from.contains_key(&edge.to) {
+                met = Some(edge.to);
             }
         }
     }
-    let mut way = vec![to];
-    while let Some(before) = way.last().and_then(|last| came_from.get(last)) {
-        way.push(*before);
-    }
-    let is_apart = from != to && way.last() != Some(&from);
-    let drawn = if is_apart { vec![from, to] } else { way };
+    let way = |met| {
+        let mut way = here.way_back(met);
+        way.extend(there.way_back(met).into_iter().skip(1));
+        way
+    };
+    let drawn = met.map_or_else(|| vec![from, to], way);
     let extracted = weighed(picture::nodes(conn, ns, &drawn).await?, &BTreeMap::new(), drawn.len() as i64);
     let shared = picture::shared_events(conn, ns, &drawn, EDGES_MAX).await?;
-    Ok(Picture { extracted, shared, is_apart, ..Picture::default() })
+    Ok(Picture { extracted, shared, is_apart: met.is_none(), ..Picture::default() })
 }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::access::KeyId;
 use memory_core::id::Namespace;
-use sqlx::Row;
+use sqlx::{Postgres, QueryBuilder, Row};
 
 use crate::{Conn, StoreError};
 
@@ -77,27 +77,29 @@ pub async fn insert(conn: &mut Conn, entry: &Entry) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Where entries are of: whatever namespace, the one that is meant, none.
+const ANYWHERE: &str = "";
+const AT: &str = "at";
+const NOWHERE: &str = "nowhere";
+
 /// The newest entries that are meant, newest first.
 pub async fn list(conn: &mut Conn, filter: &AuditFilter, limit: i64) -> Result<Vec<Recorded>, StoreError> {
-    let rows = sqlx::query(
-        "select audit_id, at, key_id, who, namespace, action, ids, outcome
-         from audit_entry
-         where ($1::text is null or namespace = $1 or namespace is null)
-           and ($2::text is null or key_id = $2 or who = $2)
-           and ($3::text is null or ids @> array[$3])
-           and ($4::text is null or action = $4)
-           and ($5::bigint is null or audit_id < $5)
-         order by audit_id desc
-         limit $6",
-    )
-    .bind(filter.namespace.as_ref().map(Namespace::as_str))
-    .bind(&filter.who)
-    .bind(&filter.id)
-    .bind(&filter.action)
-    .bind(filter.before)
-    .bind(limit)
-    .fetch_all(conn)
-    .await?;
+    // A key's entries have its id or its name, and entries of no namespace are meant with those of any: each of these is asked
+    // for by itself, so that each has an index that gives the newest first.
+    let whose = filter.who.as_ref().map_or(vec![""], |_| vec!["key_id", "who"]);
+    let whereabouts = filter.namespace.as_ref().map_or(vec![ANYWHERE], |_| vec![AT, NOWHERE]);
+    let mut statement =
+        QueryBuilder::new("select audit_id, at, key_id, who, namespace, action, ids, outcome from (");
+    let mut is_first = true;
+    for who in whose {
+        for place in &whereabouts {
+            statement.push(if std::mem::take(&mut is_first) { "(" } else { " union (" });
+            push_branch(&mut statement, filter, who, place);
+            statement.push(" limit ").push_bind(limit).push(")");
+        }
+    }
+    statement.push(") found order by audit_id desc limit ").push_bind(limit);
+    let rows = statement.build().fetch_all(conn).await?;
     let recorded = rows.iter().map(|row| {
         Ok(Recorded {
             number: row.try_get("audit_id")?,
@@ -111,6 +113,54 @@ pub async fn list(conn: &mut Conn, filter: &AuditFilter, limit: i64) -> Result<V
         })
     });
     recorded.collect()
+}
+
+/// One column narrows by its index, which gives the newest first: written as a range of the column and the number, since the planner
+/// would else read all entries backwards for what few have.
+fn push_branch(
+    statement: &mut QueryBuilder<Postgres>,
+    filter: &AuditFilter,
+    who: &'static str,
+    place: &'static str,
+) {
+    let mut narrowing: Vec<(&'static str, &str)> = Vec::new();
+    narrowing.extend(filter.who.as_deref().map(|name| (who, name)));
+    narrowing.extend(filter.action.as_deref().map(|action| ("action", action)));
+    if place == AT {
+        narrowing.extend(filter.namespace.as_ref().map(|namespace| ("namespace", namespace.as_str())));
+    }
+    let mut leading = None;
+    match &filter.id {
+        None => {
+            statement.push("select * from audit_entry where true");
+            leading = (!narrowing.is_empty()).then(|| narrowing.remove(0));
+        }
+        // In the owner's view: under a policy no index is used for @>.
+        Some(id) => {
+            statement
+                .push("select e.* from (select s.audit_id as number from searched_audit s where s.ids @> array[")
+                .push_bind(id.clone())
+                .push(
+                    "]::text[] offset 0) told
+                     cross join lateral (select * from audit_entry a where a.audit_id = told.number offset 0) e
+                     where true",
+                );
+        }
+    }
+    for (column, value) in narrowing {
+        statement.push(format!(" and {column} = ")).push_bind(value.to_owned());
+    }
+    if place == NOWHERE {
+        statement.push(" and namespace is null");
+    }
+    let before = filter.before.unwrap_or(i64::MAX);
+    let Some((column, value)) = leading else {
+        statement.push(" and audit_id < ").push_bind(before).push(" order by audit_id desc");
+        return;
+    };
+    statement.push(format!(" and ({column}, audit_id) >= (")).push_bind(value.to_owned()).push(", 0)");
+    statement.push(format!(" and ({column}, audit_id) < (")).push_bind(value.to_owned());
+    statement.push(", ").push_bind(before).push(format!(") order by {column} desc, audit_id desc"));
 }
 
 /// Deletes entries that are older than these days, so many at most; gives how many these were.

@@ -5,6 +5,7 @@ use jiff_sqlx::ToSqlx;
 use memory_core::commitment::CommitmentState;
 use memory_core::event::Category;
 use memory_core::id::Namespace;
+use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row};
 
 use crate::search::{Filters, push_filters};
@@ -12,6 +13,9 @@ use crate::{Conn, StoreError};
 
 /// How many of the newest events of a category, or of an owner, are looked at.
 const LOOKED_AT_MAX: i64 = 20_000;
+
+/// How many of the next due ones are looked at for those that are open.
+const DUE_LOOKED_AT: i64 = 1_000;
 
 /// Which events are wanted.
 #[derive(Debug, Clone)]
@@ -47,22 +51,129 @@ pub async fn events(
     after: Option<&ListKey>,
     limit: i64,
 ) -> Result<(Vec<ListKey>, i64), StoreError> {
+    let filters = Filters { categories: Vec::new(), ..wanted.filters.clone() };
+    let is_of_all = wanted.owners.is_none() && wanted.state.is_none() && filters == Filters::default();
+    if !wanted.by_due_time || !is_of_all || after.is_some_and(|key| key.rank > 0) {
+        return sorted(conn, ns, wanted, after, limit).await;
+    }
+    // What is open and has a due time stands first, in the order of an index.
+    let mut keys = due(conn, ns, after, limit).await?;
+    let mut total = commitments(conn, ns).await?.min(LOOKED_AT_MAX);
+    if (keys.len() as i64) < limit {
+        let last = keys.last().cloned();
+        let missing = limit - keys.len() as i64;
+        let (rest, all) = sorted(conn, ns, wanted, last.as_ref().or(after), missing).await?;
+        total = if rest.is_empty() { total } else { all };
+        keys.extend(rest);
+    }
+    Ok((keys, total))
+}
+
+/// The next open commitments by their due times.
+async fn due(
+    conn: &mut Conn,
+    ns: &Namespace,
+    after: Option<&ListKey>,
+    limit: i64,
+) -> Result<Vec<ListKey>, StoreError> {
+    let mut statement = QueryBuilder::new(
+        "select event_id, 0 as rank, due, newness
+         from (select e.event_id, e.due_time, (date_part('epoch', e.due_time) * 1000000)::bigint as due,
+                      -(date_part('epoch', coalesce(e.event_time, r.date, r.created_at)) * 1000000)::bigint as newness
+               from (select event_id, revision_id, category, event_time, due_time from semantic_event
+                     where category = 'Commitment' and due_time is not null and namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned());
+    if let Some(at) = after.and_then(|key| Timestamp::from_microsecond(key.due).ok()) {
+        statement.push(" and due_time >= ").push_bind(at.to_sqlx());
+    }
+    // The planner would not know that few of these have to be looked at; those of one due time stay together.
+    statement.push(format!(
+        " order by due_time fetch first {DUE_LOOKED_AT} rows with ties) e
+               cross join lateral (select date, created_at from artifact_revision
+                                   where revision_id = e.revision_id and is_latest and namespace = "
+    ));
+    statement.push_bind(ns.as_str().to_owned()).push(" offset 0) r");
+    push_endings(&mut statement, ns);
+    statement.push(" where l.kind is null) listed where true");
+    if let Some(key) = after {
+        statement.push(" and (due, newness, event_id) > (").push_bind(key.due).push(", ");
+        statement.push_bind(key.newness).push(", ").push_bind(key.event_id.clone()).push(")");
+    }
+    statement.push(" order by due_time, newness, event_id limit ").push_bind(limit);
+    statement.build().fetch_all(conn).await?.iter().map(key).collect()
+}
+
+/// How many commitments there are in latest texts.
+async fn commitments(conn: &mut Conn, ns: &Namespace) -> Result<i64, StoreError> {
+    Ok(sqlx::query_scalar(
+        "select (select count(*) from semantic_event where namespace = $1 and category = 'Commitment')
+              - (select count(*) from artifact_revision r
+                 cross join lateral (select from semantic_event
+                                     where namespace = $1 and revision_id = r.revision_id and category = 'Commitment') e
+                 where r.namespace = $1 and not r.is_latest)",
+    )
+    .bind(ns.as_str())
+    .fetch_one(conn)
+    .await?)
+}
+
+fn key(row: &PgRow) -> Result<ListKey, StoreError> {
+    Ok(ListKey {
+        rank: row.try_get("rank")?,
+        due: row.try_get("due")?,
+        newness: row.try_get("newness")?,
+        event_id: row.try_get("event_id")?,
+    })
+}
+
+/// The same out of all that is wanted, sorted.
+async fn sorted(
+    conn: &mut Conn,
+    ns: &Namespace,
+    wanted: &Wanted<'_>,
+    after: Option<&ListKey>,
+    limit: i64,
+) -> Result<(Vec<ListKey>, i64), StoreError> {
     let mut statement = QueryBuilder::new("with listed as materialized (select e.event_id, ");
     if wanted.by_due_time {
         statement.push(
             "case when l.kind is not null then 2 when e.due_time is null then 1 else 0 end as rank,
-             case when l.kind is null and e.due_time is not null then (extract(epoch from e.due_time) * 1000000)::bigint
+             case when l.kind is null and e.due_time is not null then (date_part('epoch', e.due_time) * 1000000)::bigint
                   else 9223372036854775807 end as due,",
         );
     } else {
         statement.push("0 as rank, 9223372036854775807 as due,");
     }
-    statement.push(" -(extract(epoch from coalesce(e.event_time, r.date, r.created_at)) * 1000000)::bigint as newness from ");
+    statement.push(" -(date_part('epoch', coalesce(e.event_time, r.date, r.created_at)) * 1000000)::bigint as newness from ");
     push_events(&mut statement, ns, wanted);
     statement.push(" cross join lateral (select r.date, r.created_at from artifact_revision r where r.revision_id = e.revision_id and");
     push_filters(&mut statement, ns, &Filters { categories: Vec::new(), ..wanted.filters.clone() });
+    statement.push(" offset 0) r");
+    // What ends a promise is looked up only where promises are listed by it.
+    if wanted.by_due_time || wanted.state.is_some() {
+        push_endings(&mut statement, ns);
+    }
+    statement.push(" where true");
+    push_state(&mut statement, wanted);
     statement.push(
-        " offset 0) r left join lateral (
+        ") select event_id, rank, due, newness, (select count(*) from listed) as total from listed where true",
+    );
+    if let Some(key) = after {
+        statement.push(" and (rank, due, newness, event_id) > (").push_bind(key.rank).push(", ");
+        statement.push_bind(key.due).push(", ").push_bind(key.newness).push(", ");
+        statement.push_bind(key.event_id.clone()).push(")");
+    }
+    statement.push(" order by rank, due, newness, event_id limit ").push_bind(limit);
+    let rows = statement.build().fetch_all(conn).await?;
+    let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
+    Ok((rows.iter().map(key).collect::<Result<_, StoreError>>()?, total))
+}
+
+/// `l.kind`: how the event `e` was ended, by what a latest text tells; null where it was not.
+fn push_endings(statement: &mut QueryBuilder<Postgres>, ns: &Namespace) {
+    statement.push(
+        " left join lateral (
             select l.kind
             from event_link l
             cross join lateral (select revision_id from semantic_event
@@ -76,29 +187,8 @@ pub async fn events(
         " and l.commitment_id = e.event_id and o.is_latest
             order by l.kind = 'fulfils' desc, l.occurred_at, l.closing_id
             limit 1
-        ) l on e.category = 'Commitment' where true",
+        ) l on e.category = 'Commitment'",
     );
-    push_state(&mut statement, wanted);
-    statement.push(
-        ") select event_id, rank, due, newness, (select count(*) from listed) as total from listed where true",
-    );
-    if let Some(key) = after {
-        statement.push(" and (rank, due, newness, event_id) > (").push_bind(key.rank).push(", ");
-        statement.push_bind(key.due).push(", ").push_bind(key.newness).push(", ");
-        statement.push_bind(key.event_id.clone()).push(")");
-    }
-    statement.push(" order by rank, due, newness, event_id limit ").push_bind(limit);
-    let rows = statement.build().fetch_all(conn).await?;
-    let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
-    let keys = rows.iter().map(|row| {
-        Ok(ListKey {
-            rank: row.try_get("rank")?,
-            due: row.try_get("due")?,
-            newness: row.try_get("newness")?,
-            event_id: row.try_get("event_id")?,
-        })
-    });
-    Ok((keys.collect::<Result<_, StoreError>>()?, total))
 }
 
 /// The events of the categories, newest texts first, or of the owners.

@@ -44,6 +44,37 @@ pub async fn counts(conn: &mut Conn, ns: &Namespace) -> Result<Counts, StoreErro
     })
 }
 
+/// What a namespace holds, in a line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Held {
+    pub namespace: String,
+    pub texts: i64,
+    pub events: i64,
+    pub entities: i64,
+    pub graph_entities: i64,
+    pub failed_jobs: i64,
+}
+
+row!(Held { namespace, texts, events, entities, graph_entities, failed_jobs });
+
+/// The same of several namespaces, in the order given.
+pub async fn held(conn: &mut Conn, namespaces: &[Namespace]) -> Result<Vec<Held>, StoreError> {
+    let names: Vec<&str> = namespaces.iter().map(Namespace::as_str).collect();
+    Ok(sqlx::query_as(
+        "select n.name as namespace,
+                (select count(*) from artifact where namespace = n.name) as texts,
+                (select count(*) from semantic_event where namespace = n.name) as events,
+                (select count(*) from entity where namespace = n.name and canonical_id is null) as entities,
+                (select coalesce(sum(entities), 0)::bigint from graph_thread where namespace = n.name) as graph_entities,
+                (select count(*) from event_jobs where namespace = n.name and status = 'FAILED') as failed_jobs
+         from unnest($1::text[]) with ordinality n (name, place)
+         order by n.place",
+    )
+    .bind(names)
+    .fetch_all(conn)
+    .await?)
+}
+
 /// The queue of a namespace.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Queue {

@@ -9,7 +9,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{FromRow, QueryBuilder, Row};
 
 use crate::artifacts::{CurrentRevision, find_current};
-use crate::search::{Filters, push_filters};
+use crate::search::{Filters, are_few_tagged, push_revisions};
 use crate::{Conn, StoreError};
 
 /// Counting ends here: further on it is only said that there are more.
@@ -32,7 +32,7 @@ pub enum TextOrder {
 /// Where in a table a text stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TextKey {
-    /// Microseconds since 1970, or millionths of importance.
+    /// Microseconds since 1970, or the bits of the importance.
     pub value: i64,
     pub revision: RevisionId,
 }
@@ -72,8 +72,9 @@ pub async fn list(
             "(extract(epoch from coalesce(r.date, r.created_at)) * 1000000)::bigint",
             "coalesce(r.date, r.created_at)",
         ),
+        // Of numbers that are not negative the bits are in the order of the numbers.
         TextOrder::Important => {
-            ("(r.importance::float8 * 1000000)::bigint", "(r.importance::float8 * 1000000)::bigint")
+            ("('x' || encode(float4send(r.importance), 'hex'))::bit(32)::bigint", "r.importance")
         }
     };
     let (compared, direction) = if order == TextOrder::Oldest { (">", "asc") } else { ("<", "desc") };
@@ -81,14 +82,16 @@ pub async fn list(
         "select p.*, a.char_count, left(a.content, {BEGINNING_CHARS}) as beginning
          from (select r.namespace, r.revision_id, r.artifact_id, r.context, r.title, r.source, r.author, r.conversation_id,
                       r.turn_index, r.importance, r.tags, r.event_count, r.is_latest,
-                      coalesce(r.date, r.created_at) as date, {value} as value
-               from artifact_revision r where"
+                      coalesce(r.date, r.created_at) as date, {value} as value"
     ));
-    push_filters(&mut statement, ns, filters);
+    let few_tagged = are_few_tagged(conn, ns, filters).await?;
+    push_revisions(&mut statement, ns, filters, few_tagged);
     if let Some(key) = after {
         statement.push(format!(" and ({column}, r.revision_id) {compared} ("));
         match order {
-            TextOrder::Important => statement.push_bind(key.value),
+            TextOrder::Important => {
+                statement.push_bind(f32::from_bits(u32::try_from(key.value).unwrap_or(0)))
+            }
             _ => statement.push_bind(at_micros(key.value).to_sqlx()),
         };
         statement.push(", ").push_bind(key.revision.0).push(")");
@@ -131,8 +134,9 @@ fn at_micros(micros: i64) -> Timestamp {
 
 /// How many texts the filters let through, counted up to one more than [`COUNTED_MAX`].
 pub async fn count(conn: &mut Conn, ns: &Namespace, filters: &Filters) -> Result<i64, StoreError> {
-    let mut statement = QueryBuilder::new("select count(*) from (select from artifact_revision r where");
-    push_filters(&mut statement, ns, filters);
+    let mut statement = QueryBuilder::new("select count(*) from (select");
+    let few_tagged = are_few_tagged(conn, ns, filters).await?;
+    push_revisions(&mut statement, ns, filters, few_tagged);
     statement.push(format!(" limit {}) counted", COUNTED_MAX + 1));
     Ok(statement.build_query_scalar().fetch_one(conn).await?)
 }

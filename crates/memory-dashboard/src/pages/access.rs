@@ -7,6 +7,7 @@ use memory_core::id::Namespace;
 use memory_engine::EngineError;
 use memory_engine::access::{KeyRow, KeyState};
 use memory_engine::audit::{AuditFilter, Recorded};
+use memory_language::text::cut;
 
 use crate::door::Who;
 use crate::fields::Fields;
@@ -31,13 +32,13 @@ fn key_row(visit: &Visit, key: &KeyRow) -> Markup {
             form method="post" action=(visit.at("keys")) {
                 (csrf(visit))
                 input type="hidden" name="id" value=(key.id.as_str());
-                button.small.(class) type="submit" name="action" value=(action) aria-label=(format!("{label} {}", key.grant.name)) { (label) }
+                button.small.(class) type="submit" name="action" value=(action) aria-label=(format!("{label} {}", show::isolated(&key.grant.name))) { (label) }
             }
         }
     };
     html! {
         tr {
-            th scope="row" { (key.grant.name) " " code.muted { (key.id.as_str()) } }
+            th scope="row" { (show::own(&key.grant.name)) " " code.muted { (key.id.as_str()) } }
             td { (show::chip(state, key.state.as_str())) }
             td { (key.grant.role.as_str()) }
             td { (namespaces.join(", ")) @if !key.grant.toolsets.is_empty() { " " span.muted { "sets " (key.grant.toolsets.join(", ")) } } }
@@ -168,14 +169,14 @@ fn entry(visit: &Visit, entry: &Recorded) -> Markup {
     html! {
         tr {
             td.nowrap { (show::time(entry.at)) }
-            th scope="row" { (entry.who) @if let Some(key) = &entry.key_id { " " code.muted { (key) } } }
-            td { (entry.action) }
-            td { (entry.namespace.as_deref().unwrap_or("–")) }
+            th scope="row" { (show::own(&entry.who)) @if let Some(key) = &entry.key_id { " " code.muted { (key) } } }
+            td { (show::own(&entry.action)) }
+            td { (show::own(entry.namespace.as_deref().unwrap_or("–"))) }
             td.ids {
                 @for id in entry.ids.iter().take(4) {
                     @if id.starts_with("art_") && entry.namespace.as_deref() == Some(visit.namespace.as_str()) {
                         a href=(visit.at(&format!("memory/{id}"))) { code { (id) } }
-                    } @else { code { (id) } }
+                    } @else { code { (show::own(&cut(id, 60))) } }
                     " "
                 }
                 @if entry.ids.len() > 4 { span.muted { "and " (entry.ids.len() - 4) " more" } }

@@ -10,7 +10,7 @@ use memory_engine::browsing::{
 };
 use memory_engine::forget::Forgotten;
 use memory_engine::recall::{RecallDraft, RecallRequest};
-use memory_language::text::{counted, cut};
+use memory_language::text::cut;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -82,15 +82,15 @@ fn row(visit: &Visit, text: &ListedText) -> Markup {
         tr {
             td.pick {
                 input type="checkbox" name="id" value=(text.artifact_id)
-                    aria-label=(format!("Select {}", title.as_deref().unwrap_or(&beginning)));
+                    aria-label=(format!("Select {}", show::isolated(title.as_deref().unwrap_or(&beginning))));
             }
             th scope="row" {
-                a href=(visit.at(&format!("memory/{}", text.artifact_id))) { (title.as_deref().map_or_else(|| beginning.clone(), |t| cut(t, 110))) }
-                @if title.is_some() { p.muted.one-line { (beginning) } }
+                a href=(visit.at(&format!("memory/{}", text.artifact_id))) { (show::own(&title.as_deref().map_or_else(|| beginning.clone(), |t| cut(t, 110)))) }
+                @if title.is_some() { p.muted.one-line { (show::own(&beginning)) } }
                 @if !text.is_latest { " " (show::chip("warn", "outdated")) }
             }
             td { (text.context) }
-            td { @match (&text.author, &text.source) { (Some(author), _) => (cut(author, 30)), (None, Some(source)) => (cut(source, 30)), _ => span.muted { "–" } } }
+            td { @match (&text.author, &text.source) { (Some(author), _) => (show::own(&cut(author, 30))), (None, Some(source)) => (show::own(&cut(source, 30))), _ => span.muted { "–" } } }
             td { @for tag in text.tags.iter().take(3) { (show::chip("plain", &cut(tag, 20))) " " } @if text.tags.len() > 3 { span.muted { "+" (text.tags.len() - 3) } } }
             td.num { (format!("{:.2}", text.importance)) }
             td.num { @match text.event_count { Some(events) => (events), None => span.muted title="not read yet" { "…" } } }
@@ -101,7 +101,7 @@ fn row(visit: &Visit, text: &ListedText) -> Markup {
 
 fn table(visit: &Visit, fields: &Fields, page: &TextPage) -> Markup {
     html! {
-        form #selection method="post" action=(visit.at("browse")) data-selection {
+        form #selection method="post" action=(visit.at("browse")) data-selection=(PAGE_MAX) {
             (csrf(visit))
             input type="hidden" name="back" value=(visit.here);
             div.bulk {
@@ -140,7 +140,7 @@ pub(crate) async fn page(visit: Visit, fields: Fields) -> Answer {
     let count = if page.count > COUNTED_MAX {
         format!("more than {} texts", show::number(COUNTED_MAX))
     } else {
-        counted(page.count, "text")
+        show::counted(page.count, "text")
     };
     let ids = page.texts.iter().map(|text| text.artifact_id.clone()).collect();
     visit.record("recall", false, ids, "ok").await;
@@ -201,7 +201,7 @@ fn texts_of(ids: &[ArtifactId]) -> Vec<String> {
 fn confirm(visit: &Visit, ids: &[ArtifactId], back: &str) -> Answer {
     visit.needs_writer()?;
     let body = html! {
-        div.page-head { h1 { "Forget " (counted(ids.len() as i64, "text")) "?" } }
+        div.page-head { h1 { "Forget " (show::counted(ids.len() as i64, "text")) "?" } }
         div.panel.stack {
             p { "They go for good, and with them their revisions, their events, and entities that no other text names." }
             form.actions method="post" action=(visit.at("browse")) {
@@ -233,8 +233,10 @@ async fn forget(visit: &Visit, ids: &[ArtifactId], back: &str) -> Answer {
     let outcome = if failed.is_some() { "failed" } else { "ok" };
     visit.record("forget", true, texts_of(ids), outcome).await;
     match failed {
-        None => visit.done(back, format!("{} forgotten.", counted(gone, "text"))),
-        Some(error) => visit.not_done(back, format!("{} forgotten; then: {error}", counted(gone, "text"))),
+        None => visit.done(back, format!("{} forgotten.", show::counted(gone, "text"))),
+        Some(error) => {
+            visit.not_done(back, format!("{} forgotten; then: {error}", show::counted(gone, "text")))
+        }
     }
 }
 
@@ -251,12 +253,13 @@ async fn tag(visit: &Visit, ids: &[ArtifactId], back: &str) -> Answer {
             Ok(Some(_)) => tagged += 1,
             Ok(None) => {}
             Err(error) => {
-                return visit.not_done(back, format!("{} tagged; then: {error}", counted(tagged, "text")));
+                return visit
+                    .not_done(back, format!("{} tagged; then: {error}", show::counted(tagged, "text")));
             }
         }
     }
     visit.record("remember", true, texts_of(ids), "ok").await;
-    visit.done(back, format!("{} tagged.", counted(tagged, "text")))
+    visit.done(back, format!("{} tagged.", show::counted(tagged, "text")))
 }
 
 /// A text in the words of the tool `remember`.

@@ -3,7 +3,6 @@
 use maud::{Markup, html};
 use memory_core::commitment::CommitmentState;
 use memory_engine::recall::{Recall, RecallDraft, RecallRequest};
-use memory_language::text::counted;
 
 use crate::failure::Failure;
 use crate::fields::Fields;
@@ -57,7 +56,7 @@ pub(crate) async fn commitments(visit: Visit, fields: Fields) -> Answer {
         .chain(CommitmentState::ALL.iter().map(|state| (state.as_str(), state.as_str())))
         .collect();
     let body = html! {
-        div.page-head { h1 { "Commitments" span.count { (counted(found.total_events.unwrap_or(0), "commitment")) } } }
+        div.page-head { h1 { "Commitments" span.count { (show::counted(found.total_events.unwrap_or(0), "commitment")) } } }
         form.filters-bar method="get" action=(visit.at("commitments")) {
             label { span.sr { "State" } select name="state" { (show::options(&states, fields.get("state"))) } }
             (owner_field(&fields))
@@ -71,7 +70,7 @@ pub(crate) async fn commitments(visit: Visit, fields: Fields) -> Answer {
 pub(crate) async fn decisions(visit: Visit, fields: Fields) -> Answer {
     let found = listed(&visit, "Decision", &fields).await?;
     let body = html! {
-        div.page-head { h1 { "Decisions" span.count { (counted(found.total_events.unwrap_or(0), "decision")) } } }
+        div.page-head { h1 { "Decisions" span.count { (show::counted(found.total_events.unwrap_or(0), "decision")) } } }
         form.filters-bar method="get" action=(visit.at("decisions")) {
             (owner_field(&fields))
             label.inline { "From" input type="date" name="from" value=(fields.raw("from").unwrap_or_default()); }

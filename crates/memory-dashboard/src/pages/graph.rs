@@ -48,7 +48,7 @@ fn said(picture: &Picture) -> String {
         (true, _) => "No way was found between these two.".to_owned(),
         (false, 0) => format!("All {drawn} entities are shown."),
         (false, left) => format!(
-            "{drawn} entities are shown, those with most connections; {} are left out.",
+            "{drawn} entities are shown, those with most connections; left out: {}.",
             show::number(left)
         ),
     }
@@ -71,16 +71,16 @@ fn drawing(visit: &Visit, picture: &Picture, data: &str) -> Markup {
                 ul tabindex="0" aria-label="Entities of the picture" {
                     @for node in &picture.extracted {
                         li {
-                            button type="button" data-node=(format!("e{}", node.id)) { (node.name) }
+                            button type="button" data-node=(format!("e{}", node.id)) { (show::own(&node.name)) }
                             span.muted { (node.entity_type) " · " (node.weight) }
-                            a href=(visit.at(&format!("entities/{}", node.id))) aria-label=(format!("Page of {}", node.name)) { "Page" }
-                            a href=(format!("{}?mode=focus&id={}", visit.at("graph"), node.id)) aria-label=(format!("Focus on {}", node.name)) { "Focus" }
+                            a href=(visit.at(&format!("entities/{}", node.id))) aria-label=(format!("Page of {}", show::isolated(&node.name))) { "Page" }
+                            a href=(format!("{}?mode=focus&id={}", visit.at("graph"), node.id)) aria-label=(format!("Focus on {}", show::isolated(&node.name))) { "Focus" }
                         }
                     }
                     @for node in &picture.graph {
                         li {
-                            button type="button" data-node=(format!("g{}", node.id)) { (node.name) }
-                            span.muted { (node.entity_type) " · " (node.weight) " · graph" }
+                            button type="button" data-node=(format!("g{}", node.id)) { (show::own(&node.name)) }
+                            span.muted { (show::own(&node.entity_type)) " · " (node.weight) " · graph" }
                         }
                     }
                 }

@@ -27,6 +27,7 @@ pub(crate) async fn page(visit: Visit) -> Answer {
                 p { "Drop text files here, or " label.link for="pick" { "choose some" } "." }
                 input #pick.sr type="file" multiple accept=".txt,.md,.markdown,.org,.rst,.csv,.json,.html,.eml,.log,text/*";
                 p.muted { "Plain text in UTF-8, up to 10 million characters each. A file of the same name replaces the one before it." }
+                progress max="1" value="0" hidden aria-label="Sent" {}
                 ul.files aria-live="polite" {}
             }
         }

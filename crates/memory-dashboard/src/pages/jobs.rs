@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use memory_core::id::JobId;
 use memory_core::job::{ErrorCode, JobKind, JobState};
-use memory_engine::operations::{Cancelled, JobFilter, JobGroup, JobRow, Retried};
-use memory_language::text::{counted, cut, span_of_time};
+use memory_engine::operations::{Cancelled, JobFilter, JobGroup, JobRow, Retried, WorkerNow};
+use memory_language::text::{cut, span_of_time};
 
 use crate::fields::Fields;
 use crate::layout::csrf;
@@ -54,12 +54,44 @@ fn groups(visit: &Visit, groups: &[JobGroup]) -> Markup {
     }
 }
 
+/// Who works, and at what.
+fn workers(visit: &Visit, workers: &[WorkerNow]) -> Markup {
+    html! {
+        section.panel aria-labelledby="workers" {
+            h2 #workers { "Workers" }
+            @if workers.is_empty() { p.muted { "No worker was seen within the hour: jobs wait until one runs." } }
+            ul.parts {
+                @for now in workers {
+                    li {
+                        span.dot.(if now.is_silent { "bad" } else { "good" }) {}
+                        div {
+                            @if now.is_silent {
+                                strong { "Silent" } span.muted { " · last seen " (span_of_time(now.worker.seen_seconds as i64)) " ago" }
+                            } @else if now.jobs.is_empty() {
+                                strong { "Waits for work" } span.muted { " · up for " (span_of_time(now.worker.runs_seconds as i64)) }
+                            } @else {
+                                strong { "Works" } span.muted { " · up for " (span_of_time(now.worker.runs_seconds as i64)) }
+                            }
+                            @for job in &now.jobs {
+                                p {
+                                    (kind_name(&job.kind)) " " (target(visit, job))
+                                    @if let Some((made, all)) = job.made { span.muted { ", " (show::number(made)) " of " (show::counted(all, "passage")) } }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 fn target(visit: &Visit, job: &JobRow) -> Markup {
     html! {
         @match (&job.artifact_id, &job.conversation_id, &job.thread) {
             (Some(id), _, _) => { a href=(visit.at(&format!("memory/{id}"))) { code { (id) } } },
-            (None, Some(conversation), _) => { (cut(conversation, 40)) },
-            (None, None, Some(thread)) => { "graph " (cut(thread, 40)) },
+            (None, Some(conversation), _) => { (show::own(&cut(conversation, 40))) },
+            (None, None, Some(thread)) => { "graph " (show::own(&cut(thread, 40))) },
             _ => span.muted { "–" },
         }
         @if let Some(chars) = job.char_count { " " span.muted { (show::number(i64::from(chars))) " characters" } }
@@ -73,7 +105,7 @@ fn why(job: &JobRow) -> Markup {
         @if let Some(code) = code {
             p.why-failed { (code.meaning()) }
             p.muted { (code.advice()) }
-            @if let Some(message) = job.last_error_message.as_deref().filter(|m| *m != code.meaning()) { p.muted { (cut(message, 200)) } }
+            @if let Some(message) = job.last_error_message.as_deref().filter(|m| *m != code.meaning()) { p.muted { (show::own(&cut(message, 200))) } }
         }
     }
 }
@@ -130,8 +162,11 @@ fn table(visit: &Visit, jobs: &[JobRow]) -> Markup {
 pub(crate) async fn page(visit: Visit, fields: Fields) -> Answer {
     let operations = visit.memory.operations();
     let filter = filter(&visit, &fields);
-    let (summary, mut jobs) =
-        futures::try_join!(operations.job_groups(&visit.namespace), operations.list_jobs(&filter, PAGE + 1))?;
+    let (summary, mut jobs, at_work) = futures::try_join!(
+        operations.job_groups(&visit.namespace),
+        operations.list_jobs(&filter, PAGE + 1),
+        operations.workers(&visit.namespace),
+    )?;
     let goes_on = jobs.len() as i64 > PAGE;
     jobs.truncate(PAGE as usize);
     let has_failed = summary.iter().any(|group| group.state == "FAILED");
@@ -153,6 +188,7 @@ pub(crate) async fn page(visit: Visit, fields: Fields) -> Answer {
             }
         }
         (groups(&visit, &summary))
+        (workers(&visit, &at_work))
         form.filters-bar method="get" action=(visit.at("jobs")) {
             label { span.sr { "State" } select name="state" { (show::options(&states, fields.get("state"))) } }
             label { span.sr { "Kind" } select name="kind" { (show::options(&kinds, fields.get("kind"))) } }
@@ -178,7 +214,7 @@ pub(crate) async fn act(visit: Visit) -> Answer {
         let filter = JobFilter { namespace: Some(visit.namespace.clone()), ..JobFilter::default() };
         let retried = operations.retry_failed_jobs(&filter).await?;
         visit.record("jobs retry", true, Vec::new(), "ok").await;
-        return visit.done(&back, format!("Tried again: {}.", counted(retried as i64, "job")));
+        return visit.done(&back, format!("Tried again: {}.", show::counted(retried as i64, "job")));
     }
     let Some(id) = visit.form.number::<i64>("id") else {
         return visit.not_done(&back, "Which job is meant is not said.");

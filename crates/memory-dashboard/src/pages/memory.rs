@@ -10,7 +10,7 @@ use memory_engine::audit::{AuditFilter, Recorded};
 use memory_engine::browsing::{Amendment, GoingAlong, LineRevision};
 use memory_engine::forget::Forgotten;
 use memory_engine::recall::{Recall, RecallDraft, RecallRequest, Recalled};
-use memory_language::text::{counted, cut};
+use memory_language::text::cut;
 
 use crate::failure::Failure;
 use crate::fields::Fields;
@@ -77,7 +77,7 @@ pub(crate) async fn page(visit: Visit, Path((_, id)): Path<(String, String)>, fi
     visit.record("recall", false, vec![id], "ok").await;
     let shown = Shown { found: &found, result, line: &line, part: &part, from, chars, read_by: &read_by };
     let title = title_of(result);
-    visit.page(&cut(&title, 60), &body(&visit, &shown))
+    visit.page(&show::isolated(&cut(&title, 60)), &body(&visit, &shown))
 }
 
 fn title_of(result: &Recalled) -> String {
@@ -91,7 +91,7 @@ fn body(visit: &Visit, shown: &Shown) -> Markup {
         div.page-head {
             div {
                 p.crumbs { a href=(visit.at("browse")) { "Browse" } " / " code { (hit.artifact_id.0) } }
-                h1 { (title_of(shown.result)) }
+                h1 { (show::own(&title_of(shown.result))) }
             }
             @if visit.visitor.may_write() {
                 div.actions { a.button.danger href=(visit.at(&format!("memory/{}/forget", hit.artifact_id))) { "Forget…" } }
@@ -111,6 +111,7 @@ fn body(visit: &Visit, shown: &Shown) -> Markup {
             }
             aside {
                 (said(visit, shown))
+                (named(visit, shown))
                 (places(visit, shown))
                 (revisions(visit, shown))
                 (readers(shown))
@@ -154,7 +155,7 @@ fn events(visit: &Visit, shown: &Shown) -> Markup {
     let hit = &shown.result.hit;
     html! {
         section.panel aria-labelledby="found" {
-            h2 #found { "Found in it" @if hit.event_count > 0 { span.muted { " · " (counted(hit.event_count, "event")) } } }
+            h2 #found { "Found in it" @if hit.event_count > 0 { span.muted { " · " (show::counted(hit.event_count, "event")) } } }
             @if hit.events.is_empty() {
                 @if hit.is_unread {
                     p.muted { "It was not read yet: " a href=(visit.at("jobs")) { "its job" } " waits." }
@@ -178,15 +179,15 @@ fn said(visit: &Visit, shown: &Shown) -> Markup {
             dl.rows {
                 dt { "Kind" } dd { (hit.context) }
                 dt { "Date" } dd { (show::time(hit.date)) }
-                @if let Some(author) = &hit.author { dt { "Author" } dd { (author) } }
+                @if let Some(author) = &hit.author { dt { "Author" } dd { (show::own(author)) } }
                 @if let Some(role) = &hit.role { dt { "Role" } dd { (role) } }
-                @if !hit.participants.is_empty() { dt { "Participants" } dd { (hit.participants.join(", ")) } }
+                @if !hit.participants.is_empty() { dt { "Participants" } dd { @for (n, name) in hit.participants.iter().enumerate() { @if n > 0 { ", " } (show::own(name)) } } }
                 dt { "Importance" } dd { (format!("{:.2}", hit.importance)) }
                 dt { "Tags" }
                 dd {
                     @if hit.tags.is_empty() { span.muted { "none" } }
                     @for tag in &hit.tags {
-                        a.chip.plain href=(format!("{}{}", visit.at("browse"), crate::fields::query(&[("tags", tag)]))) { (tag) } " "
+                        a.chip.plain href=(format!("{}{}", visit.at("browse"), crate::fields::query(&[("tags", tag)]))) { (show::own(tag)) } " "
                     }
                 }
                 dt { "Length" } dd { (show::number(shown.chars as i64)) " characters" }
@@ -207,6 +208,17 @@ fn said(visit: &Visit, shown: &Shown) -> Markup {
     }
 }
 
+fn named(visit: &Visit, shown: &Shown) -> Markup {
+    html! {
+        @if !shown.found.entities.is_empty() {
+            section.panel aria-labelledby="named" {
+                h2 #named { "Named in it" }
+                p.names { (show::entities(visit, &shown.found.entities)) }
+            }
+        }
+    }
+}
+
 fn places(visit: &Visit, shown: &Shown) -> Markup {
     html! {
         @if !shown.found.places.is_empty() {
@@ -218,11 +230,11 @@ fn places(visit: &Visit, shown: &Shown) -> Markup {
                             @match (&place.conversation_id, &place.source_id) {
                                 (Some(conversation), _) => {
                                     "Conversation "
-                                    a href=(format!("{}{}", visit.at("browse"), crate::fields::query(&[("conversation", conversation), ("order", "oldest")]))) { (cut(conversation, 40)) }
+                                    a href=(format!("{}{}", visit.at("browse"), crate::fields::query(&[("conversation", conversation), ("order", "oldest")]))) { (show::own(&cut(conversation, 40))) }
                                     @if let Some(turn) = place.turn_index { ", turn " (turn) }
                                 },
-                                (None, Some(id)) => { (place.source.as_deref().unwrap_or("source")) " " code { (cut(id, 80)) } },
-                                (None, None) => { (place.source.as_deref().unwrap_or("By itself")) },
+                                (None, Some(id)) => { (show::own(place.source.as_deref().unwrap_or("source"))) " " code { (show::own(&cut(id, 80))) } },
+                                (None, None) => { (show::own(place.source.as_deref().unwrap_or("By itself"))) },
                             }
                             @if place.is_superseded { " " (show::chip("warn", "replaced")) }
                         }
@@ -242,7 +254,7 @@ fn revisions(visit: &Visit, shown: &Shown) -> Markup {
                     @let is_this = revision.artifact_id == shown.result.hit.artifact_id.0;
                     li {
                         @if is_this { strong { "This text" } }
-                        @else { a href=(visit.at(&format!("memory/{}", revision.artifact_id))) { (revision.title.as_deref().map_or_else(|| revision.artifact_id.clone(), |t| cut(t, 40))) } }
+                        @else { a href=(visit.at(&format!("memory/{}", revision.artifact_id))) { (show::own(&revision.title.as_deref().map_or_else(|| revision.artifact_id.clone(), |t| cut(t, 40)))) } }
                         @if revision.is_latest { " " (show::chip("good", "latest")) }
                         p.muted { "stored " (show::time(revision.created_at)) " · " (show::number(i64::from(revision.char_count))) " characters" }
                     }
@@ -258,7 +270,7 @@ fn readers(shown: &Shown) -> Markup {
             section.panel aria-labelledby="readers" {
                 h2 #readers { "Who used it" }
                 ul.plain {
-                    @for entry in shown.read_by { li { (entry.who) " " span.muted { (entry.action) " " (show::ago(entry.at)) } } }
+                    @for entry in shown.read_by { li { (show::own(&entry.who)) " " span.muted { (entry.action) " " (show::ago(entry.at)) } } }
                 }
             }
         }
@@ -266,14 +278,14 @@ fn readers(shown: &Shown) -> Markup {
 }
 
 fn along(going: GoingAlong) -> String {
-    let mut text = counted(going.revisions, "revision");
+    let mut text = show::counted(going.revisions, "revision");
     for (count, noun) in [(going.chunks, "chunk"), (going.events, "event")] {
         if count > 0 {
-            let _ = write!(text, ", {}", counted(count, noun));
+            let _ = write!(text, ", {}", show::counted(count, noun));
         }
     }
     if going.entities > 0 {
-        let _ = write!(text, ", and {} that no other text names", counted(going.entities, "entity"));
+        let _ = write!(text, ", and {} that no other text names", show::counted(going.entities, "entity"));
     }
     text
 }
@@ -288,7 +300,7 @@ pub(crate) async fn confirm(visit: Visit, Path((_, id)): Path<(String, String)>)
     let body = html! {
         div.page-head { h1 { "Forget this text?" } }
         div.panel.stack {
-            p { strong { (title_of(result)) } }
+            p { strong { (show::own(&title_of(result))) } }
             p { "It goes for good, and with it: " (along(going)) "." }
             @if found.place_count > 1 { p { "It is at " (found.place_count) " places; it goes from all of them." } }
             form.actions method="post" action=(visit.at(&format!("memory/{id}/forget"))) {
@@ -311,8 +323,8 @@ pub(crate) async fn forget(visit: Visit, Path((_, id)): Path<(String, String)>) 
         Forgotten::Deleted(cascade) => {
             let said = format!(
                 "Forgotten, with {} and {}.",
-                counted(cascade.events, "event"),
-                counted(cascade.entities, "entity")
+                show::counted(cascade.events, "event"),
+                show::counted(cascade.entities, "entity")
             );
             visit.done(&visit.at("browse"), said)
         }

@@ -8,8 +8,8 @@ use maud::{Markup, html};
 use memory_core::id::Namespace;
 use memory_engine::EngineError;
 use memory_engine::archive::ArchiveImported;
+use memory_engine::operations::Held;
 use memory_engine::progress::unreported;
-use memory_language::text::counted;
 use tokio::io::BufReader;
 use tokio_util::io::ReaderStream;
 
@@ -37,33 +37,28 @@ async fn open_namespaces(visit: &Visit) -> Result<Vec<Namespace>, Failure> {
     Ok(all)
 }
 
-async fn row(visit: &Visit, namespace: &Namespace) -> Markup {
-    let status = visit.memory.status(namespace, None).await;
-    let counts = status.counts.unwrap_or_default();
-    let failed = status.queue.as_ref().map_or(0, |queue| queue.failed);
+fn row(visit: &Visit, held: &Held) -> Markup {
     html! {
         tr {
             th scope="row" {
-                a href=(format!("/ui/n/{namespace}/overview")) { (namespace.as_str()) }
-                @if *namespace == visit.namespace { " " (show::chip("info", "shown")) }
+                a href=(format!("/ui/n/{}/overview", held.namespace)) { (held.namespace) }
+                @if held.namespace == visit.namespace.as_str() { " " (show::chip("info", "shown")) }
             }
-            td.num { (show::number(counts.artifacts)) }
-            td.num { (show::number(counts.events)) }
-            td.num { (show::number(counts.entities)) }
-            td.num { (show::number(counts.graph_entities)) }
-            td.num { @if failed > 0 { (show::chip("bad", &show::number(failed))) } @else { "0" } }
+            td.num { (show::number(held.texts)) }
+            td.num { (show::number(held.events)) }
+            td.num { (show::number(held.entities)) }
+            td.num { (show::number(held.graph_entities)) }
+            td.num { @if held.failed_jobs > 0 { (show::chip("bad", &show::number(held.failed_jobs))) } @else { "0" } }
         }
     }
 }
 
 pub(crate) async fn page(visit: Visit) -> Answer {
     let namespaces = open_namespaces(&visit).await?;
-    let mut rows = Vec::new();
-    for namespace in namespaces.iter().take(SHOWN_MAX) {
-        rows.push(row(&visit, namespace).await);
-    }
+    let shown = &namespaces[..namespaces.len().min(SHOWN_MAX)];
+    let held = visit.memory.operations().held(shown).await?;
     let body = html! {
-        div.page-head { h1 { "Namespaces" span.count { (counted(namespaces.len() as i64, "namespace")) } } }
+        div.page-head { h1 { "Namespaces" span.count { (show::counted(namespaces.len() as i64, "namespace")) } } }
         div.table-wrap tabindex="0" role="region" aria-label="Namespaces" {
             table {
                 thead {
@@ -72,7 +67,7 @@ pub(crate) async fn page(visit: Visit) -> Answer {
                         th.num scope="col" { "Graph entities" } th.num scope="col" { "Failed jobs" }
                     }
                 }
-                tbody { @for row in &rows { (row) } }
+                tbody { @for one in &held { (row(&visit, one)) } }
             }
         }
         @if namespaces.len() > SHOWN_MAX { p.muted { "The first " (SHOWN_MAX) "; others are opened by their name in the address: " code { "/ui/n/NAME/overview" } } }
@@ -86,6 +81,7 @@ pub(crate) async fn page(visit: Visit) -> Answer {
                         p { "Drop an archive here to add what is in it, or " label.link for="archive-file" { "choose one" } "." }
                         input #archive-file.sr type="file" accept=".jsonl,.json";
                         p.muted { "Up to 48 MB; larger ones by " code { "remembrancer import" } "." }
+                        progress max="1" value="0" hidden aria-label="Sent" {}
                         ul.files aria-live="polite" {}
                     }
                 }
@@ -147,9 +143,9 @@ pub(crate) async fn export(visit: Visit) -> Answer {
 fn said(imported: &ArchiveImported) -> String {
     format!(
         "{} and {} added; {} were here before.",
-        counted(imported.artifacts.created as i64, "text"),
-        counted(imported.entities.created as i64, "graph entity"),
-        counted(imported.artifacts.known as i64, "text"),
+        show::counted(imported.artifacts.created as i64, "text"),
+        show::counted(imported.entities.created as i64, "graph entity"),
+        show::counted(imported.artifacts.known as i64, "text"),
     )
 }
 

@@ -10,7 +10,7 @@ use futures::stream;
 use maud::{Markup, html};
 use memory_core::job::ErrorCode;
 use memory_engine::status::Status;
-use memory_language::text::{counted, span_of_time};
+use memory_language::text::span_of_time;
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -52,7 +52,7 @@ fn state(visit: &Visit, status: &Status) -> Markup {
         @if status.problems.is_empty() {
             p.verdict.good { span.dot {} "Everything works" }
         } @else {
-            p.verdict.bad { span.dot {} (counted(status.problems.len() as i64, "problem")) }
+            p.verdict.bad { span.dot {} (show::counted(status.problems.len() as i64, "problem")) }
             ul.problems {
                 @for problem in &status.problems {
                     li {
@@ -162,7 +162,7 @@ pub(crate) async fn page(visit: Visit) -> Answer {
         @if is_empty { (first_steps(&visit)) }
         div #state data-live=(visit.at("overview/live")) { (state(&visit, &status)) }
         section.panel aria-labelledby="growth" {
-            h2 #growth { "Growth" }
+            h2 #growth { "Growth" span.muted { " · texts and events a day, the last 90 days" } }
             div.chart data-growth=(visit.at("overview/growth")) role="img" aria-label="Texts and events a day over the last 90 days" {
                 p.muted { "Texts and events a day, drawn where scripts run." }
             }

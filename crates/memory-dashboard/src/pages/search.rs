@@ -6,6 +6,7 @@ use memory_core::chunk::TokenCounter;
 use memory_core::event::Category;
 use memory_core::recall::ArmPlace;
 use memory_engine::recall::{Explanation, Recall, RecallDraft, RecallRequest, Recalled, TimeWindow};
+use memory_language::text::cut;
 use serde_json::{Value, json};
 
 use crate::fields::Fields;
@@ -104,7 +105,7 @@ fn window(window: &TimeWindow) -> Markup {
     html! {
         p.window {
             (show::chip("info", "time"))
-            " \"" (window.phrase) "\" was read as "
+            " \"" (show::own(&window.phrase)) "\" was read as "
             @match (window.from, window.to) {
                 (Some(from), Some(to)) => { (show::day(from)) " until " (show::day(to)) },
                 (Some(from), None) => { "from " (show::day(from)) " on" },
@@ -174,25 +175,25 @@ fn explained(result: &Recalled) -> Markup {
 
 fn result(visit: &Visit, result: &Recalled) -> Markup {
     let hit = &result.hit;
-    let title = hit.title.clone().unwrap_or_else(|| memory_language::text::cut(&result.snippet, 90));
+    let title = cut(hit.title.as_deref().unwrap_or(&result.snippet), 160);
     html! {
         article.result {
             div.result-head {
-                h2 { a href=(visit.at(&format!("memory/{}", hit.artifact_id))) { (title) } }
-                span.score title="score" { (format!("{:.2}", result.score)) }
+                h2 { a href=(visit.at(&format!("memory/{}", hit.artifact_id))) { (show::own(&title)) } }
+                span.score { "score " (format!("{:.2}", result.score)) }
             }
             p.meta {
                 (show::chip("plain", &hit.context)) " " (show::day(hit.date))
-                @if let Some(author) = &hit.author { " · " (author) }
-                @if let Some(source) = &hit.source { " · " (source) }
+                @if let Some(author) = &hit.author { " · " (show::own(&cut(author, 80))) }
+                @if let Some(source) = &hit.source { " · " (show::own(&cut(source, 80))) }
                 @if !hit.is_latest { " " (show::chip("warn", "outdated")) }
                 @if hit.is_unread { " " (show::chip("plain", "not read yet")) }
             }
-            p.snippet { (result.snippet) }
+            p.snippet { (show::own(&result.snippet)) }
             @if !hit.events.is_empty() {
                 ul.found-events {
                     @for event in hit.events.iter().take(3) {
-                        li { (show::chip(&format!("cat-{}", event.category.to_lowercase()), show::category_name(&event.category))) " " (event.narrative) }
+                        li { (show::chip(&format!("cat-{}", event.category.to_lowercase()), show::category_name(&event.category))) " " (show::own(&event.narrative)) }
                     }
                 }
             }
@@ -207,20 +208,13 @@ fn beside(visit: &Visit, answer: &Recall) -> Markup {
         @if !answer.entities.is_empty() {
             section.panel aria-labelledby="who" {
                 h2 #who { "Entities" }
-                p.names {
-                    @for entity in &answer.entities {
-                        a.chip.plain href=(format!("{}{}", visit.at("entities"), crate::fields::query(&[("name", &entity.name)]))) {
-                            (entity.name) " " span.muted { (entity.entity_type) }
-                        }
-                        " "
-                    }
-                }
+                p.names { (show::entities(visit, &answer.entities)) }
             }
         }
         @if !answer.facts.is_empty() {
             section.panel aria-labelledby="facts" {
                 h2 #facts { "Facts of the knowledge graph" }
-                ul.plain { @for fact in &answer.facts { li { strong { (fact.stored.entity) } " " (fact.stored.observation) } } }
+                ul.plain { @for fact in &answer.facts { li { strong { (show::own(&fact.stored.entity)) } " " (show::own(&fact.stored.observation)) } } }
             }
         }
         @if !answer.related.is_empty() {
@@ -230,7 +224,7 @@ fn beside(visit: &Visit, answer: &Recall) -> Markup {
                     @for event in &answer.related {
                         li {
                             (show::chip(&format!("cat-{}", event.category.to_lowercase()), show::category_name(&event.category)))
-                            " " a href=(visit.at(&format!("memory/{}", event.artifact_id))) { (event.narrative) }
+                            " " a href=(visit.at(&format!("memory/{}", event.artifact_id))) { (show::own(&event.narrative)) }
                         }
                     }
                 }
@@ -252,7 +246,7 @@ fn results(visit: &Visit, fields: &Fields, answer: &Recall, agent: &Result<Value
         @for warning in &answer.warnings { p.notice.plain { (warning) } }
         @if let Some(found) = &answer.time_window { (window(found)) }
         @for directive in &answer.directives {
-            p.directive { (show::chip("info", "the user wants")) " " (directive.quote) }
+            p.directive { (show::chip("info", "the user wants")) " " (show::own(&directive.quote)) }
         }
         @if answer.results.is_empty() {
             (show::empty("Nothing was found", &html! { p { "Ask with other words, or with fewer filters." } }))

@@ -20,6 +20,11 @@ use crate::{StoreError, Tx};
 
 pub(crate) use resolve::{EarlierName, resolve_entities};
 
+/// The statement with a select of the other names of the entity `t` in the place of `/*names*/`.
+fn with_names(template: &str) -> String {
+    template.replace("/*names*/", include_str!("../sql/names_of_entity.sql"))
+}
+
 /// What identifies an entity in its namespace, and the name that it gets if it is new.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NewEntity<'a> {

@@ -2,11 +2,16 @@
 //! knowledge graph by its relations.
 
 use memory_core::id::Namespace;
+use sqlx::AssertSqlSafe;
 
 use crate::{Conn, StoreError};
 
-/// How many of an entity's newest events are looked at, of each kind.
+/// How many of an entity's newest events are looked at, of each kind: fewer the more entities are asked for at once.
 const LOOKED_AT_MAX: i64 = 300;
+const LOOKED_AT_MIN: i64 = 5;
+const LOOKED_AT_OF_ALL: i64 = 4_000;
+/// How many of the newest events decide which entities have most.
+const NEWEST_MAX: i64 = 5_000;
 
 /// An entity of either memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,29 +41,44 @@ pub struct Edge {
 
 row!(Edge { from, to, weight, label });
 
-/// The extracted entities with most events.
+/// The extracted entities with most of the newest events, and how many entities there are.
 pub async fn most_active(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result<Vec<Node>, StoreError> {
     Ok(sqlx::query_as(
-        "with linked as materialized (
-             select entity_id, count(*) as n
-             from (select entity_id from event_actor where namespace = $1
-                   union all
-                   select entity_id from event_subject where namespace = $1) l
+        "with newest as materialized (
+             select event_id from semantic_event
+             where namespace = $1
+             order by coalesce(event_time, created_at) desc, event_id desc
+             limit $3
+         ), linked as materialized (
+             select l.entity_id, count(*) as n
+             from newest e
+             cross join lateral (
+                 select entity_id from event_actor where namespace = $1 and event_id = e.event_id
+                 union all
+                 select entity_id from event_subject where namespace = $1 and event_id = e.event_id
+             ) l
              group by 1
-         ), counted as materialized (
+         ), rooted as materialized (
              select coalesce(t.canonical_id, t.entity_id) as root, sum(l.n)::bigint as n
              from linked l
-             join entity t on t.namespace = $1 and t.entity_id = l.entity_id
+             cross join lateral (
+                 select entity_id, canonical_id from entity where namespace = $1 and entity_id = l.entity_id offset 0
+             ) t
              group by 1
+         ), counted as materialized (
+             select root, n from rooted order by n desc, root limit $2
          )
-         select t.entity_id as id, t.name, t.entity_type, c.n as weight, count(*) over () as total, null::text as thread
+         select t.entity_id as id, t.name, t.entity_type, c.n as weight, null::text as thread,
+                -- Those of no event are not among what could be drawn, as far as all events were looked at.
+                case when (select count(*) from newest) < $3 then (select count(*) from rooted)
+                     else (select count(*) from entity where namespace = $1 and canonical_id is null) end as total
          from counted c
          join entity t on t.namespace = $1 and t.entity_id = c.root
-         order by c.n desc, t.entity_id
-         limit $2",
+         order by c.n desc, t.entity_id",
     )
     .bind(ns.as_str())
     .bind(limit)
+    .bind(NEWEST_MAX)
     .fetch_all(conn)
     .await?)
 }
@@ -78,6 +98,40 @@ pub async fn nodes(conn: &mut Conn, ns: &Namespace, ids: &[i64]) -> Result<Vec<N
     .await?)
 }
 
+/// `part`: of each of the entities `$2`, with what counts as them, the newest events, `$4` of each kind.
+const PARTS: &str = "member as materialized (
+         select entity_id, coalesce(canonical_id, entity_id) as root from entity
+         where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
+     ), part as materialized (
+         select distinct m.root, l.event_id
+         from member m
+         cross join lateral (
+             (select event_id from event_actor where namespace = $1 and entity_id = m.entity_id
+              order by occurred_at desc limit $4)
+             union
+             (select event_id from event_subject where namespace = $1 and entity_id = m.entity_id
+              order by occurred_at desc limit $4)
+         ) l
+     )";
+
+async fn edges(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[i64],
+    limit: i64,
+    of_parts: &str,
+) -> Result<Vec<Edge>, StoreError> {
+    Ok(sqlx::query_as(AssertSqlSafe(format!(
+        "with {PARTS} {of_parts} group by 1, 2 order by 3 desc, 1, 2 limit $3"
+    )))
+    .bind(ns.as_str())
+    .bind(ids)
+    .bind(limit)
+    .bind((LOOKED_AT_OF_ALL / ids.len().max(1) as i64).clamp(LOOKED_AT_MIN, LOOKED_AT_MAX))
+    .fetch_all(conn)
+    .await?)
+}
+
 /// The pairs of these that share most events.
 pub async fn shared_events(
     conn: &mut Conn,
@@ -85,34 +139,10 @@ pub async fn shared_events(
     ids: &[i64],
     limit: i64,
 ) -> Result<Vec<Edge>, StoreError> {
-    Ok(sqlx::query_as(
-        "with member as materialized (
-             select entity_id, coalesce(canonical_id, entity_id) as root from entity
-             where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
-         ), part as materialized (
-             select distinct m.root, l.event_id
-             from member m
-             cross join lateral (
-                 (select event_id from event_actor where namespace = $1 and entity_id = m.entity_id
-                  order by occurred_at desc limit $4)
-                 union
-                 (select event_id from event_subject where namespace = $1 and entity_id = m.entity_id
-                  order by occurred_at desc limit $4)
-             ) l
-         )
-         select a.root as \"from\", b.root as \"to\", count(*) as weight, null::text as label
+    let pairs = "select a.root as \"from\", b.root as \"to\", count(*) as weight, null::text as label
          from part a
-         join part b on a.event_id = b.event_id and a.root < b.root
-         group by 1, 2
-         order by 3 desc, 1, 2
-         limit $3",
-    )
-    .bind(ns.as_str())
-    .bind(ids)
-    .bind(limit)
-    .bind(LOOKED_AT_MAX)
-    .fetch_all(conn)
-    .await?)
+         join part b on a.event_id = b.event_id and a.root < b.root";
+    edges(conn, ns, ids, limit, pairs).await
 }
 
 /// From each of these to the others of its newest events, those of most events first.
@@ -122,21 +152,7 @@ pub async fn neighbours(
     ids: &[i64],
     limit: i64,
 ) -> Result<Vec<Edge>, StoreError> {
-    Ok(sqlx::query_as(
-        "with member as materialized (
-             select entity_id, coalesce(canonical_id, entity_id) as root from entity
-             where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
-         ), part as materialized (
-             select distinct m.root, l.event_id
-             from member m
-             cross join lateral (
-                 (select event_id from event_actor where namespace = $1 and entity_id = m.entity_id
-                  order by occurred_at desc limit $4)
-                 union
-                 (select event_id from event_subject where namespace = $1 and entity_id = m.entity_id
-                  order by occurred_at desc limit $4)
-             ) l
-         ), others as (
+    let others = ", others as (
              select p.root as \"from\", coalesce(t.canonical_id, t.entity_id) as \"to\", p.event_id
              from part p
              cross join lateral (
@@ -148,17 +164,8 @@ pub async fn neighbours(
          )
          select \"from\", \"to\", count(distinct event_id) as weight, null::text as label
          from others
-         where \"from\" <> \"to\"
-         group by 1, 2
-         order by 3 desc, 1, 2
-         limit $3",
-    )
-    .bind(ns.as_str())
-    .bind(ids)
-    .bind(limit)
-    .bind(LOOKED_AT_MAX)
-    .fetch_all(conn)
-    .await?)
+         where \"from\" <> \"to\"";
+    edges(conn, ns, ids, limit, others).await
 }
 
 /// The entities of the knowledge graph with most relations, of all threads.

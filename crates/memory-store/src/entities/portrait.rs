@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::id::Namespace;
-use sqlx::Row;
+use serde::Deserialize;
 use sqlx::types::Json;
+use sqlx::{AssertSqlSafe, Row};
 
 use super::review::{MergedEntity, PossiblySame};
+use super::with_names;
 use crate::{Conn, StoreError};
 
 /// How many of an entity's newest events are looked at for what else they are of.
@@ -31,7 +33,7 @@ pub struct Portrait {
 
 /// `None` where there is no such entity.
 pub async fn portrait(conn: &mut Conn, ns: &Namespace, id: i64) -> Result<Option<Portrait>, StoreError> {
-    let row = sqlx::query(include_str!("../sql/entity_portrait.sql"))
+    let row = sqlx::query(AssertSqlSafe(with_names(include_str!("../sql/entity_portrait.sql"))))
         .bind(ns.as_str())
         .bind(id)
         .fetch_optional(conn)
@@ -55,6 +57,60 @@ pub async fn portrait(conn: &mut Conn, ns: &Namespace, id: i64) -> Result<Option
         first_seen: time("first_seen")?,
         last_seen: time("last_seen")?,
     }))
+}
+
+/// What tells an entity from another that may be the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    pub id: i64,
+    pub name: String,
+    pub aliases: Vec<String>,
+    pub last_seen: Option<Timestamp>,
+    /// Whom it has most to do with of late.
+    pub companions: Vec<String>,
+    /// What it did or is told of it, newest first.
+    pub events: Vec<Told>,
+    /// The words around it where it was named of late.
+    pub mentions: Vec<Told>,
+}
+
+/// Words, and the text that has them.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Told {
+    pub artifact_id: String,
+    pub text: String,
+}
+
+/// How many of the newest events are looked at for companions, and how many events and mentions are told.
+const OF_SIDE_MAX: i64 = 60;
+const TOLD_MAX: i64 = 3;
+const NAMED_MAX: i64 = 2;
+
+/// The entities of these numbers beside each other, in the order given; those that are gone are left out.
+pub async fn sides(conn: &mut Conn, ns: &Namespace, ids: &[i64]) -> Result<Vec<Side>, StoreError> {
+    let rows = sqlx::query(AssertSqlSafe(with_names(include_str!("../sql/entity_sides.sql"))))
+        .bind(ns.as_str())
+        .bind(ids)
+        .bind(OF_SIDE_MAX)
+        .bind(TOLD_MAX)
+        .bind(NAMED_MAX)
+        .fetch_all(conn)
+        .await?;
+    rows.iter()
+        .map(|row| {
+            let Json(events) = row.try_get("events")?;
+            let Json(mentions) = row.try_get("mentions")?;
+            Ok(Side {
+                id: row.try_get("entity_id")?,
+                name: row.try_get("name")?,
+                aliases: row.try_get("aliases")?,
+                last_seen: row.try_get::<Option<SqlTimestamp>, _>("last_seen")?.map(SqlTimestamp::to_jiff),
+                companions: row.try_get("companions")?,
+                events,
+                mentions,
+            })
+        })
+        .collect()
 }
 
 /// An event of an entity: its part in it, `subject` where the event is about it.

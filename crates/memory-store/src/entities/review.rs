@@ -4,9 +4,10 @@ use memory_core::entity::{EntityType, normalised_name};
 use memory_core::id::Namespace;
 use serde::{Deserialize, Serialize};
 use sqlx::types::Json;
-use sqlx::{FromRow, Row};
+use sqlx::{AssertSqlSafe, FromRow, Row};
 
 pub use super::merging::{merge, split};
+use super::with_names;
 use crate::{Conn, StoreError, Tx};
 
 /// Which entities are asked for.
@@ -66,7 +67,16 @@ pub async fn list(
     ns: &Namespace,
     filter: &EntityFilter,
 ) -> Result<(Vec<ListedEntity>, i64), StoreError> {
-    let rows = sqlx::query(include_str!("../sql/list_entities.sql"))
+    let mentioned = if filter.entity_type.is_none() && filter.like.is_none() {
+        "select entity_id, count(*) as mentions from entity_mention where namespace = $1 group by entity_id"
+    } else {
+        "select t.entity_id, (select count(*) from entity_mention e
+                               where e.namespace = $1 and e.entity_id = t.entity_id) as mentions
+         from entity t
+         where t.namespace = $1 and coalesce(t.canonical_id, t.entity_id) in (select root from matching)"
+    };
+    let statement = with_names(include_str!("../sql/list_entities.sql")).replace("/*mentioned*/", mentioned);
+    let rows = sqlx::query(AssertSqlSafe(statement))
         .bind(ns.as_str())
         .bind(filter.type_name())
         .bind(filter.part())
@@ -121,6 +131,44 @@ pub async fn pairs(
         .await?;
     let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
     Ok((rows.iter().map(DoubtfulPair::from_row).collect::<Result<_, _>>()?, total))
+}
+
+/// A decision of people that stands: `first` counts as `second`, or the two are not the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedPair {
+    pub is_merge: bool,
+    pub first_id: i64,
+    pub first_name: String,
+    pub second_id: i64,
+    pub second_name: String,
+}
+
+row!(DecidedPair { is_merge, first_id, first_name, second_id, second_name });
+
+/// What was merged, whoever did, and what was rejected; of each at most `limit`, those of the newest entities first.
+pub async fn decided_pairs(
+    conn: &mut Conn,
+    ns: &Namespace,
+    limit: i64,
+) -> Result<Vec<DecidedPair>, StoreError> {
+    Ok(sqlx::query_as(
+        "select p.is_merge, p.first_id, a.name as first_name, p.second_id, b.name as second_name
+         from (
+             (select true as is_merge, entity_id as first_id, merged_into as second_id from entity
+              where namespace = $1 and merged_into is not null
+              order by entity_id desc limit $2)
+             union all
+             (select false, low_id, high_id from entity_candidate
+              where namespace = $1 and state = 'rejected'
+              order by high_id desc, low_id desc limit $2)
+         ) p
+         cross join lateral (select name from entity where namespace = $1 and entity_id = p.first_id offset 0) a
+         cross join lateral (select name from entity where namespace = $1 and entity_id = p.second_id offset 0) b",
+    )
+    .bind(ns.as_str())
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
 }
 
 /// An entity as a decision about it needs it.

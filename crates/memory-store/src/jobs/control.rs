@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::id::{JobId, Namespace};
 use memory_core::job::{ErrorCode, JobKind, JobState, Priority};
-use sqlx::Row;
+use sqlx::{QueryBuilder, Row};
+use uuid::Uuid;
 
 use crate::{Conn, StoreError, Tx};
 
@@ -31,6 +32,10 @@ pub struct JobRow {
     pub char_count: Option<i32>,
     pub conversation_id: Option<String>,
     pub thread: Option<String>,
+    /// Who claimed it last.
+    pub worker: Option<Uuid>,
+    /// While vectors are made: how many passages have theirs, of how many.
+    pub made: Option<(i64, i64)>,
 }
 
 /// Which jobs are meant; what is not said does not narrow it.
@@ -53,33 +58,44 @@ impl JobFilter {
 
 /// The newest jobs that are meant, newest first.
 pub async fn list(conn: &mut Conn, filter: &JobFilter, limit: i64) -> Result<Vec<JobRow>, StoreError> {
-    let rows = sqlx::query(
+    let mut statement = QueryBuilder::new(
         "select j.namespace, j.job_id, j.kind, j.lane, j.status, j.attempts, j.last_error_code,
                 j.last_error_message, j.last_error_at, j.created_at, j.run_at,
                 j.leased_until, j.finished_at, r.artifact_id, j.revision_id, a.char_count, j.conversation_id,
-                t.name as thread
-         from (
-             select * from event_jobs
-             where ($1::text is null or namespace = $1) and ($2::text is null or status = $2)
-               and ($3::text is null or kind = $3) and ($4::text is null or last_error_code = $4)
-               and ($5::bigint[] is null or job_id = any($5)) and ($7::bigint is null or job_id < $7)
-             order by job_id desc
-             limit $6
-         ) j
+                t.name as thread, j.worker_id, r.passages::bigint as passages,
+                case when j.status = 'PROCESSING' and j.kind = 'embed' then
+                    (select count(*) from passage_embedding e
+                     where e.namespace = j.namespace and e.revision_id = j.revision_id
+                       and e.model_id = (select model_id from embedding_model where is_active)) end as made
+         from (select * from event_jobs where true",
+    );
+    if let Some(namespace) = &filter.namespace {
+        statement.push(" and namespace = ").push_bind(namespace.as_str().to_owned());
+    }
+    if let Some(state) = filter.state {
+        // Written out: each state has an index of its own, which a plan for any state could not use.
+        statement.push(format!(" and status = '{}'", state.as_str()));
+    }
+    if let Some(kind) = filter.kind {
+        statement.push(" and kind = ").push_bind(kind.as_str());
+    }
+    if let Some(code) = filter.code {
+        statement.push(" and last_error_code = ").push_bind(code.as_str());
+    }
+    if let Some(ids) = filter.ids() {
+        statement.push(" and job_id = any(").push_bind(ids).push(")");
+    }
+    if let Some(before) = filter.before {
+        statement.push(" and job_id < ").push_bind(before.0);
+    }
+    statement.push(" order by job_id desc limit ").push_bind(limit).push(
+        ") j
          left join artifact_revision r on r.namespace = j.namespace and r.revision_id = j.revision_id
          left join artifact a on a.namespace = r.namespace and a.artifact_id = r.artifact_id
          left join graph_thread t on t.namespace = j.namespace and t.thread_id = j.thread_id
          order by j.job_id desc",
-    )
-    .bind(filter.namespace.as_ref().map(Namespace::as_str))
-    .bind(filter.state.map(JobState::as_str))
-    .bind(filter.kind.map(JobKind::as_str))
-    .bind(filter.code.map(ErrorCode::as_str))
-    .bind(filter.ids())
-    .bind(limit)
-    .bind(filter.before.map(|id| id.0))
-    .fetch_all(conn)
-    .await?;
+    );
+    let rows = statement.build().fetch_all(conn).await?;
     rows.iter().map(job_row).collect()
 }
 
@@ -106,7 +122,34 @@ fn job_row(row: &sqlx::postgres::PgRow) -> Result<JobRow, StoreError> {
         char_count: row.try_get("char_count")?,
         conversation_id: row.try_get("conversation_id")?,
         thread: row.try_get("thread")?,
+        worker: row.try_get("worker_id")?,
+        made: row.try_get::<Option<i64>, _>("made")?.zip(row.try_get("passages")?),
     })
+}
+
+/// A worker that was seen of late.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerRow {
+    pub id: Uuid,
+    /// Seconds since it started and since it was last seen.
+    pub runs_seconds: f64,
+    pub seen_seconds: f64,
+}
+
+row!(WorkerRow { id, runs_seconds, seen_seconds });
+
+/// Workers that were seen within the hour, the one that has run longest first.
+pub async fn workers(conn: &mut Conn) -> Result<Vec<WorkerRow>, StoreError> {
+    Ok(sqlx::query_as(
+        "select worker_id as id, greatest(0, extract(epoch from now() - started_at))::float8 as runs_seconds,
+                greatest(0, extract(epoch from now() - last_seen))::float8 as seen_seconds
+         from event_worker
+         where last_seen > now() - interval '1 hour'
+         order by started_at, worker_id
+         limit 100",
+    )
+    .fetch_all(conn)
+    .await?)
 }
 
 /// How many jobs of a kind are in a state, and since when.

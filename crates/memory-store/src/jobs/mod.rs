@@ -25,8 +25,8 @@ use crate::{Conn, StoreError, Tx};
 
 pub use claim::{FairScheduler, claim, claim_in_turn, claim_short, lost_leases, release_unheld};
 pub use control::{
-    Cancelled, JobFilter, JobGroup, JobRow, Retried, cancel, groups, list, retry_all_failed, retry_failed,
-    still_open,
+    Cancelled, JobFilter, JobGroup, JobRow, Retried, WorkerRow, cancel, groups, list, retry_all_failed,
+    retry_failed, still_open, workers,
 };
 
 /// A claimed job. Holding it is the only way to finish the job.

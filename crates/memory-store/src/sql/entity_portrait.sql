@@ -11,10 +11,7 @@ with member as materialized (
     group by 1
 )
 select t.entity_id, t.name, t.entity_type, t.canonical_id,
-    array(select min(a.alias) from member m
-          join entity_alias a on a.namespace = $1 and a.entity_id = m.entity_id
-          where a.normalised <> t.normalised
-          group by a.normalised order by 1 limit 50) as aliases,
+    array(/*names*/) as aliases,
     (select coalesce(json_agg(json_build_object('id', s.entity_id, 'name', s.name, 'into', s.merged_into)
                               order by s.entity_id), '[]'::json)
      from entity s where s.namespace = $1 and s.canonical_id = t.entity_id) as merged,

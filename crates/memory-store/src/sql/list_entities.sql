@@ -1,51 +1,38 @@
 -- review::list: entities that are not merged into another, those that are mentioned most first, with what is merged into them.
--- $2 a type, $3 a part of a name in lower case; each null for all.
+-- $2 a type, $3 a part of a name in lower case; each null for all. Where all are meant mentions are counted in one go, else one by one.
 with matching as materialized (
     select coalesce(t.canonical_id, t.entity_id) as root
     from entity t
     where t.namespace = $1
         and ($2::text is null or t.entity_type = $2)
-        and ($3::text is null or position($3 in t.normalised) > 0
-             or exists (select from entity_alias a
-                        where a.namespace = $1 and a.entity_id = t.entity_id and position($3 in a.normalised) > 0))
+        and ($3::text is null or position($3 in t.normalised) > 0 or t.entity_id in (
+            select a.entity_id from entity_alias a where a.namespace = $1 and position($3 in a.normalised) > 0))
     group by 1
 ), mentioned as materialized (
-    select entity_id, count(*) as mentions from entity_mention where namespace = $1 group by entity_id
+    /*mentioned*/
+), ranked as materialized (
+    -- Mentions of the same words by two that count as one are counted twice here: a few more are taken, and counted below.
+    select m.root, coalesce(sum(n.mentions), 0)::bigint as mentions, count(*) > 1 as has_merged, count(*) over () as total
+    from matching m
+    join entity t on t.namespace = $1 and coalesce(t.canonical_id, t.entity_id) = m.root
+    left join mentioned n on n.entity_id = t.entity_id
+    group by m.root
+    order by mentions desc
+    limit $4 + 100
 ), counted as materialized (
-    select m.root,
-        -- Only where others are merged into it may two of its mentions be of the same words.
-        case when exists (select from entity s where s.namespace = $1 and s.canonical_id = m.root)
+    select r.root, r.total,
+        case when r.has_merged
              then (select count(*) from (
                        select distinct e.revision_id, e.start_char, e.end_char from entity_mention e
                        where e.namespace = $1 and e.entity_id in (
-                           select m.root
+                           select r.root
                            union all
-                           select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = m.root)) mentions)
-             else coalesce(n.mentions, 0) end as mention_count,
-        count(*) over () as total
-    from matching m left join mentioned n on n.entity_id = m.root
+                           select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = r.root)) mentions)
+             else r.mentions end as mention_count
+    from ranked r
 )
 select c.total, t.entity_id, t.name, t.entity_type, c.mention_count,
-    -- From one name to the next in the index: an entity has a row for each text that names it.
-    array(with recursive own as materialized (
-              select t.entity_id as member
-              union all
-              select s.entity_id from entity s where s.namespace = $1 and s.canonical_id = t.entity_id
-          ), named (member, normalised, alias) as (
-              select o.member, f.normalised, f.alias
-              from own o
-              cross join lateral (select normalised, alias from entity_alias
-                                  where namespace = $1 and entity_id = o.member
-                                  order by normalised, revision_id limit 1) f
-              union all
-              select n.member, f.normalised, f.alias
-              from named n
-              cross join lateral (select normalised, alias from entity_alias
-                                  where namespace = $1 and entity_id = n.member and normalised > n.normalised
-                                  order by normalised, revision_id limit 1) f
-          )
-          select min(n.alias) from named n where n.normalised <> t.normalised
-          group by n.normalised order by 1 limit 20) as aliases,
+    array(/*names*/) as aliases,
     (select coalesce(json_agg(json_build_object('id', s.entity_id, 'name', s.name, 'into', s.merged_into)
                               order by s.entity_id), '[]'::json)
      from entity s where s.namespace = $1 and s.canonical_id = t.entity_id) as merged,

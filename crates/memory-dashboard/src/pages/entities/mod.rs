@@ -1,11 +1,15 @@
 //! Who and what the texts name: the list, one of them, and which may be the same.
 
+mod merges;
+
+pub(crate) use merges::merges;
+
 use axum::extract::Path;
 use maud::{Markup, html};
 use memory_core::entity::EntityType;
 use memory_engine::EngineError;
-use memory_engine::entity_review::{Decided, DoubtfulPair, EntityFilter, EntityPage, ListedEntity};
-use memory_language::text::{counted, cut};
+use memory_engine::entity_review::{Decided, EntityFilter, EntityPage, ListedEntity};
+use memory_language::text::cut;
 
 use crate::failure::Failure;
 use crate::fields::{Fields, query};
@@ -14,14 +18,9 @@ use crate::show;
 use crate::visit::{Answer, Visit};
 
 const LIST: i64 = 100;
-const PAIRS: i64 = 10;
-
-fn type_name(entity_type: &str) -> &str {
-    if entity_type == "org" { "organisation" } else { entity_type }
-}
 
 fn link(visit: &Visit, id: i64, name: &str) -> Markup {
-    html! { a href=(visit.at(&format!("entities/{id}"))) { (name) } }
+    html! { a href=(visit.at(&format!("entities/{id}"))) { (show::own(name)) } }
 }
 
 fn filter(fields: &Fields, limit: i64) -> EntityFilter {
@@ -37,14 +36,14 @@ fn row(visit: &Visit, entity: &ListedEntity) -> Markup {
         tr {
             th scope="row" {
                 (link(visit, entity.id, &entity.name))
-                @if !entity.merged.is_empty() { " " span.muted { "with " (counted(entity.merged.len() as i64, "merged entity")) } }
+                @if !entity.merged.is_empty() { " " span.muted { "with " (show::counted(entity.merged.len() as i64, "merged entity")) } }
             }
-            td { (type_name(&entity.entity_type)) }
-            td.muted { (cut(&entity.aliases.join(", "), 80)) }
+            td { (show::type_name(&entity.entity_type)) }
+            td.muted { @if !entity.aliases.is_empty() { (show::own(&cut(&entity.aliases.join(", "), 80))) } }
             td.num { (show::number(entity.mention_count)) }
             td {
                 @if let Some(other) = entity.possibly_same.first() {
-                    (show::chip("warn", "maybe")) " " (link(visit, other.id, &other.name))
+                    (link(visit, other.id, &other.name)) " " span.muted { (format!("{:.0} %", other.score * 100.0)) }
                 }
             }
         }
@@ -56,11 +55,11 @@ pub(crate) async fn list(visit: Visit, fields: Fields) -> Answer {
     let filter = filter(&fields, LIST);
     let (entities, total) = review.list(&visit.namespace, &filter).await?;
     let types: Vec<(&str, &str)> = std::iter::once(("", "of any kind"))
-        .chain(EntityType::ALL.iter().map(|t| (t.as_str(), type_name(t.as_str()))))
+        .chain(EntityType::ALL.iter().map(|t| (t.as_str(), show::type_name(t.as_str()))))
         .collect();
     let body = html! {
         div.page-head {
-            h1 { "Entities" span.count { (counted(total, "entity")) } }
+            h1 { "Entities" span.count { (show::counted(total, "entity")) } }
             div.actions { a.button href=(visit.at("entities/merges")) { "Suggested merges" } }
         }
         form.filters-bar method="get" action=(visit.at("entities")) {
@@ -73,7 +72,7 @@ pub(crate) async fn list(visit: Visit, fields: Fields) -> Answer {
         } @else {
             div.table-wrap tabindex="0" role="region" aria-label="Entities" {
                 table {
-                    thead { tr { th scope="col" { "Name" } th scope="col" { "Kind" } th scope="col" { "Also called" } th.num scope="col" { "Mentions" } th scope="col" { "The same as" } } }
+                    thead { tr { th scope="col" { "Name" } th scope="col" { "Kind" } th scope="col" { "Also called" } th.num scope="col" { "Mentions" } th scope="col" { "Perhaps the same as" } } }
                     tbody { @for entity in &entities { (row(&visit, entity)) } }
                 }
             }
@@ -84,7 +83,7 @@ pub(crate) async fn list(visit: Visit, fields: Fields) -> Answer {
 }
 
 /// A form that decides about two.
-fn decision(visit: &Visit, action: &str, a: i64, b: i64, label: &str, class: &str) -> Markup {
+fn decision(visit: &Visit, action: &str, a: i64, b: i64, label: &Markup, class: &str) -> Markup {
     html! {
         form method="post" action=(visit.at("entities/decide")) {
             (csrf(visit))
@@ -94,68 +93,6 @@ fn decision(visit: &Visit, action: &str, a: i64, b: i64, label: &str, class: &st
             button.(class) type="submit" name="action" value=(action) { (label) }
         }
     }
-}
-
-fn side(visit: &Visit, id: i64, name: &str, mentions: i64, page: Option<&EntityPage>) -> Markup {
-    html! {
-        div.side-of-pair {
-            h2 { (link(visit, id, name)) }
-            p.muted { (counted(mentions, "mention")) }
-            @if let Some(page) = page {
-                @if !page.portrait.aliases.is_empty() { p { span.muted { "also " } (cut(&page.portrait.aliases.join(", "), 160)) } }
-                @if let Some(last) = page.portrait.last_seen { p.muted { "last seen " (show::day(last)) } }
-                @if !page.companions.is_empty() {
-                    p { span.muted { "with " } (page.companions.iter().take(6).map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ")) }
-                }
-                ul.plain { @for (_, event) in page.events.iter().take(3) { li { (event.narrative) } } }
-            }
-        }
-    }
-}
-
-async fn pair(visit: &Visit, pair: &DoubtfulPair) -> Result<Markup, Failure> {
-    let review = visit.memory.entity_review();
-    let ns = &visit.namespace;
-    let (a, b) = futures::try_join!(review.page(ns, pair.a_id), review.page(ns, pair.b_id))?;
-    Ok(html! {
-        article.panel.pair {
-            p.pair-head {
-                (show::chip("warn", &format!("{:.0} % alike", pair.score * 100.0))) " "
-                (type_name(&pair.entity_type)) " " span.muted { (pair.reasons.join(", ")) }
-            }
-            div.pair-sides {
-                (side(visit, pair.a_id, &pair.a_name, pair.a_mentions, a.as_ref()))
-                (side(visit, pair.b_id, &pair.b_name, pair.b_mentions, b.as_ref()))
-            }
-            @if visit.visitor.may_write() {
-                div.actions {
-                    (decision(visit, "merge", pair.a_id, pair.b_id, &format!("The same: keep {}", cut(&pair.a_name, 40)), "primary"))
-                    (decision(visit, "merge", pair.b_id, pair.a_id, &format!("The same: keep {}", cut(&pair.b_name, 40)), "plain"))
-                    (decision(visit, "reject", pair.a_id, pair.b_id, "Not the same", "plain"))
-                }
-            }
-        }
-    })
-}
-
-pub(crate) async fn merges(visit: Visit, fields: Fields) -> Answer {
-    let review = visit.memory.entity_review();
-    let (pairs, total) = review.list_doubtful_pairs(&visit.namespace, &filter(&fields, PAIRS)).await?;
-    let mut shown = Vec::with_capacity(pairs.len());
-    for doubtful in &pairs {
-        shown.push(pair(&visit, doubtful).await?);
-    }
-    let body = html! {
-        div.page-head {
-            div { p.crumbs { a href=(visit.at("entities")) { "Entities" } } h1 { "Suggested merges" span.count { (counted(total, "pair")) } } }
-        }
-        @if shown.is_empty() {
-            (show::empty("Nothing to decide", &html! { p { "Two entities that may be one show up here, with what speaks for it." } }))
-        }
-        @for pair in &shown { (pair) }
-        @if total > pairs.len() as i64 { p.muted { "The likeliest " (pairs.len()) "; more come when these are decided." } }
-    };
-    visit.page("Suggested merges", &body)
 }
 
 /// Events of an entity under what its part in them is.
@@ -207,8 +144,8 @@ pub(crate) async fn page(visit: Visit, Path((_, id)): Path<(String, i64)>) -> An
     let body = html! {
         div.page-head {
             div {
-                p.crumbs { a href=(visit.at("entities")) { "Entities" } " / " (type_name(&known.entity_type)) }
-                h1 { (known.name) }
+                p.crumbs { a href=(visit.at("entities")) { "Entities" } " / " (show::type_name(&known.entity_type)) }
+                h1 { (show::own(&known.name)) }
             }
             div.actions {
                 a.button href=(format!("{}{}", visit.at("graph"), query(&[("mode", "focus"), ("id", &id.to_string())]))) { "In the graph" }
@@ -217,14 +154,14 @@ pub(crate) async fn page(visit: Visit, Path((_, id)): Path<(String, i64)>) -> An
         }
         @if let Some(other) = known.counts_as {
             p.notice.plain { "It was merged and counts as " a href=(visit.at(&format!("entities/{other}"))) { "another entity" } "." }
-            @if visit.visitor.may_write() { (decision(&visit, "split", id, id, "Split it off again", "plain")) }
+            @if visit.visitor.may_write() { (decision(&visit, "split", id, id, &html! { "Split it off again" }, "plain")) }
         }
         div.split {
             div { (parts(&visit, &page)) }
             aside { (about(&visit, &page)) }
         }
     };
-    visit.page(&known.name, &body)
+    visit.page(&show::isolated(&cut(&known.name, 60)), &body)
 }
 
 fn about(visit: &Visit, page: &EntityPage) -> Markup {
@@ -237,7 +174,7 @@ fn about(visit: &Visit, page: &EntityPage) -> Markup {
                 dt { "Texts" } dd { (show::number(known.texts)) }
                 @if let Some(first) = known.first_seen { dt { "First seen" } dd { (show::day(first)) } }
                 @if let Some(last) = known.last_seen { dt { "Last seen" } dd { (show::day(last)) } }
-                @if !known.aliases.is_empty() { dt { "Also called" } dd { (known.aliases.join(", ")) } }
+                @if !known.aliases.is_empty() { dt { "Also called" } dd { @for (n, name) in known.aliases.iter().enumerate() { @if n > 0 { ", " } (show::own(name)) } } }
             }
         }
         @if !known.merged.is_empty() {
@@ -247,7 +184,7 @@ fn about(visit: &Visit, page: &EntityPage) -> Markup {
                     @for merged in &known.merged {
                         li.with-action {
                             (link(visit, merged.id, &merged.name))
-                            @if visit.visitor.may_write() { (decision(visit, "split", merged.id, merged.id, "Split", "quiet")) }
+                            @if visit.visitor.may_write() { (decision(visit, "split", merged.id, merged.id, &html! { "Split" }, "quiet")) }
                         }
                     }
                 }
@@ -262,8 +199,8 @@ fn about(visit: &Visit, page: &EntityPage) -> Markup {
                             (link(visit, other.id, &other.name)) " " span.muted { (format!("{:.0} %", other.score * 100.0)) " · " (other.reasons.join(", ")) }
                             @if visit.visitor.may_write() {
                                 div.actions {
-                                    (decision(visit, "merge", known.id, other.id, "The same", "plain"))
-                                    (decision(visit, "reject", known.id, other.id, "Not the same", "plain"))
+                                    (decision(visit, "merge", known.id, other.id, &html! { "The same" }, "plain"))
+                                    (decision(visit, "reject", known.id, other.id, &html! { "Not the same" }, "plain"))
                                 }
                             }
                         }
@@ -276,7 +213,7 @@ fn about(visit: &Visit, page: &EntityPage) -> Markup {
                 h2 #with { "Has to do with" }
                 ul.plain.ranked {
                     @for other in &page.companions {
-                        li { (link(visit, other.id, &other.name)) span.muted.end { (counted(other.events, "event")) } }
+                        li { (link(visit, other.id, &other.name)) span.muted.end { (show::counted(other.events, "event")) } }
                     }
                 }
             }
@@ -285,7 +222,7 @@ fn about(visit: &Visit, page: &EntityPage) -> Markup {
 }
 
 fn said(action: &str, decided: &Decided) -> String {
-    let (first, second) = (&decided.first.1, &decided.second.1);
+    let (first, second) = (show::isolated(&decided.first.1), show::isolated(&decided.second.1));
     match action {
         "merge" => format!("{second} counts as {first} from now on."),
         "split" => format!("{first} was split off {second}."),
