@@ -31,21 +31,16 @@ impl Memory {
         Ok(expansion::entities_called(conn, ns, &names_in_question(query), NAMED_MAX).await?)
     }
 
-    /// What hangs together with the results, and with the entities that the question names. Seeds are the events of
-    /// all of them; the filters hold for what they bring in as well.
-    pub(super) async fn expand(
+    /// What hangs together with one text.
+    pub(super) async fn expand_text(
         &self,
         conn: &mut Conn,
         ns: &Namespace,
         request: &RecallRequest,
-        revisions: &[RevisionId],
-        named: &[i64],
+        revision: RevisionId,
     ) -> Result<Expansion, EngineError> {
         let mut expansion = Expansion::default();
-        if revisions.is_empty() && named.is_empty() {
-            return Ok(expansion);
-        }
-        let seeds = Seeds { revisions, named, filters: &request.filters };
+        let seeds = Seeds { revisions: &[revision], named: &[], filters: &request.filters };
         if request.expand && request.graph_budget > 0 {
             expansion.related = expansion::related_events(conn, ns, seeds, request.graph_budget).await?;
         }
@@ -54,21 +49,51 @@ impl Memory {
         }
         Ok(expansion)
     }
-}
 
-impl Memory {
-    /// The directives that bear on the question; they stand on the first page.
-    pub(super) async fn page_directives(
+    /// What hangs together with the results and with the entities that the question names, and what the user wants that bears
+    /// on it: two statements at a time, on connections of their own. Seeds are the events of the results and of the entities;
+    /// the filters hold for what they bring in as well.
+    pub(super) async fn expand(
         &self,
-        conn: &mut Conn,
         ns: &Namespace,
         request: &RecallRequest,
-        (query, asked): (&str, Option<&Asked>),
-        ranked: &[Ranked],
-    ) -> Result<Vec<Directive>, EngineError> {
-        let Some(asked) = asked.filter(|_| request.offset == 0) else { return Ok(Vec::new()) };
-        let question = QuestionRead::new(query, asked.embedded.as_ref(), ranked);
-        self.directives(conn, ns, request, question).await
+        query: &str,
+        asked: Option<&Asked>,
+        (page, ranked): (&[(usize, &Ranked)], &[Ranked]),
+    ) -> Result<Expansion, EngineError> {
+        let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
+        let named = asked.map_or(&[][..], |asked| &asked.named);
+        let seeds = Seeds { revisions: &revisions, named, filters: &request.filters };
+        let has_seeds = !revisions.is_empty() || !named.is_empty();
+        let relating = async {
+            if !has_seeds || !request.expand || request.graph_budget == 0 {
+                return Ok(Vec::new());
+            }
+            let mut conn = self.store.acquire(ns).await?;
+            let related = expansion::related_events(&mut conn, ns, seeds, request.graph_budget).await?;
+            conn.done();
+            Ok::<_, EngineError>(related)
+        };
+        let others = async {
+            let mut conn = self.store.acquire(ns).await?;
+            let entities = if has_seeds && request.include_entities {
+                expansion::entities_of(&mut conn, ns, seeds, ENTITIES_MAX).await?
+            } else {
+                Vec::new()
+            };
+            // They stand on the first page.
+            let directives = match asked.filter(|_| request.offset == 0) {
+                Some(asked) => {
+                    let question = QuestionRead::new(query, asked.embedded.as_ref(), ranked);
+                    self.directives(&mut conn, ns, request, question).await?
+                }
+                None => Vec::new(),
+            };
+            conn.done();
+            Ok::<_, EngineError>((entities, directives))
+        };
+        let (related, (entities, directives)) = futures::try_join!(relating, others)?;
+        Ok(Expansion { related, entities, directives })
     }
 }
 
@@ -76,11 +101,13 @@ impl Memory {
 pub(super) struct Expansion {
     related: Vec<RelatedEvent>,
     entities: Vec<FoundEntity>,
+    directives: Vec<Directive>,
 }
 
 impl Expansion {
     pub(super) fn fill(self, answer: &mut Recall) {
         answer.related = self.related;
         answer.entities = self.entities;
+        answer.directives = self.directives;
     }
 }

@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
+use memory_core::id::{AnyId, EventId, Namespace, PassageId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
 use memory_language::lexicon::Query;
@@ -210,21 +210,11 @@ impl Memory {
         let on_graph = asked
             .as_ref()
             .filter(|it| request.offset == 0 && it.observations > 0 && !request.filters.narrow());
-        let named = asked.as_ref().map_or(&[][..], |asked| &asked.named);
-        let expanding = async {
-            let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
-            let mut conn = self.store.acquire(ns).await?;
-            let expansion = self.expand(&mut conn, ns, request, &revisions, named).await?;
-            let directives = self
-                .page_directives(&mut conn, ns, request, (query, asked.as_ref()), &ranking.ranked)
-                .await?;
-            Ok::<_, EngineError>((expansion, directives))
-        };
+        let expanding = self.expand(ns, request, query, asked.as_ref(), (&page[..], &ranking.ranked[..]));
         let reading = self.read_page(ns, request, conn, &page, on_graph);
-        let (PageRead { hits, mut around, of_question }, (expansion, directives)) =
+        let (PageRead { hits, mut around, of_question }, expansion) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
-        answer.directives = directives;
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
@@ -274,6 +264,7 @@ impl Memory {
         let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
             let around = self.neighbours(&mut conn, ns, request, &hits).await?;
+            conn.done();
             Ok::<_, EngineError>((hits, around))
         };
         let (hits, around) = measures::stage("hydrate", hydrating).await?;
