@@ -116,6 +116,10 @@ impl Extractor for RulesExtractor {
         4
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn health(&self) -> ExtractorHealth {
         let detail = format!("{} version {}, reads English only", self.name(), self.version());
         ExtractorHealth { is_healthy: true, detail }
