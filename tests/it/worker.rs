@@ -89,7 +89,7 @@ async fn short_texts_that_wait_are_read_together() {
     .await;
     assert_eq!(f.count("select count(*) from semantic_event").await, 40);
     assert_eq!(f.count("select count(*) from entity where name = 'Ann'").await, 1);
-    assert_eq!(f.count("select max(attempts) from event_jobs").await, 1);
+    assert_eq!(f.count("select max(attempts)::bigint from event_jobs").await, 1);
     let together: Vec<String> = rows(&f, TOGETHER).await;
     assert!(together.len() < 20, "{} transactions for 40 texts", together.len());
 }
