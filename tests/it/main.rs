@@ -32,6 +32,7 @@ mod graph_shorthand;
 mod graph_watch;
 mod jobs;
 mod language_model;
+mod lending;
 mod links;
 mod listing;
 mod lost_answers;

@@ -19,6 +19,7 @@ type Answer = dyn Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + S
 struct Scripted {
     answer: Box<Answer>,
     version: i32,
+    is_quick: bool,
 }
 
 #[async_trait]
@@ -29,6 +30,10 @@ impl Extractor for Scripted {
 
     fn version(&self) -> i32 {
         self.version
+    }
+
+    fn is_quick(&self) -> bool {
+        self.is_quick
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
@@ -48,7 +53,14 @@ pub(crate) fn scripted_version(
     version: i32,
     answer: impl Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync + 'static,
 ) -> Arc<dyn Extractor> {
-    Arc::new(Scripted { answer: Box::new(answer), version })
+    Arc::new(Scripted { answer: Box::new(answer), version, is_quick: false })
+}
+
+/// One that is given several short texts at a time.
+pub(crate) fn quick(
+    answer: impl Fn(&SourceText) -> Result<Extraction, ExtractError> + Send + Sync + 'static,
+) -> Arc<dyn Extractor> {
+    Arc::new(Scripted { answer: Box::new(answer), version: 1, is_quick: true })
 }
 
 /// An extractor that reads lines such as `Decision by Ann and Bob on Apollo` and `Ann alias ann@x.org`.

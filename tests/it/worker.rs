@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::shorthand::{light, rows, store};
-use crate::stand_ins::{line_reader, read_lines, scripted};
+use crate::stand_ins::{line_reader, quick, read_lines, scripted};
 
 /// Runs a worker until it holds.
 async fn work_until(memory: Memory, mut holds: impl AsyncFnMut() -> bool) {
@@ -70,6 +70,94 @@ async fn a_worker_takes_no_more_jobs_than_it_has_hands() {
     let most = most.load(Ordering::SeqCst);
     assert!((2..=3).contains(&most), "{most} at the same time");
     assert!(leased <= 3, "{leased} jobs were taken by three hands");
+}
+
+/// How many texts of a namespace each transaction has written events of, the most first.
+const TOGETHER: &str =
+    "select count(*)::text from (select distinct revision_id, xmin::text as tx from semantic_event) e
+                        group by tx order by count(*) desc";
+
+#[tokio::test]
+async fn short_texts_that_wait_are_read_together() {
+    let f = light(line_reader()).await;
+    for n in 0..40 {
+        f.remember(&format!("Decision by Ann on Apollo {n}")).await;
+    }
+    work_until(memory(store(&f).await, quick(|source| Ok(read_lines(source))), at_once()), async || {
+        f.count("select count(*) from event_jobs where status = 'DONE'").await == 40
+    })
+    .await;
+    assert_eq!(f.count("select count(*) from semantic_event").await, 40);
+    assert_eq!(f.count("select count(*) from entity where name = 'Ann'").await, 1);
+    assert_eq!(f.count("select max(attempts)::bigint from event_jobs").await, 1);
+    let together: Vec<String> = rows(&f, TOGETHER).await;
+    assert!(together.len() < 20, "{} transactions for 40 texts", together.len());
+}
+
+#[tokio::test]
+async fn a_text_that_fails_keeps_none_of_those_beside_it_from_being_read() {
+    let f = light(line_reader()).await;
+    for n in 0..12 {
+        f.remember(&format!("Decision by Ann on Apollo {n}")).await;
+    }
+    let extractor = quick(|source| {
+        let text = &source.segments[0].text;
+        assert!(!text.ends_with(" 3"), "it panics here");
+        if text.ends_with(" 7") {
+            return Err(memory_core::ports::ExtractError::Refused("unwilling".to_owned()));
+        }
+        Ok(read_lines(source))
+    });
+    work_until(memory(store(&f).await, extractor, at_once()), async || {
+        f.count("select count(*) from event_jobs where status = 'DONE'").await == 10
+            && f.count("select count(*) from event_jobs where attempts > 1 or status = 'FAILED'").await == 2
+    })
+    .await;
+    assert_eq!(f.count("select count(*) from semantic_event").await, 10, "each text once");
+}
+
+#[tokio::test]
+async fn of_texts_read_together_only_those_are_written_whose_job_is_still_held() {
+    let f = light(line_reader()).await;
+    for n in 0..8 {
+        f.remember(&format!("Decision by Ann on Apollo {n}")).await;
+    }
+    // While the texts are read two of the jobs are taken away, the one by another worker, the other by a forget.
+    let runtime = tokio::runtime::Handle::current();
+    let (url, taken) = (f.url.clone(), std::sync::Once::new());
+    let extractor = quick(move |source| {
+        if source.segments[0].text.ends_with(" 2") {
+            taken.call_once(|| {
+                let url = url.clone();
+                let taking = async move {
+                    let mut conn = <sqlx::PgConnection as sqlx::Connection>::connect(&url).await.expect("it answers");
+                    sqlx::raw_sql(
+                        "update event_jobs set lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'
+                         where job_id = (select min(job_id) from event_jobs where status = 'PROCESSING');
+                         delete from artifact a where artifact_id = (
+                             select r.artifact_id from event_jobs j join artifact_revision r using (namespace, revision_id)
+                             where j.job_id = (select max(job_id) from event_jobs where status = 'PROCESSING'))",
+                    )
+                    .execute(&mut conn)
+                    .await
+                    .expect("they are taken");
+                };
+                runtime.spawn(taking);
+            });
+            std::thread::sleep(Duration::from_millis(500));
+        }
+        Ok(read_lines(source))
+    });
+    work_until(memory(store(&f).await, extractor, at_once()), async || {
+        f.count("select count(*) from event_jobs where status = 'DONE'").await == 6
+    })
+    .await;
+    assert_eq!(
+        f.count("select count(*) from event_jobs where status = 'PROCESSING'").await,
+        1,
+        "it is another's"
+    );
+    assert_eq!(f.count("select count(*) from semantic_event").await, 6);
 }
 
 #[tokio::test]

@@ -152,6 +152,11 @@ pub trait Extractor: Send + Sync {
         None
     }
 
+    /// Whether it reads a short text in a few milliseconds, so that several are read and written at a time.
+    fn is_quick(&self) -> bool {
+        false
+    }
+
     fn health(&self) -> ExtractorHealth {
         ExtractorHealth { is_healthy: true, detail: format!("{} version {}", self.name(), self.version()) }
     }

@@ -43,11 +43,13 @@ impl Access {
     pub async fn opened_by(&self, given: &GivenKey) -> Result<Option<Grant>, EngineError> {
         let found = self.recovery.retry_transient(|| async {
             let mut conn = self.store.acquire_across().await?;
-            Ok(match given.kind {
+            let opened = match given.kind {
                 KeyKind::Key => keys::find(&mut conn, given).await?,
                 KeyKind::AccessToken => oauth::find(&mut conn, given).await?,
                 KeyKind::Issued { .. } => None,
-            })
+            };
+            conn.done();
+            Ok(opened)
         });
         let Some(opened) = found.await? else { return Ok(None) };
         if opened.is_use_stale
@@ -73,7 +75,12 @@ impl Access {
     /// Whether there are keys, so that nobody comes in without one; revoked and expired ones count, or revoking the last would
     /// open what it was to close. While the database cannot be asked, its last answer holds: nothing can be read then.
     pub async fn has_keys(&self) -> Result<bool, EngineError> {
-        let asking = async { Ok(keys::are_there_any(&mut *self.store.acquire_across().await?).await?) };
+        let asking = async {
+            let mut conn = self.store.acquire_across().await?;
+            let has_keys = keys::are_there_any(&mut conn).await?;
+            conn.done();
+            Ok(has_keys)
+        };
         let found: Option<Result<bool, EngineError>> = tokio::time::timeout(ASK_TIMEOUT, asking).await.ok();
         if let Some(Ok(has_keys)) = found {
             *locked(&self.seen) = Some(has_keys);

@@ -35,7 +35,7 @@ use crate::settings::EngineSettings;
 use crate::signals::{Signals, forward, hint};
 use crate::statistics::Statistics;
 use crate::status::Problem;
-use crate::worker::JobRunner;
+use crate::worker::{JobRunner, Turns};
 
 /// The semantic memory: remember, recall, forget and status are its verbs, each in the file of its name. Graph,
 /// archive, mirror and the work of operators are types of their own, which the accessors give.
@@ -185,6 +185,7 @@ impl Memory {
             extractor: Arc::clone(&self.extractor),
             settings: Arc::clone(&self.settings),
             statistics: Arc::clone(&self.statistics),
+            turns: Turns::default(),
         }
     }
 

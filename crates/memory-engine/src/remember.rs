@@ -109,7 +109,7 @@ impl Memory {
                     }
                     None => None,
                 };
-                drop(conn);
+                conn.done();
                 let incoming =
                     Incoming { new: &new, chunked: &chunked, previous, priority, directives: &directives };
                 match current {

@@ -62,6 +62,30 @@ pub async fn source(
     row.as_ref().map(source_of).transpose()
 }
 
+/// The same of several revisions, in the order of their numbers; those that are gone are left out.
+pub async fn sources(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revisions: &[RevisionId],
+) -> Result<Vec<Source>, StoreError> {
+    let rows = sqlx::query(
+        "select r.revision_id, r.artifact_id, a.content, coalesce(r.date, r.created_at) as said_at, true as unread,
+                r.context, r.source, r.source_id, r.author, r.role, r.participants, r.date, r.title, r.tags,
+                r.importance, r.conversation_id, r.turn_index
+         from unnest($2::bigint[]) u (revision_id)
+         cross join lateral (
+             select * from artifact_revision where namespace = $1 and revision_id = u.revision_id offset 0
+         ) r
+         join artifact a using (namespace, artifact_id)
+         order by r.revision_id",
+    )
+    .bind(ns.as_str())
+    .bind(revisions.iter().map(|id| id.0).collect::<Vec<_>>())
+    .fetch_all(conn)
+    .await?;
+    rows.iter().map(source_of).collect()
+}
+
 /// A stretch of a conversation: its first unread turns, up to `unread_limit`, with up to `context` turns
 /// before the first. Empty when every turn has been read.
 pub async fn unread_window(
@@ -103,12 +127,14 @@ pub async fn replace_extraction(
         .bind(ns.as_str())
         .execute(&mut **tx)
         .await?;
-    let alive = lock_sources(tx, ns, sources).await?;
+    let Alive { revisions: alive, were_read } = lock_sources(tx, ns, sources).await?;
     let written: Vec<bool> = sources.iter().map(|s| s.unread && alive.contains(&s.revision_id.0)).collect();
     let targets: Vec<i64> =
         sources.iter().zip(&written).filter(|(_, w)| **w).map(|(s, _)| s.revision_id.0).collect();
-    let before = entities_of_revisions(tx, ns, &targets).await?;
-    let earlier = take_back(tx, ns, &targets, sources).await?;
+    // Of texts that are read for the first time there is nothing to take back.
+    let reread: Vec<i64> = targets.iter().copied().filter(|id| were_read.contains(id)).collect();
+    let before = if reread.is_empty() { Vec::new() } else { entities_of_revisions(tx, ns, &reread).await? };
+    let earlier = take_back(tx, ns, (&targets[..], &reread[..]), sources).await?;
     let prepared = Prepared::new(extraction, sources, &written, &alive);
     let ids = resolve_entities(tx, ns, sources, &prepared.entities, &earlier).await?;
     insert_mentions(tx, ns, sources, &prepared.entities, &ids, &written).await?;
@@ -142,28 +168,30 @@ pub async fn replace_extraction(
     .execute(&mut **tx)
     .await?;
     decisions::settle(tx, ns, &prepared.entities).await?;
-    delete_orphans(tx, ns, &before).await?;
+    if !before.is_empty() {
+        delete_orphans(tx, ns, &before).await?;
+    }
     Ok(prepared.events.len())
 }
 
-/// Deletes what was found in the revisions before, and gives the names that they, and the other sources, had, with their
-/// entities: the same names there mean the same again.
+/// Deletes what was found in the `reread` of the revisions before, and gives the names that they, and the other sources, had,
+/// with their entities: the same names there mean the same again.
 async fn take_back(
     tx: &mut Tx,
     ns: &Namespace,
-    revisions: &[i64],
+    (revisions, reread): (&[i64], &[i64]),
     sources: &[Source],
 ) -> Result<Vec<EarlierName>, StoreError> {
-    let mut names: Vec<(String, i64)> = sqlx::query_as(
-        "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
-              mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
-         delete from entity_alias where namespace = $1 and revision_id = any($2)
-         returning normalised, entity_id",
-    )
-    .bind(ns.as_str())
-    .bind(revisions)
-    .fetch_all(&mut **tx)
-    .await?;
+    let mut names: Vec<(String, i64)> = Vec::new();
+    if !reread.is_empty() {
+        let taken_back = sqlx::query_as(
+            "with events as (delete from semantic_event where namespace = $1 and revision_id = any($2)),
+                  mentions as (delete from entity_mention where namespace = $1 and revision_id = any($2))
+             delete from entity_alias where namespace = $1 and revision_id = any($2)
+             returning normalised, entity_id",
+        );
+        names = taken_back.bind(ns.as_str()).bind(reread).fetch_all(&mut **tx).await?;
+    }
     let others: Vec<i64> =
         sources.iter().map(|s| s.revision_id.0).filter(|id| !revisions.contains(id)).collect();
     if !others.is_empty() {
@@ -256,16 +284,25 @@ pub async fn restore_extraction(
     Ok(())
 }
 
+/// Sources that are still there, and those of them that an extraction has read before.
+struct Alive {
+    revisions: Vec<i64>,
+    were_read: Vec<i64>,
+}
+
 /// Which of the sources are still there; they cannot be forgotten before the transaction ends.
-async fn lock_sources(tx: &mut Tx, ns: &Namespace, sources: &[Source]) -> Result<Vec<i64>, StoreError> {
+async fn lock_sources(tx: &mut Tx, ns: &Namespace, sources: &[Source]) -> Result<Alive, StoreError> {
     let ids: Vec<i64> = sources.iter().map(|s| s.revision_id.0).collect();
-    Ok(sqlx::query_scalar(
-        "select revision_id from artifact_revision where namespace = $1 and revision_id = any($2) order by revision_id for key share",
+    let locked: Vec<(i64, bool)> = sqlx::query_as(
+        "select revision_id, extracted_at is not null from artifact_revision
+         where namespace = $1 and revision_id = any($2) order by revision_id for key share",
     )
     .bind(ns.as_str())
     .bind(ids)
     .fetch_all(&mut **tx)
-    .await?)
+    .await?;
+    let were_read = locked.iter().filter(|(_, was_read)| *was_read).map(|(id, _)| *id).collect();
+    Ok(Alive { revisions: locked.into_iter().map(|(id, _)| id).collect(), were_read })
 }
 
 /// An extraction reduced to what will be written: entities that something refers to, events of sources

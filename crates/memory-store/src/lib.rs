@@ -60,10 +60,12 @@ pub mod written;
 mod connecting;
 mod error;
 mod event_view;
+mod lending;
 mod metadata_columns;
 mod migrations;
 mod pool;
 mod scram;
 
 pub use error::{InvalidSetting, StoreError};
-pub use pool::{Conn, Hints, PoolState, Pooled, Store, StoreSettings, Topic, Tx};
+pub use lending::{Pooled, Tx};
+pub use pool::{Conn, Hints, PoolState, Store, StoreSettings, Topic};

@@ -1,17 +1,16 @@
-//! The connection pool, and the transaction type that other crates see.
+//! The database of a process: its settings, and connections and transactions within a namespace or across all.
 
-use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use memory_core::id::Namespace;
-use sqlx::pool::PoolConnection;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgPool, Postgres, Row};
+use sqlx::{ConnectOptions, Connection, PgPool, Row};
 
 use crate::embedded::EmbeddedPostgres;
+use crate::lending::{Lending, Pooled, Tx};
 use crate::row_security::{self, Reach, RowSecurity};
 use crate::{InvalidSetting, StoreError, connecting, schema};
 
@@ -24,43 +23,6 @@ const SNAPSHOT: &str = "begin isolation level repeatable read read only";
 
 /// A connection, in or outside a transaction.
 pub type Conn = sqlx::PgConnection;
-
-/// A connection lent by the pool; dropped it goes back.
-pub type Pooled = PoolConnection<Postgres>;
-
-/// A transaction; dropped without [`commit`](Tx::commit) it never happened.
-pub struct Tx(sqlx::Transaction<'static, Postgres>);
-
-impl Tx {
-    pub async fn commit(self) -> Result<(), StoreError> {
-        Ok(self.0.commit().await?)
-    }
-
-    /// Its commit does not wait for the disk: for what is made up for when a crash loses it.
-    pub async fn may_be_lost(&mut self) -> Result<(), StoreError> {
-        sqlx::query("set local synchronous_commit = off").execute(&mut *self.0).await?;
-        Ok(())
-    }
-
-    /// Lets the transaction pause between its statements while a client reads its results.
-    pub async fn allow_pauses(&mut self) -> Result<(), StoreError> {
-        sqlx::query("set local idle_in_transaction_session_timeout = 0").execute(&mut *self.0).await?;
-        Ok(())
-    }
-}
-
-impl Deref for Tx {
-    type Target = Conn;
-    fn deref(&self) -> &Conn {
-        &self.0
-    }
-}
-
-impl DerefMut for Tx {
-    fn deref_mut(&mut self) -> &mut Conn {
-        &mut self.0
-    }
-}
 
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Where the data is")]
@@ -103,9 +65,9 @@ pub struct PoolState {
 }
 
 /// How long a caller waited for a connection.
-fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
+fn measure_wait(asked: Instant, error: Option<&StoreError>) {
     metrics::histogram!("remembrancer_database_wait_duration_seconds").record(asked.elapsed());
-    if matches!(error, Some(sqlx::Error::PoolTimedOut)) {
+    if matches!(error, Some(StoreError::Unreachable(sqlx::Error::PoolTimedOut))) {
         metrics::counter!("remembrancer_database_wait_timeouts_total").increment(1);
     }
 }
@@ -114,6 +76,7 @@ fn measure_wait(asked: Instant, error: Option<&sqlx::Error>) {
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) pool: PgPool,
+    lending: Lending,
     pub(crate) beside: Beside,
     /// The login of the role that owns the schema, where it is this process's.
     owner: Option<Arc<PgConnectOptions>>,
@@ -218,7 +181,8 @@ impl Store {
                 "row-level security does not hold this role; docs/guides/access.md says how it does"
             );
         }
-        Ok(Self { pool, beside: Beside::default(), owner, row_security: Arc::new(row_security) })
+        let lending = Lending::new(pool.clone());
+        Ok(Self { pool, lending, beside: Beside::default(), owner, row_security: Arc::new(row_security) })
     }
 
     /// Whether the database holds the statements of this process to their namespace.
@@ -251,12 +215,11 @@ impl Store {
         self.begin_reaching("begin", ns.map_or(Reach::Across, Reach::Within)).await
     }
 
-    /// In one round trip.
     async fn begin_reaching(&self, begin: &str, reach: Reach<'_>) -> Result<Tx, StoreError> {
         let asked = Instant::now();
-        let begun = self.pool.begin_with(AssertSqlSafe(format!("{begin}; {}", reach.local()))).await;
+        let begun = self.lending.begin(begin, reach).await;
         measure_wait(asked, begun.as_ref().err());
-        Ok(Tx(begun?))
+        begun
     }
 
     /// A connection in a namespace: the database shows it nothing of any other, and takes nothing for another from it.
@@ -274,21 +237,18 @@ impl Store {
         self.acquire_reaching(ns.map_or(Reach::Across, Reach::Within)).await
     }
 
-    /// Whoever had the connection before has left their reach in it.
     async fn acquire_reaching(&self, reach: Reach<'_>) -> Result<Pooled, StoreError> {
         let asked = Instant::now();
-        let acquired = self.pool.acquire().await;
-        measure_wait(asked, acquired.as_ref().err());
-        let mut conn = acquired?;
-        sqlx::raw_sql(AssertSqlSafe(reach.session())).execute(&mut *conn).await?;
-        Ok(conn)
+        let lent = self.lending.lend(reach).await;
+        measure_wait(asked, lent.as_ref().err());
+        lent
     }
 
     /// The connections of this process.
     pub fn pool_state(&self) -> PoolState {
         let open = self.pool.size() as usize;
         let most = self.pool.options().get_max_connections() as usize;
-        let idle = self.pool.num_idle();
+        let idle = self.pool.num_idle() + self.lending.ready();
         PoolState { used: open.saturating_sub(idle), idle: idle.min(open), most }
     }
 
@@ -315,7 +275,9 @@ impl Store {
 
     /// Tells other processes that a change was committed. A hint: losing it costs a poll interval.
     pub async fn hint(&self, topic: Topic) -> Result<(), StoreError> {
-        sqlx::query("select pg_notify($1, '')").bind(topic.channel()).execute(&self.pool).await?;
+        let mut conn = self.acquire_across().await?;
+        sqlx::query("select pg_notify($1, '')").bind(topic.channel()).execute(&mut *conn).await?;
+        conn.done();
         Ok(())
     }
 
@@ -324,6 +286,7 @@ impl Store {
         if let Some(conn) = beside {
             let _ = conn.close().await;
         }
+        self.lending.close();
         self.pool.close().await;
     }
 }

@@ -36,7 +36,8 @@ impl Reach<'_> {
         format!("set local remembrancer.namespace = '{}'", self.value())
     }
 
-    fn value(&self) -> &str {
+    /// What the setting is then.
+    pub(crate) fn value(&self) -> &str {
         match self {
             Self::Within(ns) => ns.as_str(),
             Self::Across => "*",

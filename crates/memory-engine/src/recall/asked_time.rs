@@ -105,7 +105,7 @@ impl Memory {
                 found.nearest.extend(search::following(&mut conn, ns, &by_dates, FOLLOWING_MAX).await?);
                 found.nearest.extend(by_dates);
             }
-            drop(conn);
+            conn.done();
             if let Some(embedded) = &asked.embedded {
                 found.nearest.extend(self.nearest(ns, (&then, resident), embedded, breadth, warnings).await?);
             }

@@ -78,7 +78,7 @@ impl Memory {
             neighbours: Vec::new(),
             hit,
         });
-        self.expand(&mut conn, ns, request, &[revision], &[]).await?.fill(&mut answer);
+        self.expand_text(&mut conn, ns, request, revision).await?.fill(&mut answer);
         Ok(answer)
     }
 
@@ -93,7 +93,7 @@ impl Memory {
         answer.results = self.events_as_results(&mut conn, ns, request, std::slice::from_ref(&id.0)).await?;
         let Some(found) = answer.results.first() else { return Ok(answer) };
         let revision = found.hit.revision_id;
-        self.expand(&mut conn, ns, request, &[revision], &[]).await?.fill(&mut answer);
+        self.expand_text(&mut conn, ns, request, revision).await?.fill(&mut answer);
         Ok(answer)
     }
 

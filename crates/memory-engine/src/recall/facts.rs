@@ -71,7 +71,7 @@ impl Memory {
         } else {
             Vec::new()
         };
-        drop(conn);
+        conn.done();
         let nearest = match &asked.embedded {
             // What it would warn of, the search of texts does.
             Some(embedded) => self.nearest(ns, (&scope, None), embedded, ARM_LIMIT, &mut Vec::new()).await?,
@@ -81,6 +81,7 @@ impl Memory {
         let found = Found { by_words, nearest };
         let mut conn = self.store.acquire(ns).await?;
         let scored = self.rank(&mut conn, ns, asked, found, &HashSet::new()).await?;
+        conn.done();
         let answering = scored.into_iter().filter(|scored| answers(scored, &met));
         Ok(answering
             .filter_map(|Scored { candidate, fused }| match candidate.owner {
@@ -127,9 +128,11 @@ impl Memory {
             }
         }
         if handles.is_empty() {
+            conn.done();
             return Ok((Vec::new(), links));
         }
         let stored = facts::of_observations(&mut conn, ns, &handles, RELATIONS_MAX).await?;
+        conn.done();
         let facts = stored.into_iter().map(|mut stored| {
             stored.thread = shown_thread(&stored.thread);
             shorten(&mut stored);

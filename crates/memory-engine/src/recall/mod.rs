@@ -212,11 +212,8 @@ impl Memory {
             .as_ref()
             .filter(|it| request.offset == 0 && it.observations > 0 && !request.filters.narrow());
         let named = asked.as_ref().map_or(&[][..], |asked| &asked.named);
-        let expanding = async {
-            let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
-            let mut conn = self.store.acquire(ns).await?;
-            self.expand(&mut conn, ns, request, &revisions, named).await
-        };
+        let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
+        let expanding = self.expand(ns, request, &revisions, named);
         let reading = self.read_page(ns, request, conn, &page, on_graph);
         let (PageRead { hits, mut around, of_question }, expansion) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;
@@ -271,6 +268,7 @@ impl Memory {
         let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
             let around = self.neighbours(&mut conn, ns, request, &hits).await?;
+            conn.done();
             Ok::<_, EngineError>((hits, around))
         };
         let (hits, around) = measures::stage("hydrate", hydrating).await?;

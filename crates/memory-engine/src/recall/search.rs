@@ -1,9 +1,13 @@
 //! The search itself: the arms bring in candidates, everything that is known of each is joined to one score.
 
 use std::collections::{HashMap, HashSet};
+use std::future::{self, Future};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
+use futures::future::Either;
 use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::late_interaction::max_similarities;
@@ -34,6 +38,9 @@ use crate::{EngineError, Memory, measures};
 const MANY_PASSAGES: usize = 300;
 /// The most passages that the mirror is asked for.
 const MIRRORED_MAX: usize = 2_000;
+
+/// A question with the model that it was embedded by, where a stage needs that; else why it could not be.
+type EmbeddedQuestion = Result<Option<(Arc<Embedded>, ActiveModel)>, String>;
 
 /// A question as the arms take it.
 pub(super) struct Asked {
@@ -117,16 +124,18 @@ impl Memory {
         Ok(measures::stage("resident", current).await?)
     }
 
-    /// Reads the question and looks for its words and names; at the same time has it embedded, and looks for what is
-    /// nearest to it. The connection is given back when the words are read: nothing is held while the model runs.
+    /// Reads the question and looks for its words and names; at the same time looks for what is nearest to it, as soon as it is
+    /// embedded. The connection is given back when the words are read: nothing is held while the model runs.
     async fn ask(
         &self,
         ns: &Namespace,
         mut conn: Pooled,
         scope: &Scope,
-        Searching { request, query, breadth, is_first, observations, resident }: Searching<'_>,
+        searching: Searching<'_>,
+        embedding: impl Future<Output = EmbeddedQuestion>,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
+        let Searching { request, query, breadth, is_first, observations, resident } = searching;
         let weights = &self.settings.weights;
         let in_memory = resident.as_deref();
         let words = async move {
@@ -138,10 +147,14 @@ impl Memory {
             };
             let named = if is_first { self.named(&mut conn, ns, request, query).await? } else { Vec::new() };
             let waiting = self.waiting(&mut conn, ns, request, question.newest).await?;
+            conn.done();
             Ok::<_, EngineError>((question, by_words, named, waiting))
         };
         let vectors = async {
-            let embedded = measures::stage("embed", self.embedded(query, warnings)).await;
+            let embedded = embedding.await.unwrap_or_else(|why| {
+                warn(warnings, &why);
+                None
+            });
             let nearest = match &embedded {
                 Some(embedded) => {
                     let nearest = self.nearest(ns, (scope, in_memory), embedded, breadth, warnings);
@@ -187,21 +200,17 @@ impl Memory {
         Ok(search::without_vector(conn, ns, &request.filters, model.model_id).await?)
     }
 
-    /// What the model makes of the question, where a stage needs that and it can.
-    async fn embedded(
-        &self,
-        query: &str,
-        warnings: &mut Vec<String>,
-    ) -> Option<(Arc<Embedded>, ActiveModel)> {
+    /// What the model makes of the question, where a stage needs that; an error says why it cannot.
+    async fn embedded(&self, query: &str) -> EmbeddedQuestion {
         let weights = &self.settings.weights;
         if weights.vector <= 0.0 && weights.late_interaction <= 0.0 {
-            return None;
+            return Ok(None);
         }
         let missed = |error| {
             measures::degraded("no_query_vector");
-            warn(warnings, &vector_warning(&error));
+            vector_warning(&error)
         };
-        self.model.embed_question(query).await.map_err(missed).ok()
+        self.model.embed_question(query).await.map(Some).map_err(missed)
     }
 
     /// The passages of the scope that are nearest to the question, in Postgres or among what the mirror names.
@@ -228,7 +237,7 @@ impl Memory {
             }
             let mut conn = self.store.acquire(ns).await?;
             let near = search::nearest(&mut conn, ns, scope, query, breadth, mirrored.as_deref()).await?;
-            drop(conn);
+            conn.done();
             // Where a few texts take up what the mirror was asked for, it is asked for more.
             let is_short =
                 mirrored.is_some_and(|named| named.len() >= limit) && near.len() < breadth.passages;
@@ -313,23 +322,30 @@ impl Memory {
         before: &[Ranked],
         warnings: &mut Vec<String>,
     ) -> Result<Tier, EngineError> {
+        let many = about_many(query);
+        let breadth = if many.is_some() { breadth.at_least(MANY_PASSAGES) } else { breadth };
+        let subject = many.as_ref().map_or(query, |many| &many.subject);
+        // The model begins with the question while the namespace is looked at.
+        let mut embedding = pin!(measures::stage("embed", self.embedded(subject)));
+        let embedding = match futures::poll!(&mut embedding) {
+            Poll::Ready(embedded) => Either::Left(future::ready(embedded)),
+            Poll::Pending => Either::Right(embedding),
+        };
         let mut conn = self.store.acquire(ns).await?;
         let counts = self.passage_counts(&mut conn, ns).await?;
         let scope = search::scope(&mut conn, ns, request.filters.clone(), counts.of_revisions).await?;
         let weights = &self.settings.weights;
         let is_first = before.is_empty();
         let resident = self.resident(&mut conn, ns, &scope).await?;
-        let many = about_many(query);
-        let breadth = if many.is_some() { breadth.at_least(MANY_PASSAGES) } else { breadth };
         let searching = Searching {
             request,
-            query: many.as_ref().map_or(query, |many| &many.subject),
+            query: subject,
             breadth,
             is_first,
             observations: counts.of_observations,
             resident,
         };
-        let (asked, mut found) = self.ask(ns, conn, &scope, searching, warnings).await?;
+        let (asked, mut found) = self.ask(ns, conn, &scope, searching, embedding, warnings).await?;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
         let now = Timestamp::now();
         let time = asked_time(request, query, now, weights);
@@ -361,10 +377,10 @@ impl Memory {
         };
         let chance = scored.first().and_then(|scored| scored.fused.chance);
         prefer(&mut scored, &fits);
-        let is_spread = many.is_some_and(|many| many.is_spread);
+        let is_spread = many.as_ref().is_some_and(|many| many.is_spread);
         let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), now, weights);
         if is_first && self.reranks() && weights.reranker > 0.0 {
-            drop(conn);
+            conn.done();
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
             conn = self.store.acquire(ns).await?;
         }

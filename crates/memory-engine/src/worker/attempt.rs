@@ -141,7 +141,7 @@ impl JobRunner {
         }
     }
 
-    fn within_lease(&self) -> Duration {
+    pub(super) fn within_lease(&self) -> Duration {
         let margin = Duration::from_secs(LEASE_MARGIN_SECONDS).min(self.settings.lease / 2);
         self.settings.lease.saturating_sub(margin)
     }

@@ -35,7 +35,7 @@ impl JobRunner {
     ) -> Result<(), JobError> {
         let mut conn = self.store.acquire(&job.namespace).await?;
         let source = events::source(&mut conn, &job.namespace, revision_id).await?.ok_or(JobError::Lost)?;
-        drop(conn);
+        conn.done();
         let sources = [source];
         let (extraction, rejected) = self.extract(job, &sources).await?;
         self.write(job, &sources, extraction, rejected, Then::Finish).await
@@ -59,7 +59,7 @@ impl JobRunner {
                 WINDOW_CONTEXT_TURNS,
             )
             .await?;
-            drop(conn);
+            conn.done();
             let unread = sources.iter().filter(|s| s.unread).count() as i64;
             let is_last = unread < WINDOW_TURNS;
             if unread == 0 {
@@ -180,7 +180,7 @@ fn job_error(error: &ExtractError) -> JobError {
     }
 }
 
-fn source_text(sources: &[Source]) -> SourceText {
+pub(super) fn source_text(sources: &[Source]) -> SourceText {
     let first = &sources[0].meta;
     SourceText {
         context: first.context,

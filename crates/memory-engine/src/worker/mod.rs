@@ -1,6 +1,7 @@
 //! The event worker: claims as many jobs as it may run, does them within their lease, and stops cleanly.
 
 mod attempt;
+mod batch;
 mod embed;
 mod extract;
 mod index_graph;
@@ -16,6 +17,7 @@ use memory_store::{Hints, Store, StoreError, Topic, feed, search};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::batch::Turns;
 pub use self::runner::JobRunner;
 use self::running_jobs::RunningJobs;
 use crate::Memory;
@@ -106,7 +108,8 @@ impl Worker {
                 let claimed = self.claim(&running, &mut scheduler).await;
                 if is_failing && claimed.is_ok() {
                     // Claims that were committed, but whose answers were lost.
-                    self.release_unheld(&running, claimed.as_deref().unwrap_or_default()).await;
+                    let claimed = claimed.as_ref().map(|claimed| claimed.concat()).unwrap_or_default();
+                    self.release_unheld(&running, &claimed).await;
                 }
                 if matches!(claimed, Err(StoreError::DiskFull(_))) {
                     self.recovery.note_full_disk();
@@ -114,12 +117,13 @@ impl Worker {
                 Self::log_claim_state_change(claimed.as_ref().err(), &mut is_failing);
                 let claimed = claimed.unwrap_or_default();
                 let has_more = !claimed.is_empty();
-                for job in claimed {
-                    running.start(&self.runner, job);
+                for jobs in claimed {
+                    running.start(&self.runner, jobs);
                 }
                 let ended = self.wait_for_work(&mut running, &mut hints, &mut due, has_more, &stop).await;
-                if let Some((job, took)) = ended {
-                    scheduler.ended(&job, took);
+                let (ended, each) = ended.unwrap_or_default();
+                for job in &ended {
+                    scheduler.ended(job, each);
                 }
             }
             self.drain(running).await;
@@ -148,24 +152,27 @@ impl Worker {
             due.leases = now + LEASES_INTERVAL;
             let asked = async {
                 let mut conn = self.store.acquire_across().await?;
-                jobs::lost_leases(&mut conn, &running.jobs()).await
+                let lost = jobs::lost_leases(&mut conn, &running.jobs()).await?;
+                conn.done();
+                Ok::<_, StoreError>(lost)
             };
             // If the database cannot be asked the jobs go on: without its lease a job writes nothing.
             running.drop_jobs(&asked.await.unwrap_or_default());
         }
     }
 
-    /// First short jobs, for the place that is kept free of long ones; then any, in the scheduler's order.
+    /// First short jobs, for the place that is kept free of long ones; then any, in the scheduler's order. With a short text come
+    /// others of its namespace, to be done together.
     async fn claim(
         &self,
         running: &RunningJobs,
         scheduler: &mut FairScheduler,
-    ) -> Result<Vec<LeasedJob>, StoreError> {
+    ) -> Result<Vec<Vec<LeasedJob>>, StoreError> {
         let settings = &self.settings;
         let room = running.room(settings.concurrency);
         let mut claimed = Vec::new();
         if room.all == 0 {
-            return Ok(claimed);
+            return Ok(Vec::new());
         }
         let mut conn = self.store.acquire_across().await?;
         if room.all > room.long {
@@ -182,7 +189,21 @@ impl Worker {
                 }
             }
         }
-        Ok(claimed)
+        let mut together = Vec::with_capacity(claimed.len());
+        for job in claimed {
+            let mut company = Vec::new();
+            if self.runner.may_have_company(&job) {
+                let more = jobs::claim_with(&mut conn, scheduler, settings.lease, &job, batch::JOBS_MAX - 1);
+                match more.await {
+                    Ok(more) => company = more,
+                    Err(error) => tracing::debug!(error = %chain(&error), "claimed one job only"),
+                }
+            }
+            company.insert(0, job);
+            together.push(company);
+        }
+        conn.done();
+        Ok(together)
     }
 
     /// Releases jobs that are claimed by this worker and not running here: the claim was committed and its answer lost, as
@@ -228,7 +249,7 @@ impl Worker {
         *is_failing = error.is_some();
     }
 
-    /// Waits for a job to end, a hint, the poll interval or `stop`; gives the job that ended and how long it took.
+    /// Waits for a job to end, a hint, the poll interval or `stop`; gives the jobs that ended together and how long each took.
     async fn wait_for_work(
         &self,
         running: &mut RunningJobs,
@@ -236,7 +257,7 @@ impl Worker {
         due: &mut Due,
         has_more: bool,
         stop: &CancellationToken,
-    ) -> Option<(LeasedJob, Duration)> {
+    ) -> Option<(Vec<LeasedJob>, Duration)> {
         if has_more && running.room(self.settings.concurrency).all > 0 {
             return None;
         }

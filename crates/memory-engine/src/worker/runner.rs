@@ -6,6 +6,7 @@ use futures::future::BoxFuture;
 use memory_core::ports::Extractor;
 use memory_store::{Store, jobs};
 
+use super::batch::Turns;
 use crate::EngineError;
 use crate::model::CurrentModel;
 use crate::recovery::Recovery;
@@ -20,6 +21,7 @@ pub struct JobRunner {
     pub(crate) extractor: Arc<dyn Extractor>,
     pub(crate) settings: Arc<EngineSettings>,
     pub(crate) statistics: Arc<Statistics>,
+    pub(crate) turns: Turns,
 }
 
 impl JobRunner {
@@ -44,7 +46,7 @@ impl JobRunner {
             loop {
                 let mut conn = self.store.acquire_across().await?;
                 let claimed = jobs::claim(&mut conn, self.settings.lease, 8).await?;
-                drop(conn);
+                conn.done();
                 if claimed.is_empty() {
                     return Ok(done);
                 }

@@ -16,8 +16,9 @@ pub(super) struct RunningJobs {
     held: HashMap<task::Id, Held>,
 }
 
+/// One job, or several that are done together.
 struct Held {
-    job: LeasedJob,
+    jobs: Vec<LeasedJob>,
     task: AbortHandle,
     since: Instant,
 }
@@ -40,18 +41,20 @@ impl Room {
 }
 
 impl RunningJobs {
-    pub(super) fn start(&mut self, runner: &Arc<JobRunner>, job: LeasedJob) {
-        let (runner, mine) = (Arc::clone(runner), job.clone());
-        let task = self.running.spawn(async move { runner.run(&mine).await });
-        self.held.insert(task.id(), Held { job, task, since: Instant::now() });
+    /// Several of them take one place.
+    pub(super) fn start(&mut self, runner: &Arc<JobRunner>, jobs: Vec<LeasedJob>) {
+        let (runner, mine) = (Arc::clone(runner), jobs.clone());
+        let task = self.running.spawn(async move { runner.run_all(mine).await });
+        self.held.insert(task.id(), Held { jobs, task, since: Instant::now() });
     }
 
     /// None beside a job that is to be done alone.
     pub(super) fn room(&self, concurrency: usize) -> Room {
-        if self.held.values().any(|held| held.job.is_suspect) {
+        if self.held.values().any(|held| held.jobs.iter().any(|job| job.is_suspect)) {
             return Room { all: 0, long: 0 };
         }
-        let long = self.held.values().filter(|held| held.job.priority.is_long()).count();
+        let is_long = |held: &&Held| held.jobs.iter().any(|job| job.priority.is_long());
+        let long = self.held.values().filter(is_long).count();
         Room::of(concurrency, self.held.len(), long)
     }
 
@@ -59,20 +62,26 @@ impl RunningJobs {
         self.held.is_empty()
     }
 
-    /// Waits for a job to end, and says how long it took; `None` when there is none.
-    pub(super) async fn next_ended(&mut self) -> Option<(LeasedJob, Duration)> {
+    /// Waits for jobs to end that were started together, and says how long each took; `None` when there are none.
+    pub(super) async fn next_ended(&mut self) -> Option<(Vec<LeasedJob>, Duration)> {
         let ended = self.running.join_next_with_id().await?;
         let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
-        self.held.remove(&id).map(|held| (held.job, held.since.elapsed()))
+        let Held { jobs, since, .. } = self.held.remove(&id)?;
+        let each = since.elapsed() / u32::try_from(jobs.len().max(1)).unwrap_or(1);
+        Some((jobs, each))
     }
 
     pub(super) fn jobs(&self) -> Vec<LeasedJob> {
-        self.held.values().map(|held| held.job.clone()).collect()
+        self.held.values().flat_map(|held| held.jobs.iter().cloned()).collect()
     }
 
-    /// Stops waiting for these jobs; what they write is rolled back.
+    /// Stops waiting for these jobs; what they write is rolled back. One of several goes on with the others, and writes nothing.
     pub(super) fn drop_jobs(&self, lost: &[JobId]) {
-        for Held { job, task, .. } in self.held.values().filter(|held| lost.contains(&held.job.job_id)) {
+        for Held { jobs, task, .. } in self.held.values() {
+            let [job] = &jobs[..] else { continue };
+            if !lost.contains(&job.job_id) {
+                continue;
+            }
             tracing::info!(job = %job.job_id, ns = %job.namespace, "the job's lease was lost; nothing is written");
             task.abort();
         }

@@ -120,6 +120,10 @@ impl Extractor for RulesExtractor {
         5
     }
 
+    fn is_quick(&self) -> bool {
+        true
+    }
+
     fn health(&self) -> ExtractorHealth {
         let detail = format!("{} version {}, reads English only", self.name(), self.version());
         ExtractorHealth { is_healthy: true, detail }

@@ -123,6 +123,44 @@ pub async fn claim_short(
     claim_of(conn, scheduler, lease, limit, false, &short).await
 }
 
+/// Leases up to `limit` further jobs like one that was claimed in its turn: of its namespace, kind and priority, and due for the
+/// first time, oldest first. They are counted with it.
+pub async fn claim_with(
+    conn: &mut Conn,
+    scheduler: &mut FairScheduler,
+    lease: Duration,
+    job: &LeasedJob,
+    limit: usize,
+) -> Result<Vec<LeasedJob>, StoreError> {
+    let rows = sqlx::query(
+        "update event_jobs j
+         set status = 'PROCESSING', lease_token = gen_random_uuid(), leased_until = now() + make_interval(secs => $4),
+             attempts = 1, worker_id = $5
+         from (select namespace, job_id from event_jobs
+               where status = 'PENDING' and lane = $2 and namespace = $1 and kind = $3 and run_at <= now() and attempts = 0
+               order by run_at, job_id
+               limit $6
+               for update skip locked) due
+         where j.namespace = due.namespace and j.job_id = due.job_id
+         returning j.namespace, j.job_id, j.kind, j.revision_id, j.conversation_id, j.thread_id, j.attempts, j.lease_token,
+             j.lane as own_lane, j.lane",
+    )
+    .bind(job.namespace.as_str())
+    .bind(job.priority.number())
+    .bind(job.target.kind().as_str())
+    .bind(lease.as_secs_f64())
+    .bind(scheduler.worker_id)
+    .bind(limit as i64)
+    .fetch_all(conn)
+    .await?;
+    let mut jobs = rows.iter().map(leased).collect::<Result<Vec<LeasedJob>, _>>()?;
+    jobs.sort_by_key(|job| job.job_id.0);
+    for more in &jobs {
+        scheduler.began(more, job.priority, false);
+    }
+    Ok(jobs)
+}
+
 async fn claim_of(
     conn: &mut Conn,
     scheduler: &mut FairScheduler,

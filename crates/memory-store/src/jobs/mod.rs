@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::graph::Thread;
 use crate::{Conn, StoreError, Tx};
 
-pub use claim::{FairScheduler, claim, claim_in_turn, claim_short, lost_leases, release_unheld};
+pub use claim::{FairScheduler, claim, claim_in_turn, claim_short, claim_with, lost_leases, release_unheld};
 pub use control::{
     Cancelled, JobFilter, JobGroup, JobRow, Retried, WorkerRow, cancel, groups, list, retry_all_failed,
     retry_failed, still_open, workers,
@@ -177,6 +177,25 @@ pub async fn finish(tx: &mut Tx, job: &LeasedJob) -> Result<(), StoreError> {
         .execute(&mut **tx)
         .await?,
     )
+}
+
+/// Ends several jobs of a namespace in the transaction that writes their results; gives those whose lease still held. For the
+/// others nothing may be written.
+pub async fn finish_all(tx: &mut Tx, ns: &Namespace, jobs: &[LeasedJob]) -> Result<Vec<JobId>, StoreError> {
+    let finished: Vec<i64> = sqlx::query_scalar(
+        "update event_jobs j
+         set status = 'DONE', finished_at = now(), lease_token = null, leased_until = null, last_error_code = null,
+             last_error_message = null, last_error_at = null
+         from unnest($2::bigint[], $3::uuid[]) h (job_id, lease_token)
+         where j.namespace = $1 and j.job_id = h.job_id and j.lease_token = h.lease_token and j.status = 'PROCESSING'
+         returning j.job_id",
+    )
+    .bind(ns.as_str())
+    .bind(jobs.iter().map(|job| job.job_id.0).collect::<Vec<_>>())
+    .bind(jobs.iter().map(|job| job.lease_token).collect::<Vec<_>>())
+    .fetch_all(&mut **tx)
+    .await?;
+    Ok(finished.into_iter().map(JobId).collect())
 }
 
 /// Renews the lease in the transaction that writes a part of the results.

@@ -118,16 +118,17 @@ impl From<Answer> for CallToolResult {
         if let (Some(warning), Some(fields)) = (&answer.warning, answer.structured.as_object_mut()) {
             fields.insert("warning".to_owned(), json!(warning.text));
         }
-        let mut result = Self::structured(answer.structured);
-        if let Some(text) = answer.text {
-            result.content = match answer.warning {
-                None => vec![ContentBlock::text(text)],
-                Some(warning) if warning.is_unwritten => {
-                    vec![ContentBlock::text(format!("{text}\n\n{}", warning.text))]
-                }
-                Some(warning) => vec![ContentBlock::text(text), ContentBlock::text(warning.text)],
-            };
-        }
+        let Some(text) = answer.text else { return Self::structured(answer.structured) };
+        // A large answer is written once.
+        let mut result = Self::structured(Value::Null);
+        result.structured_content = Some(answer.structured);
+        result.content = match answer.warning {
+            None => vec![ContentBlock::text(text)],
+            Some(warning) if warning.is_unwritten => {
+                vec![ContentBlock::text(format!("{text}\n\n{}", warning.text))]
+            }
+            Some(warning) => vec![ContentBlock::text(text), ContentBlock::text(warning.text)],
+        };
         result
     }
 }

@@ -9,6 +9,7 @@ use memory_core::chunk::TokenCounter;
 use memory_engine::recall::{Paging, Position, RecallRequest, Target};
 use memory_language::text::cut;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::known::{EntityOut, EventOut, FactOut, RelatedOut};
 use super::output::{Output, ResultOut, TurnOut};
@@ -144,13 +145,35 @@ impl Counts {
     }
 }
 
-/// Makes the answer fit. Results are left out only where the bound was asked for; of a default answer they are shortened.
-pub(super) fn fit(output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
-    let whole = json(&output);
-    if whole.len() <= bound * LONG_TOKEN_BYTES && count(&whole) <= bound {
-        output
+/// An answer as it is sent, written once.
+pub(super) struct Written {
+    pub(super) structured: Value,
+    pub(super) text: String,
+}
+
+impl Written {
+    /// These are always JSON.
+    pub(super) fn new(output: &Output) -> Option<Self> {
+        let structured = serde_json::to_value(output).ok()?;
+        Some(Self { text: structured.to_string(), structured })
+    }
+}
+
+/// Makes the answer fit, and gives it written where that was done to see whether it does. Results are left out only where the
+/// bound was asked for; of a default answer they are shortened.
+pub(super) fn fit(
+    output: Output,
+    bound: usize,
+    is_asked: bool,
+    paging: &Paging,
+) -> (Output, Option<Written>) {
+    let written = Written::new(&output);
+    let fits =
+        |Written { text, .. }: &Written| text.len() <= bound * LONG_TOKEN_BYTES && count(text) <= bound;
+    if written.as_ref().is_some_and(fits) {
+        (output, written)
     } else {
-        fitted(output, bound, is_asked, paging)
+        (fitted(output, bound, is_asked, paging), None)
     }
 }
 

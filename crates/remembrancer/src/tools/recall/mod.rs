@@ -11,6 +11,7 @@ use memory_language::asked_for::asks_for_order;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::fit::Written;
 use self::output::{Output, ResultOut, output};
 use super::{Answer, Call, Declared, Refusal, Registered, answer, arguments, register};
 
@@ -67,16 +68,17 @@ struct Input {
     order: Option<String>,
 }
 
-/// The answer as it is sent: within the bound that was asked for, or that a default answer has.
-fn shown(request: &RecallRequest, mut recall: Recall) -> Output {
+/// The answer as it is sent: within the bound that was asked for, or that a default answer has. Already written where its tokens
+/// had to be counted.
+fn shown(request: &RecallRequest, mut recall: Recall) -> (Output, Option<Written>) {
     let paging = std::mem::take(&mut recall.paging);
     let mut output = output(recall);
     fit::show_events(&mut output, request);
     let is_in_order = matches!(&request.target, Target::Query(query) if asks_for_order(query));
     output.ordered_by = is_in_order.then_some("date");
-    let mut output = match fit::bound(request) {
+    let (mut output, mut written) = match fit::bound(request) {
         Some(bound) => fit::fit(output, bound, request.max_tokens.is_some(), &paging),
-        None => output,
+        None => (output, None),
     };
     // What is shown was chosen by its score, and so is what the next page shows.
     if is_in_order {
@@ -84,8 +86,9 @@ fn shown(request: &RecallRequest, mut recall: Recall) -> Output {
             let place = |result: &ResultOut| (result.conversation_id.clone(), result.turn_index);
             a.when.cmp(&b.when).then_with(|| place(a).cmp(&place(b)))
         });
+        written = None;
     }
-    output
+    (output, written)
 }
 
 /// The size of an answer as a client gets it.
@@ -99,8 +102,12 @@ pub struct AnswerSize {
 
 /// How large the answer that a client gets of a recall is.
 pub fn answer_size(request: &RecallRequest, recall: Recall) -> serde_json::Result<AnswerSize> {
-    let output = shown(request, recall);
-    let tokens = count_tokens(&serde_json::to_value(&output)?.to_string());
+    let (output, written) = shown(request, recall);
+    let text = match written {
+        Some(written) => written.text,
+        None => serde_json::to_value(&output)?.to_string(),
+    };
+    let tokens = count_tokens(&text);
     Ok(AnswerSize { tokens, results: output.results.len() })
 }
 
@@ -150,5 +157,8 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
         state: input.state,
     })?;
     let recall = call.memory.recall(&call.namespace, &request).await?;
-    answer(&shown(&request, recall))
+    match shown(&request, recall) {
+        (_, Some(Written { structured, text })) => Ok(Answer { structured, text: Some(text), warning: None }),
+        (output, None) => answer(&output),
+    }
 }
