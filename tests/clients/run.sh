@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Real MCP clients against the real server, and its graph against the reference server's: tests/clients/run.sh BINARY
+# Real MCP clients against the real server, its graph against the reference server's, and the manifests for hosts: tests/clients/run.sh BINARY
 # They are installed once, at pinned versions, in CLIENTS_CACHE (default: .cache/clients of the repository).
 # With a browser, their OAuth clients too. Chromium has to be there (package chromium).
 # One line a client, transport and protocol era, or a group of graph calls; anything that does not work ends the run.
@@ -18,6 +18,11 @@ for generation in 1 2; do
     --target "$cache/python$generation" --requirement "$list"
 done
 install "$cache/node" "$here/package-lock.json" install_node
+
+list=$here/requirements-manifests.txt
+install "$cache/manifests" "$list" \
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+  --target "$cache/manifests" --requirement "$list"
 
 start_server
 
@@ -40,6 +45,13 @@ for target in "$url" "$binary stdio"; do
   grep -q '"name": "recall"' "$data/tools" || { echo "the inspector sees no tools" >&2; exit 1; }
   echo "ok inspector-$version $([ "$target" = "$url" ] && echo http || echo stdio) --strict" | tee -a "$report"
 done
+# The manifests for hosts, by what publishes their schemas. scripts/check-host-manifests asks hosts themselves.
+agents=$here/../../packaging/agents
+PYTHONPATH=$cache/manifests PYTHONDONTWRITEBYTECODE=1 python3 "$here/manifests.py" "$agents" | tee -a "$report"
+mcpb=$cache/node/node_modules/@anthropic-ai/mcpb
+version=$(sed -n 's/^  "version": "\(.*\)",$/\1/p' "$mcpb/package.json")
+node "$mcpb/dist/cli/cli.js" validate "$agents/mcpb/manifest.json" >"$data/said" 2>&1 || { cat "$data/said" >&2; exit 1; }
+echo "ok mcpb-$version manifest.json" | tee -a "$report"
 # OAuth, with a browser; last, since it makes a key, which closes loopback to those without one.
 node "$cache/node/oauth.mjs" "$binary" "$cache/python1" "$cache/python2" | tee -a "$report"
 echo "$(grep -c '^ok ' "$report") passed, 0 failed"

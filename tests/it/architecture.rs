@@ -40,6 +40,7 @@ fn crates_depend_only_downwards() {
         ("memory-agents", ""),
         ("memory-core", "memory-language"),
         ("memory-dashboard", "memory-core memory-engine memory-language"),
+        ("memory-documents", ""),
         ("memory-engine", "memory-core memory-language memory-network memory-store"),
         ("memory-extraction", "memory-core memory-language memory-network"),
         ("memory-inference", "memory-core"),
@@ -49,9 +50,8 @@ fn crates_depend_only_downwards() {
         ("memory-telemetry", "memory-engine"),
         (
             "remembrancer",
-            "memory-agents memory-core memory-dashboard memory-engine memory-extraction memory-inference memory-language \
-             memory-network memory-store \
-             memory-telemetry",
+            "memory-agents memory-core memory-dashboard memory-documents memory-engine memory-extraction memory-inference \
+             memory-language memory-network memory-store memory-telemetry",
         ),
         // Tools stand above the product, and none of it depends on them.
         ("measuring", "memory-core memory-language"),

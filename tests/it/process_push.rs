@@ -208,6 +208,33 @@ async fn an_operator_adds_tests_looks_at_and_removes_a_webhook_by_commands() {
 }
 
 #[tokio::test]
+async fn messages_that_were_given_up_are_in_status_and_doctor_until_they_are_sent() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    server.settled().await;
+    let receiver = Receiver::new(&[Answer::Status(410)]).await;
+    let types = ["--types", "text.remembered", "--allow-private"];
+    let made = webhooks(&data_dir, &[&["add", &receiver.url][..], &types].concat()).await;
+    let id = made["id"].as_str().expect("an id");
+    let told = async || {
+        let (status, _) = server.call("status", json!({})).await;
+        status.to_string().contains(&format!("could not be sent to the webhook {id}"))
+    };
+    let examined = async || data_dir.run(&["doctor", "--json"]).await.stdout;
+    assert!(!told().await && !examined().await.contains(id));
+    server.ask("remember", json!({"content": "The spare key is in the blue box."})).await;
+    eventually("it is a problem", PATIENCE, async || told().await).await;
+    let report = examined().await;
+    let advice = format!("--namespace default webhooks resend {id}");
+    assert!(report.contains("\"webhooks\"") && report.contains(&advice), "{report}");
+    let elsewhere = data_dir.run(&["--namespace", "other", "status", "--json"]).await.stdout;
+    assert!(!elsewhere.contains(id), "another namespace is told of it: {elsewhere}");
+    assert_eq!(webhooks(&data_dir, &["resend", id]).await["deliveries"], 1);
+    eventually("it is no problem any more", PATIENCE, async || !told().await).await;
+    assert!(!examined().await.contains(id));
+}
+
+#[tokio::test]
 async fn a_message_whose_sender_is_killed_is_sent_by_the_next_process_with_the_same_id() {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;

@@ -6,10 +6,12 @@ pub mod fence;
 pub mod history;
 pub mod hook;
 pub mod install;
+pub mod markdown;
 pub mod project;
 pub mod redaction;
 pub mod transcript;
 
 mod bounded_lines;
+mod values;
 
 pub use transcript::{Role, Turn};

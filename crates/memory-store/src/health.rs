@@ -9,6 +9,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::migrations::MIGRATOR;
 use crate::row_security::{self, RowSecurity};
+use crate::webhooks::{self, DeadLetters};
 use crate::{Store, StoreError, connecting};
 
 /// How long until a database that was away is tried again.
@@ -73,6 +74,8 @@ pub struct Examined {
     pub bytes: i64,
     /// Of a process with this address; unknown while migrations are missing.
     pub row_security: Option<RowSecurity>,
+    /// What webhooks could not be sent, as far as the address may see it.
+    pub dead_letters: Vec<DeadLetters>,
 }
 
 /// How long each question may take.
@@ -98,6 +101,7 @@ pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
             let mut applied: Vec<i64> = Vec::new();
             let mut model = None;
             let mut row_security = None;
+            let mut dead_letters = Vec::new();
             if row.try_get("is_ours")? {
                 let known =
                     sqlx::query_scalar("select version from _sqlx_migrations where success limit 10000");
@@ -107,6 +111,7 @@ pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
                 let name = sqlx::query_scalar("select name from embedding_model where is_active");
                 model = name.fetch_optional(&mut conn).await?;
                 row_security = Some(row_security::of_process(&mut conn).await?);
+                dead_letters = webhooks::dead_letters(&mut conn, None).await?;
             }
             let postgres: String = row.try_get("postgres")?;
             Ok::<_, StoreError>(Examined {
@@ -118,6 +123,7 @@ pub fn examine(url: &str) -> BoxFuture<'_, Result<Examined, StoreError>> {
                 model,
                 bytes: row.try_get("bytes")?,
                 row_security,
+                dead_letters,
             })
         };
         match timeout(EXAMINED_WITHIN, looking).await {

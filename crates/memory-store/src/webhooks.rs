@@ -158,6 +158,56 @@ pub async fn list(conn: &mut Conn, ns: &Namespace) -> Result<Vec<WebhookRow>, St
         .collect()
 }
 
+/// What was given up of what a webhook was to be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetters {
+    pub namespace: String,
+    pub webhook_id: String,
+    /// At most [`DEAD_MAX`] are counted.
+    pub count: i64,
+    /// When the first of them was given up, and how the last attempt of the last one ended.
+    pub since: Timestamp,
+    pub error: Option<String>,
+}
+
+/// So many dead messages of a webhook are counted; it may have more.
+pub const DEAD_MAX: i64 = 1_000;
+
+/// Webhooks with dead messages, of a namespace or of all that the connection sees; at most twenty.
+pub async fn dead_letters<'c>(
+    conn: impl sqlx::PgExecutor<'c>,
+    ns: Option<&Namespace>,
+) -> Result<Vec<DeadLetters>, StoreError> {
+    let rows = sqlx::query(
+        "select w.namespace, w.webhook_id, d.count, d.since, d.error
+         from webhook w
+         cross join lateral (
+             select count(*) as count, min(ended_at) as since, (array_agg(error order by ended_at desc))[1] as error
+             from (select ended_at, coalesce(error, 'HTTP ' || status) as error from webhook_delivery d
+                   where d.namespace = w.namespace and d.webhook_id = w.webhook_id and d.state = 'dead'
+                   limit $2) dead
+         ) d
+         where ($1::text is null or w.namespace = $1) and d.count > 0
+         order by d.since
+         limit 20",
+    )
+    .bind(ns.map(Namespace::as_str))
+    .bind(DEAD_MAX)
+    .fetch_all(conn)
+    .await?;
+    rows.iter()
+        .map(|row| {
+            Ok(DeadLetters {
+                namespace: row.try_get("namespace")?,
+                webhook_id: row.try_get("webhook_id")?,
+                count: row.try_get("count")?,
+                since: row.try_get::<SqlTimestamp, _>("since")?.to_jiff(),
+                error: row.try_get("error")?,
+            })
+        })
+        .collect()
+}
+
 /// Where a webhook is; `None` where there is no such one in the namespace.
 pub async fn target(conn: &mut Conn, ns: &Namespace, webhook_id: &str) -> Result<Option<Target>, StoreError> {
     let row = sqlx::query(

@@ -24,6 +24,7 @@ use crate::commands::keys::KeysArgs;
 use crate::commands::migrate::MigrateArgs;
 use crate::commands::mirror::{ReconcileArgs, ReindexArgs};
 use crate::commands::password::PasswordArgs;
+use crate::commands::read_document::ReadDocumentArgs;
 use crate::commands::reembed::ReembedArgs;
 use crate::commands::reextract::ReextractArgs;
 use crate::commands::restore::RestoreArgs;
@@ -135,6 +136,9 @@ pub(crate) enum Command {
     /// Hold the database and the model for other processes of the data folder
     #[command(hide = true)]
     Instance,
+    /// Read a PDF or a page of HTML from standard input, with limits on time and memory
+    #[command(hide = true)]
+    ReadDocument(ReadDocumentArgs),
 }
 
 /// The command line as it was typed. What it cannot mean, and what help prints, ends the process.

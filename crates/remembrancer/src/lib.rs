@@ -40,6 +40,9 @@ pub fn main() -> ExitCode {
     if let Command::Hook(args) = cli.command {
         return commands::hook::run(started, cli.settings, args);
     }
+    if let Command::ReadDocument(args) = &cli.command {
+        return commands::read_document::run(args).unwrap_or(ExitCode::FAILURE);
+    }
     if let Err(reason) = logs::init(default_filter(&cli.command)) {
         eprintln!("remembrancer: {reason}");
         return ExitCode::FAILURE;
@@ -115,6 +118,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         match cli.command {
             Command::Setup(_)
             | Command::Hook(_)
+            | Command::ReadDocument(_)
             | Command::Install(_)
             | Command::Uninstall(_)
             | Command::Completions(_)

@@ -15,6 +15,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::transcript::Host;
+use crate::values::{string, tags, text_date};
 
 /// A format that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,14 +150,6 @@ pub fn read(format: Format, path: &Path, name: &str, take: Take<'_>) -> io::Resu
 /// What an element came to: its texts, or why it cannot be read.
 type Read = Result<Vec<Text>, String>;
 
-fn string(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
-}
-
 /// A time: RFC 3339, or seconds or milliseconds since 1970; what is none is left out.
 fn date(value: &Value) -> Option<String> {
     let seconds = match value {
@@ -169,32 +162,6 @@ fn date(value: &Value) -> Option<String> {
     };
     let millis = if seconds.abs() > 1e11 { seconds } else { seconds * 1_000.0 };
     jiff::Timestamp::from_millisecond(millis as i64).ok().map(|at| at.to_string())
-}
-
-fn text_date(text: &str) -> Option<String> {
-    let text = text.trim();
-    if let Ok(at) = text.parse::<jiff::Timestamp>() {
-        return Some(at.to_string());
-    }
-    if text.parse::<jiff::civil::Date>().is_ok() && text.len() == 10 {
-        return Some(text.to_owned());
-    }
-    // Without an offset it is UTC, as the exporters write it.
-    let at: jiff::civil::DateTime = text.parse().ok()?;
-    Some(at.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().to_string())
-}
-
-fn tags(value: &Value) -> Vec<String> {
-    match value {
-        Value::Array(tags) => tags.iter().filter_map(string).take(50).collect(),
-        Value::String(tags) => tags
-            .split(',')
-            .map(|tag| tag.trim().trim_start_matches('#').to_owned())
-            .filter(|tag| !tag.is_empty())
-            .take(50)
-            .collect(),
-        _ => Vec::new(),
-    }
 }
 
 #[cfg(test)]

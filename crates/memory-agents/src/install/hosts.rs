@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use super::{Part, ServerForm, Target};
+use super::{HookForm, Hooks, Part, ServerForm, Target};
 
 /// The events of hooks, as the host and as we call them.
 const CLAUDE_CODE_HOOKS: [(&str, &str); 5] = [
@@ -19,6 +19,27 @@ const CODEX_HOOKS: [(&str, &str); 4] = [
     ("PreCompact", "pre-compact"),
     ("Stop", "stop"),
 ];
+/// Of Cursor there is none for a prompt that could add something to it.
+const CURSOR_HOOKS: [(&str, &str); 4] = [
+    ("sessionStart", "session-start"),
+    ("preCompact", "pre-compact"),
+    ("stop", "stop"),
+    ("sessionEnd", "session-end"),
+];
+const GEMINI_HOOKS: [(&str, &str); 5] = [
+    ("SessionStart", "session-start"),
+    ("BeforeAgent", "prompt"),
+    ("PreCompress", "pre-compact"),
+    ("AfterAgent", "stop"),
+    ("SessionEnd", "session-end"),
+];
+const OF_CLAUDE_CODE: Hooks =
+    Hooks { events: &CLAUDE_CODE_HOOKS, host: "claude-code", form: HookForm::Groups { timeout: 5 } };
+const OF_CODEX: Hooks = Hooks { events: &CODEX_HOOKS, host: "codex", form: HookForm::Groups { timeout: 5 } };
+const OF_CURSOR: Hooks = Hooks { events: &CURSOR_HOOKS, host: "cursor", form: HookForm::Commands };
+/// It counts in milliseconds.
+const OF_GEMINI: Hooks =
+    Hooks { events: &GEMINI_HOOKS, host: "gemini", form: HookForm::Groups { timeout: 5_000 } };
 const MCP_SERVERS: &str = "mcpServers";
 
 /// A host that can be told of us.
@@ -88,7 +109,7 @@ impl App {
                 let servers = at.claude.clone().unwrap_or_else(|| at.home.clone()).join(".claude.json");
                 vec![
                     target(servers, Part::Server(MCP_SERVERS, ServerForm::Typed)),
-                    target(folder.join("settings.json"), Part::Hooks(&CLAUDE_CODE_HOOKS, "claude-code")),
+                    target(folder.join("settings.json"), Part::Hooks(OF_CLAUDE_CODE)),
                 ]
             }
             Self::ClaudeDesktop => {
@@ -99,9 +120,7 @@ impl App {
                 let folder = at.codex.clone().unwrap_or_else(|| at.home.join(".codex"));
                 codex(&folder)
             }
-            Self::Cursor => {
-                vec![target(at.home.join(".cursor/mcp.json"), Part::Server(MCP_SERVERS, ServerForm::Plain))]
-            }
+            Self::Cursor => cursor(&at.home.join(".cursor")),
             Self::VsCode => {
                 let file = application(at, "Code").join("User/mcp.json");
                 vec![target(file, Part::Server("servers", ServerForm::Typed))]
@@ -111,8 +130,7 @@ impl App {
                 vec![target(opencode(&config.join("opencode")), Part::Server("mcp", ServerForm::Local))]
             }
             Self::Gemini => {
-                let file = at.home.join(".gemini/settings.json");
-                vec![target(file, Part::Server(MCP_SERVERS, ServerForm::Plain))]
+                vec![target(at.home.join(".gemini/settings.json"), GEMINI)]
             }
         }
     }
@@ -125,25 +143,36 @@ impl App {
             Self::ClaudeCode => {
                 let mut targets = server(".mcp.json", MCP_SERVERS, ServerForm::Typed);
                 let path = project.join(".claude/settings.json");
-                targets.push(Target { path, part: Part::Hooks(&CLAUDE_CODE_HOOKS, "claude-code") });
+                targets.push(Target { path, part: Part::Hooks(OF_CLAUDE_CODE) });
                 targets
             }
             Self::Codex => codex(&project.join(".codex")),
-            Self::Cursor => server(".cursor/mcp.json", MCP_SERVERS, ServerForm::Plain),
+            Self::Cursor => cursor(&project.join(".cursor")),
             Self::VsCode => server(".vscode/mcp.json", "servers", ServerForm::Typed),
             Self::OpenCode => {
                 let part = Part::Server("mcp", ServerForm::Local);
                 vec![Target { path: opencode(project), part }]
             }
-            Self::Gemini => server(".gemini/settings.json", MCP_SERVERS, ServerForm::Plain),
+            Self::Gemini => {
+                vec![Target { path: project.join(".gemini/settings.json"), part: GEMINI }]
+            }
         })
     }
+}
+
+const GEMINI: Part = Part::ServerAndHooks(MCP_SERVERS, ServerForm::Plain, OF_GEMINI);
+
+fn cursor(folder: &Path) -> Vec<Target> {
+    vec![
+        Target { path: folder.join("mcp.json"), part: Part::Server(MCP_SERVERS, ServerForm::Plain) },
+        Target { path: folder.join("hooks.json"), part: Part::Hooks(OF_CURSOR) },
+    ]
 }
 
 fn codex(folder: &Path) -> Vec<Target> {
     vec![
         Target { path: folder.join("config.toml"), part: Part::TomlServer("mcp_servers") },
-        Target { path: folder.join("hooks.json"), part: Part::Hooks(&CODEX_HOOKS, "codex") },
+        Target { path: folder.join("hooks.json"), part: Part::Hooks(OF_CODEX) },
     ]
 }
 

@@ -2,11 +2,12 @@
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp, CstRootNode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{NAME, Unreadable, is_our_hook};
+use super::{HookForm, NAME, Unreadable, is_our_hook};
 
 const HOOKS: &str = "hooks";
+const VERSION: &str = "version";
 
 fn parsed(text: &str) -> Result<(CstRootNode, CstObject), Unreadable> {
     let text = if text.trim().is_empty() { "{}\n" } else { text };
@@ -79,36 +80,47 @@ pub(super) fn without_server(text: &str, key: &str) -> Result<String, Unreadable
     Ok(text.to_owned())
 }
 
-pub(super) fn with_hooks(text: &str, hooks: &[(&str, String)]) -> Result<String, Unreadable> {
+pub(super) fn with_hooks(
+    text: &str,
+    hooks: &[(&str, String)],
+    form_of: HookForm,
+) -> Result<String, Unreadable> {
     let (root, object) = parsed(text)?;
+    if form_of == HookForm::Commands && object.get(VERSION).is_none() {
+        object.insert(0, VERSION, CstInputValue::Number("1".to_owned()));
+    }
     let all = object.object_value_or_create(HOOKS).ok_or_else(form(HOOKS))?;
     for (event, command) in hooks {
-        let groups = all.array_value_or_create(event).ok_or_else(form(event))?;
-        let ours = our_commands(&groups);
+        let entries = all.array_value_or_create(event).ok_or_else(form(event))?;
+        let ours = our_commands(&entries);
         if let [only] = &ours[..]
             && only == command
         {
             continue;
         }
-        remove_ours(&groups);
-        let hook = serde_json::json!({ "type": "command", "command": command, "timeout": 5 });
-        groups.append(input(&serde_json::json!({ "hooks": [hook] })));
+        remove_ours(&entries);
+        entries.append(input(&match form_of {
+            HookForm::Groups { timeout } => {
+                json!({ "hooks": [{ "type": "command", "command": command, "timeout": timeout }] })
+            }
+            HookForm::Commands => json!({ "command": command }),
+        }));
     }
     Ok(root.to_string())
 }
 
-pub(super) fn without_hooks(text: &str) -> Result<String, Unreadable> {
+pub(super) fn without_hooks(text: &str, form: HookForm) -> Result<String, Unreadable> {
     let (root, object) = parsed(text)?;
     let Some(all) = object.object_value(HOOKS) else { return Ok(text.to_owned()) };
     let mut is_changed = false;
     for property in all.properties() {
-        let Some(groups) = property.array_value() else { continue };
-        if our_commands(&groups).is_empty() {
+        let Some(entries) = property.array_value() else { continue };
+        if our_commands(&entries).is_empty() {
             continue;
         }
         is_changed = true;
-        remove_ours(&groups);
-        if groups.elements().is_empty() {
+        remove_ours(&entries);
+        if entries.elements().is_empty() {
             property.remove();
         }
     }
@@ -119,36 +131,56 @@ pub(super) fn without_hooks(text: &str) -> Result<String, Unreadable> {
         && let Some(property) = object.get(HOOKS)
     {
         property.remove();
+        // Nothing else is in a file of hooks.
+        if let Some(version) = object.get(VERSION).filter(|_| form == HookForm::Commands)
+            && object.properties().len() == 1
+        {
+            version.remove();
+        }
     }
     Ok(root.to_string())
 }
 
-/// Each hook of each group, with its group and its command.
-fn hooks_of(groups: &CstArray) -> Vec<(CstObject, CstObject, String)> {
+/// A hook in a file: in a group, or by itself.
+struct FoundHook {
+    group: Option<CstObject>,
+    hook: CstObject,
+    command: String,
+}
+
+fn hooks_of(entries: &CstArray) -> Vec<FoundHook> {
     let mut found = Vec::new();
-    for group in groups.elements().into_iter().filter_map(|group| group.as_object()) {
-        for hook in group.array_value(HOOKS).map(|hooks| hooks.elements()).unwrap_or_default() {
-            let Some(hook) = hook.as_object() else { continue };
+    for entry in entries.elements().into_iter().filter_map(|entry| entry.as_object()) {
+        let of = |group: Option<&CstObject>, hook: CstObject| {
             let command = hook.get("command").and_then(|command| command.value());
-            let command = command.and_then(|value| value.as_string_lit()?.decoded_value().ok());
-            found.extend(command.map(|command| (group.clone(), hook, command)));
+            let command = command.and_then(|value| value.as_string_lit()?.decoded_value().ok())?;
+            Some(FoundHook { group: group.cloned(), hook, command })
+        };
+        match entry.array_value(HOOKS) {
+            Some(hooks) => {
+                let hooks = hooks.elements().into_iter().filter_map(|hook| hook.as_object());
+                found.extend(hooks.filter_map(|hook| of(Some(&entry), hook)));
+            }
+            None => found.extend(of(None, entry)),
         }
     }
     found
 }
 
-fn our_commands(groups: &CstArray) -> Vec<String> {
-    let commands = hooks_of(groups).into_iter().map(|(_, _, command)| command);
+fn our_commands(entries: &CstArray) -> Vec<String> {
+    let commands = hooks_of(entries).into_iter().map(|found| found.command);
     commands.filter(|command| is_our_hook(command)).collect()
 }
 
-fn remove_ours(groups: &CstArray) {
-    for (group, hook, command) in hooks_of(groups) {
+fn remove_ours(entries: &CstArray) {
+    for FoundHook { group, hook, command } in hooks_of(entries) {
         if !is_our_hook(&command) {
             continue;
         }
         hook.remove();
-        if group.array_value(HOOKS).is_some_and(|hooks| hooks.elements().is_empty()) {
+        if let Some(group) = group
+            && group.array_value(HOOKS).is_some_and(|hooks| hooks.elements().is_empty())
+        {
             group.remove();
         }
     }

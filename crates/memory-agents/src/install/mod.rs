@@ -54,10 +54,38 @@ fn is_our_hook(command: &str) -> bool {
 pub enum Part {
     /// Our server under this key, in this form.
     Server(&'static str, ServerForm),
-    /// Our hooks, as Claude Code and Codex have them.
-    Hooks(&'static [(&'static str, &'static str)], &'static str),
+    /// Our hooks.
+    Hooks(Hooks),
+    /// Both in one file.
+    ServerAndHooks(&'static str, ServerForm, Hooks),
     /// Our server in a file of TOML.
     TomlServer(&'static str),
+}
+
+/// The hooks of a host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hooks {
+    /// Its events, and what we call them.
+    pub events: &'static [(&'static str, &'static str)],
+    /// What `--host` says.
+    pub host: &'static str,
+    pub form: HookForm,
+}
+
+/// How a host writes the hooks of an event down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HookForm {
+    /// `[{"hooks": [{"type": "command", "command": …, "timeout": …}]}]`, the timeout in the host's unit
+    Groups { timeout: u32 },
+    /// `[{"command": …}]` in a file that says `"version": 1`
+    Commands,
+}
+
+impl Hooks {
+    fn installed(&self, text: &str, program: &Program) -> Result<String, Unreadable> {
+        let hooks = self.events.iter().map(|(name, event)| (*name, program.hook(event, self.host)));
+        json::with_hooks(text, &hooks.collect::<Vec<_>>(), self.form)
+    }
 }
 
 /// How a host writes a server down.
@@ -108,9 +136,9 @@ impl Part {
     pub fn installed(self, text: &str, program: &Program) -> Result<String, Unreadable> {
         match self {
             Self::Server(key, form) => json::with_server(text, key, &form.value(program)),
-            Self::Hooks(events, host) => {
-                let hooks = events.iter().map(|(name, event)| (*name, program.hook(event, host)));
-                json::with_hooks(text, &hooks.collect::<Vec<_>>())
+            Self::Hooks(hooks) => hooks.installed(text, program),
+            Self::ServerAndHooks(key, form, hooks) => {
+                hooks.installed(&Self::Server(key, form).installed(text, program)?, program)
             }
             Self::TomlServer(key) => toml::with_server(text, key, program),
         }
@@ -120,8 +148,20 @@ impl Part {
     pub fn removed(self, text: &str) -> Result<String, Unreadable> {
         match self {
             Self::Server(key, _) => json::without_server(text, key),
-            Self::Hooks(..) => json::without_hooks(text),
+            Self::Hooks(hooks) => json::without_hooks(text, hooks.form),
+            Self::ServerAndHooks(key, _, hooks) => {
+                json::without_hooks(&json::without_server(text, key)?, hooks.form)
+            }
             Self::TomlServer(key) => toml::without_server(text, key),
+        }
+    }
+
+    /// The same without hooks; `None` where nothing else is in it.
+    pub fn without_hooks(self) -> Option<Self> {
+        match self {
+            Self::Hooks(_) => None,
+            Self::ServerAndHooks(key, form, _) => Some(Self::Server(key, form)),
+            part => Some(part),
         }
     }
 

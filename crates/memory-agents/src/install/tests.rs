@@ -29,6 +29,23 @@ const OPENCODE: &str =
     "{\n  \"$schema\": \"https://opencode.ai/config.json\",\n  // a comment\n  \"theme\": \"system\"\n}\n";
 const CODEX: &str = "# my settings\nmodel = \"gpt-5\" # the large one\n\n[mcp_servers.docs]\ncommand = \"npx\"\nargs = [\"-y\", \"docs\"]\n\n[projects.\"/home/ann/atlas\"]\ntrust_level = \"trusted\"\n";
 
+const CURSOR_HOOKS: &str = "{\n  \"version\": 1,\n  \"hooks\": {\n    \"stop\": [\n      { \"command\": \"./say-done.sh\" }\n    ],\n    \"afterFileEdit\": [\n      { \"command\": \"hooks/format.sh\", \"timeout\": 30 }\n    ]\n  }\n}\n";
+const GEMINI: &str = r#"{
+  "security": { "auth": { "selectedType": "oauth-personal" } },
+  "mcpServers": {
+    "github": { "httpUrl": "https://example.org/mcp" }
+  },
+  "hooks": {
+    "BeforeTool": [
+      { "matcher": "write_file", "hooks": [{ "name": "lint", "type": "command", "command": "./lint.sh", "timeout": 5000 }] }
+    ],
+    "AfterAgent": [
+      { "hooks": [{ "type": "command", "command": "say done" }] }
+    ]
+  }
+}
+"#;
+
 fn program() -> Program {
     Program { path: "/opt/my tools/remembrancer".to_owned(), settings: Vec::new() }
 }
@@ -49,6 +66,8 @@ fn all() -> Vec<(Part, &'static str)> {
             let texts: &[&str] = match (app, name.as_str()) {
                 (App::ClaudeCode, "settings.json") | (App::Codex, "hooks.json") => &[CLAUDE_SETTINGS],
                 (App::Codex, _) => &[CODEX],
+                (App::Cursor, "hooks.json") => &[CURSOR_HOOKS],
+                (App::Gemini, _) => &[GEMINI],
                 (App::VsCode, _) => &[VS_CODE],
                 (App::OpenCode, _) => &[OPENCODE],
                 _ => &[CLAUDE_JSON, CLAUDE_SETTINGS],
@@ -151,4 +170,35 @@ fn a_file_that_cannot_be_read_is_not_touched() {
     ] {
         assert!(part.installed(text, &program()).is_err(), "{text}");
     }
+}
+
+#[test]
+fn hooks_are_written_as_each_host_documents_them() {
+    let value = |app: App, name: &str, text: &str| -> Value {
+        let at = Folders {
+            home: "/home/ann".into(),
+            project: "/work/atlas".into(),
+            config: None,
+            claude: None,
+            codex: None,
+            is_macos: false,
+        };
+        let targets = app.targets(&at, false).expect("files of the user");
+        let target = targets.into_iter().find(|target| target.path.ends_with(name)).expect("the file");
+        serde_json::from_str(&target.part.installed(text, &program()).expect("it is installed"))
+            .expect("JSON")
+    };
+    let command =
+        |event: &str, host: &str| format!("'/opt/my tools/remembrancer' hook {event} --host {host}");
+    let cursor = value(App::Cursor, ".cursor/hooks.json", CURSOR_HOOKS);
+    let stop = json!([{ "command": "./say-done.sh" }, { "command": command("stop", "cursor") }]);
+    assert_eq!((&cursor["version"], &cursor["hooks"]["stop"]), (&json!(1), &stop));
+    assert_eq!(cursor["hooks"]["beforeSubmitPrompt"], Value::Null, "a prompt could not be added to");
+    assert_eq!(value(App::Cursor, ".cursor/hooks.json", "")["version"], 1);
+
+    let gemini = value(App::Gemini, ".gemini/settings.json", GEMINI);
+    let hook = json!({ "type": "command", "command": command("prompt", "gemini"), "timeout": 5000 });
+    assert_eq!(gemini["hooks"]["BeforeAgent"], json!([{ "hooks": [hook] }]));
+    assert_eq!(gemini["mcpServers"]["remembrancer"]["args"], json!(["stdio"]));
+    assert_eq!(gemini["hooks"]["AfterAgent"][0]["hooks"][0]["command"], "say done");
 }

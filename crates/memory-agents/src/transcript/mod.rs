@@ -3,8 +3,12 @@
 
 mod claude_code;
 mod codex;
+mod cursor;
+mod gemini;
 
-use std::io::{self, BufRead};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
 use std::str::FromStr;
 
 use jiff::Timestamp;
@@ -15,6 +19,8 @@ use crate::{fence, redaction};
 
 /// A longer line, such as one with a picture, is passed over.
 const LINE_MAX_BYTES: usize = 8 << 20;
+/// A file that has to be read as a whole is not longer.
+const WHOLE_MAX_BYTES: u64 = 64 << 20;
 /// A longer turn is cut, in characters.
 const TURN_MAX_CHARS: usize = 200_000;
 
@@ -49,22 +55,26 @@ pub struct Turn {
 pub enum Host {
     ClaudeCode,
     Codex,
+    Cursor,
+    Gemini,
 }
 
 impl Host {
-    pub const ALL: [Self; 2] = [Self::ClaudeCode, Self::Codex];
+    pub const ALL: [Self; 4] = [Self::ClaudeCode, Self::Codex, Self::Cursor, Self::Gemini];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Cursor => "cursor",
+            Self::Gemini => "gemini",
         }
     }
 }
 
 /// There is no such host.
 #[derive(Debug, thiserror::Error)]
-#[error("write claude-code or codex")]
+#[error("write claude-code, codex, cursor or gemini")]
 pub struct UnknownHost;
 
 impl FromStr for Host {
@@ -109,10 +119,31 @@ pub struct TurnAt {
 pub struct Transcript<R> {
     host: Host,
     lines: BoundedLines<R>,
-    /// The turn that goes on.
+    /// The turn that goes on, and its last message: its id, and the byte where the text before it ends.
     open: Option<TurnAt>,
+    last: Option<(String, usize)>,
     facts: SessionFacts,
     unreadable: Vec<Unreadable>,
+}
+
+impl Transcript<Box<dyn BufRead>> {
+    /// Of a file, at this byte of its lines; from its beginning where it has fewer. Gives where that is.
+    pub fn open(host: Host, path: &Path, offset: u64) -> io::Result<(Self, u64)> {
+        let is_one_object = host == Host::Gemini && path.extension().is_some_and(|ending| ending == "json");
+        if is_one_object {
+            let mut whole = Vec::new();
+            File::open(path)?.take(WHOLE_MAX_BYTES).read_to_end(&mut whole)?;
+            let lines = gemini::lines(whole)?;
+            let offset = if lines.len() as u64 >= offset { offset } else { 0 };
+            let mut reader = io::Cursor::new(lines);
+            reader.set_position(offset);
+            return Ok((Self::new(host, Box::new(reader), offset), offset));
+        }
+        let mut file = File::open(path)?;
+        let offset = if file.metadata()?.len() >= offset { offset } else { 0 };
+        file.seek(SeekFrom::Start(offset))?;
+        Ok((Self::new(host, Box::new(BufReader::new(file)), offset), offset))
+    }
 }
 
 impl<R: BufRead> Transcript<R> {
@@ -122,6 +153,7 @@ impl<R: BufRead> Transcript<R> {
             host,
             lines: BoundedLines::new(reader, offset, LINE_MAX_BYTES),
             open: None,
+            last: None,
             facts: SessionFacts::default(),
             unreadable: Vec::new(),
         }
@@ -158,13 +190,23 @@ impl<R: BufRead> Transcript<R> {
             let message = match self.host {
                 Host::ClaudeCode => claude_code::read(&parsed, &mut self.facts),
                 Host::Codex => codex::read(&parsed, &mut self.facts),
+                Host::Cursor => cursor::read(&parsed),
+                Host::Gemini => gemini::read(&parsed, &mut self.facts),
             };
             let Some(message) = message.and_then(kept) else { continue };
             if let Some(open) = self.open.as_mut().filter(|open| open.turn.role == message.role) {
+                // A message that was written down again has grown.
+                match &self.last {
+                    Some((id, start)) if self.host == Host::Gemini && message.id.as_ref() == Some(id) => {
+                        open.turn.text.truncate(*start);
+                    }
+                    _ => self.last = message.id.map(|id| (id, open.turn.text.len())),
+                }
                 join(&mut open.turn.text, &message.text);
                 continue;
             }
             let Message { role, text, at, id } = message;
+            self.last = id.clone().map(|id| (id, 0));
             let next = TurnAt { turn: Turn { role, text, at, id }, offset: line.offset };
             if let Some(done) = self.open.replace(next) {
                 return Ok(Some(done));
@@ -183,7 +225,9 @@ impl<R: BufRead> Transcript<R> {
 fn join(text: &mut String, more: &str) {
     let room = TURN_MAX_CHARS.saturating_sub(text.chars().count() + 2);
     if room > 0 {
-        text.push_str("\n\n");
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
         text.extend(more.chars().take(room));
     }
 }

@@ -114,3 +114,83 @@ fn a_session_of_codex_is_its_turns() {
     assert_eq!(transcript.next_turn().expect("read").expect("a turn").turn.text, "Renamed.");
     assert_eq!(transcript.facts().branch.as_deref(), Some("dev"));
 }
+
+#[test]
+fn a_session_of_gemini_is_its_turns_and_what_is_written_again_is_read_once() {
+    let line = |value: Value| format!("{value}\n");
+    let text = [
+        line(json!({"sessionId": "s-9", "projectHash": "ab12", "startTime": "2026-11-02T09:00:00.000Z", "kind": "main"})),
+        line(json!({"id": "m1", "timestamp": "2026-11-02T09:00:01.000Z", "type": "user",
+            "content": [{"text": "Read @notes.md\n--- Content of notes.md ---\nlong"}],
+            "displayContent": [{"text": format!("Where is the key?\n{}", fenced("recall", "old"))}]})),
+        line(json!({"$set": {"lastUpdated": "2026-11-02T09:00:02.000Z"}})),
+        line(json!({"id": "m2", "timestamp": "2026-11-02T09:00:02.000Z", "type": "gemini", "content": "I look",
+            "thoughts": [{"subject": "hm", "description": "secret"}], "toolCalls": [{"id": "t", "name": "read_file", "args": {}}]})),
+        line(json!({"id": "m2", "timestamp": "2026-11-02T09:00:02.000Z", "type": "gemini", "content": "I look it up."})),
+        line(json!({"id": "m3", "timestamp": "2026-11-02T09:00:04.000Z", "type": "gemini",
+            "content": [{"text": "thinking", "thought": true}, {"text": "In the blue box."}, {"functionCall": {"name": "x"}}]})),
+        line(json!({"id": "m4", "timestamp": "2026-11-02T09:00:05.000Z", "type": "info", "content": "Saved."})),
+        line(json!({"id": "m5", "timestamp": "2026-11-02T09:00:06.000Z", "type": "user", "content": "Thanks"})),
+    ]
+    .concat();
+    let expected = [
+        ("user", "Where is the key?"),
+        ("assistant", "I look it up.\n\nIn the blue box."),
+        ("user", "Thanks"),
+    ];
+    let said = |found: &[TurnAt]| -> Vec<(&str, String)> {
+        found.iter().map(|at| (at.turn.role.as_str(), at.turn.text.clone())).collect()
+    };
+    let owned: Vec<(&str, String)> =
+        expected.iter().map(|(role, text)| (*role, (*text).to_owned())).collect();
+    let found = turns(Host::Gemini, &text);
+    assert_eq!(said(&found), owned);
+    assert_eq!(found[1].turn.id.as_deref(), Some("m2"));
+
+    // Older versions keep one object; a place in it is found again.
+    let mut lines = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let mut session = lines.next().expect("one");
+    session["messages"] =
+        lines.filter(|line| line["id"] != "m2" || line["content"] == "I look it up.").collect();
+    let file = std::env::temp_dir().join(format!("memory-agents-session-{}.json", std::process::id()));
+    std::fs::write(&file, serde_json::to_string_pretty(&session).expect("JSON")).expect("written");
+    let read = |offset| {
+        let (mut transcript, begun) = Transcript::open(Host::Gemini, &file, offset).expect("it opens");
+        let all: Vec<TurnAt> = std::iter::from_fn(|| transcript.next_turn().expect("it is read")).collect();
+        (all, begun)
+    };
+    let (whole, _) = read(0);
+    assert_eq!(said(&whole), owned);
+    let (rest, begun) = read(whole[1].offset);
+    assert_eq!((said(&rest), begun), (owned[1..].to_vec(), whole[1].offset));
+    assert_eq!(read(1 << 20).1, 0, "a file that is shorter than it was is read from its beginning");
+    std::fs::remove_file(file).expect("removed");
+}
+
+#[test]
+fn a_session_of_cursor_is_what_the_user_has_written_and_what_was_answered() {
+    let line =
+        |role: &str, content: Value| format!("{}\n", json!({"role": role, "message": {"content": content}}));
+    let text = [
+        line(
+            "user",
+            json!([{"type": "text", "text": "<open_files>a.rs</open_files>\n<user_query>\nWhere is the key?\n</user_query>"}]),
+        ),
+        line("assistant", json!([{"type": "text", "text": "I look."}, {"type": "tool_use", "name": "Read", "input": {}}])),
+        line("assistant", json!([{"type": "text", "text": "In the blue box."}])),
+        line("user", json!([{"type": "text", "text": "no element around it"}])),
+        "{\"type\":\"turn_ended\"}\n".to_owned(),
+    ]
+    .concat();
+    let found = turns(Host::Cursor, &text);
+    let said: Vec<(&str, &str)> =
+        found.iter().map(|at| (at.turn.role.as_str(), at.turn.text.as_str())).collect();
+    assert_eq!(
+        said,
+        [
+            ("user", "Where is the key?"),
+            ("assistant", "I look.\n\nIn the blue box."),
+            ("user", "no element around it")
+        ]
+    );
+}

@@ -10,6 +10,7 @@ use memory_core::id::{ArtifactId, Namespace};
 use memory_core::ports::ExtractorHealth;
 use memory_language::text::{counted, span_of_time};
 use memory_store::stats::{self, Counts, JobStatus, Queue, StuckJobs, Vectors, WorkersSeen};
+use memory_store::webhooks::{self, DeadLetters};
 
 pub use self::problems::Problem;
 use crate::locking::locked;
@@ -70,6 +71,7 @@ struct DatabaseReport {
     latency_ms: f64,
     workers: WorkersSeen,
     stuck: Vec<StuckJobs>,
+    dead_letters: Vec<DeadLetters>,
 }
 
 impl Memory {
@@ -113,6 +115,7 @@ impl Memory {
             }
             status.problems = problems::of_services(&status.services);
             status.problems.extend(problems::of_jobs(&asked.stuck));
+            status.problems.extend(asked.dead_letters.iter().map(problems::of_dead_letters));
             let is_worked_on = asked.workers.seconds.is_some_and(|seconds| seconds < WORKER_SILENT_SECONDS);
             status.problems.extend(problems::of_queue(&status, is_worked_on));
             status.problems.extend(problems::of_vectors(&status));
@@ -153,10 +156,11 @@ impl Memory {
         let workers = stats::workers_seen(&mut conn).await?;
         let stuck =
             stats::stuck_jobs(&mut conn, ns, problems::CODES_SEEN_TO, problems::CODES_WAITED_FOR).await?;
+        let dead_letters = webhooks::dead_letters(&mut *conn, Some(ns)).await?;
         if let Some(id) = artifact_id {
             status.job = stats::job_status(&mut conn, ns, id).await?;
         }
-        Ok(DatabaseReport { latency_ms, workers, stuck })
+        Ok(DatabaseReport { latency_ms, workers, stuck, dead_letters })
     }
 
     fn extractor_service(&self) -> Service {

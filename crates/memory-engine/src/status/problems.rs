@@ -8,6 +8,7 @@ use memory_core::job::{CODES_LEFT_ALONE, ErrorCode, JobKind};
 use memory_language::text::{counted, span_of_time};
 use memory_store::embedded::free_bytes;
 use memory_store::stats::{StuckJobs, Vectors};
+use memory_store::webhooks::{DEAD_MAX, DeadLetters};
 
 use super::{Service, Status};
 
@@ -115,6 +116,20 @@ pub(super) fn of_vectors(status: &Status) -> Option<Problem> {
     })
 }
 
+pub(super) fn of_dead_letters(dead: &DeadLetters) -> Problem {
+    let more = if dead.count >= DEAD_MAX { " or more" } else { "" };
+    let (messages, id) = (counted(dead.count, "message"), &dead.webhook_id);
+    let why = dead.error.as_deref().map_or_else(String::new, |error| format!("; the last: {error}"));
+    Problem {
+        what: format!("{messages}{more} could not be sent to the webhook {id} and were given up{why}"),
+        since: Some(dead.since),
+        advice: format!(
+            "See `remembrancer webhooks deliveries --state dead`. When the receiver is mended, `remembrancer webhooks resend {id}`; \
+             where it is gone, `remembrancer webhooks remove {id}`. They are deleted after two weeks."
+        ),
+    }
+}
+
 /// Given the data folder, where it is on this machine, and when the database last said that its disk is full.
 pub(super) fn of_disk(folder: Option<&Path>, full_at: Option<Instant>) -> Option<Problem> {
     let ago = full_at.map(|at| at.elapsed()).filter(|ago| *ago < FULL_DISK_REMEMBERED);
@@ -177,6 +192,29 @@ mod tests {
         );
         assert!(problems[2].what.starts_with("2 embed jobs wait with DISK_FULL"), "{problems:?}");
         assert!(!problems[2].advice.contains("retry"), "{problems:?}");
+    }
+
+    #[test]
+    fn messages_that_were_given_up_are_a_problem_with_what_to_do() {
+        let dead = DeadLetters {
+            namespace: "work".to_owned(),
+            webhook_id: "hook_1f2e3d4c5b6a".to_owned(),
+            count: 3,
+            since: Timestamp::UNIX_EPOCH,
+            error: Some("HTTP 500".to_owned()),
+        };
+        let problem = of_dead_letters(&dead);
+        assert!(
+            problem.what.starts_with("3 messages could not be sent to the webhook hook_1f2e3d4c5b6a"),
+            "{problem:?}"
+        );
+        assert!(problem.what.ends_with("the last: HTTP 500"), "{problem:?}");
+        assert!(problem.advice.contains("`remembrancer webhooks resend hook_1f2e3d4c5b6a`"), "{problem:?}");
+        let many = of_dead_letters(&DeadLetters { count: DEAD_MAX, error: None, ..dead });
+        assert!(
+            many.what.starts_with("1,000 messages or more") || many.what.starts_with("1000 messages or more"),
+            "{many:?}"
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ use memory_store::embedded::{EmbeddedPostgres, disk_of};
 use memory_store::health::{Examined, examine};
 use memory_store::own_folder::user_name;
 use memory_store::row_security::RowSecurity;
+use memory_store::webhooks::DeadLetters;
 use serde::Serialize;
 use serde_json::json;
 
@@ -308,6 +309,7 @@ fn of_examined(examined: &Examined) -> Vec<Finding> {
         ),
     });
     found.extend(examined.row_security.as_ref().map(of_row_security));
+    found.extend(examined.dead_letters.iter().map(of_dead_letters));
     let off = ahead_seconds.abs();
     let way = if *ahead_seconds < 0.0 { "behind" } else { "ahead of" };
     let detail = format!("the database's is {off:.1} s {way} this machine's");
@@ -334,6 +336,21 @@ fn of_row_security(found: &RowSecurity) -> Finding {
             *why,
         ),
     }
+}
+
+/// What a webhook could not be sent.
+fn of_dead_letters(dead: &DeadLetters) -> Finding {
+    let DeadLetters { namespace, webhook_id, count, error, .. } = dead;
+    let why = error.as_deref().map_or_else(String::new, |error| format!("; the last: {error}"));
+    let messages = counted(*count, "message");
+    doubtful(
+        "webhooks",
+        format!("{messages} could not be sent to {webhook_id} of {namespace} and were given up{why}"),
+        format!(
+            "When the receiver is mended: `remembrancer --namespace {namespace} webhooks resend {webhook_id}`; where it is \
+             gone, `webhooks remove {webhook_id}`."
+        ),
+    )
 }
 
 /// The process that listens there must be ours.
@@ -379,6 +396,7 @@ mod tests {
             model: Some("m".to_owned()),
             bytes: 5 << 20,
             row_security: None,
+            dead_letters: Vec::new(),
         }
     }
 

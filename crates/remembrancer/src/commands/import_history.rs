@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use walkdir::WalkDir;
 
+use super::note_links::{self, LINKS_AT_ONCE, NoteLink};
 use super::transfer_bar;
 use super::verbs::given;
 use crate::client::Client;
@@ -29,8 +30,6 @@ const NAMED_MAX: usize = 20;
 const KEPT_MAX: usize = 10_000;
 /// So many texts in a row that fail for one reason end the import: it is the memory that is at fault.
 const FAILURES_IN_A_ROW: u32 = 20;
-/// How many links of notes are written at a time.
-const LINKS_AT_ONCE: usize = 200;
 
 /// What is imported.
 pub(super) struct History {
@@ -198,14 +197,14 @@ enum Outcome {
     Created(Text),
     Unchanged(Text),
     Failed(Text, String),
-    Link(String, String, String),
+    Link(NoteLink),
     Unreadable(String),
 }
 
 async fn store(client: Option<&Client>, history: &History, Item { file, found }: Item) -> Outcome {
     let text = match found {
         Found::Text(text) => text,
-        Found::Link { from, to, kind } => return Outcome::Link(from, to, kind),
+        Found::Link { from, to, kind } => return Outcome::Link(NoteLink { from, to, kind }),
         Found::Problem { line: 0, reason } => return Outcome::Unreadable(format!("{file}: {reason}")),
         Found::Problem { line, reason } => return Outcome::Unreadable(format!("{file}:{line}: {reason}")),
     };
@@ -231,7 +230,7 @@ fn arguments(text: &Text, history: &History) -> JsonObject {
     }))
 }
 
-fn note(tally: &mut Tally, outcome: Outcome, links: &mut Vec<(String, String, String)>) {
+fn note(tally: &mut Tally, outcome: Outcome, links: &mut Vec<NoteLink>) {
     let keep = |lines: &mut Vec<String>, line| {
         if lines.len() < KEPT_MAX {
             lines.push(line);
@@ -256,37 +255,23 @@ fn note(tally: &mut Tally, outcome: Outcome, links: &mut Vec<(String, String, St
             tally.failures_in_a_row = if is_as_before { tally.failures_in_a_row + 1 } else { 1 };
             keep(&mut tally.failed, reason);
         }
-        Outcome::Link(from, to, kind) => links.push((from, to, kind)),
+        Outcome::Link(link) => links.push(link),
         Outcome::Unreadable(reason) => keep(&mut tally.unreadable, reason),
     }
 }
 
-/// Notes that refer to each other are entities of the graph with relations.
+/// Writes the links that were found so far.
 async fn write_links(
     client: Option<&Client>,
-    links: &mut Vec<(String, String, String)>,
+    links: &mut Vec<NoteLink>,
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
     tally.links += links.len() as u64;
     let links = std::mem::take(links);
-    let Some(client) = client.filter(|_| !links.is_empty()) else { return Ok(()) };
-    let names: BTreeSet<&String> = links.iter().flat_map(|(from, to, _)| [from, to]).collect();
-    let entities: Vec<Value> =
-        names.iter().map(|name| json!({ "name": name, "entityType": "Note" })).collect();
-    let relations: Vec<Value> = links
-        .iter()
-        .map(|(from, to, kind)| json!({ "from": from, "to": to, "relationType": kind }))
-        .collect();
-    for (tool, arguments) in [
-        ("create_entities", json!({ "entities": entities })),
-        ("create_relations", json!({ "relations": relations })),
-    ] {
-        let answer = client.call(tool, given(arguments)).await?;
-        if answer.is_refusal {
-            tally.failures += 1;
-            tally.failed.push(format!("links: {}", answer.reason()));
-        }
-    }
+    let Some(client) = client else { return Ok(()) };
+    let refused = note_links::write(client, &links).await?;
+    tally.failures += refused.len() as u64;
+    tally.failed.extend(refused);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::Args;
-use memory_agents::install::{App, Folders, Part, Program, Target};
+use memory_agents::install::{App, Folders, Program, Target};
 use serde_json::json;
 
 use crate::settings::Settings;
@@ -76,11 +76,10 @@ pub(crate) fn install(settings: &Settings, args: &InstallArgs) -> anyhow::Result
     let program = program(settings, args.project)?;
     let mut changes = Vec::new();
     for target in targets(args.host, args.project)? {
-        if args.no_hooks && matches!(target.part, Part::Hooks(..)) {
-            continue;
-        }
+        let part = if args.no_hooks { target.part.without_hooks() } else { Some(target.part) };
+        let Some(part) = part else { continue };
         let before = read(&target.path)?;
-        let after = target.part.installed(before.as_deref().unwrap_or_default(), &program);
+        let after = part.installed(before.as_deref().unwrap_or_default(), &program);
         let after = after.with_context(|| untouched(&target.path))?;
         changes.push(Change { path: target.path, before, after: Some(after) });
     }

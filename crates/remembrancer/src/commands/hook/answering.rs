@@ -5,7 +5,8 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use memory_agents::fence::fenced;
-use memory_agents::hook::{added, is_searchable};
+use memory_agents::hook::{Moment, added, is_searchable};
+use memory_agents::transcript::Host;
 use memory_language::text::cut;
 use serde_json::{Value, json};
 
@@ -58,12 +59,18 @@ impl Session<'_> {
             };
             let briefing = self.briefing(&client).await?;
             self.note_shown(&Shown { is_briefed: true, ids: Vec::new() })?;
-            Ok(outcome("SessionStart", briefing.as_slice()))
+            Ok(outcome(self.host, Moment::SessionStart, briefing.as_slice()))
         })
     }
 
     /// The user has written: what is known about that, and the briefing where the session has none yet.
     pub(super) fn prompt(&self) -> anyhow::Result<Outcome> {
+        if added(self.host, Moment::Prompt, "").is_none() {
+            return Ok(Outcome {
+                note: "the host takes nothing with a prompt".to_owned(),
+                ..Outcome::default()
+            });
+        }
         let mut shown = self.files.shown(self.host.as_str(), &self.input.session_id);
         let prompt = self.input.prompt.clone().unwrap_or_default();
         let asked = memory_agents::transcript::clean(&prompt).filter(|asked| is_searchable(asked));
@@ -88,7 +95,7 @@ impl Session<'_> {
                 }
             }
             self.note_shown(&shown)?;
-            Ok(outcome("UserPromptSubmit", &parts))
+            Ok(outcome(self.host, Moment::Prompt, &parts))
         })
     }
 
@@ -135,14 +142,15 @@ impl Session<'_> {
 }
 
 /// With the parts, or with nothing where there is none.
-fn outcome(event: &str, parts: &[String]) -> Outcome {
-    if parts.is_empty() {
-        return Outcome { note: "nothing to add".to_owned(), ..Outcome::default() };
-    }
+fn outcome(host: Host, moment: Moment, parts: &[String]) -> Outcome {
     let text = parts.join("\n");
-    // Tokens are not counted here: reading their table takes longer than everything else.
-    let note = format!("added {} characters", text.chars().count());
-    Outcome { output: added(event, &text).to_string(), note }
+    match added(host, moment, &text).filter(|_| !parts.is_empty()) {
+        None => Outcome { note: "nothing to add".to_owned(), ..Outcome::default() },
+        // Tokens are not counted here: reading their table takes longer than everything else.
+        Some(output) => {
+            Outcome { output: output.to_string(), note: format!("added {} characters", text.chars().count()) }
+        }
+    }
 }
 
 fn words(text: &Value) -> Vec<&str> {

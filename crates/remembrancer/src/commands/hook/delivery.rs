@@ -1,8 +1,6 @@
 //! Sends the turns of sessions that wait, in a process of its own that no host waits for. A turn goes to the same place
 //! each time it is sent, so that nothing is stored twice.
 
-use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -80,16 +78,20 @@ async fn deliver(mut settings: Settings, files: &HookFiles, start: bool) -> anyh
 /// Sends the turns of a session from the last one on that was sent, which may have grown.
 async fn send(client: &Client, files: &HookFiles, waiting: &Waiting) -> anyhow::Result<u64> {
     let name = waiting.transcript.display();
-    let (Ok(mut file), Ok(host)) = (File::open(&waiting.transcript), waiting.host.parse::<Host>()) else {
+    let mut sent = files.sent(waiting);
+    let opened = waiting
+        .host
+        .parse()
+        .ok()
+        .and_then(|host: Host| Transcript::open(host, &waiting.transcript, sent.offset).ok());
+    let Some((mut transcript, begun)) = opened else {
         files.log("deliver -", Duration::ZERO, Err(&format!("the transcript {name} cannot be opened")));
         return Ok(0);
     };
-    let mut sent = files.sent(waiting);
-    if file.metadata()?.len() < sent.offset {
+    // It is shorter than it was: another one, which is sent from its beginning.
+    if begun != sent.offset {
         sent = Sent::default();
     }
-    file.seek(SeekFrom::Start(sent.offset))?;
-    let mut transcript = Transcript::new(host, BufReader::new(file), sent.offset);
     let (mut count, mut index) = (0, sent.turn_index);
     while let Some(at) = transcript.next_turn()? {
         let arguments = given(json!({

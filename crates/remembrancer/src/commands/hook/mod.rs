@@ -29,7 +29,7 @@ pub(crate) struct HookArgs {
     /// What has happened
     #[arg(value_enum)]
     event: Event,
-    /// Which host runs it: claude-code or codex
+    /// Which host runs it: claude-code, codex, cursor or gemini
     #[arg(long, default_value = "claude-code", value_name = "HOST")]
     host: Host,
     /// Add only what recall gives at least this score, 0 to 1
@@ -172,7 +172,13 @@ impl Session<'_> {
         let Some(transcript) =
             self.input.transcript_path.clone().filter(|_| !self.input.session_id.is_empty())
         else {
-            anyhow::bail!("the host named no transcript or session");
+            // Cursor keeps none where the user does not want it to.
+            let note = "nothing is kept: the host named no transcript or session".to_owned();
+            return if self.host == Host::Cursor {
+                Ok(Outcome { note, ..Outcome::default() })
+            } else {
+                Err(anyhow::anyhow!(note))
+            };
         };
         self.files.put(&Waiting {
             host: self.host.as_str().to_owned(),

@@ -1,25 +1,31 @@
-//! `import-folder`: remember every text file of a tree. A file is a document whose place is its path, so
-//! running it again stores only what has changed.
+//! `import-folder`: remember every text file of a tree, and with `--watch` what changes in it from then on. A file is a
+//! document whose place is its path, so running it again stores only what has changed.
 
 mod missing;
+mod notes;
+mod reading;
+mod report;
 mod tree;
+mod watch;
 
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use futures::StreamExt;
-use memory_core::artifact::{CONTENT_MAX_CHARS, Context};
+use memory_agents::markdown::Link;
+use memory_core::artifact::Context;
 use memory_language::text::counted;
-use rmcp::model::JsonObject;
-use serde_json::{Value, json};
 
 use self::missing::Remembered;
+use self::notes::NoteNames;
+use self::reading::{Fingerprint, Folder, Outcome};
+use self::report::{Report, Tally};
 use self::tree::Tree;
-use super::text_file::{self, NotText};
+use super::note_links::{self, NoteLink};
 use super::transfer_bar;
 use crate::client::Client;
 use crate::daemon::Signals;
@@ -27,10 +33,6 @@ use crate::settings::Settings;
 
 /// Files under way at the same time: enough to keep the model busy while others are read and committed.
 const AT_ONCE: usize = 8;
-/// A larger file cannot be a content; four bytes a character at most.
-const FILE_MAX_BYTES: u64 = 4 * CONTENT_MAX_CHARS as u64;
-/// How many files of a kind are named.
-const NAMED_MAX: usize = 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportFolderArgs {
@@ -51,77 +53,46 @@ pub(crate) struct ImportFolderArgs {
     /// Really forget them
     #[arg(long, requires = "forget_missing")]
     confirm: bool,
-    /// Print the summary as JSON
+    /// Take Markdown files for notes that refer to each other: links become relations of the knowledge graph, #words tags
+    #[arg(long)]
+    notes: bool,
+    /// Go on watching the folder, and remember what changes; ends with Ctrl-C
+    #[arg(long)]
+    watch: bool,
+    /// Print the summary as JSON; with --watch a line of JSON for it and for each file
     #[arg(long)]
     json: bool,
 }
 
-/// Why a file was not read.
-#[derive(Debug, thiserror::Error)]
-enum ReadError {
-    #[error("{0} bytes, the limit is {FILE_MAX_BYTES}; split the file")]
-    TooLarge(u64),
-    #[error(transparent)]
-    NotText(#[from] NotText),
-    #[error("empty")]
-    Empty,
-    #[error("{0} characters, the limit is {CONTENT_MAX_CHARS}; split the file")]
-    TooLong(usize),
-    /// It may be readable another time.
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error(transparent)]
-    Date(#[from] jiff::Error),
-}
+/// Places of notes with what they refer to.
+type NoteLinks = Vec<(PathBuf, Vec<Link>)>;
 
-impl From<ReadError> for Outcome {
-    fn from(error: ReadError) -> Self {
-        match error {
-            ReadError::Io(_) | ReadError::Date(_) => Self::Failed(error.to_string()),
-            _ => Self::Skipped(error.to_string()),
-        }
-    }
-}
-
-enum Outcome {
-    Created(Option<&'static str>),
-    Unchanged,
-    /// Not text, or too long: said why.
-    Skipped(String),
-    Failed(String),
-}
-
-#[derive(Default)]
-struct Tally {
-    created: usize,
-    unchanged: usize,
-    skipped: Vec<String>,
-    failed: Vec<String>,
-    /// What was read in another way than others, with how.
-    notes: Vec<String>,
-}
+/// Files as they were when they were read last.
+type Known = HashMap<PathBuf, Fingerprint>;
 
 pub(crate) async fn run(settings: &Settings, args: ImportFolderArgs) -> anyhow::Result<ExitCode> {
     if Context::parse(&args.context).is_none() {
         bail!("Invalid context '{}'. Must be one of: {}", args.context, Context::names());
     }
-    let root = root(&args)?;
-    // A folder that is gone has nothing to import, but may have files to forget.
-    let mut tree = if root.is_dir() { Tree::of(&root, args.include_ignored) } else { Tree::default() };
-    let args = Arc::new(args);
-    let mut tally = Tally { failed: std::mem::take(&mut tree.unreadable), ..Tally::default() };
-    let is_stopped = import_all(settings, &args, &root, std::mem::take(&mut tree.files), &mut tally).await?;
-    let remembered = if is_stopped { Remembered::default() } else { missing::look(settings, &root).await? };
-    let forgotten = if args.confirm && !remembered.missing.is_empty() {
-        Some(missing::forget(settings, &root, &remembered.missing).await?)
-    } else {
-        None
-    };
-    let report = Report { tally, tree, remembered, forgotten, is_stopped, root };
-    if args.json {
+    if args.watch && args.forget_missing && !args.confirm {
+        bail!(
+            "--watch with --forget-missing deletes what goes from the folder, and everything extracted from it, for good. \
+             Call again with --confirm."
+        );
+    }
+    let folder = Arc::new(Folder { root: root(&args)?, args });
+    let args = &folder.args;
+    let mut signals = Signals::new()?;
+    let (report, known, unwritten) = first_pass(settings, &folder, &mut signals).await?;
+    if args.watch && args.json {
+        println!("{}", report.summary());
+    } else if args.json {
         println!("{}", serde_json::to_string_pretty(&report.summary())?);
     } else {
         print!("{}", report.sentences());
+    }
+    if args.watch && !report.is_stopped {
+        return watch::run(settings, &folder, known, unwritten, &mut signals).await;
     }
     if args.forget_missing && !args.confirm && !report.remembered.missing.is_empty() {
         eprintln!(
@@ -135,6 +106,55 @@ pub(crate) async fn run(settings: &Settings, args: ImportFolderArgs) -> anyhow::
     Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Everything that is there, and what is not there any more.
+async fn first_pass(
+    settings: &Settings,
+    folder: &Arc<Folder>,
+    signals: &mut Signals,
+) -> anyhow::Result<(Report, Known, NoteLinks)> {
+    let (root, args) = (&folder.root, &folder.args);
+    // A folder that is gone has nothing to import, but may have files to forget.
+    let mut tree = if root.is_dir() { Tree::of(root, args.include_ignored) } else { Tree::default() };
+    let mut tally = Tally { failed: std::mem::take(&mut tree.unreadable), ..Tally::default() };
+    let mut known = Known::new();
+    let files = std::mem::take(&mut tree.files);
+    let bar = transfer_bar("files", false);
+    bar.set_length(files.len() as u64);
+    let client = Client::connect_in_bulk(settings).await?;
+    let note = |file: PathBuf, read: Option<Fingerprint>, outcome: Outcome| {
+        bar.inc(1);
+        let line = |why: &str| format!("{}: {why}", file.display());
+        match outcome {
+            Outcome::Created(note) => {
+                tally.created += 1;
+                tally.notes.extend(note.map(|why| line(&why)));
+            }
+            Outcome::Unchanged => tally.unchanged += 1,
+            Outcome::Skipped(why) => tally.skipped.push(line(&why)),
+            Outcome::Failed(why) | Outcome::Away(why) => {
+                bar.suspend(|| eprintln!("{}", line(&why)));
+                tally.failed.push(line(&why));
+                return;
+            }
+        }
+        known.extend(read.map(|read| (file, read)));
+    };
+    let imported = import_all(client, folder, files, signals, NoteLinks::new(), note).await;
+    bar.finish_and_clear();
+    let is_stopped = imported.is_stopped;
+    tally.links = imported.links;
+    tally.failed.extend(imported.refused);
+    tally.failed.extend(imported.away.map(|why| format!("links: {why}")));
+    let remembered = if is_stopped { Remembered::default() } else { missing::look(settings, root).await? };
+    let forgotten = if args.confirm && !remembered.missing.is_empty() {
+        Some(missing::forget(settings, root, &remembered.missing).await?)
+    } else {
+        None
+    };
+    let report = Report { tally, tree, remembered, forgotten, is_stopped, root: root.clone() };
+    Ok((report, known, imported.unwritten))
+}
+
 /// The folder by its real path; one that is gone by the path that was given.
 fn root(args: &ImportFolderArgs) -> anyhow::Result<PathBuf> {
     match args.dir.canonicalize() {
@@ -145,202 +165,79 @@ fn root(args: &ImportFolderArgs) -> anyhow::Result<PathBuf> {
                 file.display()
             )
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && args.forget_missing => {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && args.forget_missing && !args.watch => {
             Ok(std::path::absolute(&args.dir)?)
         }
         Err(error) => Err(error).with_context(|| format!("the folder {} cannot be read", args.dir.display())),
     }
 }
 
-/// Remembers the files; gives whether it was stopped before the last.
+/// What came of all files together.
+#[derive(Debug, Default)]
+struct Imported {
+    /// Before the last.
+    is_stopped: bool,
+    /// Links between notes that were written, and what was refused of them.
+    links: usize,
+    refused: Vec<String>,
+    /// Links that are to be written again, since the memory did not answer, and why.
+    unwritten: NoteLinks,
+    away: Option<String>,
+}
+
+/// Remembers the files, and notes for each what it was like before it was read and what became of it. Their links are
+/// written with those that were left from before.
 async fn import_all(
-    settings: &Settings,
-    args: &Arc<ImportFolderArgs>,
-    root: &Path,
+    client: Client,
+    folder: &Arc<Folder>,
     files: Vec<PathBuf>,
-    tally: &mut Tally,
-) -> anyhow::Result<bool> {
-    let client = Arc::new(Client::connect_in_bulk(settings).await?);
-    let bar = transfer_bar("files", false);
-    bar.set_length(files.len() as u64);
-    let mut signals = Signals::new()?;
+    signals: &mut Signals,
+    mut links: NoteLinks,
+    mut note: impl FnMut(PathBuf, Option<Fingerprint>, Outcome),
+) -> Imported {
+    let client = Arc::new(client);
     let mut outcomes = futures::stream::iter(files.into_iter().map(|file| {
-        let (client, args, root) = (Arc::clone(&client), Arc::clone(args), root.to_owned());
+        let (client, folder) = (Arc::clone(&client), Arc::clone(folder));
         async move {
-            let outcome = import(&client, &args, &root, &file).await;
-            (file, outcome)
+            let before = Fingerprint::of(&file).ok();
+            let (outcome, links) = reading::import(&client, &folder, &file).await;
+            (file, before, outcome, links)
         }
     }))
     .buffer_unordered(AT_ONCE);
     loop {
-        let (file, outcome) = tokio::select! {
-            next = outcomes.next() => match next { Some(done) => done, None => break },
-            () = signals.any() => { bar.finish_and_clear(); return Ok(true) }
-        };
-        bar.inc(1);
-        let line = |why: &str| format!("{}: {why}", file.display());
-        match outcome {
-            Outcome::Created(note) => {
-                tally.created += 1;
-                tally.notes.extend(note.map(line));
-            }
-            Outcome::Unchanged => tally.unchanged += 1,
-            Outcome::Skipped(why) => tally.skipped.push(line(&why)),
-            Outcome::Failed(why) => {
-                bar.suspend(|| eprintln!("{}", line(&why)));
-                tally.failed.push(line(&why));
-            }
-        }
-    }
-    bar.finish_and_clear();
-    Ok(false)
-}
-
-async fn import(client: &Client, args: &ImportFolderArgs, root: &Path, file: &Path) -> Outcome {
-    let (arguments, note) = match read(args, root, file).await {
-        Ok(read) => read,
-        Err(error) => return error.into(),
-    };
-    match client.call("remember", arguments).await {
-        Ok(answer) if answer.is_refusal => Outcome::Failed(answer.reason()),
-        Ok(answer) if answer.value["status"] == "unchanged" => Outcome::Unchanged,
-        Ok(_) => Outcome::Created(note),
-        Err(error) => Outcome::Failed(format!("{error:#}")),
-    }
-}
-
-/// The file as arguments of remember, with a note on how it was read.
-async fn read(
-    args: &ImportFolderArgs,
-    root: &Path,
-    file: &Path,
-) -> Result<(JsonObject, Option<&'static str>), ReadError> {
-    let metadata = tokio::fs::metadata(file).await?;
-    if metadata.len() > FILE_MAX_BYTES {
-        return Err(ReadError::TooLarge(metadata.len()));
-    }
-    let decoded = text_file::decode(tokio::fs::read(file).await?)?;
-    if decoded.text.trim().is_empty() {
-        return Err(ReadError::Empty);
-    }
-    let count = decoded.text.chars().count();
-    if count > CONTENT_MAX_CHARS {
-        return Err(ReadError::TooLong(count));
-    }
-    let modified = jiff::Timestamp::try_from(metadata.modified()?)?;
-    let seconds = jiff::Timestamp::from_second(modified.as_second())?;
-    let arguments = rmcp::object!({
-        "content": decoded.text,
-        "context": args.context,
-        "source": root.to_string_lossy(),
-        "source_id": file.strip_prefix(root).unwrap_or(file).to_string_lossy(),
-        "title": file.file_name().unwrap_or_default().to_string_lossy(),
-        "date": seconds.to_string(),
-        "tags": args.tags,
-    });
-    Ok((arguments, decoded.note()))
-}
-
-/// All that was found and done.
-struct Report {
-    tally: Tally,
-    tree: Tree,
-    remembered: Remembered,
-    forgotten: Option<u64>,
-    is_stopped: bool,
-    root: PathBuf,
-}
-
-impl Report {
-    fn summary(&self) -> Value {
-        let (tally, tree) = (&self.tally, &self.tree);
-        json!({
-            "created": tally.created, "unchanged": tally.unchanged, "skipped": tally.skipped, "failed": tally.failed,
-            "notes": tally.notes,
-            "left_out": { "hidden": tree.hidden, "links": tree.links, "ignored": tree.ignored },
-            "missing": self.remembered.missing, "also_in": self.remembered.gone_folders,
-            "forgotten": self.forgotten.unwrap_or(0),
-            "stopped": self.is_stopped,
-        })
-    }
-
-    fn sentences(&self) -> String {
-        let tally = &self.tally;
-        let mut out = format!(
-            "{} new, {} unchanged, {} skipped, {} failed\n",
-            tally.created,
-            tally.unchanged,
-            tally.skipped.len(),
-            tally.failed.len()
-        );
-        push_named(&mut out, "skipped ", &tally.skipped);
-        push_named(&mut out, "", &tally.notes);
-        self.push_left_out(&mut out);
-        self.push_missing(&mut out);
-        if self.is_stopped {
-            out.push_str(
-                "Stopped. Run the same command again to go on; what is stored is not stored twice.\n",
-            );
-        }
-        out
-    }
-
-    fn push_left_out(&self, out: &mut String) {
-        let Tree { hidden, links, ignored, .. } = &self.tree;
-        let mut parts = Vec::new();
-        if *hidden > 0 {
-            parts.push(format!("{hidden} hidden"));
-        }
-        if *links > 0 {
-            parts.push(counted(*links, "link"));
-        }
-        if !ignored.is_empty() {
-            let named: Vec<&str> = ignored.iter().take(3).map(String::as_str).collect();
-            let more = if ignored.len() > named.len() { ", …" } else { "" };
-            let named = named.join(", ");
-            parts.push(format!("{} ignored ({named}{more}), which --include-ignored takes", ignored.len()));
-        }
-        if !parts.is_empty() {
-            let _ = writeln!(out, "  left out: {}", parts.join("; "));
-        }
-    }
-
-    fn push_missing(&self, out: &mut String) {
-        let (missing, root) = (&self.remembered.missing, self.root.display());
-        match self.forgotten {
-            Some(count) => {
-                let _ = writeln!(out, "Forgotten, since it is gone: {}", counted(count, "file"));
-            }
-            None if missing.is_empty() => {}
-            None => {
-                let _ = writeln!(
-                    out,
-                    "Remembered, but gone: {}. `remembrancer import-folder '{root}' --forget-missing` forgets what is gone",
-                    counted(missing.len() as u64, "file")
-                );
-                push_named(out, "gone ", missing);
-            }
-        }
-        for (folder, texts) in &self.remembered.gone_folders {
-            let _ = writeln!(
-                out,
-                "{} also remembered under {folder}, which is gone. If it was moved here, `remembrancer import-folder \
-                 '{folder}' --forget-missing` forgets the old places and keeps the new",
-                if *texts == 1 {
-                    "1 of these texts is".to_owned()
-                } else {
-                    format!("{texts} of these texts are")
+        tokio::select! {
+            next = outcomes.next() => match next {
+                Some((file, before, outcome, found)) => {
+                    if !found.is_empty() {
+                        links.push((PathBuf::from(folder.place(&file)), found));
+                    }
+                    note(file, before, outcome);
                 }
-            );
+                None => break,
+            },
+            () = signals.any() => return Imported { is_stopped: true, ..Imported::default() },
         }
     }
+    drop(outcomes);
+    write_links(&client, folder, links).await
 }
 
-fn push_named(out: &mut String, what: &str, lines: &[String]) {
-    for line in lines.iter().take(NAMED_MAX) {
-        let _ = writeln!(out, "  {what}{line}");
+/// Writes the links of notes, led to the titles of what they mean.
+async fn write_links(client: &Client, folder: &Arc<Folder>, links: NoteLinks) -> Imported {
+    if links.is_empty() {
+        return Imported::default();
     }
-    if lines.len() > NAMED_MAX {
-        let _ = writeln!(out, "  … and {} more", lines.len() - NAMED_MAX);
+    let reader = Arc::clone(folder);
+    let names = tokio::task::spawn_blocking(move || {
+        let files = Tree::of(&reader.root, reader.args.include_ignored).files;
+        NoteNames::of(&reader, &files)
+    });
+    let names = names.await.unwrap_or_default();
+    let resolved: Vec<NoteLink> =
+        links.iter().flat_map(|(place, links)| names.resolve(place, links)).collect();
+    match note_links::write(client, &resolved).await {
+        Ok(refused) => Imported { links: resolved.len(), refused, ..Imported::default() },
+        Err(error) => Imported { unwritten: links, away: Some(format!("{error:#}")), ..Imported::default() },
     }
 }

@@ -12,6 +12,8 @@ const OF_OTHERS: [&str; 3] = ["node_modules", "target", "vendor"];
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub(super) files: Vec<PathBuf>,
+    /// The folders that they are in, the root among them.
+    pub(super) folders: Vec<PathBuf>,
     pub(super) hidden: u64,
     pub(super) links: u64,
     /// By .gitignore, or of others; a folder is named once, with a slash behind it.
@@ -36,6 +38,7 @@ impl Tree {
     }
 
     fn enter(&mut self, folder: &Path, root: &Path, with_ignored: bool, rules: &mut Vec<Gitignore>) {
+        self.folders.push(folder.to_owned());
         rules.push(if with_ignored { Gitignore::empty() } else { rules_of(folder) });
         let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         match entries {
@@ -134,6 +137,7 @@ mod tests {
         std::os::unix::fs::symlink(&root, root.join("sub/circle")).expect("a link is made");
         let tree = Tree::of(&root, false);
         assert_eq!(names(&tree, &root), ["a.md", "sub/keep.log", "target"]);
+        assert_eq!(tree.folders, [root.clone(), root.join("sub")]);
         assert_eq!(tree.ignored, ["b.tmp", "build/", "c.log", "sub/d.md", "sub/node_modules/", "vendor/"]);
         assert_eq!((tree.hidden, tree.links, tree.unreadable.len()), (3, 1, 0), "{tree:?}");
         let all = Tree::of(&root, true);
