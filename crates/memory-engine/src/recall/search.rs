@@ -73,6 +73,12 @@ pub(super) struct Found {
     pub(super) nearest: Vec<PassageId>,
 }
 
+impl Found {
+    fn passages(&self) -> Vec<PassageId> {
+        self.by_words.iter().map(|hit| hit.passage_id).chain(self.nearest.iter().copied()).collect()
+    }
+}
+
 /// A candidate with its joined score.
 pub(super) struct Scored {
     pub(super) candidate: Candidate,
@@ -356,13 +362,8 @@ impl Memory {
         }
         let mut conn = self.store.acquire(ns).await?;
         if request.filters.include_superseded {
-            let given: Vec<PassageId> = found
-                .by_words
-                .iter()
-                .map(|hit| hit.passage_id)
-                .chain(found.nearest.iter().copied())
-                .collect();
-            found.nearest.extend(search::current_of(&mut conn, ns, &scope, &given).await?);
+            let current = search::current_of(&mut conn, ns, &scope, &found.passages()).await?;
+            found.nearest.extend(current);
         }
         let known = before.iter().map(|ranked| ranked.hit).collect();
         let ranking = self.rank(&mut conn, ns, &asked, found, &known);

@@ -73,7 +73,7 @@ impl Files {
         for (file, state) in &mut self.0 {
             let wait = match found.get(file) {
                 Some(seen) => state.there(now, *seen),
-                None => state.missing(now),
+                None => Some(state.missing(now)),
             };
             match wait {
                 None => {}
@@ -131,13 +131,13 @@ impl FileState {
     }
 
     /// How long until it counts as gone: editors take a file away before they put another in its place.
-    fn missing(&mut self, now: Instant) -> Option<Duration> {
+    fn missing(&mut self, now: Instant) -> Duration {
         self.change = None;
         let since = *self.gone_since.get_or_insert(now);
         let quiet = (since + QUIET).saturating_duration_since(now);
         let refused = self.refused.as_ref().filter(|refused| refused.seen.is_none());
         let wait = refused.map_or(Duration::ZERO, |refused| refused.again.saturating_duration_since(now));
-        Some(quiet.max(wait))
+        quiet.max(wait)
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
         let due = files.look(start + QUIET, &found(&[("a", 3)]));
         assert_eq!(due, Due { again: Some(QUIET), ..Due::default() });
         let due = files.look(start + QUIET + MOMENT, &found(&[("a", 3)]));
-        assert_eq!(due, Due { again: Some(QUIET - MOMENT), ..Due::default() });
+        assert_eq!(due, Due { again: Some(QUIET.saturating_sub(MOMENT)), ..Due::default() });
         let due = files.look(start + QUIET * 2, &found(&[("a", 3)]));
         assert_eq!(due.read, paths(&["a"]));
         files.note_read(Path::new("a"), Some(Fingerprint::made_up(3)));
