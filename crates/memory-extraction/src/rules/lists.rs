@@ -136,3 +136,11 @@ lists! {
     /// What closes a mail, alone on a line.
     CLOSINGS: MAIL_FILE["closings"];
 }
+
+/// "Owner", "Owner(s)", "Assigned to", "Action by": the head of a column with who is to do it, in lower case.
+pub(super) fn is_owner_column(head: &str) -> bool {
+    let words = || head.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words().count() <= 3
+        && (words().any(|word| OWNER_COLUMNS.contains(word))
+            || matches!(head, "person" | "name" | "action by" | "action on"))
+}

@@ -16,14 +16,6 @@ pub(super) struct Owned {
     pub(super) task: Range<usize>,
 }
 
-/// "Owner", "Owner(s)", "Assigned to", "Action by": the head of a column with who is to do it, in lower case.
-pub(super) fn is_owner_column(head: &str) -> bool {
-    let words = || head.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words().count() <= 3
-        && (words().any(|word| lists::OWNER_COLUMNS.contains(word))
-            || matches!(head, "person" | "name" | "action by" | "action on"))
-}
-
 /// The owners of an item and the rest of it: "Alice: …", "@bob to …", "[Kim] …", "Bob – …", "… (owner: Dana)", "… – Kim".
 pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Owned {
     own(parsed, tokens, speaker)

@@ -7,8 +7,8 @@ mod recurring;
 use std::ops::Range;
 
 use super::layout::{Block, Form};
+use super::lists;
 use super::names;
-use super::owners::is_owner_column;
 use super::people::Sightings;
 use super::sections::Section;
 use super::things::is_company_ending;
@@ -253,7 +253,7 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
     if let Form::Row { cells, heads } = &block.form {
         for (cell, head) in cells.iter().zip(heads) {
             let others = ["attendee", "attendees", "member", "participant", "reviewer", "author", "speaker"];
-            if is_owner_column(head) || others.contains(&head.as_str()) {
+            if lists::is_owner_column(head) || others.contains(&head.as_str()) {
                 seen.see_list(&text.raw[cell.clone()], false);
             }
         }

@@ -6,8 +6,9 @@ use memory_core::event::Category;
 
 use super::super::event_context::EventContext;
 use super::super::layout::Block;
+use super::super::lists;
 use super::super::narrative;
-use super::super::owners::{self, Owned};
+use super::super::owners::Owned;
 use super::super::sections::Section;
 use super::{Found, Promised, event};
 
@@ -44,7 +45,7 @@ pub(super) fn row(
         heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
     };
     let text = &context.parsed.text;
-    let owner_cell = heads.iter().position(|head| owners::is_owner_column(head)).and_then(|at| cells.get(at));
+    let owner_cell = heads.iter().position(|head| lists::is_owner_column(head)).and_then(|at| cells.get(at));
     let status =
         column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
     let task = column(&TASK_COLUMNS);
