@@ -1,11 +1,13 @@
 //! Trains the clause model of the rules extractor on labelled documents, and shows what it reaches on those it was not
 //! trained on:
-//! `cargo run --release -p train-clauses -- OUT.txt FOLDER…`
+//! `cargo run --release -p train-clauses -- OUT.txt FOLDER… [--dump DUMP.jsonl FOLDER…]`
 //!
 //! A fifth of the documents at a time is left out and then read with the weights of the others. The thresholds are
 //! chosen on those readings; the weights that are written are of all documents. OUT is
-//! `crates/memory-extraction/data/weights.txt`.
+//! `crates/memory-extraction/data/weights.txt`. With `--dump` all clauses are written too, those of further folders read with
+//! the weights of all documents: `encoder/` learns from them.
 
+mod dump;
 mod maxent;
 
 use std::path::Path;
@@ -22,7 +24,8 @@ const PRECISION_MIN: f32 = 0.73;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =
         words.split_first().context("name the file to write and folders of labelled documents")?;
     let mut documents = Vec::new();
@@ -45,6 +48,10 @@ async fn main() -> anyhow::Result<()> {
         .collect();
     let left_out = maxent::left_out(&examples, &folds);
     let thresholds = maxent::thresholds(&left_out, PRECISION_MIN);
+    if let Some([_, dump_file, others @ ..]) = dump.as_deref() {
+        let all = maxent::train(&examples.iter().collect::<Vec<_>>());
+        dump::write(dump_file, &documents, &examples, &folds, &all, others)?;
+    }
 
     let mut judged = Vec::new();
     let mut plain = Vec::new();
@@ -94,8 +101,13 @@ fn examples(number: usize, document: &Document) -> Vec<Example> {
     let spans: Vec<(usize, usize)> =
         clauses.iter().map(|clause| (clause.span.start, clause.span.end)).collect();
     let targets = maxent::targets(&spans, &labels);
-    let examples = clauses.into_iter().zip(targets);
+    let examples = clauses.into_iter().zip(spans).zip(targets);
     examples
-        .map(|(clause, targets)| Example { document: number, features: clause.features, targets })
+        .map(|((clause, span), targets)| Example {
+            document: number,
+            span,
+            features: clause.features,
+            targets,
+        })
         .collect()
 }

@@ -22,6 +22,8 @@ const WEIGHT_MIN: f32 = 0.18;
 /// A clause with its labels.
 pub(crate) struct Example {
     pub(crate) document: usize,
+    /// Where it stands, in characters.
+    pub(crate) span: (usize, usize),
     pub(crate) features: Vec<String>,
     /// How much of it each class is, none first; `None` for a clause that is neither right nor wrong.
     pub(crate) targets: Option<[f32; CLASSES]>,
@@ -92,7 +94,7 @@ fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> [f32; CLASSES] {
     odds.map(|odd| odd / all)
 }
 
-fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
+pub(crate) fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
     odds(example.features.iter().filter_map(|name| weights.get(name)))
 }
 

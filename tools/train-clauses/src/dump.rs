@@ -1,0 +1,85 @@
+//! Labelled documents with their clauses, as one JSON object a line: what `encoder/` learns from.
+
+use std::path::Path;
+
+use anyhow::Context;
+use measuring::extraction::{Document, Gold};
+use memory_extraction::CLASSES;
+use serde::Serialize;
+
+use crate::maxent::{self, Example, Weights};
+
+/// A document and its clauses.
+#[derive(Serialize)]
+struct Line<'a> {
+    folder: &'a str,
+    name: &'a str,
+    kind: &'a str,
+    context: String,
+    fold: usize,
+    text: &'a str,
+    clauses: Vec<Clause<'a>>,
+}
+
+#[derive(Serialize)]
+struct Clause<'a> {
+    /// In characters.
+    span: (usize, usize),
+    /// How much of it each class is, none first; null for what is neither right nor wrong.
+    targets: Option<[f32; CLASSES]>,
+    /// How likely each class is by weights of other documents.
+    odds: [f32; CLASSES],
+    features: &'a [String],
+}
+
+pub(crate) fn write(
+    out: &str,
+    documents: &[(&String, Document)],
+    examples: &[Example],
+    folds: &[Weights],
+    all: &Weights,
+    others: &[String],
+) -> anyhow::Result<()> {
+    let file = std::fs::File::create(out).with_context(|| format!("{out} cannot be written"))?;
+    let mut file = std::io::BufWriter::new(file);
+    for text in examples.chunk_by(|a, b| a.document == b.document) {
+        let Some(number) = text.first().map(|one| one.document) else { continue };
+        let (folder, document) = &documents[number];
+        line(&mut file, folder, document, number % folds.len(), text, &folds[number % folds.len()])?;
+    }
+    for folder in others {
+        for document in Gold::read(Path::new(folder))?.documents {
+            let clauses = crate::examples(0, &document);
+            line(&mut file, folder, &document, 0, &clauses, all)?;
+        }
+    }
+    Ok(())
+}
+
+fn line(
+    file: &mut impl std::io::Write,
+    folder: &str,
+    document: &Document,
+    fold: usize,
+    examples: &[Example],
+    weights: &Weights,
+) -> anyhow::Result<()> {
+    let clauses = examples.iter().map(|one| Clause {
+        span: one.span,
+        targets: one.targets,
+        odds: maxent::odds_of(one, weights),
+        features: &one.features,
+    });
+    let line = Line {
+        folder,
+        name: &document.name,
+        kind: document.kind,
+        context: format!("{:?}", document.source.context),
+        fold,
+        text: document.text(),
+        clauses: clauses.collect(),
+    };
+    serde_json::to_writer(&mut *file, &line)?;
+    writeln!(file)?;
+    Ok(())
+}
