@@ -53,7 +53,7 @@ fn program() -> Program {
 fn all() -> Vec<(Part, &'static str)> {
     let at = Folders {
         home: "/home/ann".into(),
-        project: "/work/atlas".into(),
+        project: "/srv/atlas".into(),
         config: None,
         claude: None,
         codex: None,
@@ -177,7 +177,7 @@ fn hooks_are_written_as_each_host_documents_them() {
     let value = |app: App, name: &str, text: &str| -> Value {
         let at = Folders {
             home: "/home/ann".into(),
-            project: "/work/atlas".into(),
+            project: "/srv/atlas".into(),
             config: None,
             claude: None,
             codex: None,
