@@ -29,13 +29,25 @@ pub struct Turn {
 #[derive(Debug, Clone, Deserialize)]
 pub struct Question {
     pub question: String,
-    pub category: u8,
+    pub category: Category,
     /// Ids of turns.
     pub evidence: Vec<String>,
 }
 
-/// What a category asks for, as the collection numbers them.
-pub fn category_name(category: u8) -> String {
+/// What a question asks for: a number, as LoCoMo has them, or a name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(untagged)]
+pub enum Category {
+    Number(u8),
+    Name(String),
+}
+
+/// What a category asks for, as the collection names or numbers them.
+pub fn category_name(category: &Category) -> String {
+    let category = match category {
+        Category::Number(number) => number,
+        Category::Name(name) => return name.clone(),
+    };
     let name = match category {
         1 => "multi-hop",
         2 => "temporal",

@@ -36,6 +36,7 @@ pub use asked_time::TimeWindow;
 pub use facts::{EntityLink, Fact};
 pub use paging::{Cursor, Digest};
 pub use position::Position;
+pub use ranking::NOTHING_ANSWERS;
 pub(crate) use ranking::Rankings;
 pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;

@@ -20,7 +20,9 @@ use crate::directives::Directive;
 use crate::locking::locked;
 use crate::{EngineError, Memory};
 
-const UNLIKELY: &str = "Nothing that was found seems to answer this; the results are only the nearest.";
+/// The warning where nothing that was found seems to answer.
+pub const NOTHING_ANSWERS: &str =
+    "Nothing that was found seems to answer this; the results are only the nearest.";
 
 /// How many results a question has at most, over all its pages.
 pub(super) const DEPTH_MAX: usize = 500;
@@ -76,7 +78,7 @@ impl Ranking {
     /// What the first page says where nothing is likely to answer. A time that is asked for has its own answer.
     pub(super) fn unlikely(&self, request: &RecallRequest) -> Option<String> {
         let is_unlikely = self.chance.is_some_and(|chance| chance < ANSWERS_CHANCE_MIN);
-        (is_unlikely && request.offset == 0 && self.time_window.is_none()).then(|| UNLIKELY.to_owned())
+        (is_unlikely && request.offset == 0 && self.time_window.is_none()).then(|| NOTHING_ANSWERS.to_owned())
     }
 
     /// A digest of the first tier's order.

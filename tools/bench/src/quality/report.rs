@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{AnswerCosts, Level};
-use crate::conversations::category_name;
+use crate::conversations::{Category, category_name};
 use crate::metrics::Score;
 use measuring::interval::{Mean, mean_of};
 use measuring::machine::Machine;
@@ -79,7 +79,7 @@ pub(super) type Scores = Vec<Vec<Score>>;
 /// Sums up the scores of each configuration, the first of which is the default.
 pub(super) fn configured(
     ks: &[usize],
-    categories: &[u8],
+    categories: &[Category],
     scored: &[(String, Scores, Spread)],
 ) -> Vec<Configured> {
     let summed = |scores: &Scores, name: &str, members: &[usize]| {
@@ -121,13 +121,13 @@ pub(super) fn configured(
 }
 
 /// All questions, those that can be answered (1 to 4), and each category, as positions.
-fn groups(categories: &[u8]) -> Vec<(String, Vec<usize>)> {
-    let members = |wanted: &dyn Fn(u8) -> bool| -> Vec<usize> {
-        (0..categories.len()).filter(|n| wanted(categories[*n])).collect()
+fn groups(categories: &[Category]) -> Vec<(String, Vec<usize>)> {
+    let members = |wanted: &dyn Fn(&Category) -> bool| -> Vec<usize> {
+        (0..categories.len()).filter(|n| wanted(&categories[*n])).collect()
     };
     let mut groups = vec![("all".to_owned(), members(&|_| true))];
-    groups.push(("1-4".to_owned(), members(&|c| (1..=4).contains(&c))));
-    for category in categories.iter().copied().collect::<BTreeSet<u8>>() {
+    groups.push(("1-4".to_owned(), members(&|c| matches!(c, Category::Number(1..=4)))));
+    for category in categories.iter().collect::<BTreeSet<&Category>>() {
         groups.push((category_name(category), members(&|c| c == category)));
     }
     groups.retain(|(_, members)| !members.is_empty());
@@ -189,7 +189,7 @@ mod tests {
             ("default".to_owned(), vec![score(1.0), score(0.5), score(0.0)], Spread::default()),
             ("other".to_owned(), vec![score(0.0), score(0.5), score(0.0)], Spread::default()),
         ];
-        let configured = configured(&[5], &[1, 4, 5], &scored);
+        let configured = configured(&[5], &[1, 4, 5].map(Category::Number), &scored);
         let groups = &configured[0].groups;
         let names: Vec<(&str, usize)> = groups.iter().map(|g| (&*g.group, g.questions)).collect();
         assert_eq!(
@@ -215,7 +215,7 @@ mod tests {
             questions: 2,
             skipped: 1,
             default_answers: AnswerCosts::default(),
-            configurations: configured(&[5], &[1, 1], &scored),
+            configurations: configured(&[5], &[1, 1].map(Category::Number), &scored),
         };
         let table = level.table();
         assert!(table.starts_with("turn level: 3 artifacts"), "{table}");

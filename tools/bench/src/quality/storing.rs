@@ -123,9 +123,12 @@ async fn remember_in_order(
 }
 
 fn turn_draft(conversation: &str, index: usize, turn: &Turn) -> anyhow::Result<(Vec<String>, Draft)> {
+    // Of a chat with an assistant the speakers are named by their roles.
+    let role = ["user", "assistant", "system"].into_iter().find(|role| *role == turn.speaker);
     let draft = Draft {
         content: turn.text.clone(),
         context: Some("conversation".to_owned()),
+        role: role.map(str::to_owned),
         author: Some(turn.speaker.clone()),
         date: Some(session_date(&turn.date)?),
         conversation_id: Some(conversation.to_owned()),
