@@ -50,15 +50,19 @@ fn program() -> Program {
     Program { path: "/opt/my tools/remembrancer".to_owned(), settings: Vec::new() }
 }
 
-fn all() -> Vec<(Part, &'static str)> {
-    let at = Folders {
+fn folders() -> Folders {
+    Folders {
         home: "/home/ann".into(),
         project: "/srv/atlas".into(),
         config: None,
         claude: None,
         codex: None,
         is_macos: false,
-    };
+    }
+}
+
+fn all() -> Vec<(Part, &'static str)> {
+    let at = folders();
     let mut all = Vec::new();
     for app in App::ALL {
         for target in app.targets(&at, false).into_iter().flatten() {
@@ -175,14 +179,7 @@ fn a_file_that_cannot_be_read_is_not_touched() {
 #[test]
 fn hooks_are_written_as_each_host_documents_them() {
     let value = |app: App, name: &str, text: &str| -> Value {
-        let at = Folders {
-            home: "/home/ann".into(),
-            project: "/srv/atlas".into(),
-            config: None,
-            claude: None,
-            codex: None,
-            is_macos: false,
-        };
+        let at = folders();
         let targets = app.targets(&at, false).expect("files of the user");
         let target = targets.into_iter().find(|target| target.path.ends_with(name)).expect("the file");
         serde_json::from_str(&target.part.installed(text, &program()).expect("it is installed"))
