@@ -1,9 +1,12 @@
 //! What the rules extract of the labelled documents (`tests/gold`) does not get worse.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use measuring::extraction::{self, Figures, Gold};
 use memory_extraction::RulesExtractor;
+use memory_inference::clause_encoder::OnnxClauseEncoder;
+use memory_tests::{model_dir, onnxruntime_library};
 
 /// What a half must reach at least, the last one at most.
 struct Bounds {
@@ -18,27 +21,31 @@ struct Bounds {
 
 const TUNING: Bounds = Bounds {
     half: "tuning",
-    event_f1: 0.9,
-    event_precision: 0.86,
+    event_f1: 0.92,
+    event_precision: 0.9,
     people_f1: 0.94,
-    events_per_negative: 0.8,
+    events_per_negative: 0.5,
 };
 const HELD_ASIDE: Bounds = Bounds {
     half: "held-aside",
-    event_f1: 0.78,
+    event_f1: 0.84,
     event_precision: 0.85,
-    people_f1: 0.83,
-    events_per_negative: 1.0,
-};
-/// Talk that settles nothing, notes of a sentence, reasons, changelogs: what the model was never trained on, of the kinds it is given
-/// the most. Only events are labelled.
-const KINDS: Bounds = Bounds {
-    half: "held-aside-kinds",
-    event_f1: 0.54,
-    event_precision: 0.72,
-    people_f1: 0.0,
+    people_f1: 0.86,
     events_per_negative: 0.9,
 };
+/// Talk that settles nothing, notes of a sentence, terse minutes, reasons, changelogs: what the models were never trained on, of the
+/// kinds they are given the most. Only events are labelled.
+const KINDS: Bounds = Bounds {
+    half: "held-aside-kinds",
+    event_f1: 0.66,
+    event_precision: 0.73,
+    people_f1: 0.0,
+    events_per_negative: 0.3,
+};
+/// The same without the clause encoder.
+const HELD_ASIDE_ALONE: Bounds = Bounds { event_f1: 0.8, ..HELD_ASIDE };
+const KINDS_ALONE: Bounds =
+    Bounds { event_f1: 0.53, event_precision: 0.71, events_per_negative: 0.5, ..KINDS };
 
 /// Fewer documents, in both halves together, say too little.
 const DOCUMENTS_MIN: usize = 60;
@@ -49,9 +56,15 @@ fn half(name: &str) -> Gold {
     Gold::read(&folder).and_then(Gold::sound).unwrap_or_else(|e| panic!("{e:#}"))
 }
 
-async fn extraction_stays_within(bounds: Bounds) {
+fn with_encoder() -> RulesExtractor {
+    let encoder = OnnxClauseEncoder::in_folder(&model_dir(), &onnxruntime_library());
+    let encoder = encoder.expect("there is a clause encoder: run `remembrancer setup`");
+    RulesExtractor::new().with_encoder(Some(Arc::new(encoder)))
+}
+
+async fn extraction_stays_within(bounds: Bounds, extractor: &RulesExtractor) {
     let gold = half(bounds.half);
-    let judged = extraction::run(&RulesExtractor::new(), &gold.documents).await.expect("it extracts");
+    let judged = extraction::run(extractor, &gold.documents).await.expect("it extracts");
     let figures = Figures::of(&judged);
     let value = |figure: Option<extraction::Figure>| figure.map_or(0.0, |figure| figure.value);
     let people = value(figures.people().and_then(|people| people.f1));
@@ -80,17 +93,19 @@ async fn extraction_stays_within(bounds: Bounds) {
 
 #[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_the_documents_it_is_tuned_on() {
-    extraction_stays_within(TUNING).await;
+    extraction_stays_within(TUNING, &with_encoder()).await;
 }
 
 #[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_documents_held_aside() {
-    extraction_stays_within(HELD_ASIDE).await;
+    extraction_stays_within(HELD_ASIDE, &with_encoder()).await;
+    extraction_stays_within(HELD_ASIDE_ALONE, &RulesExtractor::new()).await;
 }
 
 #[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_talk_short_notes_and_records() {
-    extraction_stays_within(KINDS).await;
+    extraction_stays_within(KINDS, &with_encoder()).await;
+    extraction_stays_within(KINDS_ALONE, &RulesExtractor::new()).await;
 }
 
 #[test]

@@ -8,7 +8,7 @@ use memory_core::event::Extraction;
 use memory_core::job::MAX_ATTEMPTS;
 use memory_core::ports::{ExtractError, Extractor, SourceText};
 use memory_engine::{EngineSettings, Memory};
-use memory_extraction::{Key, LlmExtractor, LlmOptions};
+use memory_extraction::{Key, LlmExtractor, LlmOptions, RulesExtractor};
 use memory_tests::chat_server::{Act, ChatServer};
 use memory_tests::{Fixture, at_once};
 use serde_json::json;
@@ -34,7 +34,7 @@ fn extractor(url: &str, timeout: Duration) -> Arc<dyn Extractor> {
         timeout,
         allows_private: false,
     };
-    Arc::new(LlmExtractor::new(options).expect("the options are good"))
+    Arc::new(LlmExtractor::new(options, RulesExtractor::new()).expect("the options are good"))
 }
 
 async fn asking(server: &ChatServer) -> Fixture {

@@ -9,6 +9,7 @@ mod authoring;
 mod bench;
 mod browsing;
 mod chunks;
+mod clause_encoder;
 mod commitments;
 mod conversation;
 mod dashboard;

@@ -68,10 +68,14 @@ pub fn model() -> Arc<dyn EmbeddingModel> {
     Arc::clone(MODEL.get_or_init(|| Arc::new(load_model()))) as Arc<dyn EmbeddingModel>
 }
 
+/// The folder of the model that setup makes.
+pub fn model_dir() -> PathBuf {
+    component("models", "all-MiniLM")
+}
+
 /// The same, for a test that wants one of its own.
 pub fn load_model() -> OnnxEmbedding {
-    let folder = component("models", "all-MiniLM");
-    OnnxEmbedding::load(&folder, &onnxruntime_library(), 2).expect("the model loads")
+    OnnxEmbedding::load(&model_dir(), &onnxruntime_library(), 2).expect("the model loads")
 }
 
 async fn server() -> &'static EmbeddedPostgres {

@@ -1,13 +1,14 @@
 //! The ports: what the engine asks of models. Each has at least two real implementations or will be
 //! given one by configuration; there is none over Postgres.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::artifact::Context;
-use crate::event::Extraction;
+use crate::event::{Category, Extraction};
 
 /// What a vector belongs to: vectors of two models are never compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,6 +77,25 @@ pub enum RerankError {
 pub trait Reranker: Send + Sync {
     /// One score for each passage, in order: 0 to 1.
     async fn rerank(&self, query: &str, passages: Vec<String>) -> Result<Vec<f32>, RerankError>;
+}
+
+/// What a clause may tell: nothing, or one of the categories, in their order.
+pub const CLAUSE_CLASSES: usize = Category::ALL.len() + 1;
+
+/// The encoder cannot be loaded or run; another try may do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the clause encoder failed: {0}")]
+pub struct ClauseEncoderError(pub String);
+
+/// Classifies clauses by what stands around them. The same text always gives the same numbers.
+#[async_trait]
+pub trait ClauseEncoder: Send + Sync + std::fmt::Debug {
+    /// The logits of `clauses`, which are byte ranges of `text` in its order; the first class is none.
+    async fn logits(
+        &self,
+        text: String,
+        clauses: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, ClauseEncoderError>;
 }
 
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of

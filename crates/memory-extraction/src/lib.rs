@@ -6,8 +6,8 @@ mod settings;
 
 pub use llm::{Key, LlmExtractor, LlmOptions};
 pub use rules::{
-    CLASSES, ClauseModel, ClauseSeen, DataFault, FEATURES_VERSION, Odds, RulesExtractor, SCALE, clauses_of,
-    in_their_text, is_short,
+    Blend, CLASSES, ClauseModel, ClauseSeen, DataFault, EncoderInput, FEATURES_VERSION, Odds, RulesExtractor,
+    SCALE, Thresholds, clauses_of, in_their_text, is_short, logarithm, normal,
 };
 pub use settings::ExtractorSettings;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::builder::FalseyValueParser;
 use memory_core::Invalid;
-use memory_core::ports::Extractor;
+use memory_core::ports::{ClauseEncoder, Extractor};
 
 use super::rules::check_data;
 use super::{Key, LlmExtractor, LlmOptions, RulesExtractor};
@@ -42,12 +42,16 @@ pub struct ExtractorSettings {
 }
 
 impl ExtractorSettings {
-    /// The extractor that is configured. Fails with a sentence when it cannot be used; nothing is connected to.
-    pub fn extractor(&self) -> Result<Arc<dyn Extractor>, Invalid> {
+    /// The extractor that is configured, with the clause encoder where there is one. Fails with a sentence when it cannot be
+    /// used; nothing is connected to.
+    pub fn extractor(&self, encoder: Option<Arc<dyn ClauseEncoder>>) -> Result<Arc<dyn Extractor>, Invalid> {
         check_data().map_err(|fault| Invalid(fault.to_string()))?;
+        let rules = RulesExtractor::new().with_encoder(encoder).with_confidence(self.event_confidence);
         Ok(match self.options()? {
-            Some(options) => Arc::new(LlmExtractor::new(options)?.with_confidence(self.event_confidence)),
-            None => Arc::new(RulesExtractor::new().with_confidence(self.event_confidence)),
+            Some(options) => {
+                Arc::new(LlmExtractor::new(options, rules)?.with_confidence(self.event_confidence))
+            }
+            None => Arc::new(rules),
         })
     }
 

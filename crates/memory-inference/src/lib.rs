@@ -1,5 +1,6 @@
 //! What models do: text to vectors, and passages to an order.
 
+pub mod clause_encoder;
 pub mod convert;
 pub mod embedding;
 pub mod files;

@@ -51,3 +51,16 @@ fn load(library: &Path) -> Result<Environment, RuntimeError> {
         .unwrap_or_else(|_| Err("the library does not answer as expected".to_owned()))
         .map_err(|reason| RuntimeError::Unloadable { path, reason })
 }
+
+/// Whether products of unsigned and signed bytes are summed in 32 bits. Older x86-64 processors sum pairs
+/// in 16 bits and clip, which spoils 8-bit weights; ONNX Runtime then has to take a slower way.
+pub(crate) fn multiplies_bytes_exactly() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        true
+    }
+}

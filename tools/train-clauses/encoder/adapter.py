@@ -4,21 +4,22 @@ from safetensors.torch import save_file
 from bert import Bert
 NAMES = dict(q="attention.self.query", k="attention.self.key", v="attention.self.value", o="attention.output.dense",
              on="attention.output.LayerNorm", up="intermediate.dense", down="output.dense", dn="output.LayerNorm")
-ck, rank, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-base = Bert().state_dict(); trained = torch.load(ck); tensors = {}
-for key, value in trained.items():
-    if key.startswith("head."):
-        tensors[key] = value
-    elif key.startswith("layers."):
-        _, n, part, kind = key.split(".")
-        name = f"encoder.layer.{n}.{NAMES[part]}.{kind}"
-        d = value - base[key]
-        if d.dim() == 2:
-            u, s, v = torch.linalg.svd(d, full_matrices=False)
-            root = s[:rank].sqrt()
-            tensors[name + ".up"] = u[:, :rank] * root
-            tensors[name + ".down"] = root[:, None] * v[:rank]
-        else:
-            tensors[name] = d
-save_file({k: v.half().contiguous() for k, v in tensors.items()}, out)
-print(sum(v.numel() for v in tensors.values()), "numbers")
+if __name__ == "__main__":
+    ck, rank, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    base = Bert().state_dict(); trained = torch.load(ck); tensors = {}
+    for key, value in trained.items():
+        if key.startswith("head."):
+            tensors[key] = value
+        elif key.startswith("layers."):
+            _, n, part, kind = key.split(".")
+            name = f"encoder.layer.{n}.{NAMES[part]}.{kind}"
+            d = value - base[key]
+            if d.dim() == 2:
+                u, s, v = torch.linalg.svd(d, full_matrices=False)
+                root = s[:rank].sqrt()
+                tensors[name + ".up"] = u[:, :rank] * root
+                tensors[name + ".down"] = root[:, None] * v[:rank]
+            else:
+                tensors[name] = d
+    save_file({k: v.half().contiguous() for k, v in tensors.items()}, out)
+    print(sum(v.numel() for v in tensors.values()), "numbers")

@@ -43,9 +43,9 @@ pub(crate) fn write(
     let file = std::fs::File::create(out).with_context(|| format!("{out} cannot be written"))?;
     let mut file = std::io::BufWriter::new(file);
     for text in examples.chunk_by(|a, b| a.document == b.document) {
-        let Some(number) = text.first().map(|one| one.document) else { continue };
-        let (folder, document) = &documents[number];
-        line(&mut file, folder, document, number % folds.len(), text, &folds[number % folds.len()])?;
+        let Some(Example { document, fold, .. }) = text.first() else { continue };
+        let (folder, document) = &documents[*document];
+        line(&mut file, folder, document, *fold, text, &folds[*fold])?;
     }
     for folder in others {
         for document in Gold::read(Path::new(folder))?.documents {

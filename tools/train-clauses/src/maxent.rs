@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use memory_core::event::Category;
-use memory_extraction::{CLASSES, FEATURES_VERSION, SCALE, in_their_text, is_short};
+use memory_extraction::{Blend, CLASSES, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short};
 
 const ROUNDS: i32 = 150;
 const STEP: f32 = 0.1;
@@ -20,8 +20,11 @@ const SHORT_THRESHOLD_MIN: u8 = 20;
 const WEIGHT_MIN: f32 = 0.18;
 
 /// A clause with its labels.
+#[derive(Clone)]
 pub(crate) struct Example {
     pub(crate) document: usize,
+    /// Of its document.
+    pub(crate) fold: usize,
     /// Where it stands, in characters.
     pub(crate) span: (usize, usize),
     pub(crate) features: Vec<String>,
@@ -94,7 +97,7 @@ fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> [f32; CLASSES] {
     odds.map(|odd| odd / all)
 }
 
-pub(crate) fn odds_of(example: &Example, weights: &Weights) -> [f32; CLASSES] {
+pub(crate) fn odds_of(example: &Example, weights: &Weights) -> Odds {
     odds(example.features.iter().filter_map(|name| weights.get(name)))
 }
 
@@ -105,19 +108,12 @@ pub(crate) struct LeftOut {
     is_short: bool,
 }
 
-/// What makes an event of a clause.
-pub(crate) struct Thresholds {
-    categories: Vec<f32>,
-    short: f32,
-}
-
-/// How likely each example's classes are by the weights of the folds without its document, and what it tells. Examples
-/// of a document stand together.
-pub(crate) fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<LeftOut> {
+/// What each document's clauses are likely to tell by `odds_of_text`, and what they tell. Examples of a document stand
+/// together.
+pub(crate) fn left_out(examples: &[Example], odds_of_text: impl Fn(&[Example]) -> Vec<Odds>) -> Vec<LeftOut> {
     let mut judged = Vec::new();
     for text in examples.chunk_by(|a, b| a.document == b.document) {
-        let mut odds: Vec<_> =
-            text.iter().map(|one| odds_of(one, &folds[one.document % folds.len()])).collect();
+        let mut odds = odds_of_text(text);
         in_their_text(&mut odds);
         let is_short = is_short(text.len());
         let clauses = odds.into_iter().zip(text);
@@ -130,18 +126,39 @@ pub(crate) fn left_out(examples: &[Example], folds: &[Weights]) -> Vec<LeftOut> 
 
 /// The thresholds with the best F1 whose precision is not below `precision`: by category, and for all of short texts.
 pub(crate) fn thresholds(judged: &[LeftOut], precision: f32) -> Thresholds {
-    let categories = (1..CLASSES)
-        .map(|class| {
-            let all = judged.iter().map(|one| (one.odds[class], one.targets[class] > 0.0));
-            threshold(&all.collect::<Vec<_>>(), precision, THRESHOLD_MIN)
-        })
-        .collect();
+    let categories = std::array::from_fn(|at| {
+        let all = judged.iter().map(|one| (one.odds[at + 1], one.targets[at + 1] > 0.0));
+        threshold(&all.collect::<Vec<_>>(), precision, THRESHOLD_MIN)
+    });
     let short: Vec<(f32, bool)> = judged
         .iter()
         .filter(|one| one.is_short)
         .flat_map(|one| (1..CLASSES).map(|class| (one.odds[class], one.targets[class] > 0.0)))
         .collect();
     Thresholds { categories, short: threshold(&short, precision, SHORT_THRESHOLD_MIN) }
+}
+
+/// The lowest threshold of all categories whose precision is not below `precision`, and the lowest of short texts.
+pub(crate) fn lowest_thresholds(judged: &[LeftOut], precision: f32) -> Thresholds {
+    let told = |one: &LeftOut| {
+        let likeliest = (1..CLASSES).max_by(|a, b| one.odds[*a].total_cmp(&one.odds[*b])).unwrap_or(1);
+        (one.odds[likeliest], one.targets[likeliest] > 0.0)
+    };
+    let lowest = |mut told: Vec<(f32, bool)>| {
+        told.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let (mut threshold, mut right) = (1.0, 0.0);
+        for (taken, (odd, is_right)) in told.into_iter().enumerate() {
+            right += f32::from(u8::from(is_right));
+            if right >= precision * (taken + 1) as f32 {
+                threshold = odd;
+            }
+        }
+        threshold
+    };
+    Thresholds {
+        categories: [lowest(judged.iter().map(told).collect()); CLASSES - 1],
+        short: lowest(judged.iter().filter(|one| one.is_short).map(told).collect()),
+    }
 }
 
 /// Of probabilities and whether they are right.
@@ -165,12 +182,16 @@ fn threshold(judged: &[(f32, bool)], precision: f32, least: u8) -> f32 {
 }
 
 /// The file of a model.
-pub(crate) fn written(weights: &Weights, thresholds: &Thresholds) -> String {
-    let mut out = format!("features {FEATURES_VERSION}\nthresholds");
-    for threshold in &thresholds.categories {
-        let _ = write!(out, " {threshold:.2}");
+pub(crate) fn written(
+    weights: &Weights,
+    thresholds: &Thresholds,
+    blended: Option<&(Blend, Thresholds)>,
+) -> String {
+    let mut out = format!("features {FEATURES_VERSION}\n{}", lines(thresholds));
+    if let Some((Blend { features, encoder, bias }, thresholds)) = blended {
+        let bias = bias.map(|one| format!("{one:.3}")).join(" ");
+        let _ = write!(out, "blend {features:.3} {encoder:.3} {bias}\n{}", lines(thresholds));
     }
-    let _ = writeln!(out, "\nshort {:.2}", thresholds.short);
     for (name, row) in weights {
         // Only differences between the classes count: "none" is the one that the others are measured by.
         let row = row.map(|weight| (weight * SCALE).round().clamp(-127.0, 127.0) as i32);
@@ -180,6 +201,11 @@ pub(crate) fn written(weights: &Weights, thresholds: &Thresholds) -> String {
         }
     }
     out
+}
+
+fn lines(Thresholds { categories, short }: &Thresholds) -> String {
+    let categories = categories.map(|threshold| format!("{threshold:.2}")).join(" ");
+    format!("thresholds {categories}\nshort {short:.2}\n")
 }
 
 /// The targets of clauses at `spans`, held against labels.

@@ -82,23 +82,24 @@ pub struct LlmExtractor {
 }
 
 impl LlmExtractor {
-    /// Fails with a sentence when the options cannot be used. Nothing is connected to yet.
-    pub fn new(options: LlmOptions) -> Result<Self, Invalid> {
+    /// `rules` find what they can beside the model. Fails with a sentence when the options cannot be used. Nothing is
+    /// connected to yet.
+    pub fn new(options: LlmOptions, rules: RulesExtractor) -> Result<Self, Invalid> {
         let endpoint = Endpoint::parse(&options.url, options.allows_private)?;
-        Ok(Self::with_client(Client::new(endpoint, options.key, options.timeout)?, options.model))
+        Ok(Self::with_client(Client::new(endpoint, options.key, options.timeout)?, options.model, rules))
     }
 
-    /// Leaves out events that are less sure, 0 to 1, also those of the rules.
+    /// Leaves out events that are less sure, 0 to 1.
     #[must_use]
     pub fn with_confidence(self, confidence: Option<f32>) -> Self {
-        Self { rules: self.rules.with_confidence(confidence), confidence, ..self }
+        Self { confidence, ..self }
     }
 
-    fn with_client(client: Client, model: String) -> Self {
+    fn with_client(client: Client, model: String, rules: RulesExtractor) -> Self {
         Self {
             client,
             model,
-            rules: RulesExtractor::new(),
+            rules,
             confidence: None,
             breaker: Breaker::default(),
             remembered: Remembered::default(),

@@ -40,8 +40,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use memory_core::event::Extraction;
-use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText};
+use memory_core::event::{Category, Extraction};
+use memory_core::ports::{ClauseEncoder, ExtractError, Extractor, ExtractorHealth, SourceText};
 use memory_language::time::{Lean, readings};
 
 pub use data_file::DataFault;
@@ -49,8 +49,10 @@ use draft::Draft;
 use event_context::EventContext;
 use events::EventReader;
 pub use model::{
-    CLASSES, ClauseModel, ClauseSeen, FEATURES_VERSION, Odds, SCALE, clauses_of, in_their_text, is_short,
+    Blend, CLASSES, ClauseModel, ClauseSeen, EncoderInput, FEATURES_VERSION, Odds, SCALE, Thresholds,
+    clauses_of, in_their_text, is_short, logarithm, normal,
 };
+use model::{Clauses, judged};
 use parsed_segment::ParsedSegment;
 use people::{Roster, Sightings, is_own_name, is_role_name};
 use words::Text;
@@ -60,6 +62,10 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 
 /// Of a source no more than this is read; what lies behind it yields nothing.
 const SOURCE_MAX_BYTES: usize = 4_000_000;
+
+/// Both are raised with every change after which the same text may give another result.
+const VERSION_WITHOUT_ENCODER: i32 = 6;
+const VERSION_WITH_ENCODER: i32 = 7;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -85,6 +91,7 @@ pub(crate) fn check_data() -> Result<(), DataFault> {
 pub struct RulesExtractor {
     model: Option<Arc<ClauseModel>>,
     confidence: Option<f32>,
+    encoder: Option<Arc<dyn ClauseEncoder>>,
 }
 
 impl Default for RulesExtractor {
@@ -95,18 +102,29 @@ impl Default for RulesExtractor {
 
 impl RulesExtractor {
     pub fn new() -> Self {
-        Self { model: Some(ClauseModel::own()), confidence: None }
+        Self { model: Some(ClauseModel::own()), confidence: None, encoder: None }
     }
 
     /// Judges clauses by another model; by none, with the hand-written rules alone.
     pub fn with_model(model: Option<ClauseModel>) -> Self {
-        Self { model: model.map(Arc::new), confidence: None }
+        Self { model: model.map(Arc::new), confidence: None, encoder: None }
     }
 
     /// Tells what is at least so likely, 0 to 1, instead of what is above the thresholds that came with the model.
     #[must_use]
     pub fn with_confidence(self, confidence: Option<f32>) -> Self {
         Self { confidence, ..self }
+    }
+
+    /// Judges clauses by an encoder too, with weights that were found with one. While it fails, nothing is extracted.
+    #[must_use]
+    pub fn with_encoder(self, encoder: Option<Arc<dyn ClauseEncoder>>) -> Self {
+        Self { encoder, ..self }
+    }
+
+    /// The encoder, and how what it says is weighed.
+    fn encoder(&self) -> Option<(&dyn ClauseEncoder, &Blend)> {
+        Some((self.encoder.as_deref()?, self.model.as_ref()?.blend()?))
     }
 }
 
@@ -117,7 +135,7 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        5
+        if self.encoder().is_some() { VERSION_WITH_ENCODER } else { VERSION_WITHOUT_ENCODER }
     }
 
     fn is_quick(&self) -> bool {
@@ -125,22 +143,38 @@ impl Extractor for RulesExtractor {
     }
 
     fn health(&self) -> ExtractorHealth {
-        let detail = format!("{} version {}, reads English only", self.name(), self.version());
+        let encoder = match self.encoder() {
+            Some(_) => "with the clause encoder",
+            None => "without the clause encoder, which finds more (`remembrancer setup` adds it)",
+        };
+        let detail = format!("{} version {}, {encoder}, reads English only", self.name(), self.version());
         ExtractorHealth { is_healthy: true, detail }
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        Ok(extract(source, self.model.as_deref(), self.confidence))
+        let Found { parsed_segments, roster, drafts } = found(source);
+        let drafts = match &self.model {
+            None => trusted(source, &parsed_segments, drafts),
+            Some(model) => {
+                let mut clauses = Clauses::of(model, source, &parsed_segments, &drafts);
+                let encoder = self.encoder();
+                if let Some((encoder, blend)) = encoder
+                    && let Some(EncoderInput { text, numbers, clauses: bytes }) =
+                        clauses.encoder_input(source)
+                {
+                    let logits = encoder.logits(text, bytes).await;
+                    let logits = logits.map_err(|error| ExtractError::Failed(error.to_string()))?;
+                    blend.join(&mut clauses.odds, &numbers, &logits);
+                }
+                let thresholds = match self.confidence {
+                    Some(confidence) => [confidence; Category::ALL.len()],
+                    None => model.thresholds(clauses.odds.len(), encoder.is_some()),
+                };
+                judged(clauses, &thresholds, &roster, drafts)
+            }
+        };
+        Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }
-}
-
-fn extract(source: &SourceText, model: Option<&ClauseModel>, confidence: Option<f32>) -> Extraction {
-    let Found { parsed_segments, roster, drafts } = found(source);
-    let drafts = match model {
-        Some(model) => model::judged(model, confidence, source, &parsed_segments, &roster, drafts),
-        None => trusted(source, &parsed_segments, drafts),
-    };
-    assemble::extraction(&parsed_segments, &roster, drafts)
 }
 
 /// What the hand-written rules find.

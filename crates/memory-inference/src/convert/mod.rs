@@ -17,6 +17,7 @@ use prost::Message;
 
 use self::bert::BertConfig;
 use self::weights::Weights;
+pub(crate) use self::weights::decode;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConvertError {
@@ -37,11 +38,18 @@ pub enum ConvertError {
 ///
 /// The linear layers multiply 8-bit integers: weights are quantized here, one scale an output channel,
 /// activations when the model runs. The file appears under its name only when it is whole.
-pub fn convert_to_int8_onnx(model_dir: &Path, out_file: &Path) -> Result<(), ConvertError> {
+///
+/// An `adapter` (safetensors) is what further training added: differences of tensors by their names, or two thin matrices
+/// whose product is the difference.
+pub fn convert_to_int8_onnx(
+    model_dir: &Path,
+    adapter: Option<&[u8]>,
+    out_file: &Path,
+) -> Result<(), ConvertError> {
     let config_file = model_dir.join("config.json");
     let config = read(&config_file)?;
     let config = BertConfig::parse(&config_file, &config)?;
-    let weights = Weights::open(&model_dir.join("model.safetensors"))?;
+    let weights = Weights::open(&model_dir.join("model.safetensors"), adapter)?;
     let model = bert::build(&config, &weights)?;
     write_whole(out_file, &model.encode_to_vec())
 }

@@ -72,21 +72,29 @@ fn shapes() -> Vec<(String, Vec<usize>)> {
     shapes
 }
 
-fn write_model(folder: &Path) {
+/// A file of safetensors.
+fn safetensors(tensors: impl IntoIterator<Item = (String, Vec<usize>, Vec<f32>)>) -> Vec<u8> {
     let mut header = String::from("{\"__metadata__\":{\"format\":\"pt\"}");
     let mut data = Vec::new();
-    for (name, shape) in shapes() {
+    for (name, shape, values) in tensors {
         let begin = data.len();
-        let values = made_up(&name, shape.iter().product());
         data.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         let entry = format!(r#"{{"dtype":"F32","shape":{shape:?},"data_offsets":[{begin},{}]}}"#, data.len());
-        write!(header, r#","bert.{name}":{entry}"#).unwrap();
+        write!(header, r#","{name}":{entry}"#).unwrap();
     }
     header.push('}');
     let mut file = (header.len() as u64).to_le_bytes().to_vec();
     file.extend(header.into_bytes());
     file.extend(data);
-    fs::write(folder.join("model.safetensors"), file).unwrap();
+    file
+}
+
+fn write_model(folder: &Path) {
+    let tensors = shapes().into_iter().map(|(name, shape)| {
+        let values = made_up(&name, shape.iter().product());
+        (format!("bert.{name}"), shape, values)
+    });
+    fs::write(folder.join("model.safetensors"), safetensors(tensors)).unwrap();
     let config = format!(
         r#"{{"model_type": "bert", "vocab_size": {VOCABULARY}, "type_vocab_size": 2,
             "max_position_embeddings": {POSITIONS}, "hidden_size": {HIDDEN}, "intermediate_size": {WIDE},
@@ -105,7 +113,7 @@ fn weights_survive_conversion_within_half_a_step() {
     let folder = Folder::new("convert");
     write_model(&folder.0);
     let out = folder.0.join("model_int8.onnx");
-    convert_to_int8_onnx(&folder.0, &out).unwrap();
+    convert_to_int8_onnx(&folder.0, None, &out).unwrap();
 
     let model = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap();
     assert_eq!((model.ir_version, model.opset_import[0].version), (8, 17));
@@ -147,11 +155,64 @@ fn weights_survive_conversion_within_half_a_step() {
 }
 
 #[test]
+fn an_adapter_is_added_to_the_weights_that_it_names() {
+    let folder = Folder::new("adapter");
+    write_model(&folder.0);
+    let (linear, norm) = ("encoder.layer.0.intermediate.dense", "encoder.layer.0.output.LayerNorm.weight");
+    let (up, down, more) = (made_up("up", WIDE * 2), made_up("down", 2 * HIDDEN), made_up("more", HIDDEN));
+    let adapter = safetensors([
+        (format!("{linear}.weight.up"), vec![WIDE, 2], up.clone()),
+        (format!("{linear}.weight.down"), vec![2, HIDDEN], down.clone()),
+        (norm.to_owned(), vec![HIDDEN], more.clone()),
+    ]);
+    let out = folder.0.join("adapted.onnx");
+    convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap();
+
+    let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
+    let tensor = |name: &str| graph.initializer.iter().find(|tensor| tensor.name == name).unwrap();
+    let quantized = tensor(&format!("{linear}_quantized"));
+    let scales = floats(tensor(&format!("{linear}_scale")));
+    let original = made_up(&format!("{linear}.weight"), WIDE * HIDDEN);
+    for output in 0..WIDE {
+        for input in 0..HIDDEN {
+            let product: f32 = (0..2).map(|at| up[output * 2 + at] * down[at * HIDDEN + input]).sum();
+            let wanted = original[output * HIDDEN + input] + product;
+            let restored =
+                f32::from(quantized.raw_data[input * WIDE + output].cast_signed()) * scales[output];
+            assert!((restored - wanted).abs() <= scales[output] * 0.501, "{restored} {wanted}");
+        }
+    }
+    let sums: Vec<f32> = made_up(norm, HIDDEN).iter().zip(more).map(|(a, b)| a + b).collect();
+    assert_eq!(floats(tensor(norm)), sums);
+}
+
+#[test]
+fn an_adapter_that_does_not_fit_is_refused_and_leaves_no_file() {
+    let folder = Folder::new("misfit");
+    write_model(&folder.0);
+    let name = "encoder.layer.0.output.dense.weight";
+    let thin = |suffix: &str, shape: [usize; 2]| {
+        (format!("{name}.{suffix}"), shape.to_vec(), vec![0.5; shape[0] * shape[1]])
+    };
+    let out = folder.0.join("adapted.onnx");
+    for adapter in [
+        safetensors([thin("up", [HIDDEN, 2]), thin("down", [3, WIDE])]),
+        safetensors([thin("up", [HIDDEN, 2]), thin("down", [2, WIDE + 1])]),
+        safetensors([(name.to_owned(), vec![3], vec![0.5; 3])]),
+        b"no tensors".to_vec(),
+    ] {
+        let error = convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap_err();
+        assert!(matches!(error, ConvertError::Unsupported(_)), "{error}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
 fn inputs_of_several_matrices_are_quantized_once() {
     let folder = Folder::new("share");
     write_model(&folder.0);
     let out = folder.0.join("model_int8.onnx");
-    convert_to_int8_onnx(&folder.0, &out).unwrap();
+    convert_to_int8_onnx(&folder.0, None, &out).unwrap();
     let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
     let count = |op: &str| graph.node.iter().filter(|node| node.op_type == op).count();
     assert_eq!((count("MatMulInteger"), count("DynamicQuantizeLinear")), (6, 4));
@@ -162,7 +223,7 @@ fn every_input_of_a_node_stands_before_it() {
     let folder = Folder::new("order");
     write_model(&folder.0);
     let out = folder.0.join("model_int8.onnx");
-    convert_to_int8_onnx(&folder.0, &out).unwrap();
+    convert_to_int8_onnx(&folder.0, None, &out).unwrap();
     let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
     let mut known: Vec<&str> = graph.input.iter().map(|input| input.name.as_str()).collect();
     known.extend(graph.initializer.iter().map(|tensor| tensor.name.as_str()));
@@ -188,7 +249,7 @@ fn a_model_cut_short_is_refused_and_leaves_no_file() {
     let out = folder.0.join("model_int8.onnx");
     for length in [3, 8, 200, bytes.len() - 1] {
         fs::write(&weights, &bytes[..length]).unwrap();
-        let error = convert_to_int8_onnx(&folder.0, &out).unwrap_err();
+        let error = convert_to_int8_onnx(&folder.0, None, &out).unwrap_err();
         assert!(matches!(error, ConvertError::Malformed { .. }), "{error}");
     }
     assert!(!out.exists());
@@ -198,7 +259,7 @@ fn a_model_cut_short_is_refused_and_leaves_no_file() {
 fn another_kind_of_model_is_named_in_the_error() {
     let folder = Folder::new("kind");
     fs::write(folder.0.join("config.json"), r#"{"model_type": "mpnet"}"#).unwrap();
-    let error = convert_to_int8_onnx(&folder.0, &folder.0.join("out.onnx")).unwrap_err();
+    let error = convert_to_int8_onnx(&folder.0, None, &folder.0.join("out.onnx")).unwrap_err();
     assert_eq!(
         error.to_string(),
         "this model cannot be converted: its type is mpnet, and only bert is known"

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use safetensors::{Dtype, SafeTensors};
+use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
 use super::{ConvertError, read};
 
@@ -11,13 +11,22 @@ use super::{ConvertError, read};
 pub(super) struct Weights {
     path: PathBuf,
     file: Vec<u8>,
+    /// What is added to some of them, in the same format: a tensor of the same name is a difference, one of its name with
+    /// `.up` \[outputs, rank\] times the one with `.down` \[rank, inputs\] too.
+    adapter: Option<Vec<u8>>,
 }
 
 impl Weights {
-    pub(super) fn open(path: &Path) -> Result<Self, ConvertError> {
-        let weights = Self { path: path.to_owned(), file: read(path)? };
+    pub(super) fn open(path: &Path, adapter: Option<&[u8]>) -> Result<Self, ConvertError> {
+        let weights = Self { path: path.to_owned(), file: read(path)?, adapter: adapter.map(<[u8]>::to_vec) };
         weights.tensors()?;
+        weights.adapter()?;
         Ok(weights)
+    }
+
+    fn adapter(&self) -> Result<Option<SafeTensors<'_>>, ConvertError> {
+        let broken = |error: SafeTensorError| ConvertError::Unsupported(format!("its adapter: {error}"));
+        self.adapter.as_deref().map(SafeTensors::deserialize).transpose().map_err(broken)
     }
 
     fn tensors(&self) -> Result<SafeTensors<'_>, ConvertError> {
@@ -36,12 +45,39 @@ impl Weights {
             let reason = format!("{name} has the shape {:?} and {shape:?} was expected", tensor.shape());
             return Err(malformed(&self.path, &reason));
         }
-        decode(tensor.data(), tensor.dtype())
-            .ok_or_else(|| ConvertError::Unsupported(format!("{name} is of type {:?}", tensor.dtype())))
+        let mut values = decode(tensor.data(), tensor.dtype())
+            .ok_or_else(|| ConvertError::Unsupported(format!("{name} is of type {:?}", tensor.dtype())))?;
+        if let Some(adapter) = self.adapter()? {
+            adapt(&mut values, &adapter, name)
+                .ok_or_else(|| ConvertError::Unsupported(format!("its adapter does not fit {name}")))?;
+        }
+        Ok(values)
     }
 }
 
-fn decode(bytes: &[u8], dtype: Dtype) -> Option<Vec<f32>> {
+/// Adds what an adapter has for a tensor; `None` if that is of another shape or type.
+fn adapt(values: &mut [f32], adapter: &SafeTensors<'_>, name: &str) -> Option<()> {
+    if let Ok(difference) = adapter.tensor(name) {
+        let difference = decode(difference.data(), difference.dtype())?;
+        (difference.len() == values.len()).then_some(())?;
+        values.iter_mut().zip(difference).for_each(|(value, more)| *value += more);
+    }
+    let (Ok(up), Ok(down)) = (adapter.tensor(&format!("{name}.up")), adapter.tensor(&format!("{name}.down")))
+    else {
+        return Some(());
+    };
+    let (&[outputs, rank], &[rank_too, inputs]) = (up.shape(), down.shape()) else { return None };
+    (rank == rank_too && rank > 0 && outputs * inputs == values.len()).then_some(())?;
+    let (up, down) = (decode(up.data(), up.dtype())?, decode(down.data(), down.dtype())?);
+    for (row, up) in values.chunks_exact_mut(inputs).zip(up.chunks_exact(rank)) {
+        for (share, down) in up.iter().zip(down.chunks_exact(inputs)) {
+            row.iter_mut().zip(down).for_each(|(value, down)| *value += share * down);
+        }
+    }
+    Some(())
+}
+
+pub(crate) fn decode(bytes: &[u8], dtype: Dtype) -> Option<Vec<f32>> {
     let halves = || bytes.as_chunks::<2>().0.iter().map(|half| u16::from_le_bytes(*half));
     match dtype {
         Dtype::F32 => Some(bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect()),

@@ -15,6 +15,7 @@ use super::description::{ModelDescription, unavailable};
 use super::windows::{self, Token};
 use super::worker::{Encode, Lane};
 use crate::integrity::Sums;
+use crate::runtime;
 
 const ONNX_FILE: &str = "model_int8.onnx";
 
@@ -170,23 +171,10 @@ fn session_options(environment: Environment, threads: usize) -> InitOptionsUserD
         .with_intra_threads(threads.max(1))
         // Threads that wait sleep: the database needs the same cores, and a query is no slower for it.
         .with_session_config("session.intra_op.allow_spinning", "0");
-    if multiplies_bytes_exactly() {
+    if runtime::multiplies_bytes_exactly() {
         options
     } else {
         options.with_session_config("session.x64quantprecision", "1")
-    }
-}
-
-/// Whether products of unsigned and signed bytes are summed in 32 bits. Older x86-64 processors sum pairs
-/// in 16 bits and clip, which spoils 8-bit weights; ONNX Runtime then has to take a slower way.
-fn multiplies_bytes_exactly() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        std::is_x86_feature_detected!("avx512vnni") || std::is_x86_feature_detected!("avxvnni")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        true
     }
 }
 

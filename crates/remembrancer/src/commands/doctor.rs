@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use memory_inference::clause_encoder::CLAUSE_ENCODER_FILE;
 use memory_inference::integrity;
 use memory_language::text::counted;
 use memory_store::embedded::{EmbeddedPostgres, disk_of};
@@ -84,6 +85,7 @@ pub(crate) async fn run(
     }
     found.push(of_runtime(&components));
     found.push(of_model(settings, &components));
+    found.extend(of_clause_encoder(settings, &components));
     found.extend(of_database(settings, &components).await);
     found.push(of_port(&listen.bind).await);
     found.extend(hook::files::report(&data_dir).map(|report| of_hooks(&report)));
@@ -269,6 +271,24 @@ fn of_model(settings: &Settings, components: &Components) -> Finding {
         }
         Err(error) => wrong(CHECK, error.to_string(), "Remove the folder and run `remembrancer setup`."),
     }
+}
+
+/// Nothing where the model of setup is missing as a whole.
+fn of_clause_encoder(settings: &Settings, components: &Components) -> Option<Finding> {
+    const CHECK: &str = "clause encoder";
+    let folder = components.folder(Component::Model);
+    if !folder.is_dir() {
+        return None;
+    }
+    Some(match settings.model.clause_encoder() {
+        Ok(Some(_)) => fine(CHECK, folder.join(CLAUSE_ENCODER_FILE).display().to_string()),
+        Ok(None) => doubtful(
+            CHECK,
+            "it is missing: fewer events are found, and more that are wrong",
+            "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.",
+        ),
+        Err(error) => wrong(CHECK, error.to_string(), "Name the data folder with --data-dir."),
+    })
 }
 
 async fn of_database(settings: &Settings, components: &Components) -> Vec<Finding> {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use memory_inference::clause_encoder::{ADAPTER, CLAUSE_ENCODER_FILE};
 use memory_inference::convert::convert_to_int8_onnx;
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
 use memory_inference::integrity::{SUMS_FILE, write_sums};
@@ -91,7 +92,8 @@ impl<'a> Installer<'a> {
 
 /// Weights as published become those that are run.
 fn prepare_model(folder: &Path) -> anyhow::Result<()> {
-    convert_to_int8_onnx(folder, &folder.join("model_int8.onnx"))?;
+    convert_to_int8_onnx(folder, None, &folder.join("model_int8.onnx"))?;
+    convert_to_int8_onnx(folder, Some(ADAPTER), &folder.join(CLAUSE_ENCODER_FILE))?;
     let weights = folder.join(WEIGHTS);
     fs::remove_file(&weights).with_context(|| format!("cannot delete {}", weights.display()))?;
     let description = ModelDescription {
@@ -102,7 +104,8 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
         passage_prefix: String::new(),
     };
     let json = serde_json::to_string_pretty(&description)?;
-    for (name, content) in [(MODEL_FILE, Some(json)), ("model_int8.onnx", None)] {
+    for (name, content) in [(MODEL_FILE, Some(json)), ("model_int8.onnx", None), (CLAUSE_ENCODER_FILE, None)]
+    {
         let file = folder.join(name);
         if let Some(content) = content {
             fs::write(&file, content).with_context(|| format!("cannot write {}", file.display()))?;

@@ -12,6 +12,7 @@ mod unpack;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use memory_inference::clause_encoder::CLAUSE_ENCODER_FILE;
 use memory_inference::embedding::MODEL_FILE;
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
 use serde::Serialize;
@@ -229,7 +230,9 @@ impl Components {
             Component::Postgres => {
                 POSTGRES_LATER_PROGRAMS.iter().all(|name| self.postgres_bin().join(name).is_file())
             }
-            Component::OnnxRuntime | Component::Model => true,
+            // An earlier setup made none.
+            Component::Model => self.folder(Component::Model).join(CLAUSE_ENCODER_FILE).is_file(),
+            Component::OnnxRuntime => true,
         };
         is_there(component, &self.folder(component)) && has_all(component)
     }

@@ -33,14 +33,19 @@ pub(crate) struct ExtractionArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Which {
+    /// With the clause encoder if setup has made one.
     Rules,
+    /// Without the clause encoder.
+    RulesAlone,
     Llm,
 }
 
 impl Which {
     fn extractor(self, settings: &Settings) -> anyhow::Result<Arc<dyn Extractor>> {
+        let alone = RulesExtractor::new().with_confidence(settings.extractor.event_confidence);
         match self {
-            Self::Rules => Ok(Arc::new(RulesExtractor::new())),
+            Self::Rules => Ok(Arc::new(alone.with_encoder(settings.model.clause_encoder()?))),
+            Self::RulesAlone => Ok(Arc::new(alone)),
             Self::Llm => {
                 let named = settings.extractor.options()?.is_some();
                 ensure!(
@@ -55,7 +60,7 @@ impl Which {
     /// The model that was asked.
     fn model(self, settings: &Settings) -> Option<&str> {
         match self {
-            Self::Rules => None,
+            Self::Rules | Self::RulesAlone => None,
             Self::Llm => settings.extractor.llm_model.as_deref(),
         }
     }
@@ -68,6 +73,7 @@ pub(crate) async fn run(settings: &Settings, args: ExtractionArgs) -> anyhow::Re
         gold.documents.retain(|document| args.names.iter().any(|name| document.name.starts_with(name)));
     }
     let extractor = args.extractor.extractor(settings)?;
+    println!("{}", extractor.health().detail);
     let (judged, failures) = extraction::run_through(extractor.as_ref(), &gold.documents).await?;
     for failure in &failures {
         eprintln!("{}: nothing was found, {}", failure.document, failure.error);

@@ -15,6 +15,7 @@ use memory_core::ports::{ExtractError, Extractor, Segment, SourceText};
 use serde_json::{Value, json};
 
 use super::{Key, LlmExtractor, LlmOptions};
+use crate::RulesExtractor;
 use server::ChatServer;
 
 const TEXT: &str = "Alice Chen will send the API design to Bob by Friday, she said. The weather was mild. \
@@ -48,7 +49,7 @@ fn extractor_at(url: &str, timeout: Duration) -> LlmExtractor {
         timeout,
         allows_private: false,
     };
-    LlmExtractor::new(options).expect("the options are good")
+    LlmExtractor::new(options, RulesExtractor::new()).expect("the options are good")
 }
 
 /// What the extractor makes of the text, with every quote held against it.

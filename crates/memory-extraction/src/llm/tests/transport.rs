@@ -129,7 +129,7 @@ async fn https_works_with_a_certificate_that_is_trusted_and_with_no_other() {
     let (url, roots, _serving) = tls_server().await;
     let endpoint = Endpoint::parse(&url, false).unwrap();
     let client = Client::with_roots(endpoint, None, Duration::from_secs(20), roots).unwrap();
-    let trusting = LlmExtractor::with_client(client, "scripted-1".to_owned());
+    let trusting = LlmExtractor::with_client(client, "scripted-1".to_owned(), crate::RulesExtractor::new());
     assert!(trusting.extract(&document(TEXT)).await.unwrap().events.len() >= 2);
     let error = extractor_at(&url, Duration::from_secs(20)).extract(&document(TEXT)).await.unwrap_err();
     assert!(

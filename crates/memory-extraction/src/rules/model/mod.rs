@@ -13,6 +13,8 @@ mod tests;
 mod token_features;
 mod weights;
 
+use std::ops::Range;
+
 use memory_core::event::{ActorRole, Category};
 use memory_core::ports::SourceText;
 use memory_language::text::CharSpan;
@@ -26,7 +28,15 @@ use super::draft::Draft;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 pub(super) use lexicon::read as read_word_classes;
-pub use weights::{CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, in_their_text, is_short};
+pub use weights::{
+    Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short,
+    logarithm, normal,
+};
+
+/// A clause that is so likely to tell nothing is not given to the encoder.
+const CERTAINLY_NONE: f32 = 0.995;
+/// An encoder takes some milliseconds for each of them, and other texts wait for it.
+const ENCODED_MAX_CLAUSES: usize = 2_000;
 
 /// A clause as the model sees it, for training.
 #[derive(Debug, Clone)]
@@ -56,44 +66,129 @@ pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
     all
 }
 
-/// The events of a source: what the model finds likely enough, told with the rules' drafts where they have one.
+/// What an encoder is given of a text.
+#[derive(Debug)]
+pub struct EncoderInput {
+    /// The segments with their speakers, one below the other.
+    pub text: String,
+    /// Which clauses, by their place among all.
+    pub numbers: Vec<usize>,
+    /// Where those stand in `text`, in bytes.
+    pub clauses: Vec<Range<usize>>,
+}
+
+impl EncoderInput {
+    /// `odds` are those of all clauses, in the order of [`clauses_of`]; nothing without a clause that may tell something.
+    pub fn of(source: &SourceText, odds: &[Odds]) -> Option<Self> {
+        let Found { parsed_segments, .. } = super::found(source);
+        let all: Vec<_> = parsed_segments
+            .iter()
+            .filter(|parsed| !parsed.context_only)
+            .map(|parsed| (parsed, candidates(parsed)))
+            .collect();
+        Self::with(source, &parsed_segments, &all, odds)
+    }
+
+    fn with(
+        source: &SourceText,
+        parsed_segments: &[ParsedSegment<'_>],
+        candidates: &[(&ParsedSegment<'_>, Vec<Candidate>)],
+        odds: &[Odds],
+    ) -> Option<Self> {
+        let numbers = uncertain(odds);
+        let mut wanted = numbers.iter().copied().peekable();
+        wanted.peek()?;
+        let mut candidates = candidates.iter().peekable();
+        let (mut text, mut clauses, mut seen) = (String::new(), Vec::new(), 0);
+        for parsed in parsed_segments {
+            if let Some(speaker) = source.segments.get(parsed.segment).and_then(|it| it.speaker.as_ref()) {
+                text.push_str(speaker);
+                text.push_str(": ");
+            }
+            let start = text.len();
+            text.push_str(parsed.text.raw);
+            text.push('\n');
+            let Some((_, own)) = candidates.next_if(|(of, _)| of.segment == parsed.segment) else { continue };
+            while let Some(number) = wanted.next_if(|number| *number < seen + own.len()) {
+                let bytes = parsed.text.bytes(&own[number - seen].tokens);
+                clauses.push(start + bytes.start..start + bytes.end);
+            }
+            seen += own.len();
+        }
+        Some(Self { text, numbers, clauses })
+    }
+}
+
+/// The clauses that may tell something, of very long texts the likeliest.
+fn uncertain(odds: &[Odds]) -> Vec<usize> {
+    let mut numbers: Vec<usize> =
+        (0..odds.len()).filter(|number| odds[*number][0] < CERTAINLY_NONE).collect();
+    if numbers.len() > ENCODED_MAX_CLAUSES {
+        numbers.sort_by(|a, b| odds[*a][0].total_cmp(&odds[*b][0]));
+        numbers.truncate(ENCODED_MAX_CLAUSES);
+        numbers.sort_unstable();
+    }
+    numbers
+}
+
+/// The clauses of a source, and how likely each tells what.
+pub(super) struct Clauses<'f> {
+    parsed_segments: &'f [ParsedSegment<'f>],
+    candidates: Vec<(&'f ParsedSegment<'f>, Vec<Candidate>)>,
+    index: DraftIndex,
+    pub(super) odds: Vec<Odds>,
+}
+
+impl<'f> Clauses<'f> {
+    pub(super) fn of(
+        model: &ClauseModel,
+        source: &SourceText,
+        parsed_segments: &'f [ParsedSegment<'f>],
+        drafts: &[Draft],
+    ) -> Self {
+        let index = DraftIndex::of(drafts);
+        let mut all = Vec::new();
+        let mut odds = Vec::new();
+        let mut sink = Sink::default();
+        for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
+            let candidates = candidates(parsed);
+            let page = Page::of(source, parsed);
+            let seen = Seen { parsed, page: &page, candidates: &candidates };
+            for (at, candidate) in candidates.iter().enumerate() {
+                sink.clear();
+                seen.features(at, &verdicts(parsed, candidate, drafts, &index), &mut sink);
+                odds.push(model.odds(sink.hashes()));
+            }
+            all.push((parsed, candidates));
+        }
+        Self { parsed_segments, candidates: all, index, odds }
+    }
+
+    /// What an encoder is to classify.
+    pub(super) fn encoder_input(&self, source: &SourceText) -> Option<EncoderInput> {
+        EncoderInput::with(source, self.parsed_segments, &self.candidates, &self.odds)
+    }
+}
+
+/// The events of a source: what is likely enough, told with the rules' drafts where they have one.
 pub(super) fn judged(
-    model: &ClauseModel,
-    confidence: Option<f32>,
-    source: &SourceText,
-    parsed_segments: &[ParsedSegment<'_>],
+    clauses: Clauses<'_>,
+    thresholds: &[f32; Category::ALL.len()],
     roster: &Roster,
     drafts: Vec<Draft>,
 ) -> Vec<Draft> {
-    let index = DraftIndex::of(&drafts);
-    let mut read = Vec::new();
-    let mut odds = Vec::new();
-    let mut sink = Sink::default();
-    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
-        let candidates = candidates(parsed);
-        let page = Page::of(source, parsed);
-        let seen = Seen { parsed, page: &page, candidates: &candidates };
-        for (at, candidate) in candidates.iter().enumerate() {
-            sink.clear();
-            seen.features(at, &verdicts(parsed, candidate, &drafts, &index), &mut sink);
-            odds.push(model.odds(sink.hashes()));
-        }
-        read.push((parsed, candidates));
-    }
+    let Clauses { candidates, index, mut odds, .. } = clauses;
     in_their_text(&mut odds);
-    let thresholds = confidence
-        .map_or_else(|| model.thresholds(odds.len()), |confidence| [confidence; Category::ALL.len()]);
-
     let mut odds = odds.into_iter();
     let mut used = vec![false; drafts.len()];
     let mut told = Vec::new();
-    for (parsed, candidates) in &read {
+    for (parsed, candidates) in &candidates {
         let likely: Vec<(usize, Category, f32)> = odds
             .by_ref()
             .take(candidates.len())
             .enumerate()
             .filter_map(|(at, odds)| {
-                ClauseModel::category(&odds, &thresholds).map(|(category, odd)| (at, category, odd))
+                ClauseModel::category(&odds, thresholds).map(|(category, odd)| (at, category, odd))
             })
             .filter(|(at, category, _)| match category {
                 Category::Commitment => !refuses(parsed, &candidates[*at]),

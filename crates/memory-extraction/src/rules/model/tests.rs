@@ -6,9 +6,11 @@ use memory_core::artifact::Context;
 use memory_core::event::{Category, ExtractedEvent};
 use memory_core::ports::{Segment, SourceText};
 
+use super::super::RulesExtractor;
+use super::super::tests::extract;
 use super::clause_features::hash;
+use super::clauses_of;
 use super::weights::{CLASSES, ClauseModel, FEATURES_VERSION};
-use super::{super::extract, clauses_of};
 
 fn source(context: Context, author: Option<&str>, text: &str) -> SourceText {
     SourceText {
@@ -26,7 +28,7 @@ fn source(context: Context, author: Option<&str>, text: &str) -> SourceText {
 }
 
 fn events(source: &SourceText) -> Vec<ExtractedEvent> {
-    extract(source, Some(&ClauseModel::own()), None).events
+    extract(&RulesExtractor::new(), source).events
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The trained weights: which feature speaks how strongly for which category, and how sure each category must be.
 //!
-//! A text: the version of the features, the thresholds, the threshold of short texts, then a line for each feature with its name and a whole number
-//! for each class, none first. They were found by `cargo run -p train-clauses`.
+//! A text: the version of the features, the thresholds, the threshold of short texts, how the odds of an encoder are blended
+//! in with the thresholds of that, then a line for each feature with its name and a whole number for each class, none first. They were
+//! found by `cargo run -p train-clauses`.
 
 use std::sync::{Arc, LazyLock};
 
 use memory_core::event::Category;
+use memory_core::ports::CLAUSE_CLASSES;
 
 use super::super::data_file::{DataFault, DataFile, loaded};
 use super::super::wordset::HashedMap;
@@ -14,7 +16,7 @@ use super::clause_features::hash;
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
 pub const FEATURES_VERSION: u32 = 3;
 /// The eight categories, and none.
-pub const CLASSES: usize = Category::ALL.len() + 1;
+pub const CLASSES: usize = CLAUSE_CLASSES;
 /// A weight of one is this much in the file.
 pub const SCALE: f32 = 50.0;
 
@@ -50,12 +52,57 @@ pub fn in_their_text(odds: &mut [Odds]) {
     }
 }
 
+/// How likely an event must be to be told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thresholds {
+    /// By category.
+    pub categories: [f32; Category::ALL.len()],
+    /// Of every category in a short text.
+    pub short: f32,
+}
+
+/// How the odds by features and the logits of a [`ClauseEncoder`](memory_core::ports::ClauseEncoder) are weighed: the factors of
+/// their logarithms, and what is added for each class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Blend {
+    pub features: f32,
+    pub encoder: f32,
+    pub bias: [f32; CLASSES],
+}
+
+impl Blend {
+    /// Replaces the odds of the clauses of these numbers by those of both.
+    pub fn join(&self, odds: &mut [Odds], numbers: &[usize], logits: &[[f32; CLASSES]]) {
+        for (number, logits) in numbers.iter().zip(logits) {
+            let odds = &mut odds[*number];
+            let encoder = normal(*logits);
+            let mut sums = self.bias;
+            for ((sum, own), encoder) in sums.iter_mut().zip(&*odds).zip(encoder) {
+                *sum += self.features * logarithm(*own) + self.encoder * logarithm(encoder);
+            }
+            *odds = normal(sums);
+        }
+    }
+}
+
+/// Of odds that may be as good as 0.
+pub fn logarithm(odd: f32) -> f32 {
+    odd.max(1e-7).ln()
+}
+
+/// The odds of logits.
+pub fn normal(sums: [f32; CLASSES]) -> Odds {
+    let most = sums.iter().copied().fold(f32::MIN, f32::max);
+    let odds = sums.map(|sum| (sum - most).exp());
+    let all: f32 = odds.iter().sum();
+    odds.map(|odd| odd / all)
+}
+
 #[derive(Debug)]
 pub struct ClauseModel {
-    /// How likely an event of each category must be to be told.
-    thresholds: [f32; Category::ALL.len()],
-    /// The same of every category in a short text.
-    short: f32,
+    thresholds: Thresholds,
+    /// With an encoder.
+    blend: Option<(Blend, Thresholds)>,
     weights: HashedMap<[i8; CLASSES]>,
 }
 
@@ -72,23 +119,22 @@ impl ClauseModel {
 
     /// Reads weights as the trainer writes them.
     pub fn parse(text: &str) -> Result<Self, DataFault> {
-        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let mut header = |name: &str| {
-            lines.next().and_then(|(_, line)| line.strip_prefix(name)?.strip_prefix(' ')).unwrap_or_default()
-        };
-        let version = header("features");
+        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).peekable();
+        let version = lines.next().and_then(|(_, line)| line.strip_prefix("features ")).unwrap_or_default();
         if version.parse() != Ok(FEATURES_VERSION) {
             let reason = format!(
                 "the weights are for features of version '{version}', this program has {FEATURES_VERSION}; train them anew"
             );
             return Err(FILE.fault(1, reason));
         }
-        let thresholds: Vec<f32> =
-            header("thresholds").split(' ').filter_map(|number| number.parse().ok()).collect();
-        let thresholds =
-            thresholds.try_into().map_err(|_| FILE.fault(2, "it has to be 'thresholds' and 8 numbers"))?;
-        let short =
-            header("short").parse().map_err(|_| FILE.fault(3, "it has to be 'short' and a number"))?;
+        let thresholds = thresholds(&mut lines)?;
+        let blend = match lines.next_if(|(_, line)| line.starts_with("blend ")) {
+            None => None,
+            Some(line) => {
+                let [features, encoder, bias @ ..] = numbers::<{ CLASSES + 2 }>(Some(line), "blend ")?;
+                Some((Blend { features, encoder, bias }, self::thresholds(&mut lines)?))
+            }
+        };
         let mut weights = HashedMap::default();
         for (number, line) in lines {
             let row = line.split_once('\t').and_then(|(name, numbers)| {
@@ -100,7 +146,7 @@ impl ClauseModel {
             })?;
             weights.insert(name, row);
         }
-        Ok(Self { thresholds, short, weights })
+        Ok(Self { thresholds, blend, weights })
     }
 
     pub(super) fn odds(&self, features: &[u64]) -> Odds {
@@ -110,19 +156,23 @@ impl ClauseModel {
                 *sum += i32::from(*weight);
             }
         }
-        let most = sums.iter().copied().max().unwrap_or_default();
-        let odds = sums.map(|sum| ((sum - most) as f32 / SCALE).exp());
-        let all: f32 = odds.iter().sum();
-        odds.map(|odd| odd / all)
+        normal(sums.map(|sum| sum as f32 / SCALE))
     }
 
-    /// How likely each category must be in a text of so many clauses.
-    pub(super) fn thresholds(&self, clauses: usize) -> [f32; Category::ALL.len()] {
-        if is_short(clauses) {
-            self.thresholds.map(|threshold| threshold.min(self.short))
-        } else {
-            self.thresholds
-        }
+    /// How an encoder is weighed, if these weights were found with one.
+    pub(in super::super) fn blend(&self) -> Option<&Blend> {
+        self.blend.as_ref().map(|(blend, _)| blend)
+    }
+
+    /// How likely each category must be in a text of so many clauses, with an encoder or without.
+    pub(in super::super) fn thresholds(
+        &self,
+        clauses: usize,
+        with_encoder: bool,
+    ) -> [f32; Category::ALL.len()] {
+        let blended = self.blend.as_ref().filter(|_| with_encoder).map(|(_, thresholds)| thresholds);
+        let Thresholds { categories, short } = blended.unwrap_or(&self.thresholds);
+        if is_short(clauses) { categories.map(|threshold| threshold.min(*short)) } else { *categories }
     }
 
     /// The likeliest category, where it is likely enough.
@@ -131,4 +181,21 @@ impl ClauseModel {
         let ((category, threshold), odd) = all.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
         (odd >= threshold).then_some((*category, *odd))
     }
+}
+
+type Line<'l> = (usize, &'l str);
+
+/// The two lines of thresholds.
+fn thresholds<'l>(lines: &mut impl Iterator<Item = Line<'l>>) -> Result<Thresholds, DataFault> {
+    let categories = numbers(lines.next(), "thresholds ")?;
+    let [short] = numbers(lines.next(), "short ")?;
+    Ok(Thresholds { categories, short })
+}
+
+/// The numbers of a line that begins with `name`.
+fn numbers<const COUNT: usize>(line: Option<Line<'_>>, name: &str) -> Result<[f32; COUNT], DataFault> {
+    let (number, line) = line.unwrap_or_default();
+    let line = line.strip_prefix(name).unwrap_or_default();
+    let numbers: Vec<f32> = line.split(' ').filter_map(|number| number.parse().ok()).collect();
+    numbers.try_into().map_err(|_| FILE.fault(number, format!("it has to be '{name}' and {COUNT} numbers")))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::super::RulesExtractor;
 use super::{segment, source};
-use crate::rules::extract;
+use crate::rules::tests::extract;
 
 /// Of the texts that are compared, the larger has twice as many bytes.
 const SMALL_BYTES: usize = 60_000;
@@ -87,7 +87,7 @@ fn processor_time() -> Duration {
 fn time_of(text: &str, extractor: &RulesExtractor) -> f64 {
     let source = source(vec![segment(text, None)]);
     let begun = processor_time();
-    let found = extract(&source, extractor.model.as_deref(), None);
+    let found = extract(&extractor, &source);
     let took = processor_time().saturating_sub(begun);
     assert!(!found.entities.is_empty() || !found.events.is_empty() || text.starts_with("Speaker"));
     took.as_secs_f64()

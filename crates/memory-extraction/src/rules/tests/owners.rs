@@ -91,7 +91,7 @@ fn with_model(author: Option<&str>, participants: &[&str], text: &str) -> Vec<St
     let mut source = source(vec![segment(text, None)]);
     source.author = author.map(str::to_owned);
     source.participants = participants.iter().map(|name| (*name).to_owned()).collect();
-    shown(&extract(&source, RulesExtractor::new().model.as_deref(), None))
+    shown(&extract(&RulesExtractor::new(), &source))
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use memory_core::artifact::Context;
 
-use super::super::extract;
+use super::super::RulesExtractor;
+use super::extract;
 use super::{checked, read, segment, shown, source};
 
 /// The events of a text by a known author with known company.
@@ -109,7 +110,7 @@ fn handles_and_names_without_accents_are_the_people_they_belong_to() {
     )]);
     chat.participants = vec!["Teresa Ferreira".into(), "João Batista".into()];
     chat.context = Context::Chat;
-    let extraction = extract(&chat, None, None);
+    let extraction = extract(&RulesExtractor::with_model(None), &chat);
     let names: Vec<&str> = extraction.entities.iter().map(|entity| entity.name.as_str()).collect();
     assert_eq!(names[..2], ["Teresa Ferreira", "João Batista"]);
     assert!(
