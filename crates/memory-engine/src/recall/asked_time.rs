@@ -12,8 +12,9 @@ use memory_language::time::{Granularity, Lean, readings};
 use memory_store::search::{self, Breadth, Filters, Owner, Told};
 
 use super::RecallRequest;
+use super::hits::Scored;
 use super::ranking::Ranked;
-use super::search::{Asked, Found, Scored};
+use super::search::{Asked, Found};
 use crate::{EngineError, Memory};
 
 /// How many of a question's windows are searched.

@@ -12,7 +12,8 @@ use memory_store::facts::{self, StoredFact};
 use memory_store::search::{self, Breadth, Owner};
 
 use super::RecallRequest;
-use super::search::{Asked, Found, Scored};
+use super::hits::Scored;
+use super::search::{Asked, Found};
 use crate::{EngineError, Memory};
 
 /// The most facts of an answer.

@@ -5,6 +5,7 @@ mod by_id;
 mod emptied;
 mod expanding;
 mod facts;
+mod hits;
 mod listing;
 mod mirrored;
 mod neighbours;

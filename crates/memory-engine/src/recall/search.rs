@@ -2,32 +2,27 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::{self, Future};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
 use futures::future::Either;
 use jiff::Timestamp;
-use memory_core::id::{Namespace, PassageId, RevisionId};
+use memory_core::id::{Namespace, PassageId};
 use memory_core::late_interaction::max_similarities;
 use memory_core::ports::Embedded;
-use memory_core::recall::{
-    ArtifactScore, ArtifactSignals, Evidence, Fused, RankingWeights, fuse, score_artifacts,
-    spread_over_conversations,
-};
+use memory_core::recall::{Evidence, fuse};
 use memory_language::about_many::about_many;
-use memory_language::asked_for::asked_for;
-use memory_language::time::question::QuestionTime;
 use memory_store::models::ActiveModel;
-use memory_store::search::{self, Breadth, Candidate, Filters, Owner, QueryVector, Scope};
+use memory_store::search::{self, Breadth, Candidate, Filters, QueryVector, Scope};
 use memory_store::stats::{self, PassageCounts};
 use memory_store::{Conn, Pooled};
 
 use super::asked_time::{Then, asked_time, prefer, rank_by_time};
+use super::hits::{Scored, age, choose, hit_of, lead_their_places};
 use super::mirrored::warn;
 use super::ranking::Ranked;
-use super::{Explanation, RecallRequest, TimeWindow};
+use super::{RecallRequest, TimeWindow};
 use crate::directives::Directive;
 use crate::error::vector_warning;
 use crate::lexical::{Question, WordHit};
@@ -77,12 +72,6 @@ impl Found {
     fn passages(&self) -> Vec<PassageId> {
         self.by_words.iter().map(|hit| hit.passage_id).chain(self.nearest.iter().copied()).collect()
     }
-}
-
-/// A candidate with its joined score.
-pub(super) struct Scored {
-    pub(super) candidate: Candidate,
-    pub(super) fused: Fused<PassageId>,
 }
 
 /// What one breadth of the arms has found, best first.
@@ -398,95 +387,6 @@ impl Memory {
     }
 }
 
-/// The best passage of each content at each place, best first.
-fn choose(
-    scored: &[Scored],
-    (query, is_spread): (&str, bool),
-    time: Option<&QuestionTime>,
-    now: Timestamp,
-    weights: &RankingWeights,
-) -> Vec<Ranked> {
-    let mut seen = HashSet::new();
-    let best: Vec<&Scored> = scored
-        .iter()
-        .filter(|scored| hit_of(&scored.candidate).is_some_and(|hit| seen.insert(hit)))
-        .collect();
-    let signals: Vec<ArtifactSignals<'_>> =
-        best.iter().filter_map(|scored| signals_of(scored, time, now)).collect();
-    let mut scores = score_artifacts(&signals, asked_for(query), weights);
-    if is_spread {
-        spread_over_conversations(&mut scores, &signals);
-    }
-    let mut chosen: Vec<Ranked> =
-        best.iter().zip(scores).filter_map(|(scored, artifact)| ranked(scored, artifact)).collect();
-    // A stable sort: equals stay in the order of their passages.
-    chosen.sort_by(|a, b| b.score.total_cmp(&a.score));
-    chosen
-}
-
-fn ranked(Scored { candidate, fused }: &Scored, artifact: ArtifactScore) -> Option<Ranked> {
-    let explanation = Explanation {
-        vector: fused.vector,
-        lexical: fused.lexical,
-        late: fused.late,
-        sureness: fused.sureness,
-        artifact,
-    };
-    explained(candidate, explanation)
-}
-
-/// A passage that no arm has found.
-pub(super) fn found_otherwise(candidate: &Candidate, artifact: ArtifactScore) -> Option<Ranked> {
-    explained(candidate, Explanation { vector: None, lexical: None, late: None, sureness: 1.0, artifact })
-}
-
-fn explained(candidate: &Candidate, explanation: Explanation) -> Option<Ranked> {
-    let Owner::Revision { revision_id, is_latest, place, .. } = &candidate.owner else { return None };
-    Some(Ranked {
-        passage_id: candidate.passage_id,
-        revision_id: *revision_id,
-        score: explanation.artifact.score,
-        explanation,
-        is_latest: *is_latest,
-        place: hashed(place),
-        hit: hit_of(candidate)?,
-    })
-}
-
-/// Has what stands at a place now score no less than the outdated texts of the place, and puts it before them.
-fn lead_their_places(ranked: &mut [Ranked]) {
-    let mut outdated: HashMap<u64, f32> = HashMap::new();
-    for old in ranked.iter().filter(|ranked| !ranked.is_latest) {
-        let best = outdated.entry(old.place).or_insert(old.score);
-        *best = best.max(old.score);
-    }
-    if outdated.is_empty() {
-        return;
-    }
-    for current in ranked.iter_mut().filter(|ranked| ranked.is_latest) {
-        if let Some(best) = outdated.get(&current.place) {
-            current.explanation.artifact = current.explanation.artifact.raised_to(*best);
-            current.score = current.explanation.artifact.score;
-        }
-    }
-    ranked.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.is_latest.cmp(&a.is_latest)));
-}
-
-/// What is one hit, hashed: a content at a place.
-fn hit_of(candidate: &Candidate) -> Option<u64> {
-    match &candidate.owner {
-        Owner::Revision { place, artifact_id, .. } => Some(hashed(&(place, &artifact_id.0))),
-        Owner::Observation(_) => None,
-    }
-}
-
-/// The same in one process only.
-fn hashed(what: &impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    what.hash(&mut hasher);
-    hasher.finish()
-}
-
 fn waiting_warning(waiting: i64) -> String {
     let (passages, wait) = if waiting == 1 {
         ("passage", "waits for its vector")
@@ -494,34 +394,4 @@ fn waiting_warning(waiting: i64) -> String {
         ("passages", "wait for their vectors")
     };
     format!("{waiting} {passages} of those searched still {wait}: until then found by words alone.")
-}
-
-fn signals_of<'a>(
-    scored: &'a Scored,
-    window: Option<&QuestionTime>,
-    now: Timestamp,
-) -> Option<ArtifactSignals<'a>> {
-    let Owner::Revision { date, importance, turn, by_assistant, passages, .. } = &scored.candidate.owner
-    else {
-        return None;
-    };
-    // Words say no more of a long text than of a short one.
-    let is_compared = scored.fused.vector.is_some() || scored.fused.late.is_some();
-    Some(ArtifactSignals {
-        score: scored.fused.score,
-        sureness: scored.fused.sureness,
-        by_assistant: *by_assistant,
-        passages: if is_compared { usize::try_from(*passages).unwrap_or(1) } else { 1 },
-        turn: turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
-        time: window.map_or(0.0, |window| window.certainty() * window.closeness(*date)),
-        age_days: now.duration_since(*date).as_secs_f32() / 86_400.0,
-        importance: *importance,
-    })
-}
-
-fn age(candidate: &Candidate) -> Option<(bool, RevisionId)> {
-    match &candidate.owner {
-        Owner::Revision { is_latest, revision_id, .. } => Some((*is_latest, *revision_id)),
-        Owner::Observation(_) => None,
-    }
 }

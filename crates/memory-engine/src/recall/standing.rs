@@ -7,8 +7,9 @@ use memory_store::search::{self, Candidate};
 use memory_store::{Conn, directives};
 
 use super::RecallRequest;
+use super::hits::found_otherwise;
 use super::ranking::Ranked;
-use super::search::{Asked, found_otherwise};
+use super::search::Asked;
 use crate::directives::{Bearing, Directive, QuestionRead};
 use crate::{EngineError, Memory};
 
