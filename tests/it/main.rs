@@ -35,6 +35,7 @@ mod language_model;
 mod lending;
 mod links;
 mod listing;
+mod lists_of_many;
 mod lost_answers;
 mod mirror;
 mod mirror_collections;
