@@ -127,7 +127,7 @@ pub(crate) const SCHEMA: &[Assigned] = &[
         ..table("owner_event")
     },
     Assigned {
-        derived: "commitment_id closing_id kind score occurred_at",
+        derived: "commitment_id closing_id kind score occurred_at closing_revision",
         operational: "namespace",
         ..table("event_link")
     },

@@ -36,6 +36,7 @@ mod language_model;
 mod lending;
 mod links;
 mod listing;
+mod lists_of_many;
 mod lost_answers;
 mod mirror;
 mod mirror_collections;

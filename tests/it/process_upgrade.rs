@@ -26,7 +26,7 @@ async fn with_database(data_dir: &DataDir, statements: &str) {
 }
 
 /// The schema as it was before the migration 19, which may be carried out twice; those after it are undone.
-const BACK_BEFORE_19: &str = "drop function note_search_change, note_search_change_of_revision, feed_texts, feed_superseded_text, feed_events, feed_superseded_fact, feed_failed_job cascade; drop view searched_tags, searched_audit; drop index semantic_event_due, artifact_revision_importance, artifact_revision_outdated, semantic_event_kind_time, artifact_revision_tags; drop table webhook_delivery, webhook, feed_entry, feed_reminder, feed_namespace, search_change, admin_password, oauth_token, oauth_consent, oauth_client, oauth_ticket, access_key, audit_entry, directive_replacement, directive; delete from _sqlx_migrations where version >= 19";
+const BACK_BEFORE_19: &str = "drop function note_search_change, note_search_change_of_revision, feed_texts, feed_superseded_text, feed_events, feed_superseded_fact, feed_failed_job cascade; drop view searched_tags, searched_audit; drop function set_closing_revision cascade; alter table event_link drop column closing_revision; drop index semantic_event_commitment, artifact_revision_importance, artifact_revision_outdated, semantic_event_kind_time, artifact_revision_tags; drop table webhook_delivery, webhook, feed_entry, feed_reminder, feed_namespace, search_change, admin_password, oauth_token, oauth_consent, oauth_client, oauth_ticket, access_key, audit_entry, directive_replacement, directive; delete from _sqlx_migrations where version >= 19";
 
 async fn folder_of_an_older_schema() -> DataDir {
     let data_dir = DataDir::warm();

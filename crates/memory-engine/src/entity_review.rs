@@ -10,7 +10,7 @@ use memory_store::entities::portrait;
 pub use memory_store::entities::portrait::{Companion, Portrait, Side, Told};
 use memory_store::entities::review::{self, EntityRow};
 pub use memory_store::entities::review::{
-    DecidedPair, DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, PossiblySame,
+    DecidedPair, DoubtfulPair, EntityFilter, ListedEntity, MergedEntity, NEWEST_MENTIONS, PossiblySame,
 };
 use memory_store::hydration;
 use memory_store::{Store, Tx, lifecycle};

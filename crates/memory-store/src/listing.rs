@@ -52,24 +52,32 @@ pub async fn events(
     limit: i64,
 ) -> Result<(Vec<ListKey>, i64), StoreError> {
     let filters = Filters { categories: Vec::new(), ..wanted.filters.clone() };
-    let is_of_all = wanted.owners.is_none() && wanted.state.is_none() && filters == Filters::default();
-    if !wanted.by_due_time || !is_of_all || after.is_some_and(|key| key.rank > 0) {
+    let is_of_all = wanted.owners.is_none() && filters == Filters::default();
+    let has_ended = matches!(wanted.state, Some(CommitmentState::Done | CommitmentState::Cancelled));
+    if !wanted.by_due_time || !is_of_all || has_ended || after.is_some_and(|key| key.rank > 0) {
         return sorted(conn, ns, wanted, after, limit).await;
     }
     // What is open and has a due time stands first, in the order of an index.
-    let mut keys = due(conn, ns, after, limit).await?;
-    let mut total = commitments(conn, ns).await?.min(LOOKED_AT_MAX);
-    if (keys.len() as i64) < limit {
+    let (mut keys, total) = if wanted.state.is_none() {
+        let next = due(conn, ns, after, limit).await?;
+        let total = commitments(conn, ns).await?;
+        if next.len() as i64 >= limit {
+            return Ok((next, total));
+        }
+        (standing(conn, ns, wanted, after, limit).await?.0, total)
+    } else {
+        standing(conn, ns, wanted, after, limit).await?
+    };
+    if (keys.len() as i64) < limit && wanted.state != Some(CommitmentState::Overdue) {
         let last = keys.last().cloned();
         let missing = limit - keys.len() as i64;
-        let (rest, all) = sorted(conn, ns, wanted, last.as_ref().or(after), missing).await?;
-        total = if rest.is_empty() { total } else { all };
+        let (rest, _) = sorted(conn, ns, wanted, last.as_ref().or(after), missing).await?;
         keys.extend(rest);
     }
     Ok((keys, total))
 }
 
-/// The next open commitments by their due times.
+/// The next open commitments by their due times, as far as the next due ones are not all ended.
 async fn due(
     conn: &mut Conn,
     ns: &Namespace,
@@ -104,6 +112,77 @@ async fn due(
     statement.build().fetch_all(conn).await?.iter().map(key).collect()
 }
 
+/// The same however many ended ones are due before them, with how many there are in all that are in the state and open: those
+/// without a due time as well. Most of both is read out of an index.
+async fn standing(
+    conn: &mut Conn,
+    ns: &Namespace,
+    wanted: &Wanted<'_>,
+    after: Option<&ListKey>,
+    limit: i64,
+) -> Result<(Vec<ListKey>, i64), StoreError> {
+    let mut statement = QueryBuilder::new("with ");
+    push_ended(&mut statement, ns);
+    statement.push(", open as materialized (select e.event_id, e.revision_id, e.due_time from semantic_event e where e.category = 'Commitment' and e.namespace = ");
+    statement.push_bind(ns.as_str().to_owned());
+    statement.push(" and not exists (select from ended l where l.commitment_id = e.event_id)");
+    push_latest(&mut statement, ns, "e.revision_id");
+    match wanted.state {
+        Some(CommitmentState::Overdue) => {
+            statement.push(" and e.due_time < ").push_bind(wanted.now.to_sqlx());
+        }
+        Some(CommitmentState::Open) => {
+            statement
+                .push(" and (e.due_time is null or e.due_time >= ")
+                .push_bind(wanted.now.to_sqlx())
+                .push(")");
+        }
+        _ => {}
+    }
+    statement.push("), next as materialized (");
+    // Those of one due time stay together: of the key's own all are looked at, and of the later ones the first.
+    let at = after.and_then(|key| Timestamp::from_microsecond(key.due).ok());
+    if let Some(at) = at {
+        statement.push("select * from open where due_time = ").push_bind(at.to_sqlx()).push(" union all ");
+    }
+    statement.push("(select * from open where due_time is not null");
+    if let Some(at) = at {
+        statement.push(" and due_time > ").push_bind(at.to_sqlx());
+    }
+    statement.push(" order by due_time fetch first ").push_bind(limit).push(
+        " rows with ties)), listed as (
+             select n.event_id, 0 as rank, (date_part('epoch', n.due_time) * 1000000)::bigint as due,
+                    -(date_part('epoch', coalesce(e.event_time, r.date, r.created_at)) * 1000000)::bigint as newness
+             from next n
+             cross join lateral (select event_time from semantic_event where event_id = n.event_id and namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned()).push(
+        " offset 0) e
+             cross join lateral (select date, created_at from artifact_revision where revision_id = n.revision_id and namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned()).push(
+        " offset 0) r)
+         select c.total, l.event_id, l.rank, l.due, l.newness
+         from (select count(*) as total from open) c
+         left join (select * from listed",
+    );
+    if let Some(key) = after {
+        statement.push(" where (due, newness, event_id) > (").push_bind(key.due).push(", ");
+        statement.push_bind(key.newness).push(", ").push_bind(key.event_id.clone()).push(")");
+    }
+    statement.push(" order by due, newness, event_id limit ").push_bind(limit);
+    statement.push(") l on true order by l.due, l.newness, l.event_id");
+    let rows = statement.build().fetch_all(conn).await?;
+    let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
+    let mut keys = Vec::with_capacity(rows.len());
+    for row in &rows {
+        if row.try_get::<Option<String>, _>("event_id")?.is_some() {
+            keys.push(key(row)?);
+        }
+    }
+    Ok((keys, total))
+}
+
 /// How many commitments there are in latest texts.
 async fn commitments(conn: &mut Conn, ns: &Namespace) -> Result<i64, StoreError> {
     Ok(sqlx::query_scalar(
@@ -135,7 +214,13 @@ async fn sorted(
     after: Option<&ListKey>,
     limit: i64,
 ) -> Result<(Vec<ListKey>, i64), StoreError> {
-    let mut statement = QueryBuilder::new("with listed as materialized (select e.event_id, ");
+    let asks_endings = wanted.by_due_time || wanted.state.is_some();
+    let mut statement = QueryBuilder::new("with ");
+    if asks_endings && wanted.owners.is_none() {
+        push_ended(&mut statement, ns);
+        statement.push(", ");
+    }
+    statement.push("listed as materialized (select e.event_id, ");
     if wanted.by_due_time {
         statement.push(
             "case when l.kind is not null then 2 when e.due_time is null then 1 else 0 end as rank,
@@ -150,9 +235,13 @@ async fn sorted(
     statement.push(" cross join lateral (select r.date, r.created_at from artifact_revision r where r.revision_id = e.revision_id and");
     push_filters(&mut statement, ns, &Filters { categories: Vec::new(), ..wanted.filters.clone() });
     statement.push(" offset 0) r");
-    // What ends a promise is looked up only where promises are listed by it.
-    if wanted.by_due_time || wanted.state.is_some() {
-        push_endings(&mut statement, ns);
+    // What ends a promise is looked up only where promises are listed by it: for those of an owner one by one, which are few.
+    match (asks_endings, wanted.owners) {
+        (false, _) => {}
+        (true, None) => {
+            statement.push(" left join ended l on l.commitment_id = e.event_id");
+        }
+        (true, Some(_)) => push_endings(&mut statement, ns),
     }
     statement.push(" where true");
     push_state(&mut statement, wanted);
@@ -168,6 +257,30 @@ async fn sorted(
     let rows = statement.build().fetch_all(conn).await?;
     let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;
     Ok((rows.iter().map(key).collect::<Result<_, StoreError>>()?, total))
+}
+
+/// `ended`: all commitments that were ended by what a latest text tells, with how.
+fn push_ended(statement: &mut QueryBuilder<Postgres>, ns: &Namespace) {
+    statement
+        .push(
+            "ended as materialized (
+                 select l.commitment_id, case when bool_or(l.kind = 'fulfils') then 'fulfils' else 'cancels' end as kind
+                 from event_link l
+                 where l.namespace = ",
+        )
+        .push_bind(ns.as_str().to_owned());
+    push_latest(statement, ns, "l.closing_revision");
+    statement.push(" group by 1)");
+}
+
+/// The text is not outdated. Asked of many these are fewer to look at than the latest.
+fn push_latest(statement: &mut QueryBuilder<Postgres>, ns: &Namespace, revision: &str) {
+    statement
+        .push(format!(
+            " and not exists (select from artifact_revision o where o.revision_id = {revision} and not o.is_latest and o.namespace = "
+        ))
+        .push_bind(ns.as_str().to_owned())
+        .push(")");
 }
 
 /// `l.kind`: how the event `e` was ended, by what a latest text tells; null where it was not.

@@ -10,8 +10,12 @@ use crate::{Conn, StoreError};
 const LOOKED_AT_MAX: i64 = 300;
 const LOOKED_AT_MIN: i64 = 5;
 const LOOKED_AT_OF_ALL: i64 = 4_000;
-/// How many of the newest events decide which entities have most.
-const NEWEST_MAX: i64 = 5_000;
+/// The same where for each event its others are looked up.
+const FOLLOWED_OF_ALL: i64 = 2_000;
+/// How many of the newest events decide which entities have most, and of the newest relations, of which each thread has its share.
+const NEWEST_MAX: i64 = 2_500;
+const NEWEST_RELATIONS_MAX: i64 = 10_000;
+const NEWEST_RELATIONS_MIN: i64 = 50;
 
 /// An entity of either memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +123,7 @@ async fn edges(
     ns: &Namespace,
     ids: &[i64],
     limit: i64,
+    of_all: i64,
     of_parts: &str,
 ) -> Result<Vec<Edge>, StoreError> {
     Ok(sqlx::query_as(AssertSqlSafe(format!(
@@ -127,7 +132,7 @@ async fn edges(
     .bind(ns.as_str())
     .bind(ids)
     .bind(limit)
-    .bind((LOOKED_AT_OF_ALL / ids.len().max(1) as i64).clamp(LOOKED_AT_MIN, LOOKED_AT_MAX))
+    .bind((of_all / ids.len().max(1) as i64).clamp(LOOKED_AT_MIN, LOOKED_AT_MAX))
     .fetch_all(conn)
     .await?)
 }
@@ -142,7 +147,7 @@ pub async fn shared_events(
     let pairs = "select a.root as \"from\", b.root as \"to\", count(*) as weight, null::text as label
          from part a
          join part b on a.event_id = b.event_id and a.root < b.root";
-    edges(conn, ns, ids, limit, pairs).await
+    edges(conn, ns, ids, limit, LOOKED_AT_OF_ALL, pairs).await
 }
 
 /// From each of these to the others of its newest events, those of most events first.
@@ -165,18 +170,30 @@ pub async fn neighbours(
          select \"from\", \"to\", count(distinct event_id) as weight, null::text as label
          from others
          where \"from\" <> \"to\"";
-    edges(conn, ns, ids, limit, others).await
+    edges(conn, ns, ids, limit, FOLLOWED_OF_ALL, others).await
 }
 
-/// The entities of the knowledge graph with most relations, of all threads.
+/// The entities of the knowledge graph with most of the newest relations, of all threads, and how many entities there are.
 pub async fn most_related(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result<Vec<Node>, StoreError> {
     Ok(sqlx::query_as(
-        "with ends as materialized (
+        "with looked_at as materialized (
+             select greatest($4, $3 / greatest(count(*), 1)) as share from graph_thread where namespace = $1
+         ), newest as materialized (
+             select r.thread_id, r.from_id, r.to_id
+             from graph_thread t
+             cross join lateral (
+                 select thread_id, from_id, to_id from graph_relation
+                 where namespace = $1 and thread_id = t.thread_id
+                 order by relation_id desc
+                 limit (select share from looked_at)
+             ) r
+             where t.namespace = $1
+         ), ends as materialized (
              select thread_id, entity_id, count(*) as n
-             from (select thread_id, from_id as entity_id from graph_relation where namespace = $1 and from_id is not null
+             from (select thread_id, from_id as entity_id from newest where from_id is not null
                    union all
-                   select thread_id, to_id from graph_relation
-                   where namespace = $1 and to_id is not null and to_id is distinct from from_id) e
+                   select thread_id, to_id from newest
+                   where to_id is not null and to_id is distinct from from_id) e
              group by 1, 2
              order by n desc, entity_id
              limit $2
@@ -190,6 +207,8 @@ pub async fn most_related(conn: &mut Conn, ns: &Namespace, limit: i64) -> Result
     )
     .bind(ns.as_str())
     .bind(limit)
+    .bind(NEWEST_RELATIONS_MAX)
+    .bind(NEWEST_RELATIONS_MIN)
     .fetch_all(conn)
     .await?)
 }

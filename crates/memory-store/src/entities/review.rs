@@ -61,12 +61,22 @@ pub struct PossiblySame {
     pub reasons: Vec<String>,
 }
 
-/// Entities with their number without the limit.
+/// How many of the newest mentions say which entities are mentioned most.
+pub const NEWEST_MENTIONS: i64 = 25_000;
+
+/// Entities with their number without the limit, those with most mentions first: of all that have the name where one is asked for,
+/// else of those that the newest [`NEWEST_MENTIONS`] name, unless these are too few.
 pub async fn list(
     conn: &mut Conn,
     ns: &Namespace,
     filter: &EntityFilter,
 ) -> Result<(Vec<ListedEntity>, i64), StoreError> {
+    if filter.like.is_none() {
+        let newest = ranked_by(conn, ns, filter, include_str!("../sql/rank_newest_entities.sql")).await?;
+        if newest.0.len() as i64 >= filter.limit {
+            return Ok(newest);
+        }
+    }
     let mentioned = if filter.entity_type.is_none() && filter.like.is_none() {
         "select entity_id, count(*) as mentions from entity_mention where namespace = $1 group by entity_id"
     } else {
@@ -75,12 +85,23 @@ pub async fn list(
          from entity t
          where t.namespace = $1 and coalesce(t.canonical_id, t.entity_id) in (select root from matching)"
     };
-    let statement = with_names(include_str!("../sql/list_entities.sql")).replace("/*mentioned*/", mentioned);
+    let ranked = include_str!("../sql/rank_entities.sql").replace("/*mentioned*/", mentioned);
+    ranked_by(conn, ns, filter, &ranked).await
+}
+
+async fn ranked_by(
+    conn: &mut Conn,
+    ns: &Namespace,
+    filter: &EntityFilter,
+    ranked: &str,
+) -> Result<(Vec<ListedEntity>, i64), StoreError> {
+    let statement = with_names(include_str!("../sql/list_entities.sql")).replace("/*ranked*/", ranked);
     let rows = sqlx::query(AssertSqlSafe(statement))
         .bind(ns.as_str())
         .bind(filter.type_name())
         .bind(filter.part())
         .bind(filter.limit)
+        .bind(NEWEST_MENTIONS)
         .fetch_all(conn)
         .await?;
     let total = rows.first().map_or(Ok(0), |row| row.try_get("total"))?;

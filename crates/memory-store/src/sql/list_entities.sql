@@ -1,25 +1,6 @@
 -- review::list: entities that are not merged into another, those that are mentioned most first, with what is merged into them.
--- $2 a type, $3 a part of a name in lower case; each null for all. Where all are meant mentions are counted in one go, else one by one.
-with matching as materialized (
-    select coalesce(t.canonical_id, t.entity_id) as root
-    from entity t
-    where t.namespace = $1
-        and ($2::text is null or t.entity_type = $2)
-        and ($3::text is null or position($3 in t.normalised) > 0 or t.entity_id in (
-            select a.entity_id from entity_alias a where a.namespace = $1 and position($3 in a.normalised) > 0))
-    group by 1
-), mentioned as materialized (
-    /*mentioned*/
-), ranked as materialized (
-    -- Mentions of the same words by two that count as one are counted twice here: a few more are taken, and counted below.
-    select m.root, coalesce(sum(n.mentions), 0)::bigint as mentions, count(*) > 1 as has_merged, count(*) over () as total
-    from matching m
-    join entity t on t.namespace = $1 and coalesce(t.canonical_id, t.entity_id) = m.root
-    left join mentioned n on n.entity_id = t.entity_id
-    group by m.root
-    order by mentions desc
-    limit $4 + 100
-), counted as materialized (
+-- $2 a type, $3 a part of a name in lower case; each null for all. `ranked` is one of rank_entities.sql and rank_newest_entities.sql.
+/*ranked*/, counted as materialized (
     select r.root, r.total,
         case when r.has_merged
              then (select count(*) from (

@@ -76,7 +76,7 @@ pub(crate) async fn list(visit: Visit, fields: Fields) -> Answer {
                     tbody { @for entity in &entities { (row(&visit, entity)) } }
                 }
             }
-            @if total > entities.len() as i64 { p.muted { "The " (entities.len()) " that are mentioned most; a part of a name shows others." } }
+            @if total > entities.len() as i64 { p.muted { "The " (entities.len()) " that are mentioned most" @if filter.like.is_none() { ", of those that the newest texts name" } "; a part of a name shows others." } }
         }
     };
     visit.page("Entities", &body)
