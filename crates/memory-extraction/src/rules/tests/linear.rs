@@ -87,7 +87,7 @@ fn processor_time() -> Duration {
 fn time_of(text: &str, extractor: &RulesExtractor) -> f64 {
     let source = source(vec![segment(text, None)]);
     let begun = processor_time();
-    let found = extract(&extractor, &source);
+    let found = extract(extractor, &source);
     let took = processor_time().saturating_sub(begun);
     assert!(!found.entities.is_empty() || !found.events.is_empty() || text.starts_with("Speaker"));
     took.as_secs_f64()
