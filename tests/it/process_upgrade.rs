@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use memory_store::embedded::EmbeddedPostgres;
 use memory_tests::postgres_bin;
-use memory_tests::process::{DataDir, Ran, Server, eventually, kill};
+use memory_tests::process::{DataDir, Ran, Server, eventually, is_alive, kill};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use sqlx::{Connection, Executor, PgConnection};
@@ -255,8 +255,11 @@ async fn a_server_that_reads_its_log_first_is_waited_for() {
     let much =
         "checkpoint; create table much as select n, repeat('x', 60) as x from generate_series(1, 1200000) n";
     database.execute(much).await.expect("it is written");
-    kill(data_dir.postmaster_pid().expect("it runs"), Signal::KILL);
+    let pid = data_dir.postmaster_pid().expect("it runs");
+    kill(pid, Signal::KILL);
     drop(database);
+    // Until then its socket still takes connections.
+    eventually("it is gone", Duration::from_secs(20), async || !is_alive(pid)).await;
     // As where the program has lost patience.
     let bin = data_dir.path().join("bin");
     linked_programs(&bin);
