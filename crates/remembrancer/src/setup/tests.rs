@@ -110,6 +110,19 @@ fn an_interrupted_unpack_is_begun_again() {
 }
 
 #[test]
+fn a_model_without_the_clause_encoder_is_enough_to_start_and_is_made_anew_by_setup() {
+    let folder = Folder::new("encoder");
+    let components = folder.components();
+    let model = components.folder(Component::Model);
+    fs::create_dir_all(&model).unwrap();
+    fs::write(model.join(MODEL_FILE), "{}").unwrap();
+    let is_missing = |missing: &Missing| missing.component == Component::Model;
+    assert!(!components.missing(false).iter().any(is_missing) && !components.has(Component::Model));
+    fs::write(model.join(CLAUSE_ENCODER_FILE), "").unwrap();
+    assert!(components.has(Component::Model));
+}
+
+#[test]
 fn what_is_missing_says_where_and_what_to_do() {
     let folder = Folder::new("missing");
     let mut components = folder.components();
