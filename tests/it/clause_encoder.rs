@@ -157,7 +157,7 @@ async fn an_installation_from_before_there_was_an_encoder_goes_on_and_is_told_ho
     );
     let doctor = data_dir.run(&["doctor", "--json"]).await.json();
     let checks = doctor["checks"].as_array().expect("checks");
-    let check = checks.iter().find(|check| check["check"] == "clause encoder").expect("it is checked");
+    let check = checks.iter().find(|check| check["check"] == "encoder").expect("it is checked");
     assert_eq!(check["verdict"], "warning", "{check}");
     assert!(check["advice"].as_str().is_some_and(|advice| advice.contains("remembrancer setup")), "{check}");
 }

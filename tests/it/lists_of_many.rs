@@ -146,3 +146,19 @@ async fn who_is_mentioned_most_is_chosen_among_the_newest_mentions_and_counted_i
     f.ns = ns("other");
     assert_eq!(most_mentioned(&f, 1).await, (vec![], 0));
 }
+
+#[tokio::test]
+async fn an_entity_is_found_by_its_name_whatever_its_case_and_what_was_merged_is_what_it_counts_as() {
+    let mut f = light(line_reader()).await;
+    tell(&f, &["Feedback by Ann", "Feedback by Annabel", "Feedback by Cid"]).await;
+    let (ann, cid) = (id_of(&f, "Ann").await, id_of(&f, "Cid").await);
+    let named = async |f: &Fixture, name: &str| {
+        f.memory.entity_review().named(&f.ns, name).await.expect("it is looked up")
+    };
+    assert_eq!((named(&f, "ANN").await, named(&f, " cid ").await), (Some(ann), Some(cid)));
+    assert_eq!(named(&f, "Anna").await, None, "not by a part of a name");
+    f.memory.entity_review().merge(&f.ns, ann, cid, false).await.expect("they are merged");
+    assert_eq!(named(&f, "Ann").await, named(&f, "Cid").await);
+    f.ns = ns("other");
+    assert_eq!(named(&f, "Ann").await, None);
+}

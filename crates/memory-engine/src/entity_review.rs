@@ -63,6 +63,18 @@ impl EntityReview {
         })
     }
 
+    /// The number of the entity of this name; `None` where none has it.
+    pub fn named<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<i64>, EngineError>> {
+        Box::pin(async move {
+            let mut conn = self.store.acquire(ns).await?;
+            Ok(review::named(&mut conn, ns, name).await?)
+        })
+    }
+
     /// One entity; `None` where there is none of that number.
     pub fn page<'a>(
         &'a self,

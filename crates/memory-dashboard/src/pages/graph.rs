@@ -14,18 +14,20 @@ use crate::fields::Fields;
 use crate::show;
 use crate::visit::{Answer, Visit};
 
-/// The entity that is meant by its number or its name.
+/// The entity that is meant by its number or its name, else one whose name is like it.
 async fn meant(visit: &Visit, given: Option<&str>) -> Result<Option<i64>, Failure> {
     let Some(given) = given else { return Ok(None) };
     if let Ok(id) = given.parse() {
         return Ok(Some(id));
     }
-    let filter = EntityFilter { like: Some(cut(given, 200)), limit: 20, ..EntityFilter::default() };
-    let (found, _) = visit.memory.entity_review().list(&visit.namespace, &filter).await?;
-    let name = given.to_lowercase();
-    let exact = found.iter().find(|entity| entity.name.to_lowercase() == name).or(found.first());
+    let review = visit.memory.entity_review();
+    if let Some(id) = review.named(&visit.namespace, given).await? {
+        return Ok(Some(id));
+    }
+    let filter = EntityFilter { like: Some(cut(given, 200)), limit: 1, ..EntityFilter::default() };
+    let (found, _) = review.list(&visit.namespace, &filter).await?;
     let missing = || Invalid::new(format!("Nobody and nothing here is called '{}'.", cut(given, 80)));
-    Ok(Some(exact.ok_or_else(missing)?.id))
+    Ok(Some(found.first().ok_or_else(missing)?.id))
 }
 
 async fn view(visit: &Visit, fields: &Fields) -> Result<View, Failure> {

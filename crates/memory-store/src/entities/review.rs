@@ -227,6 +227,20 @@ pub async fn entity(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<Option<Entit
     .await?)
 }
 
+/// The entity of this name, whatever its case; of several the first type's. What was merged is what it counts as.
+pub async fn named(conn: &mut Conn, ns: &Namespace, name: &str) -> Result<Option<i64>, StoreError> {
+    Ok(sqlx::query_scalar(
+        "select coalesce(canonical_id, entity_id) from entity
+         where namespace = $1 and entity_type = any($3) and normalised = $2
+         order by array_position($3, entity_type), entity_id limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(normalised_name(name))
+    .bind(EntityType::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>())
+    .fetch_optional(conn)
+    .await?)
+}
+
 /// Keeps extractions, forgetting and other decisions away until the transaction ends.
 pub async fn lock(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 2))")

@@ -275,16 +275,18 @@ fn of_model(settings: &Settings, components: &Components) -> Finding {
 
 /// Nothing where the model of setup is missing as a whole.
 fn of_clause_encoder(settings: &Settings, components: &Components) -> Option<Finding> {
-    const CHECK: &str = "clause encoder";
+    const CHECK: &str = "encoder";
     let folder = components.folder(Component::Model);
     if !folder.is_dir() {
         return None;
     }
     Some(match settings.model.clause_encoder() {
-        Ok(Some(_)) => fine(CHECK, folder.join(CLAUSE_ENCODER_FILE).display().to_string()),
+        Ok(Some(_)) => {
+            fine(CHECK, format!("{} classifies clauses", folder.join(CLAUSE_ENCODER_FILE).display()))
+        }
         Ok(None) => doubtful(
             CHECK,
-            "it is missing: fewer events are found, and more that are wrong",
+            "the clause encoder is missing: fewer events are found",
             "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.",
         ),
         Err(error) => wrong(CHECK, error.to_string(), "Name the data folder with --data-dir."),
