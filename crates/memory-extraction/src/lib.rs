@@ -7,7 +7,7 @@ mod settings;
 pub use llm::{Key, LlmExtractor, LlmOptions};
 pub use rules::{
     Blend, CLASSES, ClauseModel, ClauseSeen, DataFault, EncoderInput, FEATURES_VERSION, Odds, RulesExtractor,
-    SCALE, Thresholds, clauses_of, in_their_text, is_short, logarithm, normal,
+    SCALE, Thresholds, clauses_of, in_their_text, is_short, logarithm, softmax,
 };
 pub use settings::ExtractorSettings;
 

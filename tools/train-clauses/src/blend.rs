@@ -1,7 +1,7 @@
 //! How the odds by features and the logits of the clause encoder are weighed: multinomial logistic regression over the two,
 //! by full-batch Adam, on documents that neither was trained on.
 
-use memory_extraction::{Blend, CLASSES, Odds, logarithm, normal};
+use memory_extraction::{Blend, CLASSES, Odds, logarithm, softmax};
 
 const ROUNDS: i32 = 2_000;
 const STEP: f32 = 0.02;
@@ -19,7 +19,7 @@ pub(crate) struct Pair {
 pub(crate) fn fit(pairs: &[Pair]) -> Blend {
     let rows: Vec<_> = pairs
         .iter()
-        .map(|pair| (pair.odds.map(logarithm), normal(pair.logits).map(logarithm), pair.targets))
+        .map(|pair| (pair.odds.map(logarithm), softmax(pair.logits).map(logarithm), pair.targets))
         .collect();
     let mut parameters = [0.0; PARAMETERS];
     parameters[..2].fill(0.5);
@@ -49,7 +49,7 @@ fn gradient(
         for class in 0..CLASSES {
             logits[class] += features * own[class] + encoder * read[class];
         }
-        let odds = normal(logits);
+        let odds = softmax(logits);
         for class in 0..CLASSES {
             let off = f64::from(odds[class] - targets[class]);
             sums[0] += off * f64::from(own[class]);

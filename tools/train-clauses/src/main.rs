@@ -71,7 +71,7 @@ async fn main() -> anyhow::Result<()> {
     let mut judged = Vec::new();
     let (mut plain, mut encoded) = (Vec::new(), Vec::new());
     for (fold, weights) in folds.iter().enumerate() {
-        let weights = maxent::written(weights, &thresholds, Some(&blended));
+        let weights = maxent::written(weights, &thresholds, &blended);
         let model = || ClauseModel::parse(&weights).map_err(anyhow::Error::msg);
         let extractor = RulesExtractor::with_model(Some(model()?));
         let with_encoder =
@@ -105,7 +105,7 @@ async fn main() -> anyhow::Result<()> {
     }
 
     let weights = maxent::train(&examples.iter().collect::<Vec<_>>());
-    let weights = maxent::written(&weights, &thresholds, Some(&blended));
+    let weights = maxent::written(&weights, &thresholds, &blended);
     std::fs::write(out, &weights).with_context(|| format!("{out} cannot be written"))?;
     println!("{} bytes of weights in {out}", weights.len());
     Ok(())

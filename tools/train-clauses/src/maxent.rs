@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use memory_core::event::Category;
-use memory_extraction::{Blend, CLASSES, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short};
+use memory_extraction::{
+    Blend, CLASSES, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short, softmax,
+};
 
 const ROUNDS: i32 = 150;
 const STEP: f32 = 0.1;
@@ -84,17 +86,14 @@ fn gradients(rows: &[(Vec<usize>, [f32; CLASSES])], weights: &[[f32; CLASSES]]) 
     gradients
 }
 
-fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> [f32; CLASSES] {
+fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> Odds {
     let mut sums = [0.0_f32; CLASSES];
     for row in rows {
         for (sum, weight) in sums.iter_mut().zip(row) {
             *sum += weight;
         }
     }
-    let most = sums.iter().copied().fold(f32::MIN, f32::max);
-    let odds = sums.map(|sum| (sum - most).exp());
-    let all: f32 = odds.iter().sum();
-    odds.map(|odd| odd / all)
+    softmax(sums)
 }
 
 pub(crate) fn odds_of(example: &Example, weights: &Weights) -> Odds {
@@ -185,13 +184,11 @@ fn threshold(judged: &[(f32, bool)], precision: f32, least: u8) -> f32 {
 pub(crate) fn written(
     weights: &Weights,
     thresholds: &Thresholds,
-    blended: Option<&(Blend, Thresholds)>,
+    (Blend { features, encoder, bias }, blended): &(Blend, Thresholds),
 ) -> String {
     let mut out = format!("features {FEATURES_VERSION}\n{}", lines(thresholds));
-    if let Some((Blend { features, encoder, bias }, thresholds)) = blended {
-        let bias = bias.map(|one| format!("{one:.3}")).join(" ");
-        let _ = write!(out, "blend {features:.3} {encoder:.3} {bias}\n{}", lines(thresholds));
-    }
+    let bias = bias.map(|one| format!("{one:.3}")).join(" ");
+    let _ = write!(out, "blend {features:.3} {encoder:.3} {bias}\n{}", lines(blended));
     for (name, row) in weights {
         // Only differences between the classes count: "none" is the one that the others are measured by.
         let row = row.map(|weight| (weight * SCALE).round().clamp(-127.0, 127.0) as i32);

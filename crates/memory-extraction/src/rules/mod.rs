@@ -50,7 +50,7 @@ use event_context::EventContext;
 use events::EventReader;
 pub use model::{
     Blend, CLASSES, ClauseModel, ClauseSeen, EncoderInput, FEATURES_VERSION, Odds, SCALE, Thresholds,
-    clauses_of, in_their_text, is_short, logarithm, normal,
+    clauses_of, in_their_text, is_short, logarithm, softmax,
 };
 use model::{Clauses, judged};
 use parsed_segment::ParsedSegment;
@@ -124,7 +124,7 @@ impl RulesExtractor {
 
     /// The encoder, and how what it says is weighed.
     fn encoder(&self) -> Option<(&dyn ClauseEncoder, &Blend)> {
-        Some((self.encoder.as_deref()?, self.model.as_ref()?.blend()?))
+        Some((self.encoder.as_deref()?, self.model.as_ref()?.blend()))
     }
 }
 

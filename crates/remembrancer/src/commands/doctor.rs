@@ -85,7 +85,7 @@ pub(crate) async fn run(
     }
     found.push(of_runtime(&components));
     found.push(of_model(settings, &components));
-    found.extend(of_clause_encoder(settings, &components));
+    found.extend(of_clause_encoder(&components));
     found.extend(of_database(settings, &components).await);
     found.push(of_port(&listen.bind).await);
     found.extend(hook::files::report(&data_dir).map(|report| of_hooks(&report)));
@@ -274,22 +274,19 @@ fn of_model(settings: &Settings, components: &Components) -> Finding {
 }
 
 /// Nothing where the model of setup is missing as a whole.
-fn of_clause_encoder(settings: &Settings, components: &Components) -> Option<Finding> {
+fn of_clause_encoder(components: &Components) -> Option<Finding> {
     const CHECK: &str = "encoder";
     let folder = components.folder(Component::Model);
-    if !folder.is_dir() {
-        return None;
-    }
-    Some(match settings.model.clause_encoder() {
-        Ok(Some(_)) => {
-            fine(CHECK, format!("{} classifies clauses", folder.join(CLAUSE_ENCODER_FILE).display()))
+    let file = folder.join(CLAUSE_ENCODER_FILE);
+    folder.is_dir().then(|| {
+        if file.is_file() {
+            return fine(CHECK, format!("{} classifies clauses", file.display()));
         }
-        Ok(None) => doubtful(
+        doubtful(
             CHECK,
             "the clause encoder is missing: fewer events are found",
             "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.",
-        ),
-        Err(error) => wrong(CHECK, error.to_string(), "Name the data folder with --data-dir."),
+        )
     })
 }
 

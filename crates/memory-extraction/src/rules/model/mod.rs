@@ -30,7 +30,7 @@ use super::people::Roster;
 pub(super) use lexicon::read as read_word_classes;
 pub use weights::{
     Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short,
-    logarithm, normal,
+    logarithm, softmax,
 };
 
 /// A clause that is so likely to tell nothing is not given to the encoder.

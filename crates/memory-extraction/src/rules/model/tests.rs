@@ -43,8 +43,17 @@ fn the_weights_fit_the_features_of_this_program() {
 fn weights_of_other_features_are_refused_with_a_reason() {
     let text = format!("features {}\nthresholds 1 1 1 1 1 1 1 1\n", FEATURES_VERSION + 1);
     assert!(ClauseModel::parse(&text).unwrap_err().to_string().contains("train them anew"));
-    let text = format!("features {FEATURES_VERSION}\nthresholds 1 1 1 1 1 1 1 1\nshort 1\nw:send\t1 2 3\n");
-    assert!(ClauseModel::parse(&text).unwrap_err().to_string().contains(&CLASSES.to_string()));
+    let thresholds = "thresholds 1 1 1 1 1 1 1 1\nshort 1\n";
+    let header = format!("features {FEATURES_VERSION}\n{thresholds}");
+    let text = format!("{header}w:send\t1 2 3\n");
+    assert!(ClauseModel::parse(&text).unwrap_err().to_string().contains("'blend '"));
+    let text = format!("{header}blend 1 1 0 0 0 0 0 0 0 0 0\n{thresholds}w:send\t1 2 3\n");
+    assert!(
+        ClauseModel::parse(&text)
+            .unwrap_err()
+            .to_string()
+            .contains(&format!("is no feature with {CLASSES} numbers"))
+    );
 }
 
 #[test]

@@ -75,12 +75,12 @@ impl Blend {
     pub fn join(&self, odds: &mut [Odds], numbers: &[usize], logits: &[[f32; CLASSES]]) {
         for (number, logits) in numbers.iter().zip(logits) {
             let odds = &mut odds[*number];
-            let encoder = normal(*logits);
+            let encoder = softmax(*logits);
             let mut sums = self.bias;
             for ((sum, own), encoder) in sums.iter_mut().zip(&*odds).zip(encoder) {
                 *sum += self.features * logarithm(*own) + self.encoder * logarithm(encoder);
             }
-            *odds = normal(sums);
+            *odds = softmax(sums);
         }
     }
 }
@@ -91,7 +91,7 @@ pub fn logarithm(odd: f32) -> f32 {
 }
 
 /// The odds of logits.
-pub fn normal(sums: [f32; CLASSES]) -> Odds {
+pub fn softmax(sums: [f32; CLASSES]) -> Odds {
     let most = sums.iter().copied().fold(f32::MIN, f32::max);
     let odds = sums.map(|sum| (sum - most).exp());
     let all: f32 = odds.iter().sum();
@@ -102,7 +102,8 @@ pub fn normal(sums: [f32; CLASSES]) -> Odds {
 pub struct ClauseModel {
     thresholds: Thresholds,
     /// With an encoder.
-    blend: Option<(Blend, Thresholds)>,
+    blend: Blend,
+    blended_thresholds: Thresholds,
     weights: HashedMap<[i8; CLASSES]>,
 }
 
@@ -119,7 +120,7 @@ impl ClauseModel {
 
     /// Reads weights as the trainer writes them.
     pub fn parse(text: &str) -> Result<Self, DataFault> {
-        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line)).peekable();
+        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
         let version = lines.next().and_then(|(_, line)| line.strip_prefix("features ")).unwrap_or_default();
         if version.parse() != Ok(FEATURES_VERSION) {
             let reason = format!(
@@ -128,13 +129,9 @@ impl ClauseModel {
             return Err(FILE.fault(1, reason));
         }
         let thresholds = thresholds(&mut lines)?;
-        let blend = match lines.next_if(|(_, line)| line.starts_with("blend ")) {
-            None => None,
-            Some(line) => {
-                let [features, encoder, bias @ ..] = numbers::<{ CLASSES + 2 }>(Some(line), "blend ")?;
-                Some((Blend { features, encoder, bias }, self::thresholds(&mut lines)?))
-            }
-        };
+        let [features, encoder, bias @ ..] = numbers::<{ CLASSES + 2 }>(lines.next(), "blend ")?;
+        let blend = Blend { features, encoder, bias };
+        let blended_thresholds = self::thresholds(&mut lines)?;
         let mut weights = HashedMap::default();
         for (number, line) in lines {
             let row = line.split_once('\t').and_then(|(name, numbers)| {
@@ -146,7 +143,7 @@ impl ClauseModel {
             })?;
             weights.insert(name, row);
         }
-        Ok(Self { thresholds, blend, weights })
+        Ok(Self { thresholds, blend, blended_thresholds, weights })
     }
 
     pub(super) fn odds(&self, features: &[u64]) -> Odds {
@@ -156,12 +153,12 @@ impl ClauseModel {
                 *sum += i32::from(*weight);
             }
         }
-        normal(sums.map(|sum| sum as f32 / SCALE))
+        softmax(sums.map(|sum| sum as f32 / SCALE))
     }
 
-    /// How an encoder is weighed, if these weights were found with one.
-    pub(in super::super) fn blend(&self) -> Option<&Blend> {
-        self.blend.as_ref().map(|(blend, _)| blend)
+    /// How an encoder is weighed.
+    pub(in super::super) fn blend(&self) -> &Blend {
+        &self.blend
     }
 
     /// How likely each category must be in a text of so many clauses, with an encoder or without.
@@ -170,8 +167,8 @@ impl ClauseModel {
         clauses: usize,
         with_encoder: bool,
     ) -> [f32; Category::ALL.len()] {
-        let blended = self.blend.as_ref().filter(|_| with_encoder).map(|(_, thresholds)| thresholds);
-        let Thresholds { categories, short } = blended.unwrap_or(&self.thresholds);
+        let Thresholds { categories, short } =
+            if with_encoder { &self.blended_thresholds } else { &self.thresholds };
         if is_short(clauses) { categories.map(|threshold| threshold.min(*short)) } else { *categories }
     }
 
