@@ -6,7 +6,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
-use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
+use memory_language::time::{DayOrder, Granularity, Lean, Reading, Relation, readings, readings_in_order};
 
 use super::clause::Subject;
 use super::features::Hit;
@@ -36,10 +36,25 @@ impl Draft {
     }
 }
 
+/// What the dates in some words are counted from, and which number of "3/4" is the day, if it is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DateContext {
+    pub(super) reference: Option<Timestamp>,
+    pub(super) order: Option<DayOrder>,
+}
+
+impl DateContext {
+    fn readings(self, words: &str, lean: Lean) -> Vec<Reading> {
+        readings_in_order(words, self.reference, lean, self.order)
+    }
+}
+
 /// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come,
 /// else a deadline that had passed when it was written.
-pub(super) fn due(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
-    let readings: Vec<Reading> = readings(words, reference, Lean::Future)
+pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
+    let reference = dates.reference;
+    let readings: Vec<Reading> = dates
+        .readings(words, Lean::Future)
         .into_iter()
         .filter(|reading| !reading.is_ambiguous)
         // What starts then is not done by then.
@@ -119,8 +134,10 @@ fn is_hour(word: &str) -> bool {
 }
 
 /// When something done is said to have happened, else when it was said.
-pub(super) fn happened(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
-    readings(words, reference, Lean::Past)
+fn happened(words: &str, dates: DateContext) -> Option<Timestamp> {
+    let reference = dates.reference;
+    dates
+        .readings(words, Lean::Past)
         .into_iter()
         .find(|reading| !reading.is_ambiguous && reference.is_none_or(|now| reading.start <= now))
         .map(|reading| reference.map_or(reading.start, |now| reading.start.min(now)))
@@ -128,17 +145,17 @@ pub(super) fn happened(words: &str, reference: Option<Timestamp>) -> Option<Time
 }
 
 /// When an event of a category happened that is told in `words`, else when it was said.
-pub(super) fn time_of(category: Category, words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
+pub(super) fn time_of(category: Category, words: &str, dates: DateContext) -> Option<Timestamp> {
     match category {
-        Category::Commitment => reference,
-        Category::Execution => happened(words, reference),
-        _ => told_day(category, words, reference).or(reference),
+        Category::Commitment => dates.reference,
+        Category::Execution => happened(words, dates),
+        _ => told_day(category, words, dates).or(dates.reference),
     }
 }
 
 /// "We voted on Tuesday", "since 1 July": the day of what is told as past; a new role may begin on a day to come.
-fn told_day(category: Category, words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
-    let now = reference?;
+fn told_day(category: Category, words: &str, dates: DateContext) -> Option<Timestamp> {
+    let now = dates.reference?;
     let is_past = words.split(|c: char| !c.is_alphanumeric()).any(|word| {
         let lower = word.to_lowercase();
         matches!(lower.as_str(), "was" | "were" | "had" | "did")
@@ -154,14 +171,15 @@ fn told_day(category: Category, words: &str, reference: Option<Timestamp>) -> Op
         !reading.is_year_open
             || now.duration_since(reading.start).abs() < SignedDuration::from_hours(24 * 150)
     };
-    let past = readings(words, reference, Lean::Past).into_iter().find(|reading| {
+    let past = dates.readings(words, Lean::Past).into_iter().find(|reading| {
         let since = reading.relation == Relation::Since;
         let said = since || (is_past && reading.relation == Relation::At);
         is_day(reading) && said && reading.start <= now && near(reading)
     });
     let ahead = || {
         let begins = |relation| matches!(relation, Relation::At | Relation::From | Relation::Since);
-        readings(words, reference, Lean::Future)
+        dates
+            .readings(words, Lean::Future)
             .into_iter()
             .find(|reading| is_day(reading) && begins(reading.relation) && near(reading))
             .filter(|_| category == Category::Stakeholder)
@@ -285,7 +303,8 @@ mod tests {
     #[test]
     fn the_marked_date_is_the_deadline() {
         let now = "2024-03-15T10:00:00Z".parse().ok();
-        let due = |words| due(words, now).map(|time| time.to_string());
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
         assert_eq!(due("send it by Monday after the call tomorrow").as_deref(), Some("2024-03-18T23:59:59Z"));
         assert_eq!(due("schema review (due March 21)").as_deref(), Some("2024-03-21T23:59:59Z"));
         assert_eq!(due("starting next week"), None);
@@ -301,7 +320,8 @@ mod tests {
     #[test]
     fn a_deadline_that_has_passed_is_kept() {
         let now = "2026-11-23T10:00:00Z".parse().ok();
-        let due = |words| due(words, now).map(|time| time.to_string());
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
         assert_eq!(due("send the list by 20 March 2026").as_deref(), Some("2026-03-20T23:59:59Z"));
         assert_eq!(due("send the list (due 2026-03-20)").as_deref(), Some("2026-03-20T23:59:59Z"));
         // What is still to come goes before it, and a date that marks no limit is none.
@@ -314,7 +334,8 @@ mod tests {
     #[test]
     fn a_time_of_day_is_meant_as_it_is_said() {
         let now = "2024-03-15T10:00:00Z".parse().ok();
-        let due = |words| due(words, now).map(|time| time.to_string());
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
         for (words, expected) in [
             ("will send it by 3pm", "2024-03-15T15:00:00Z"),
             ("will send it by 3 pm.", "2024-03-15T15:00:00Z"),

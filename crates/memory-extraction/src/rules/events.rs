@@ -163,8 +163,8 @@ impl<'s, 'a> EventReader<'s, 'a> {
             actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
         }
         let words = &text.raw[bytes.clone()];
-        let reference = self.context.parsed.reference_at(bytes.start);
-        let due_time = (hit.category == Category::Commitment).then(|| draft::due(words, reference)).flatten();
+        let dates = self.context.parsed.dates_at(bytes.start);
+        let due_time = (hit.category == Category::Commitment).then(|| draft::due(words, dates)).flatten();
         // "I'm moving to Denver in June": without the date it is only going on.
         let ongoing =
             hit.lead.be && matches!(hit.lead.subject, Subject::Me) && text.word(hit.at).ends_with("ing");
@@ -181,7 +181,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
         if confidence < wanted(hit.category) {
             return;
         }
-        let event_time = draft::time_of(hit.category, words, reference);
+        let event_time = draft::time_of(hit.category, words, dates);
         let narrative = narrative::sentence(&self.context.told(&tokens, speaker, Some(hit)));
         let subject = draft::about(self.context.parsed, &tokens, &actors);
         self.drafts.push(Draft {

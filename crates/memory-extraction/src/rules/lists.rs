@@ -37,8 +37,12 @@ macro_rules! lists {
 lists! {
     /// What people can be in a group: captain, treasurer.
     ROLES: PEOPLE_FILE["roles"];
+    /// What one person of a body is, and is called by: "the Treasurer".
+    OFFICES: PEOPLE_FILE["offices"];
     /// Labels before the names of people with a part in the text.
     LABEL_ROLES: PEOPLE_FILE["label-roles"];
+    /// Capitals that are no initials.
+    ACRONYMS: PEOPLE_FILE["acronyms"];
     /// People outside of those who write, by what they are.
     PUBLIC: PEOPLE_FILE["public"];
     /// Titles that lead an organisation.

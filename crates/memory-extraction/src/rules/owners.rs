@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use memory_core::entity::EntityType;
 use memory_language::calendar_words::calendar_word;
 
 use super::lists;
-use super::parsed_segment::ParsedSegment;
+use super::parsed_segment::{Mention, ParsedSegment};
 use super::verbs;
 use super::words::Kind;
 
@@ -77,6 +78,16 @@ pub(super) fn is_spoken_for_oneself(parsed: &ParsedSegment<'_>, tokens: &Range<u
     head || mine || tokens.clone().any(pair)
 }
 
+/// "You will send us the form", in a mail to one person: it is theirs.
+pub(super) fn is_asked_of_you(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    let text = &parsed.text;
+    tokens.clone().take(8).any(|at| {
+        text.word(at) == "you"
+            && text.is_any(at + 1, &["will", "'ll", "shall"])
+            && !text.is_any(at + 2, &["be", "have", "get", "hear", "receive", "find", "see", "need", "want"])
+    })
+}
+
 /// "will be with you": without a word of who sends it.
 fn is_sent_to_you(parsed: &ParsedSegment<'_>, with: usize) -> bool {
     let text = &parsed.text;
@@ -87,9 +98,11 @@ fn is_sent_to_you(parsed: &ParsedSegment<'_>, with: usize) -> bool {
         && (with.saturating_sub(3)..with).any(|at| text.is_any(at, &["will", "'ll", "shall"]))
 }
 
-/// "Next session: Henrike will rerun it", "… | Imran to commission it", "it falls to Rafael": the one person whose task it is.
+/// "Next session: Henrike will rerun it", "… | Imran to commission it", "it falls to Rafael", "Platform team to publish it": the one
+/// person or body whose task it is.
 pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
     let text = &parsed.text;
+    let can_act = |mention: &Mention| matches!(mention.entity_type, EntityType::Person | EntityType::Org);
     let mut told = parsed.mentions_in(tokens).iter().filter(|mention| {
         let before = mention.tokens.start.checked_sub(1);
         // "The clerk, Mrs Farrow, to place the order".
@@ -98,7 +111,9 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
             && text.is_any(mention.tokens.end + 1, &["will", "shall", "to"]);
         let next = mention.tokens.end + usize::from(aside);
         let does = text.is_any(next, &["will", "'ll", "shall", "would", "to", "→"])
-            || verbs::of(text.word(next)).is_some_and(|verb| verb.third && !verb.past);
+            || verbs::of(text.word(next)).is_some_and(|verb| verb.third && !verb.past)
+            || (text.word(next) == "is" && text.word(next + 1) == "to")
+            || (text.word(next) == "-" && text.word(next + 1) == ">");
         let falls = before.is_some_and(|before| {
             text.word(before) == "to"
                 && text.is_any(
@@ -106,7 +121,7 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
                     &["falls", "goes", "passes", "fall", "go", "assigned", "given"],
                 )
         });
-        parsed.person(mention.tokens.start).is_some() && (does || falls)
+        can_act(mention) && (does || falls)
     });
     told.next().map(|mention| mention.entity)
 }
@@ -140,6 +155,14 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
     let text = &parsed.text;
     let mut at = after_mark(parsed, tokens)?;
     let mut people = Vec::new();
+    // "Seun & Ewa: …": who the first is, nothing tells.
+    if parsed.person(at).is_none()
+        && text.is_capitalised(at)
+        && text.is_any(at + 1, &["and", "&", "/", "+"])
+        && parsed.person(at + 2).is_some()
+    {
+        at += 2;
+    }
     while let Some(mention) = parsed.person(at).filter(|_| at < tokens.end) {
         people.push(mention.entity);
         at = mention.tokens.end;
@@ -172,7 +195,8 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
         return Some(Owned { people, task: at.min(tokens.end)..tokens.end });
     }
     let handle = text.kind(tokens.start) == Some(Kind::Handle);
-    let closed = text.word(at - 1) == "]";
+    // "[Kim] write it", "(Kim) write it".
+    let closed = matches!(text.word(at - 1), "]" | ")") && is_open(text.word(tokens.start));
     at = match text.word(at) {
         ":" | "–" | "—" | "→" | ">" | "to" | "will" | "'ll" | "shall" => at + 1,
         "-" => at + if text.word(at + 1) == ">" { 2 } else { 1 },

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
-use memory_language::time::{Granularity, Lean, Relation, readings};
+use memory_language::time::{DayOrder, Granularity, Lean, Relation, readings};
 
 use super::discover::acts_like_a_person;
+use super::draft::DateContext;
 use super::layout::{Form, Layout};
 use super::names;
 use super::people::Roster;
@@ -41,6 +42,8 @@ pub(super) struct ParsedSegment<'a> {
     pub(super) speaker: Option<usize>,
     /// What "tomorrow" counts from.
     pub(super) reference: Option<Timestamp>,
+    /// Which number of "3/4" is the day, where its other dates tell it.
+    day_order: Option<DayOrder>,
     /// From which byte on another day is told of, in order.
     days: Vec<(usize, Option<Timestamp>)>,
     pub(super) context_only: bool,
@@ -57,6 +60,7 @@ impl<'a> ParsedSegment<'a> {
             tags,
             speaker: None,
             reference: None,
+            day_order: None,
             days: Vec::new(),
             context_only: false,
         }
@@ -65,7 +69,8 @@ impl<'a> ParsedSegment<'a> {
     /// Reads the days that headings give to what stands below them; the reference must be known.
     pub(super) fn read_days(&mut self) {
         let reference = self.reference;
-        let order = self.layout.days.first().and_then(|_| day_order(self.text.read()));
+        let order = DayOrder::of(self.text.read());
+        self.day_order = order;
         let mut read: HashMap<&str, Option<Timestamp>> = HashMap::new();
         let mut days = Vec::with_capacity(self.layout.days.len());
         for (byte, lines) in &self.layout.days {
@@ -86,6 +91,11 @@ impl<'a> ParsedSegment<'a> {
         let begun = self.days.partition_point(|(from, _)| *from <= byte);
         let day = begun.checked_sub(1).and_then(|last| self.days[last].1);
         day.or(self.reference)
+    }
+
+    /// How the dates in the words at a byte are read.
+    pub(super) fn dates_at(&self, byte: usize) -> DateContext {
+        DateContext { reference: self.reference_at(byte), order: self.day_order }
     }
 
     /// In a list, who is named at the head of an item says its "I": "- Nils: I'll put up a draft".
@@ -289,12 +299,6 @@ fn plain_day(words: &str, reference: Option<Timestamp>) -> Option<Timestamp> {
     Some(if now < day.end { now } else { day.start })
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum DayOrder {
-    DayFirst,
-    MonthFirst,
-}
-
 /// The numbers of each date with slashes, and where it stands.
 fn slashed(words: &str) -> impl Iterator<Item = (&str, Vec<u32>)> {
     words.split(|c: char| !(c.is_ascii_digit() || c == '/')).filter(|date| date.contains('/')).filter_map(
@@ -303,17 +307,6 @@ fn slashed(words: &str) -> impl Iterator<Item = (&str, Vec<u32>)> {
             matches!(parts.len(), 2 | 3).then_some((date, parts))
         },
     )
-}
-
-/// Which number of its dates is the day, as those tell that can be read in one way only: "22/09/2025".
-fn day_order(text: &str) -> Option<DayOrder> {
-    let mut orders = slashed(text).filter_map(|(_, parts)| match parts.as_slice() {
-        [day @ 13..=31, 1..=12, year] if *year > 0 && *day > 0 => Some(DayOrder::DayFirst),
-        [1..=12, day @ 13..=31, year] if *year > 0 && *day > 0 => Some(DayOrder::MonthFirst),
-        _ => None,
-    });
-    let first = orders.next()?;
-    orders.all(|order| order == first).then_some(first)
 }
 
 /// "06/10/2025": June or October.

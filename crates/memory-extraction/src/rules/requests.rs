@@ -36,8 +36,8 @@ pub(super) fn request(
     let bytes = text.bytes(&tokens);
     let mut actors = vec![Actor { entity: owner, role: ActorRole::Owner }];
     actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
-    let reference = parsed.reference_at(bytes.start);
-    let due_time = draft::due(&text.raw[bytes.clone()], reference);
+    let dates = parsed.dates_at(bytes.start);
+    let due_time = draft::due(&text.raw[bytes.clone()], dates);
     let task = context.told(&(verb..tokens.end.max(verb)), speaker, None);
     let asked_by = asker
         .and_then(|at| context.roster.entities.get(at))
@@ -52,7 +52,7 @@ pub(super) fn request(
         category: Category::Commitment,
         confidence: confidence + if due_time.is_some() { 0.08 } else { 0.0 },
         narrative: narrative::sentence(&telling),
-        event_time: reference,
+        event_time: dates.reference,
         due_time,
         subject: draft::about(parsed, &tokens, &actors),
         actors,

@@ -114,8 +114,8 @@ fn promised(
     let request_text = &earlier.parsed.text;
     let request_bytes = request_text.bytes(request);
     let answer_bytes = turn.parsed.text.bytes(answer);
-    let said = turn.parsed.reference_at(answer_bytes.start);
-    let asked = earlier.parsed.reference_at(request_bytes.start);
+    let said = turn.parsed.dates_at(answer_bytes.start);
+    let asked = earlier.parsed.dates_at(request_bytes.start);
     let due_time = draft::due(&turn.parsed.text.raw[answer_bytes.clone()], said)
         .or_else(|| draft::due(&request_text.raw[request_bytes.clone()], asked));
     let pronouns = Pronouns { speaker: Some(name(earlier.speaker)), third: None };
@@ -134,7 +134,7 @@ fn promised(
         category: Category::Commitment,
         confidence: 0.78 + if due_time.is_some() { 0.06 } else { 0.0 },
         narrative: narrative::sentence(&telling),
-        event_time: said,
+        event_time: said.reference,
         due_time,
         subject: draft::about(earlier.parsed, request, &actors),
         actors,
@@ -173,10 +173,7 @@ fn taken_up(
         confidence: 0.66,
         narrative: narrative::sentence(&telling),
         event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
-        due_time: draft::due(
-            &earlier.parsed.text.raw[bytes.clone()],
-            earlier.parsed.reference_at(bytes.start),
-        ),
+        due_time: draft::due(&earlier.parsed.text.raw[bytes.clone()], earlier.parsed.dates_at(bytes.start)),
         subject: draft::about(earlier.parsed, offer, &actors),
         actors,
         evidence: vec![

@@ -9,6 +9,7 @@
 mod asked;
 mod calendar;
 mod counted;
+mod day_order;
 pub mod headings;
 mod holidays;
 mod join;
@@ -23,12 +24,14 @@ mod shifted;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod weekdays;
 mod words;
 
 use std::ops::Range;
 
 use jiff::{SignedDuration, Timestamp};
 
+pub use day_order::DayOrder;
 use parser::Parser;
 
 /// A date expression of a text and the time it covers: `start..end`, the end left out.
@@ -108,5 +111,15 @@ pub enum Lean {
 ///
 /// `reference` is when the text was written; without it only dates that carry their year resolve.
 pub fn readings(text: &str, reference: Option<Timestamp>, lean: Lean) -> Vec<Reading> {
-    Parser::new(text, reference, lean, false).readings()
+    readings_in_order(text, reference, lean, None)
+}
+
+/// As [`readings`], where it is known which number of `3/4` is the day: no reading is ambiguous then.
+pub fn readings_in_order(
+    text: &str,
+    reference: Option<Timestamp>,
+    lean: Lean,
+    order: Option<DayOrder>,
+) -> Vec<Reading> {
+    Parser { order, ..Parser::new(text, reference, lean, false) }.readings()
 }

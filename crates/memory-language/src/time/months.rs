@@ -1,11 +1,8 @@
-//! Dates that begin with the name of a month, a season or a weekday, and quarters.
+//! Dates that begin with the name of a month or a season, and quarters.
 
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Date;
 
-use super::calendar::{
-    Days, month_of, months_from, nearest_year, plus_days, plus_months, shift_years, weekday_in,
-    weekday_towards,
-};
+use super::calendar::{month_of, months_from, nearest_year, plus_months, shift_years};
 use super::numbers::is_year;
 use super::parser::Parser;
 use super::parts::{Form, Part};
@@ -238,79 +235,6 @@ impl Parser {
         }
     }
 
-    /// "Friday", "by Wed"; "Mondays", "every Monday", "the sun" and "he sat" are none.
-    pub(super) fn at_weekday(&self, at: usize, weekday: Weekday, short: bool, depth: u8) -> Option<Part> {
-        let tokens = &self.tokens;
-        let before = tokens.before(at, 1);
-        let named =
-            tokens.is_capital(at.wrapping_sub(1)) && matches!(before, "black" | "good" | "ash" | "cyber");
-        if named || matches!(before, "every" | "each" | "most" | "per") {
-            return None;
-        }
-        let to = if short && tokens.is_mark(at + 1, ".") && tokens.glued(at + 1) { at + 2 } else { at + 1 };
-        if short {
-            let next = if tokens.is_mark(to, ",") { to + 1 } else { to };
-            // "Fri, 5 May 2023": the date says it.
-            if let Some(date) = self.part(next, depth + 1)
-                && tokens.is_capital(at)
-                && date.one_day().is_some_and(|day| day.weekday() == weekday)
-                && !date.relative
-            {
-                return Some(Part { at: at..date.at.end, ..date });
-            }
-            let led = matches!(
-                before,
-                "by" | "on"
-                    | "until"
-                    | "till"
-                    | "before"
-                    | "due"
-                    | "since"
-                    | "after"
-                    | "eod"
-                    | "cob"
-                    | "from"
-            );
-            if !led || !tokens.is_capital(at) {
-                return None;
-            }
-        }
-        if before == "the"
-            && let Some(part) = self.weekday_beside(at, to, weekday, depth)
-        {
-            return Some(part);
-        }
-        let today = self.today?;
-        // "Monday the 18th".
-        let number = tokens.skip(to, &["the"]);
-        if let (Some((day, 1..=2)), Some(end)) = (tokens.number(number), tokens.suffix(number + 1))
-            && let Some(date) = weekday_of_day(today, weekday, day as i8)
-            && tokens.word(end) != "of"
-            && !matches!(tokens.tag(end), Tag::Month(_))
-        {
-            return Some(Part::day(at..end, date).relative());
-        }
-        let date = weekday_towards(today, weekday, self.lean)?;
-        Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
-    }
-
-    /// "the Friday before May 15".
-    pub(super) fn weekday_beside(&self, at: usize, to: usize, weekday: Weekday, depth: u8) -> Option<Part> {
-        let part = self.beside(at, to, |anchor| weekday_beside(anchor, weekday), depth)?;
-        Some(Part { granularity: Granularity::Day, ..part })
-    }
-
-    /// A weekday with "next", "last" and the like before it.
-    pub(super) fn weekday_shifted(&self, weekday: Weekday, shift: Shift) -> Option<Date> {
-        let today = self.today?;
-        match shift {
-            Shift::Next => weekday_in(plus_days(today, 7)?, weekday),
-            Shift::Last | Shift::Past => weekday_towards(plus_days(today, -1)?, weekday, Lean::Past),
-            Shift::This => weekday_in(today, weekday),
-            Shift::Coming => weekday_towards(plus_days(today, 1)?, weekday, Lean::Future),
-        }
-    }
-
     /// The number of a quarter whose letter is here.
     pub(super) fn quarter_number(&self, at: usize) -> Option<i8> {
         let number =
@@ -353,23 +277,4 @@ impl Parser {
         };
         Some(Part { year_open: true, ..Part::days(at..to, days, Granularity::Quarter) })
     }
-}
-
-/// The nearest month in which a day is that weekday.
-fn weekday_of_day(today: Date, weekday: Weekday, day: i8) -> Option<Date> {
-    (-3..=3)
-        .filter_map(|months| plus_months(today.first_of_month(), months))
-        .filter_map(|month| Date::new(month.year(), month.month(), day).ok())
-        .filter(|date| date.weekday() == weekday)
-        .min_by_key(|date| date.duration_since(today).as_secs().abs())
-}
-
-/// The weekday just before or after some days.
-fn weekday_beside((anchor, before): (Days, bool), weekday: Weekday) -> Option<Days> {
-    let date = if before {
-        weekday_towards(plus_days(anchor.0, -1)?, weekday, Lean::Past)
-    } else {
-        weekday_towards(plus_days(anchor.1, 1)?, weekday, Lean::Future)
-    }?;
-    Some((date, date))
 }

@@ -4,6 +4,7 @@ use jiff::civil::{Date, ISOWeekDate, Time, Weekday};
 
 use super::Granularity;
 use super::calendar::{decade_of, months_from, week_of, year_of};
+use super::day_order::DayOrder;
 use super::parser::Parser;
 use super::parts::Part;
 use super::words::{Tag, is_lead};
@@ -39,6 +40,7 @@ impl Parser {
             (_, 4) => self.year_first(at),
             (value, 1..=2) => self
                 .day_month_year(at)
+                .or_else(|| self.day_and_month_number(at))
                 .or_else(|| self.day_and_month(at))
                 .or_else(|| self.clock(at))
                 .or_else(|| {
@@ -167,11 +169,13 @@ impl Parser {
         if !self.tokens.ends_free(at + 5) {
             return None;
         }
-        let (month, day) = if mark == '/' && a <= 12 { (a, b) } else { (b, a) };
+        let is_day_first = mark != '/' || a > 12 || self.order == Some(DayOrder::DayFirst);
+        let (month, day) = if is_day_first { (b, a) } else { (a, b) };
         let Ok(date) = Date::new(year, month as i8, day as i8) else {
             return Some(Part::invalid(at..at + 5));
         };
-        Some(Part { ambiguous: mark == '/' && a <= 12 && b <= 12 && a != b, ..Part::day(at..at + 5, date) })
+        let ambiguous = mark == '/' && a <= 12 && b <= 12 && a != b && self.order.is_none();
+        Some(Part { ambiguous, ..Part::day(at..at + 5, date) })
     }
 
     /// "21st of March", "8 May, 2023", "08-May-2023", "3–5 March".

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 
 use super::calendar::{date_of, plus_days};
+use super::day_order::DayOrder;
 use super::parts::Part;
 use super::tokens::{Kind, Tokens};
 use super::words::Tag;
@@ -19,11 +20,13 @@ pub(super) struct Parser {
     pub(super) lean: Lean,
     /// A question is read more freely: "recently", "the September release".
     pub(super) asked: bool,
+    /// Which number of `3/4` is the day, where the text tells it elsewhere.
+    pub(super) order: Option<DayOrder>,
 }
 
 impl Parser {
     pub(super) fn new(text: &str, now: Option<Timestamp>, lean: Lean, asked: bool) -> Self {
-        Self { tokens: Tokens::new(text), now, today: now.map(date_of), lean, asked }
+        Self { tokens: Tokens::new(text), now, today: now.map(date_of), lean, asked, order: None }
     }
 
     pub(super) fn readings(&self) -> Vec<Reading> {

@@ -275,6 +275,14 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
     let length = (1..=3).find(|length| !text.is_capitalised(start + length)).unwrap_or(3);
     let next = start + length;
     let mark = text.word(next);
+    // "Corridor: LD to sheet it": what it is about stands before the owner.
+    let behind = (next + 1..tokens.end.min(next + 4)).find(|at| !text.is_capitalised(*at));
+    let is_topic = mark == ":"
+        && text.is_capitalised(next + 1)
+        && behind.is_some_and(|at| text.is_any(at, &["to", "will", "shall"]));
+    if is_topic {
+        return;
+    }
     let spaced_dash = matches!(mark, "-" | "–" | "—") && !text.touches_next(next - 1);
     if matches!(mark, ":" | "]" | "*")
         || spaced_dash

@@ -268,17 +268,25 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
         }
     }
     bystanders(parsed, &tokens, category, &mut actors);
+    let is_owned = |actors: &[Actor]| actors.iter().any(|actor| actor.role == ActorRole::Owner);
+    if category == Category::Commitment
+        && !is_owned(&actors)
+        && let Some(entity) = owners::told_to_do(parsed, &tokens)
+    {
+        actors.retain(|actor| actor.entity != entity);
+        actors.push(Actor { entity, role: ActorRole::Owner });
+    }
     let unsaid = hit.as_ref().is_none_or(|hit| hit.lead.subject == Subject::Nobody);
-    if !actors.iter().any(|actor| actor.role == ActorRole::Owner)
+    if !is_owned(&actors)
         && matches!(category, Category::Execution | Category::Commitment)
         && (unsaid && (block.speaker.is_some() || hit.is_some()))
         && !owners::is_for_many(parsed, &tokens)
     {
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
-    let reference = parsed.reference_at(bytes.start);
-    let due_time = (category == Category::Commitment).then(|| draft::due(&words, reference)).flatten();
-    let event_time = draft::time_of(category, &words, reference);
+    let dates = parsed.dates_at(bytes.start);
+    let due_time = (category == Category::Commitment).then(|| draft::due(&words, dates)).flatten();
+    let event_time = draft::time_of(category, &words, dates);
     let confidence = confidence(block, category, &owned, due_time.is_some(), hit.as_ref());
     Draft {
         category,

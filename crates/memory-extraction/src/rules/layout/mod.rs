@@ -15,7 +15,7 @@ use memory_core::event::Category;
 use super::lines::{self, bullet, cells, is_code, is_log, label, turn};
 use super::lists;
 use super::names;
-use super::people::is_role_name;
+use super::people::{is_acronym, is_initials, is_role_name};
 use super::sections::{self, Section};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +162,7 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
     let mut accepted = HashSet::new();
     let mut parts: HashMap<&str, usize> = HashMap::new();
     let mut handles: HashMap<&str, usize> = HashMap::new();
+    let mut scribed = 0;
     for line in lines {
         let Some(turn) = turn(&text[line.clone()]) else { continue };
         let name = turn.name.trim_start_matches('@');
@@ -181,8 +182,11 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
             || (names::is_common_word(&lower)
                 && !names::is_first_name(&lower)
                 && !names::is_wordy_name(&lower));
+        // "DS: …" again and again, as scribes write it.
+        let initials = is_initials(name) && !is_acronym(&lower);
+        scribed += usize::from(initials);
         if is_role(name)
-            || !(first_known || names::could_be_name(name, turn.timed && !is_several_words(name)))
+            || !(first_known || initials || names::could_be_name(name, turn.timed && !is_several_words(name)))
             || (ordinary && !first_known && !turn.timed)
         {
             continue;
@@ -193,6 +197,9 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
         if sure || turn.timed || (counts[name] >= 2 && sections::of_label(name).is_none()) {
             accepted.insert(name.to_owned());
         }
+    }
+    if scribed > 2 {
+        accepted.extend(counts.into_keys().filter(|name| is_initials(name)).map(str::to_owned));
     }
     // "User:" and "Assistant:" in turn, or one of them again and again.
     if parts.len() > 1 || parts.values().any(|count| *count > 1) {

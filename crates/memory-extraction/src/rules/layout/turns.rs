@@ -26,6 +26,7 @@ impl Reader<'_> {
             return false;
         }
         self.speaker = Some(name.to_owned());
+        self.known_speakers.insert(name.to_owned());
         if self.layout.speakers.len() < SPEAKERS_MAX
             && !self.layout.speakers.iter().any(|known| known == name)
         {

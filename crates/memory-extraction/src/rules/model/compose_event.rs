@@ -60,9 +60,9 @@ pub(super) fn draft(
     }
     let bytes = text.bytes(&tokens);
     let words = &text.raw[bytes.clone()];
-    let reference = parsed.reference_at(bytes.start);
-    let due_time = (category == Category::Commitment).then(|| draft::due(words, reference)).flatten();
-    let event_time = draft::time_of(category, words, reference);
+    let dates = parsed.dates_at(bytes.start);
+    let due_time = (category == Category::Commitment).then(|| draft::due(words, dates)).flatten();
+    let event_time = draft::time_of(category, words, dates);
     Draft {
         category,
         confidence,
@@ -100,6 +100,11 @@ fn doer(
     let unsaid = match hit.lead.subject {
         _ if owners::is_for_many(parsed, &clause.tokens) => None,
         _ if commits && owners::is_spoken_for_oneself(parsed, &clause.tokens) => speaker,
+        Subject::Thing | Subject::Public | Subject::They
+            if commits && owners::is_asked_of_you(parsed, &clause.tokens) =>
+        {
+            context.addressee
+        }
         Subject::Nobody if asked => context.addressee,
         Subject::Nobody | Subject::Me => speaker,
         Subject::We if clause.spoken && hit.category == Category::Decision => speaker,

@@ -15,6 +15,7 @@ use super::words::{Kind, Text};
 use fits::Fits;
 pub(super) use fits::folded;
 use fits::{capitalised, phrase};
+pub(super) use short_forms::{is_acronym, is_initials};
 pub(super) use sightings::Sightings;
 
 /// An entity as it is being put together.
@@ -65,6 +66,8 @@ pub(super) struct Roster {
     handles: HashSet<String>,
     /// Initials that stand for a person, only in capitals.
     initials: HashSet<String>,
+    /// Offices with the one person who holds each: "treasurer", only with a capital.
+    roles: HashSet<String>,
     /// The domains of people's addresses.
     domains: HashMap<usize, HashSet<String>>,
 }
@@ -88,8 +91,19 @@ impl Roster {
             }
         }
         roster.add_names_of_handles(sightings);
+        roster.add_roles(sightings);
         let fits = Fits::of(&roster.entities);
+        let initials = short_forms::initials(&roster.entities);
         for name in single {
+            // "TW: …" among the turns is Tomasz Wilk.
+            let lower = name.to_lowercase();
+            if short_forms::is_initials(name)
+                && let Some(Some(person)) = initials.get(&lower)
+            {
+                roster.key(&lower, *person);
+                roster.initials.insert(lower);
+                continue;
+            }
             match fits.one(&name.to_lowercase()) {
                 Some(person) => roster.call(person, name),
                 None => {
@@ -196,6 +210,25 @@ impl Roster {
         }
     }
 
+    /// "The Treasurer" is who the list of those present says it is.
+    fn add_roles(&mut self, sightings: &Sightings) {
+        let mut holders: HashMap<&str, Option<usize>> = HashMap::new();
+        for (role, name) in &sightings.roles {
+            let person = self.named(name);
+            holders
+                .entry(role)
+                .and_modify(|known| *known = known.filter(|_| *known == person))
+                .or_insert(person);
+        }
+        for (role, person) in holders {
+            if let Some(person) = person {
+                self.key(&format!("the {role}"), person);
+                self.key(role, person);
+                self.roles.insert(role.to_owned());
+            }
+        }
+    }
+
     /// "bob.smith" as a handle tells a full name where Bob is one, so that Bob is found to be the same.
     fn add_names_of_handles(&mut self, sightings: &Sightings) {
         let fits = Fits::of(&self.entities);
@@ -260,6 +293,11 @@ impl Roster {
         if length == 1 && self.initials.contains(first) && text.raw_word(at).contains(char::is_lowercase) {
             return None;
         }
+        let last = at + length - 1;
+        if self.roles.contains(text.word(last)) {
+            let titled = text.is_capitalised(last) && (length == 2 || opens_duty(text, last));
+            return titled.then_some((length, entity));
+        }
         let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email))
             || (length == 1 && self.handles.contains(first));
         // A name in lower case is only one where the person writes it so.
@@ -277,6 +315,11 @@ impl Roster {
             || sure();
         written.then_some((length, entity))
     }
+}
+
+/// "Secretary to circulate the dates", "Clerk: write to the county", "(Treasurer)": the office stands for its holder.
+fn opens_duty(text: &Text<'_>, at: usize) -> bool {
+    text.is_any(at + 1, &["to", "will", "shall", "→", ":"])
 }
 
 fn begins_with_initial(name: &str) -> bool {

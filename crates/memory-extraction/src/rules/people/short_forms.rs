@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::super::lists;
 use super::super::names;
 use super::super::sections;
 use super::super::words::{Text, begins_line};
@@ -12,7 +13,7 @@ const HANDLE_MIN_LETTERS: usize = 4;
 /// Initials are a convention of a text when they lead so many of its lines.
 const INITIALS_MIN_LINES: usize = 2;
 
-type Forms = HashMap<String, Option<usize>>;
+pub(super) type Forms = HashMap<String, Option<usize>>;
 
 impl Roster {
     /// Learns which handles without a mark and which initials the texts use, each for the one person whom it fits.
@@ -35,9 +36,9 @@ impl Roster {
                     && let Some(Some(person)) = initials.get(word)
                     && leads_line(text, at)
                 {
-                    // An arrow points from a person to a task only.
-                    let arrow = text.is_any(at + 1, &["→", "-"]);
-                    let lines = if arrow { INITIALS_MIN_LINES } else { 1 };
+                    // An arrow and "to" point from a person to a task only, and no list owns a task beside its people.
+                    let assigned = text.is_any(at + 1, &["→", "-", "to", "will", "shall"]);
+                    let lines = if assigned && !is_acronym(word) { INITIALS_MIN_LINES } else { 1 };
                     led.entry(word).or_insert((*person, 0)).1 += lines;
                 }
             }
@@ -101,6 +102,11 @@ fn forms(people: &[Known]) -> (Forms, Forms) {
     (handles, initials)
 }
 
+/// The initials that may be made of full names, in lower case; those of several people are nobody's.
+pub(super) fn initials(people: &[Known]) -> Forms {
+    forms(people).1
+}
+
 fn put(forms: &mut Forms, form: String, entity: usize) {
     forms
         .entry(form)
@@ -108,8 +114,14 @@ fn put(forms: &mut Forms, form: String, entity: usize) {
         .or_insert(Some(entity));
 }
 
-fn is_initials(raw: &str) -> bool {
+/// "DS", "JWM".
+pub(in super::super) fn is_initials(raw: &str) -> bool {
     (2..=3).contains(&raw.len()) && raw.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+/// Two or three letters that mean a thing, a team or a place more often than a person.
+pub(in super::super) fn is_acronym(word: &str) -> bool {
+    lists::ACRONYMS.contains(word)
 }
 
 /// "(ehorn, 5 minutes)", "ehalden: …", "ehorn will …".
@@ -120,9 +132,26 @@ fn stands_as_handle(text: &Text<'_>, at: usize) -> bool {
         || matches!(text.word(at + 1), ":" | ")" | "]" | "will" | "'ll" | "→")
 }
 
-/// "DS: …", "* LI -> …" at the head of a line or an item.
+/// "DS: …", "* LI -> …", "ACTION: DS to …", "JF/DS: …" at the head of a line, an item or what an action mark opens; "| DS |" in a row.
 fn leads_line(text: &Text<'_>, at: usize) -> bool {
-    let marked = matches!(text.word(at + 1), ":" | "→" | "(" | "to")
-        || (text.word(at + 1) == "-" && text.word(at + 2) == ">");
-    marked && begins_line(text, at)
+    let before = at.checked_sub(1).map_or("", |before| text.word(before));
+    if before == "|" && text.word(at + 1) == "|" {
+        return true;
+    }
+    let shared = |mark: usize| {
+        text.word(mark) == "/" && is_initials(text.raw_word(mark + 1)) && text.word(mark + 2) == ":"
+    };
+    let marked = matches!(text.word(at + 1), ":" | "→" | "(" | "to" | "will" | "shall")
+        || (text.word(at + 1) == "-" && text.word(at + 2) == ">")
+        || shared(at + 1);
+    let opened = || {
+        let back = |back: usize| at.checked_sub(back).map_or("", |at| text.word(at));
+        let mark = |word: &str| matches!(word, "action" | "ai" | "ap" | "todo" | "item" | "point");
+        mark(before)
+            || matches!(before, ":" | "-" | "–" | "—") && mark(back(2))
+            || before == "/" && is_initials(text.raw_word(at.wrapping_sub(2)))
+            // "Corridor: LD to sheet it".
+            || before == ":" && text.is_any(at + 1, &["to", "will", "shall"])
+    };
+    marked && (begins_line(text, at) || opened())
 }

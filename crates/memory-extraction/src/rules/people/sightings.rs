@@ -17,6 +17,8 @@ pub(in super::super) struct Sightings {
     pub(super) emails: Vec<(String, Option<String>)>,
     /// Handle and, where it stands beside it, the name.
     pub(super) handles: Vec<(String, Option<String>)>,
+    /// Offices that lists name behind a name, with the name: "Dana Ortiz (Treasurer)".
+    pub(super) roles: Vec<(String, String)>,
 }
 
 /// More people than any real source names; the rest of a hostile text is not looked at.
@@ -86,6 +88,13 @@ impl Sightings {
             && names::could_be_name(name, loose)
         {
             self.see_name(name);
+            let office = written.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            if let Some(role) = office.map(|(role, _)| role.trim().to_lowercase())
+                && lists::OFFICES.contains(&role)
+                && self.roles.len() < PEOPLE_MAX
+            {
+                self.roles.push((role, name.to_owned()));
+            }
             if let Some(email) = email {
                 self.emails.push((email, Some(name.to_owned())));
             }

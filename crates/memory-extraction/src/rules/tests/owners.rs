@@ -318,3 +318,46 @@ fn the_day_below_the_title_is_of_the_whole_text() {
                 ## Further\n\nFurther to our talk on 1 March\n\nBob Reyes repaired the pump.\n";
     assert_eq!(days_of(text), ["03-12", "03-12"]);
 }
+
+/// The people of a meeting as its minutes list them.
+const PRESENT: &str =
+    "Present: Mrs Jane Farrow (Chair), Lorcan Duffy (Treasurer), Ewa Zielińska, Bert Claes\n\n";
+
+#[test]
+fn initials_and_offices_are_those_of_the_people_present() {
+    for (text, wanted) in [
+        ("## Actions\n\n- Corridor: LD to sheet the link corridor by 14/3", "[Lorcan Duffy owner]"),
+        ("## Actions\n\n- EZ will call the insurer about the roof", "[Ewa Zielińska owner]"),
+        ("ACTION: JF/LD: visit the new hall next week", "[Jane Farrow owner, Lorcan Duffy owner]"),
+        (
+            "It was noted that the rules are old. The Treasurer will send the new ones by Monday.",
+            "[Lorcan Duffy owner]",
+        ),
+        ("## Actions\n\n- Chair to write to the council by Monday", "[Jane Farrow owner]"),
+        ("## Actions\n\n- (Bert) ask the packagers about the new boxes", "[Bert Claes owner]"),
+    ] {
+        let found = lines(&format!("{PRESENT}{text}"));
+        assert!(found.iter().any(|line| line.contains(wanted)), "{text}: {found:?}");
+    }
+    // "PR" and "IT" are hardly ever a person's, and a chair stands in a room too.
+    for text in ["## Actions\n\n- PR to be merged by Monday", "The chair is broken. A chair will be bought."]
+    {
+        let found = lines(&format!("Present: Paul Ryder (Chair), Ann Lee\n\n{text}"));
+        assert!(!found.iter().any(|line| line.contains("Paul")), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_initials_say_is_their_own() {
+    let text = "Present: Tomasz Wilk (TW), Aiko Mori, Bert Claes\n\nTW: the parser is slow on big inputs.\nAM: by how much?\n\
+                TW: I'll send the profile by Monday.\njrowe: could we gate it?\nBert: I can write the flag, give me until wed.\n";
+    let found = lines(text);
+    assert!(found.iter().any(|line| line.contains("[Tomasz Wilk owner] I'll send")), "{found:?}");
+    assert!(!found.iter().any(|line| line.contains("Tomasz Wilk owner] I can")), "{found:?}");
+}
+
+#[test]
+fn a_team_owns_what_it_is_to_do() {
+    let found = lines("## Actions\n\n- Platform team to publish the figures by 20/3\n");
+    assert!(found.iter().any(|line| line.contains("due 03-20 [Platform team owner]")), "{found:?}");
+}

@@ -7,7 +7,7 @@ mod questions;
 
 use jiff::Timestamp;
 
-use super::{Lean, Reading, readings};
+use super::{DayOrder, Lean, Reading, readings, readings_in_order};
 
 fn friday() -> Timestamp {
     "2024-03-15T10:00:00Z".parse().unwrap()
@@ -72,6 +72,18 @@ fn expressions_resolve_from_a_friday() {
         ("21.3.2024", "2024-03-21..2024-03-21"),
         ("25/12/2024", "2024-12-25..2024-12-25"),
         ("by Wed", "2024-03-20..2024-03-20"),
+        ("give me until wed", "2024-03-20..2024-03-20"),
+        ("by thurs so nobody touch it", "2024-03-21..2024-03-21"),
+        ("count the chairs, Mon", "2024-03-18..2024-03-18"),
+        ("one page (me, Wed)", "2024-03-20..2024-03-20"),
+        ("| Book the hall | Ann | Thu |", "2024-03-21..2024-03-21"),
+        ("clean the gutters – Sat morning", "2024-03-16T06:00:00Z..2024-03-16T11:59:59Z"),
+        ("by 14/3", "2024-03-14..2024-03-14"),
+        ("by 3/14.", "2024-03-14..2024-03-14"),
+        ("(due 21/03)", "2024-03-21..2024-03-21"),
+        ("by fri 5/4", "2024-04-05..2024-04-05"),
+        ("by 25.03.", "2024-03-25..2024-03-25"),
+        ("| drawings | Ann | 05.04. |", "2024-04-05..2024-04-05"),
         ("by\n  Friday", "2024-03-15..2024-03-15"),
     ];
     for (text, expected) in cases {
@@ -100,6 +112,17 @@ fn words_that_only_look_like_dates_are_none() {
         "the end of the story",
         "10:99",
         "he sat down",
+        "by sun and wind",
+        "Oracle, Sun, IBM",
+        "open Mon, Tue, Wed",
+        "Mon-Fri",
+        "14/3 of them",
+        "we won 14/3",
+        "on 24/7",
+        "upgraded by 4.2.",
+        "on 31/31",
+        "on 3/4 of the sites",
+        "see section 25.03.",
     ] {
         assert_eq!(readings(text, Some(friday()), Lean::Future), vec![], "{text}");
     }
@@ -109,6 +132,20 @@ fn words_that_only_look_like_dates_are_none() {
 fn a_numeric_date_with_two_readings_says_so() {
     let readings = readings("on 3/4/2024 or 3/3/2024", None, Lean::Future);
     assert_eq!(readings.iter().map(|r| r.is_ambiguous).collect::<Vec<_>>(), [true, false]);
+}
+
+#[test]
+fn the_order_of_day_and_month_is_that_of_the_other_dates_of_the_text() {
+    let at = |text: &str| {
+        let found = readings_in_order(text, Some(friday()), Lean::Future, DayOrder::of(text));
+        assert!(found.iter().all(|reading| !reading.is_ambiguous), "{text}");
+        shown(&found)
+    };
+    assert_eq!(at("by 2/4, then on 22/04/2024"), "2024-04-02..2024-04-02 2024-04-22..2024-04-22");
+    assert_eq!(at("by 2/4, then on 04/22/2024"), "2024-02-04..2024-02-04 2024-04-22..2024-04-22");
+    assert_eq!(at("on 2/4/2024 and by 22/4"), "2024-04-02..2024-04-02 2024-04-22..2024-04-22");
+    assert_eq!(DayOrder::of("14/3 of them, 22/04/2024 and 04/22/2024"), None);
+    assert!(readings("by 2/4", Some(friday()), Lean::Future)[0].is_ambiguous);
 }
 
 #[test]
