@@ -72,15 +72,20 @@ fn mean(configured: &Value, group: &str, metric: &str, k: u64) -> f64 {
 async fn quality_finds_the_evidence_of_invented_conversations_and_counts_what_it_skips() {
     let data_dir = DataDir::new();
     let file = write(data_dir.path(), "talks.json", &conversations());
+    let again = write(data_dir.path(), "again.json", &conversations());
     let out = data_dir.path().join("quality.json");
     let out = out.to_string_lossy().into_owned();
     let picture = data_dir.path().join("quality.svg").to_string_lossy().into_owned();
-    let arguments = ["quality", &file, "-k", "1,5", "--json", &out, "--svg", &picture];
+    let arguments = ["quality", &file, &again, "-k", "1,5", "--json", &out, "--svg", &picture];
     let ran = measure(&data_dir, &arguments).await;
     assert!(ran.status.success() && ran.stderr.is_empty(), "{ran:?}");
-    assert!(ran.stdout.contains("turn level: 6 artifacts"), "{ran:?}");
-    assert!(ran.stdout.contains("session level: 3 artifacts"), "{ran:?}");
+    for collection in ["talks", "again"] {
+        assert!(ran.stdout.contains(&format!("{collection}, turn level: 6 artifacts")), "{ran:?}");
+        assert!(ran.stdout.contains(&format!("{collection}, session level: 3 artifacts")), "{ran:?}");
+    }
+    assert!(ran.stdout.contains("talks, turns"), "side by side: {ran:?}");
     let report = read(Path::new(&out));
+    assert_eq!(report["levels"].as_array().map(Vec::len), Some(4), "{report}");
     for level in report["levels"].as_array().expect("levels") {
         assert_eq!((&level["questions"], &level["skipped"]), (&json!(3), &json!(1)), "{level}");
         // A word that stands in one text only is found by the words alone, first.
@@ -94,7 +99,7 @@ async fn quality_finds_the_evidence_of_invented_conversations_and_counts_what_it
         let vector = configured(level, "vector alone");
         assert!(vector["groups"][0]["metrics"][0]["against_default"]["mean"].is_number(), "{vector}");
     }
-    assert_eq!(report["settings"]["turns"], 6);
+    assert_eq!(report["settings"]["files"][0]["turns"], 6);
     assert!(report["model"].as_str().is_some_and(|m| !m.is_empty()), "{report}");
     let drawn = std::fs::read_to_string(&picture).expect("the picture is there");
     assert!(drawn.starts_with("<svg") && drawn.contains("among the first 5"), "{drawn}");

@@ -61,8 +61,12 @@ pub fn quality(levels: &[LevelReport], k: usize) -> anyhow::Result<String> {
 fn quality_panel(level: &LevelReport, k: usize, area: &Area<'_>) -> anyhow::Result<()> {
     let configurations = &level.configurations;
     let groups: &[crate::quality::Group] = configurations.first().map_or(&[], |c| &c.groups);
-    let caption =
-        format!("Evidence found among the first {k}, {}s, {} questions", level.level.name(), level.questions);
+    let caption = format!(
+        "Evidence found among the first {k}, {}, {}s, {} questions",
+        level.collection,
+        level.level.name(),
+        level.questions
+    );
     let mut chart = ChartBuilder::on(area)
         .margin(MARGIN)
         .margin_right(LEGEND_WIDTH + MARGIN)
@@ -212,6 +216,7 @@ mod tests {
                 .to_vec(),
         };
         LevelReport {
+            collection: "talks".to_owned(),
             level: Level::Turn,
             stored: 1,
             storing_seconds: 1.0,

@@ -216,9 +216,13 @@ fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> 
     let text = &parsed.text;
     let mentions = parsed.mentions_in(tokens);
     for mention in mentions.iter().filter(|mention| parsed.person(mention.tokens.start).is_some()) {
-        let before = mention.tokens.start.checked_sub(1).filter(|before| *before > tokens.start)?;
-        let after = text.word(mention.tokens.end);
-        let closes = mention.tokens.end >= tokens.end
+        // "— **Marek**, by Friday".
+        let is_emphasis = |at: &usize| matches!(text.word(*at), "*" | "_");
+        let start = (tokens.start..mention.tokens.start).rev().find(|at| !is_emphasis(at));
+        let before = start.filter(|before| *before > tokens.start)?;
+        let end = (mention.tokens.end..tokens.end).find(|at| !is_emphasis(at)).unwrap_or(tokens.end);
+        let after = text.word(end);
+        let closes = end >= tokens.end
             || matches!(
                 after,
                 ")" | "]" | "," | "." | "–" | "—" | ";" | "/" | "&" | "by" | "due" | "-" | "and" | "*" | "|"
@@ -233,20 +237,18 @@ fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> 
         };
         let named = label(word) || (matches!(word, ":" | "to" | "by") && label(earlier));
         let spaced = !text.touches_next(before);
-        let ends = mention.tokens.end >= tokens.end
-            || (mention.tokens.end + 1 == tokens.end && matches!(after, "." | "*"));
+        let ends = end >= tokens.end || (end + 1 == tokens.end && after == ".");
         let dated = matches!(after, "," | "–" | "—" | "by" | "due");
         let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">")
             || (word == "-" && spaced)
             || (word == ":" && (ends || dated))
-            || (word == "," && (ends || (after == "," && is_day(text.word(mention.tokens.end + 1)))));
-        let handle =
-            text.kind(mention.tokens.start) == Some(Kind::Handle) && mention.tokens.end >= tokens.end;
+            || (word == "," && (ends || (after == "," && is_day(text.word(end + 1)))));
+        let handle = text.kind(mention.tokens.start) == Some(Kind::Handle) && end >= tokens.end;
         if !(named || handle || (marked && closes)) {
             continue;
         }
         let mut people = vec![mention.entity];
-        for other in mentions.iter().filter(|other| other.tokens.start == mention.tokens.end + 1) {
+        for other in mentions.iter().filter(|other| other.tokens.start == end + 1) {
             if matches!(after, "/" | "&" | "," | "and") && parsed.person(other.tokens.start).is_some() {
                 people.push(other.entity);
             }

@@ -1,6 +1,6 @@
 //! `bench quality`: is the evidence among the results?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -10,10 +10,10 @@ use measuring::machine::Machine;
 use memory_core::ports::EmbeddingModel;
 use memory_engine::{EngineSettings, Memory};
 use memory_extraction::RulesExtractor;
-use remembrancer_bench::conversations;
+use remembrancer_bench::conversations::{self, Conversation};
 use remembrancer_bench::plot;
 use remembrancer_bench::quality::{self, Level, LevelReport, Plan, QualityReport};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::database::{Database, until_signal};
 use super::{Outputs, Picture, own_name};
@@ -26,8 +26,9 @@ const SHOWN_K: usize = 10;
 #[derive(Debug, Args)]
 pub(crate) struct QualityArgs {
     /// Conversations with questions, as JSON: [{id, turns: [{id, session, date, speaker, text}], questions: [{question,
-    /// category, evidence: [turn ids]}]}]
-    file: PathBuf,
+    /// category, evidence: [turn ids]}]}]; several files are measured one after the other and shown side by side
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// What is remembered as one artifact
     #[arg(long, value_enum, default_value = "both")]
     level: Levels,
@@ -60,7 +61,11 @@ impl Levels {
 pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Result<()> {
     args.outputs.check()?;
     args.picture.check()?;
-    let (conversations, sha256) = conversations::read(&args.file)?;
+    let collections = args
+        .files
+        .iter()
+        .map(|file| Ok((file, conversations::read(file)?)))
+        .collect::<anyhow::Result<Vec<_>>>()?;
     let files = settings.model.files()?;
     let model: Arc<dyn EmbeddingModel> = Arc::new(
         tokio::task::spawn_blocking(move || files.load())
@@ -70,7 +75,16 @@ pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
     let mut ks: Vec<usize> = args.k.iter().map(|k| *k as usize).collect();
     ks.sort_unstable();
     ks.dedup();
-    let plan = Plan { conversations, levels: args.level.list(), ks, prefix: own_name() };
+    let sources: Vec<Value> =
+        collections.iter().map(|(file, (talks, sha256))| source(file, talks, sha256)).collect();
+    let plan = |(n, (file, (conversations, _))): (usize, (&PathBuf, (Vec<Conversation>, String)))| Plan {
+        collection: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        conversations,
+        levels: args.level.list(),
+        ks: ks.clone(),
+        prefix: format!("{}-{n}", own_name()),
+    };
+    let plans: Vec<Plan> = collections.into_iter().enumerate().map(plan).collect();
 
     let reranking = settings.reranking().await?;
     let database = Database::given_or_temporary(settings).await?;
@@ -90,8 +104,15 @@ pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
         }
         .boxed()
     };
-    let measured = until_signal(quality::run(&with_weights, &plan, |unit| transfer_bar(unit, false))).await;
-    let cleared = clear(settings, &database, &plan).await;
+    let measuring = async {
+        let mut levels = Vec::new();
+        for plan in &plans {
+            levels.extend(quality::run(&with_weights, plan, |unit| transfer_bar(unit, false)).await?);
+        }
+        Ok(levels)
+    };
+    let measured = until_signal(measuring).await;
+    let cleared = clear(settings, &database, &plans).await;
     let closed = database.close().await;
     let levels = measured?;
     cleared?;
@@ -99,48 +120,56 @@ pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
     for level in &levels {
         println!("{}", level.table());
     }
-    let shown =
-        plan.ks.iter().copied().find(|k| *k == SHOWN_K).or(plan.ks.last().copied()).unwrap_or(SHOWN_K);
+    let shown = ks.iter().copied().find(|k| *k == SHOWN_K).or(ks.last().copied()).unwrap_or(SHOWN_K);
+    if levels.len() > 1 {
+        println!("{}", quality::side_by_side(&levels, shown));
+    }
     args.picture.write(|| plot::quality(&levels, shown))?;
-    args.outputs.write(&report(settings, &args, &plan, &sha256, model.info().id.clone(), levels))
+    args.outputs.write(&report(settings, sources, &ks, model.info().id.clone(), levels))
 }
 
 /// A database that was given gets back to what it was.
-async fn clear(settings: &Settings, database: &Database, plan: &Plan) -> anyhow::Result<()> {
+async fn clear(settings: &Settings, database: &Database, plans: &[Plan]) -> anyhow::Result<()> {
     if settings.store.database_url.is_some() {
         let memory = Memory::new(database.store.clone(), Arc::new(RulesExtractor::new()), settings.engine());
-        for namespace in plan.namespaces()? {
-            memory
-                .forget_namespace(&namespace)
-                .await
-                .with_context(|| format!("the namespace {namespace} could not be removed again"))?;
+        for plan in plans {
+            for namespace in plan.namespaces()? {
+                memory
+                    .forget_namespace(&namespace)
+                    .await
+                    .with_context(|| format!("the namespace {namespace} could not be removed again"))?;
+            }
         }
     }
     Ok(())
 }
 
+fn source(file: &Path, conversations: &[Conversation], sha256: &str) -> Value {
+    json!({
+        "file": file.file_name().map(|name| name.to_string_lossy()),
+        "sha256": sha256,
+        "conversations": conversations.len(),
+        "turns": conversations.iter().map(|one| one.turns.len()).sum::<usize>(),
+    })
+}
+
 fn report(
     settings: &Settings,
-    args: &QualityArgs,
-    plan: &Plan,
-    sha256: &str,
+    sources: Vec<Value>,
+    ks: &[usize],
     model: String,
     levels: Vec<LevelReport>,
 ) -> QualityReport {
     let reranker = settings.reranker.reranker_dir.as_ref().and_then(|dir| dir.file_name());
-    let turns: usize = plan.conversations.iter().map(|c| c.turns.len()).sum();
     QualityReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         date: jiff::Timestamp::now().to_string(),
         model,
         machine: Machine::here(),
         settings: json!({
-            "file": args.file.file_name().map(|name| name.to_string_lossy()),
-            "sha256": sha256,
-            "conversations": plan.conversations.len(),
-            "turns": turns,
-            "k": plan.ks,
-            "limit": plan.ks.last(),
+            "files": sources,
+            "k": ks,
+            "limit": ks.last(),
             "expand": false,
             "reranker": reranker.map(|name| name.to_string_lossy()),
             "interval": "95 % bootstrap over questions, 1000 resamples",

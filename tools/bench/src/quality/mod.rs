@@ -21,7 +21,7 @@ use memory_engine::recall::{NOTHING_ANSWERS, Recall, RecallDraft, RecallRequest}
 use serde::{Serialize, Serializer};
 
 pub use self::answers::AnswerCosts;
-pub use self::report::{Configured, Group, LevelReport, Metric, QualityReport};
+pub use self::report::{Configured, Group, LevelReport, Metric, QualityReport, side_by_side};
 
 use self::storing::Stored;
 use crate::Bars;
@@ -64,6 +64,8 @@ impl Serialize for Level {
 /// What is measured, and how deep.
 #[derive(Debug, Clone)]
 pub struct Plan {
+    /// The name of its file, without the ending.
+    pub collection: String,
     pub conversations: Vec<Conversation>,
     pub levels: Vec<Level>,
     /// In rising order.
@@ -172,6 +174,7 @@ async fn run_level(
     let default_answers = answers::default_answers(memory, &questions).await?;
     bar.finish_and_clear();
     Ok(LevelReport {
+        collection: plan.collection.clone(),
         level,
         stored: stored.iter().map(|(_, stored)| stored.units()).sum(),
         storing_seconds,

@@ -21,7 +21,7 @@ pub struct QualityReport {
     pub date: String,
     pub model: String,
     pub machine: Machine,
-    /// The file, its hash, and every setting that figures depend on.
+    /// The files, their hashes, and every setting that figures depend on.
     pub settings: Value,
     pub levels: Vec<LevelReport>,
 }
@@ -29,6 +29,8 @@ pub struct QualityReport {
 /// What was found with turns, or sessions, as artifacts.
 #[derive(Debug, Clone, Serialize)]
 pub struct LevelReport {
+    /// The name of the file that the conversations are from.
+    pub collection: String,
     pub level: Level,
     /// Artifacts remembered.
     pub stored: usize,
@@ -140,7 +142,8 @@ impl LevelReport {
         let mut out = String::new();
         let _ = writeln!(
             out,
-            "{} level: {} artifacts remembered in {:.1} s; {} questions, {} skipped (no stored evidence)",
+            "{}, {} level: {} artifacts remembered in {:.1} s; {} questions, {} skipped (no stored evidence)",
+            self.collection,
             self.level.name(),
             self.stored,
             self.storing_seconds,
@@ -173,6 +176,25 @@ impl LevelReport {
         }
         out + &table(&columns, &rows)
     }
+}
+
+/// What each set of weights finds of every collection, a column each: frac@k of all questions in percent.
+pub fn side_by_side(levels: &[LevelReport], k: usize) -> String {
+    let mut columns = vec![format!("frac@{k}, all questions")];
+    columns.extend(levels.iter().map(|level| format!("{}, {}s", level.collection, level.level.name())));
+    let weights = levels.first().map_or(&[][..], |level| &level.configurations);
+    let rows: Vec<Vec<String>> = weights
+        .iter()
+        .map(|configured| {
+            let of = |level: &LevelReport| {
+                let same = level.configurations.iter().find(|other| other.weights == configured.weights);
+                let metric = same.and_then(|same| same.groups.first()).and_then(|all| all.metric("frac", k));
+                metric.map_or_else(|| "–".to_owned(), |metric| format!("{:.1}", metric.mean.mean * 100.0))
+            };
+            std::iter::once(configured.weights.clone()).chain(levels.iter().map(of)).collect()
+        })
+        .collect();
+    table(&columns, &rows)
 }
 
 #[cfg(test)]
@@ -209,6 +231,7 @@ mod tests {
     fn the_table_has_a_line_for_each_group_of_each_configuration() {
         let scored = [("default".to_owned(), vec![score(1.0), score(0.5)], Spread::default())];
         let level = LevelReport {
+            collection: "talks".to_owned(),
             level: Level::Turn,
             stored: 3,
             storing_seconds: 1.0,
@@ -218,7 +241,12 @@ mod tests {
             configurations: configured(&[5], &[1, 1].map(Category::Number), &scored),
         };
         let table = level.table();
-        assert!(table.starts_with("turn level: 3 artifacts"), "{table}");
+        assert!(table.starts_with("talks, turn level: 3 artifacts"), "{table}");
+        let both = side_by_side(&[level.clone(), LevelReport { collection: "notes".to_owned(), ..level }], 5);
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let last: Vec<String> = both.lines().last().map(words).unwrap_or_default();
+        assert!(both.contains("talks, turns") && both.contains("notes, turns"), "{both}");
+        assert_eq!(last, ["default", "75.0", "75.0"], "{both}");
         assert!(table.contains("1 skipped"), "{table}");
         assert_eq!(table.lines().count(), 4 + 3, "{table}");
         assert!(table.contains("75.0"), "{table}");
