@@ -4,9 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use std::time::Duration;
 
+use memory_store::embedded::EmbeddedPostgres;
+use memory_tests::postgres_bin;
 use memory_tests::process::{DataDir, Server, StdioHost, call, eventually, is_alive, kill};
 use rustix::process::Signal;
 use serde_json::{Value, json};
+use sqlx::{Connection, PgConnection};
 
 const URI: &str = "memory://knowledge-graph";
 
@@ -213,4 +216,24 @@ async fn a_server_that_stops_answers_with_503_and_when_to_come_again() {
     let asking = futures::future::join_all((0..16).map(|_| ask()));
     let (refused, ()) = tokio::join!(asking, stop);
     println!("refused while it stopped: {}", refused.into_iter().sum::<i32>());
+}
+
+#[tokio::test]
+async fn a_database_that_was_killed_a_moment_ago_is_started_and_not_taken_for_one_that_runs() {
+    let data_dir = DataDir::empty();
+    let postgres = EmbeddedPostgres::new(postgres_bin(), data_dir.path().join("postgres"));
+    postgres.start().await.expect("it starts");
+    for _ in 0..3 {
+        // Its other processes hold the socket for a moment longer.
+        let pid = postgres.pid().expect("it runs") as i32;
+        kill(pid, Signal::KILL);
+        while is_alive(pid) {
+            tokio::task::yield_now().await;
+        }
+        postgres.start().await.expect("it starts again");
+        let mut sql = PgConnection::connect(&postgres.url()).await.expect("it answers");
+        let one: i32 = sqlx::query_scalar("select 1").fetch_one(&mut sql).await.expect("and works");
+        assert_eq!(one, 1);
+    }
+    postgres.stop().await.expect("it stops");
 }

@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use futures::future::BoxFuture;
 use rustix::process::{Pid, Signal};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::Command;
 
@@ -27,6 +28,9 @@ use crate::own_folder::{FolderFault, OwnFolder, user_name};
 
 /// How long a start is tried: after a hard kill the old server may take a while to be gone.
 const START_TIMEOUT: Duration = Duration::from_secs(40);
+/// What a client may ask first of a server, which answers it in one byte in any state: PostgreSQL documentation, "SSLRequest".
+const ENCRYPTION_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long one that runs may replay its log before it accepts connections, and how often that is checked.
 const RECOVERY_TIMEOUT: Duration = Duration::from_secs(3_600);
 const RECOVERY_INTERVAL: Duration = Duration::from_millis(100);
@@ -219,10 +223,19 @@ impl EmbeddedPostgres {
         }
     }
 
-    /// The kernel reports that the process listening on the socket is of the server's user.
+    /// The kernel reports that the process listening on the socket is of the server's user, and that process answers: those of a
+    /// server that was killed hold its socket for a moment longer.
     async fn answers(&self, account: &Account) -> bool {
-        let Ok(stream) = UnixStream::connect(self.socket_folder().join(SOCKET)).await else { return false };
-        stream.peer_cred().is_ok_and(|peer| peer.uid() == account.uid)
+        let Ok(mut stream) = UnixStream::connect(self.socket_folder().join(SOCKET)).await else {
+            return false;
+        };
+        let mut answer = [0];
+        let asked = async {
+            stream.write_all(&ENCRYPTION_REQUEST).await?;
+            stream.read_exact(&mut answer).await
+        };
+        let is_answered = matches!(tokio::time::timeout(ANSWER_TIMEOUT, asked).await, Ok(Ok(_)));
+        is_answered && stream.peer_cred().is_ok_and(|peer| peer.uid() == account.uid)
     }
 
     /// Takes on a server that runs already. False when it was ended instead, since an earlier build has started it with
