@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use memory_core::Invalid;
 use memory_core::access::{Audited, DrawnKey, GivenKey, Grant, KeyId, KeyKind};
@@ -40,25 +41,27 @@ impl Access {
     }
 
     /// What a key opens; `None` where it opens nothing, whatever the reason.
-    pub async fn opened_by(&self, given: &GivenKey) -> Result<Option<Grant>, EngineError> {
-        let found = self.recovery.retry_transient(|| async {
-            let mut conn = self.store.acquire_across().await?;
-            let opened = match given.kind {
-                KeyKind::Key => keys::find(&mut conn, given).await?,
-                KeyKind::AccessToken => oauth::find(&mut conn, given).await?,
-                KeyKind::Issued { .. } => None,
-            };
-            conn.done();
-            Ok(opened)
-        });
-        let Some(opened) = found.await? else { return Ok(None) };
-        if opened.is_use_stale
-            && let Err(error) = self.note_use(given).await
-        {
-            // It still opens where the database takes no changes.
-            tracing::warn!(error = %chain(&error), key.id = %given.id, "failed to note the use of a key");
-        }
-        Ok(Some(opened.grant))
+    pub fn opened_by<'a>(&'a self, given: &'a GivenKey) -> BoxFuture<'a, Result<Option<Grant>, EngineError>> {
+        Box::pin(async move {
+            let found = self.recovery.retry_transient(|| async {
+                let mut conn = self.store.acquire_across().await?;
+                let opened = match given.kind {
+                    KeyKind::Key => keys::find(&mut conn, given).await?,
+                    KeyKind::AccessToken => oauth::find(&mut conn, given).await?,
+                    KeyKind::Issued { .. } => None,
+                };
+                conn.done();
+                Ok(opened)
+            });
+            let Some(opened) = found.await? else { return Ok(None) };
+            if opened.is_use_stale
+                && let Err(error) = self.note_use(given).await
+            {
+                // It still opens where the database takes no changes.
+                tracing::warn!(error = %chain(&error), key.id = %given.id, "failed to note the use of a key");
+            }
+            Ok(Some(opened.grant))
+        })
     }
 
     async fn note_use(&self, given: &GivenKey) -> Result<(), EngineError> {
@@ -74,23 +77,28 @@ impl Access {
 
     /// Whether there are keys, so that nobody comes in without one; revoked and expired ones count, or revoking the last would
     /// open what it was to close. While the database cannot be asked, its last answer holds: nothing can be read then.
-    pub async fn has_keys(&self) -> Result<bool, EngineError> {
-        let asking = async {
-            let mut conn = self.store.acquire_across().await?;
-            let has_keys = keys::are_there_any(&mut conn).await?;
-            conn.done();
-            Ok(has_keys)
-        };
-        let found: Option<Result<bool, EngineError>> = tokio::time::timeout(ASK_TIMEOUT, asking).await.ok();
-        if let Some(Ok(has_keys)) = found {
-            *locked(&self.seen) = Some(has_keys);
-            return Ok(has_keys);
-        }
-        match (self.last_seen_keys(), found) {
-            (Some(has_keys), _) => Ok(has_keys),
-            (None, Some(Err(error))) => Err(error),
-            (None, _) => Err(EngineError::Busy("The database did not answer in time; try again.".to_owned())),
-        }
+    pub fn has_keys(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
+        Box::pin(async move {
+            let asking = async {
+                let mut conn = self.store.acquire_across().await?;
+                let has_keys = keys::are_there_any(&mut conn).await?;
+                conn.done();
+                Ok(has_keys)
+            };
+            let found: Option<Result<bool, EngineError>> =
+                tokio::time::timeout(ASK_TIMEOUT, asking).await.ok();
+            if let Some(Ok(has_keys)) = found {
+                *locked(&self.seen) = Some(has_keys);
+                return Ok(has_keys);
+            }
+            match (self.last_seen_keys(), found) {
+                (Some(has_keys), _) => Ok(has_keys),
+                (None, Some(Err(error))) => Err(error),
+                (None, _) => {
+                    Err(EngineError::Busy("The database did not answer in time; try again.".to_owned()))
+                }
+            }
+        })
     }
 
     /// What [`has_keys`](Self::has_keys) last found; `None` before its first answer.
@@ -99,79 +107,87 @@ impl Access {
     }
 
     /// A new key. Its text is known from here on to the caller alone.
-    pub async fn create(
-        &self,
-        grant: &Grant,
+    pub fn create<'a>(
+        &'a self,
+        grant: &'a Grant,
         expires_at: Option<Timestamp>,
-    ) -> Result<DrawnKey, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        if keys::is_name_taken(&mut tx, &grant.name).await? {
-            return Err(Invalid::new(format!(
-                "there is a key named {:?} already; choose another name, or revoke that one",
-                grant.name
-            ))
-            .into());
-        }
-        let drawn = keys::draw();
-        keys::insert(&mut tx, &drawn.key, grant, expires_at).await?;
-        self.record(&mut tx, "keys create", &drawn.key.id).await?;
-        tx.commit().await?;
-        Ok(drawn)
+    ) -> BoxFuture<'a, Result<DrawnKey, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            if keys::is_name_taken(&mut tx, &grant.name).await? {
+                return Err(Invalid::new(format!(
+                    "there is a key named {:?} already; choose another name, or revoke that one",
+                    grant.name
+                ))
+                .into());
+            }
+            let drawn = keys::draw();
+            keys::insert(&mut tx, &drawn.key, grant, expires_at).await?;
+            self.record(&mut tx, "keys create", &drawn.key.id).await?;
+            tx.commit().await?;
+            Ok(drawn)
+        })
     }
 
     /// The newest keys, newest first.
-    pub async fn list(&self, limit: i64) -> Result<Vec<KeyRow>, EngineError> {
-        Ok(keys::list(&mut *self.store.acquire_across().await?, limit).await?)
+    pub fn list(&self, limit: i64) -> BoxFuture<'_, Result<Vec<KeyRow>, EngineError>> {
+        Box::pin(async move { Ok(keys::list(&mut *self.store.acquire_across().await?, limit).await?) })
     }
 
     /// From now on the key opens nothing.
-    pub async fn revoke(&self, id_or_name: &str) -> Result<KeyRow, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let key = named(&mut tx, id_or_name).await?;
-        keys::revoke(&mut tx, &key.id).await?;
-        self.record(&mut tx, "keys revoke", &key.id).await?;
-        tx.commit().await?;
-        Ok(key)
+    pub fn revoke<'a>(&'a self, id_or_name: &'a str) -> BoxFuture<'a, Result<KeyRow, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let key = named(&mut tx, id_or_name).await?;
+            keys::revoke(&mut tx, &key.id).await?;
+            self.record(&mut tx, "keys revoke", &key.id).await?;
+            tx.commit().await?;
+            Ok(key)
+        })
     }
 
     /// Another secret for a key that is live; the present one opens for some minutes more.
-    pub async fn rotate(
-        &self,
-        id_or_name: &str,
+    pub fn rotate<'a>(
+        &'a self,
+        id_or_name: &'a str,
         overlap_minutes: i32,
-    ) -> Result<(KeyRow, DrawnKey), EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let key = named(&mut tx, id_or_name).await?;
-        if key.state != KeyState::Live {
-            return Err(Invalid::new(format!(
-                "the key {} is {}; make a new one with `remembrancer keys create`",
-                key.id,
-                key.state.as_str()
-            ))
-            .into());
-        }
-        let drawn = keys::draw_again(&key.id);
-        keys::replace_secret(&mut tx, &drawn.key, overlap_minutes).await?;
-        self.record(&mut tx, "keys rotate", &key.id).await?;
-        tx.commit().await?;
-        Ok((key, drawn))
+    ) -> BoxFuture<'a, Result<(KeyRow, DrawnKey), EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let key = named(&mut tx, id_or_name).await?;
+            if key.state != KeyState::Live {
+                return Err(Invalid::new(format!(
+                    "the key {} is {}; make a new one with `remembrancer keys create`",
+                    key.id,
+                    key.state.as_str()
+                ))
+                .into());
+            }
+            let drawn = keys::draw_again(&key.id);
+            keys::replace_secret(&mut tx, &drawn.key, overlap_minutes).await?;
+            self.record(&mut tx, "keys rotate", &key.id).await?;
+            tx.commit().await?;
+            Ok((key, drawn))
+        })
     }
 
     /// Removes the row of a key that opens nothing any more.
-    pub async fn delete(&self, id_or_name: &str) -> Result<KeyRow, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let key = named(&mut tx, id_or_name).await?;
-        if key.state == KeyState::Live {
-            return Err(Invalid::new(format!(
-                "the key {} is live; revoke it first with `remembrancer keys revoke {}`",
-                key.id, key.id
-            ))
-            .into());
-        }
-        keys::delete(&mut tx, &key.id).await?;
-        self.record(&mut tx, "keys delete", &key.id).await?;
-        tx.commit().await?;
-        Ok(key)
+    pub fn delete<'a>(&'a self, id_or_name: &'a str) -> BoxFuture<'a, Result<KeyRow, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let key = named(&mut tx, id_or_name).await?;
+            if key.state == KeyState::Live {
+                return Err(Invalid::new(format!(
+                    "the key {} is live; revoke it first with `remembrancer keys revoke {}`",
+                    key.id, key.id
+                ))
+                .into());
+            }
+            keys::delete(&mut tx, &key.id).await?;
+            self.record(&mut tx, "keys delete", &key.id).await?;
+            tx.commit().await?;
+            Ok(key)
+        })
     }
 
     /// Records what an operator did with a key, in the transaction that does it.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use memory_core::access::Audited;
 pub use memory_store::audit::{AuditFilter, Entry, Recorded};
 use memory_store::{Store, audit};
@@ -39,35 +40,45 @@ impl Audit {
     }
 
     /// Records what was done. It was done already, so a failure is logged, and that is all.
-    pub async fn record(&self, entry: &Entry) {
-        let recorded = self.recovery.retry_transient(|| async {
-            let mut tx = self.store.begin_across().await?;
-            tx.may_be_lost().await?;
-            audit::insert(&mut tx, entry).await?;
-            Ok(tx.commit().await?)
-        });
-        if let Err(error) = recorded.await {
-            tracing::error!(error = %chain(&error), action = entry.action, "failed to record a call in the audit");
-        }
+    pub fn record<'a>(&'a self, entry: &'a Entry) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let recorded = self.recovery.retry_transient(|| async {
+                let mut tx = self.store.begin_across().await?;
+                tx.may_be_lost().await?;
+                audit::insert(&mut tx, entry).await?;
+                Ok(tx.commit().await?)
+            });
+            if let Err(error) = recorded.await {
+                tracing::error!(error = %chain(&error), action = entry.action, "failed to record a call in the audit");
+            }
+        })
     }
 
     /// The newest entries that are meant, newest first.
-    pub async fn list(&self, filter: &AuditFilter, limit: i64) -> Result<Vec<Recorded>, EngineError> {
-        Ok(audit::list(&mut *self.store.acquire_across().await?, filter, limit).await?)
+    pub fn list<'a>(
+        &'a self,
+        filter: &'a AuditFilter,
+        limit: i64,
+    ) -> BoxFuture<'a, Result<Vec<Recorded>, EngineError>> {
+        Box::pin(
+            async move { Ok(audit::list(&mut *self.store.acquire_across().await?, filter, limit).await?) },
+        )
     }
 
     /// Deletes entries that are older than they are kept; runs until it is dropped.
-    pub async fn tidy(&self) {
-        loop {
-            match self.delete_old().await {
-                Ok(deleted) if deleted >= BATCH as u64 => continue,
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!(error = %chain(&error), "failed to delete old entries of the audit; trying again later");
+    pub fn tidy(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            loop {
+                match self.delete_old().await {
+                    Ok(deleted) if deleted >= BATCH as u64 => continue,
+                    Ok(_) => {}
+                    Err(error) => {
+                        tracing::warn!(error = %chain(&error), "failed to delete old entries of the audit; trying again later");
+                    }
                 }
+                tokio::time::sleep(TIDY_INTERVAL).await;
             }
-            tokio::time::sleep(TIDY_INTERVAL).await;
-        }
+        })
     }
 
     async fn delete_old(&self) -> Result<u64, EngineError> {

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use memory_core::Invalid;
 use memory_core::access::{Audited, DrawnToken, GivenToken, Grant, KeyId, Role, TokenKind};
@@ -77,149 +78,170 @@ impl OAuth {
     }
 
     /// Lets a client ask for consent; gives its id.
-    pub async fn register(
-        &self,
-        name: &str,
+    pub fn register<'a>(
+        &'a self,
+        name: &'a str,
         redirect_uris: Vec<String>,
         is_of_operator: bool,
-    ) -> Result<ClientRow, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        if !is_of_operator {
-            oauth::tidy_clients(&mut tx, UNUSED_CLIENT_AGE, UNUSED_CLIENTS_MAX - 1).await?;
-        }
-        let id = format!("client_{}{}", oauth::draw_id(), oauth::draw_id());
-        let (name, created_at) = (name.to_owned(), Timestamp::now());
-        let client = ClientRow { id, name, redirect_uris, is_of_operator, created_at };
-        oauth::insert_client(&mut tx, &client).await?;
-        if is_of_operator {
-            self.record(&mut tx, "clients add", &client.id).await?;
-        }
-        tx.commit().await?;
-        Ok(client)
+    ) -> BoxFuture<'a, Result<ClientRow, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            if !is_of_operator {
+                oauth::tidy_clients(&mut tx, UNUSED_CLIENT_AGE, UNUSED_CLIENTS_MAX - 1).await?;
+            }
+            let id = format!("client_{}{}", oauth::draw_id(), oauth::draw_id());
+            let (name, created_at) = (name.to_owned(), Timestamp::now());
+            let client = ClientRow { id, name, redirect_uris, is_of_operator, created_at };
+            oauth::insert_client(&mut tx, &client).await?;
+            if is_of_operator {
+                self.record(&mut tx, "clients add", &client.id).await?;
+            }
+            tx.commit().await?;
+            Ok(client)
+        })
     }
 
-    pub async fn client(&self, id: &str) -> Result<Option<ClientRow>, EngineError> {
-        Ok(oauth::client(&mut *self.store.acquire_across().await?, id).await?)
+    pub fn client<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<ClientRow>, EngineError>> {
+        Box::pin(async move { Ok(oauth::client(&mut *self.store.acquire_across().await?, id).await?) })
     }
 
     /// The newest clients, newest first.
-    pub async fn clients(&self, limit: i64) -> Result<Vec<ClientRow>, EngineError> {
-        Ok(oauth::clients(&mut *self.store.acquire_across().await?, limit).await?)
+    pub fn clients(&self, limit: i64) -> BoxFuture<'_, Result<Vec<ClientRow>, EngineError>> {
+        Box::pin(async move { Ok(oauth::clients(&mut *self.store.acquire_across().await?, limit).await?) })
     }
 
     /// The client may ask no more. What was consented to stays until it is revoked.
-    pub async fn remove_client(&self, id: &str) -> Result<(), EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        if !oauth::delete_client(&mut tx, id).await? {
-            let shown = memory_language::text::cut(id, 80);
-            return Err(Invalid::new(format!(
-                "there is no client {shown:?}; `remembrancer clients list` shows those that there are"
-            ))
-            .into());
-        }
-        self.record(&mut tx, "clients remove", id).await?;
-        Ok(tx.commit().await?)
+    pub fn remove_client<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            if !oauth::delete_client(&mut tx, id).await? {
+                let shown = memory_language::text::cut(id, 80);
+                return Err(Invalid::new(format!(
+                    "there is no client {shown:?}; `remembrancer clients list` shows those that there are"
+                ))
+                .into());
+            }
+            self.record(&mut tx, "clients remove", id).await?;
+            Ok(tx.commit().await?)
+        })
     }
 
     /// Keeps a request for which the password was given, until it is decided; gives the ticket for that.
-    pub async fn begin_consent(&self, request: &Value) -> Result<String, EngineError> {
-        let (ticket, hash) = oauth::draw_ticket();
-        let mut tx = self.store.begin_across().await?;
-        oauth::insert_ticket(&mut tx, &hash, request, TICKET_LIFETIME).await?;
-        tx.commit().await?;
-        Ok(ticket)
+    pub fn begin_consent<'a>(&'a self, request: &'a Value) -> BoxFuture<'a, Result<String, EngineError>> {
+        Box::pin(async move {
+            let (ticket, hash) = oauth::draw_ticket();
+            let mut tx = self.store.begin_across().await?;
+            oauth::insert_ticket(&mut tx, &hash, request, TICKET_LIFETIME).await?;
+            tx.commit().await?;
+            Ok(ticket)
+        })
     }
 
     /// The request of a ticket, which serves once.
-    pub async fn take_ticket(&self, ticket: &str) -> Result<Option<Value>, EngineError> {
-        let hash = oauth::hash_of_ticket(ticket);
-        let mut tx = self.store.begin_across().await?;
-        let request = oauth::take_ticket(&mut tx, &hash).await?;
-        tx.commit().await?;
-        Ok(request)
+    pub fn take_ticket<'a>(&'a self, ticket: &'a str) -> BoxFuture<'a, Result<Option<Value>, EngineError>> {
+        Box::pin(async move {
+            let hash = oauth::hash_of_ticket(ticket);
+            let mut tx = self.store.begin_across().await?;
+            let request = oauth::take_ticket(&mut tx, &hash).await?;
+            tx.commit().await?;
+            Ok(request)
+        })
     }
 
     /// Keeps a consent; gives the code for the client.
-    pub async fn consent(&self, new: &NewConsent<'_>) -> Result<String, EngineError> {
-        let (id, mut tx) = (oauth::draw_id(), self.store.begin_across().await?);
-        oauth::tidy_tokens(&mut tx, TIDIED).await?;
-        oauth::insert_consent(&mut tx, &id, new.client_id, new.grant).await?;
-        let code = oauth::draw(TokenKind::Code, &id);
-        oauth::insert_token(&mut tx, &code.token, CODE_LIFETIME, Some((new.redirect_uri, new.challenge)))
-            .await?;
-        self.record_of(&mut tx, &id, &new.grant.name, "consent").await?;
-        tx.commit().await?;
-        Ok(code.text)
+    pub fn consent<'a>(&'a self, new: &'a NewConsent<'a>) -> BoxFuture<'a, Result<String, EngineError>> {
+        Box::pin(async move {
+            let (id, mut tx) = (oauth::draw_id(), self.store.begin_across().await?);
+            oauth::tidy_tokens(&mut tx, TIDIED).await?;
+            oauth::insert_consent(&mut tx, &id, new.client_id, new.grant).await?;
+            let code = oauth::draw(TokenKind::Code, &id);
+            oauth::insert_token(&mut tx, &code.token, CODE_LIFETIME, Some((new.redirect_uri, new.challenge)))
+                .await?;
+            self.record_of(&mut tx, &id, &new.grant.name, "consent").await?;
+            tx.commit().await?;
+            Ok(code.text)
+        })
     }
 
     /// Exchanges a code or a refresh token, which serves once, for a pair of tokens.
-    pub async fn exchange(
-        &self,
-        given: &GivenToken,
-        proof: Exchange<'_>,
-    ) -> Result<Result<TokenPair, NotExchanged>, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let Some(row) = oauth::token(&mut tx, given).await?.filter(|row| row.client_id == proof.client_id)
-        else {
-            return Ok(Err(NotExchanged::InvalidGrant));
-        };
-        if row.is_revoked {
-            return Ok(Err(NotExchanged::InvalidGrant));
-        }
-        if row.is_used {
-            tracing::warn!(consent = %given.consent, kind = %given.kind, "a token came twice; its consent was revoked");
-            oauth::revoke(&mut tx, &given.consent).await?;
-            self.record_of(&mut tx, &given.consent, &row.grant.name, "token used twice").await?;
+    pub fn exchange<'a>(
+        &'a self,
+        given: &'a GivenToken,
+        proof: Exchange<'a>,
+    ) -> BoxFuture<'a, Result<Result<TokenPair, NotExchanged>, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let Some(row) =
+                oauth::token(&mut tx, given).await?.filter(|row| row.client_id == proof.client_id)
+            else {
+                return Ok(Err(NotExchanged::InvalidGrant));
+            };
+            if row.is_revoked {
+                return Ok(Err(NotExchanged::InvalidGrant));
+            }
+            if row.is_used {
+                tracing::warn!(consent = %given.consent, kind = %given.kind, "a token came twice; its consent was revoked");
+                oauth::revoke(&mut tx, &given.consent).await?;
+                self.record_of(&mut tx, &given.consent, &row.grant.name, "token used twice").await?;
+                tx.commit().await?;
+                return Ok(Err(NotExchanged::InvalidGrant));
+            }
+            // A code is spent also by a failure: whoever fails is not whom it was made for.
+            if given.kind == TokenKind::Code || is_right(&row, proof).is_ok() {
+                oauth::use_up(&mut tx, given).await?;
+            }
+            let exchanged = match is_right(&row, proof) {
+                Ok(()) => Ok(pair(&mut tx, &given.consent, row.grant.role).await?),
+                Err(why) => Err(why),
+            };
             tx.commit().await?;
-            return Ok(Err(NotExchanged::InvalidGrant));
-        }
-        // A code is spent also by a failure: whoever fails is not whom it was made for.
-        if given.kind == TokenKind::Code || is_right(&row, proof).is_ok() {
-            oauth::use_up(&mut tx, given).await?;
-        }
-        let exchanged = match is_right(&row, proof) {
-            Ok(()) => Ok(pair(&mut tx, &given.consent, row.grant.role).await?),
-            Err(why) => Err(why),
-        };
-        tx.commit().await?;
-        Ok(exchanged)
+            Ok(exchanged)
+        })
     }
 
     /// Ends a token that its client gives back: a refresh token with its whole consent, an access token alone.
-    pub async fn give_back(&self, given: &GivenToken, client_id: Option<&str>) -> Result<(), EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let is_its = |row: &TokenRow| client_id.is_none_or(|client| client == row.client_id);
-        let Some(row) = oauth::token(&mut tx, given).await?.filter(is_its) else { return Ok(()) };
-        match given.kind {
-            TokenKind::Access => oauth::delete_token(&mut tx, given).await?,
-            TokenKind::Code | TokenKind::Refresh => oauth::revoke(&mut tx, &given.consent).await?,
-        }
-        self.record_of(&mut tx, &given.consent, &row.grant.name, "token given back").await?;
-        Ok(tx.commit().await?)
+    pub fn give_back<'a>(
+        &'a self,
+        given: &'a GivenToken,
+        client_id: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let is_its = |row: &TokenRow| client_id.is_none_or(|client| client == row.client_id);
+            let Some(row) = oauth::token(&mut tx, given).await?.filter(is_its) else { return Ok(()) };
+            match given.kind {
+                TokenKind::Access => oauth::delete_token(&mut tx, given).await?,
+                TokenKind::Code | TokenKind::Refresh => oauth::revoke(&mut tx, &given.consent).await?,
+            }
+            self.record_of(&mut tx, &given.consent, &row.grant.name, "token given back").await?;
+            Ok(tx.commit().await?)
+        })
     }
 
     /// The newest consents, newest first.
-    pub async fn consents(&self, limit: i64) -> Result<Vec<ConsentRow>, EngineError> {
-        Ok(oauth::consents(&mut *self.store.acquire_across().await?, limit).await?)
+    pub fn consents(&self, limit: i64) -> BoxFuture<'_, Result<Vec<ConsentRow>, EngineError>> {
+        Box::pin(async move { Ok(oauth::consents(&mut *self.store.acquire_across().await?, limit).await?) })
     }
 
     /// Ends the consent of this id, or all of this client or name.
-    pub async fn revoke(&self, named: &str) -> Result<Vec<ConsentRow>, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let consents = oauth::consents_named(&mut tx, named).await?;
-        if consents.is_empty() {
-            let shown = memory_language::text::cut(named, 80);
-            return Err(Invalid::new(format!(
-                "nothing was consented to under {shown:?}; `remembrancer tokens list` shows what was"
-            ))
-            .into());
-        }
-        for consent in &consents {
-            oauth::revoke(&mut tx, &consent.id).await?;
-            self.record(&mut tx, "tokens revoke", consent.id.as_str()).await?;
-        }
-        tx.commit().await?;
-        Ok(consents)
+    pub fn revoke<'a>(&'a self, named: &'a str) -> BoxFuture<'a, Result<Vec<ConsentRow>, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let consents = oauth::consents_named(&mut tx, named).await?;
+            if consents.is_empty() {
+                let shown = memory_language::text::cut(named, 80);
+                return Err(Invalid::new(format!(
+                    "nothing was consented to under {shown:?}; `remembrancer tokens list` shows what was"
+                ))
+                .into());
+            }
+            for consent in &consents {
+                oauth::revoke(&mut tx, &consent.id).await?;
+                self.record(&mut tx, "tokens revoke", consent.id.as_str()).await?;
+            }
+            tx.commit().await?;
+            Ok(consents)
+        })
     }
 
     /// Records what an operator did with a client or a consent.

@@ -3,6 +3,7 @@
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use futures::future::BoxFuture;
 use memory_core::Invalid;
 use memory_core::access::Audited;
 use memory_store::audit::{self, Entry};
@@ -49,59 +50,68 @@ impl AdminPassword {
     }
 
     /// Whether this is the password.
-    pub async fn check(&self, given: &str) -> Result<PasswordCheck, EngineError> {
-        let Some(hash) = password::find(&mut *self.store.acquire_across().await?).await? else {
-            return Ok(PasswordCheck::NotSet);
-        };
-        if given.len() > MAX_BYTES {
-            return Ok(PasswordCheck::Wrong);
-        }
-        let mark = PasswordMark::of(&hash);
-        let given = given.to_owned();
-        let is_right = hashing(move || {
-            PasswordHash::new(&hash)
-                .is_ok_and(|hash| Argon2::default().verify_password(given.as_bytes(), &hash).is_ok())
-        });
-        Ok(if is_right.await? { PasswordCheck::Right(mark) } else { PasswordCheck::Wrong })
+    pub fn check<'a>(&'a self, given: &'a str) -> BoxFuture<'a, Result<PasswordCheck, EngineError>> {
+        Box::pin(async move {
+            let Some(hash) = password::find(&mut *self.store.acquire_across().await?).await? else {
+                return Ok(PasswordCheck::NotSet);
+            };
+            if given.len() > MAX_BYTES {
+                return Ok(PasswordCheck::Wrong);
+            }
+            let mark = PasswordMark::of(&hash);
+            let given = given.to_owned();
+            let is_right = hashing(move || {
+                PasswordHash::new(&hash)
+                    .is_ok_and(|hash| Argon2::default().verify_password(given.as_bytes(), &hash).is_ok())
+            });
+            Ok(if is_right.await? { PasswordCheck::Right(mark) } else { PasswordCheck::Wrong })
+        })
     }
 
-    pub async fn is_set(&self) -> Result<bool, EngineError> {
-        Ok(password::find(&mut *self.store.acquire_across().await?).await?.is_some())
+    pub fn is_set(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
+        Box::pin(async move { Ok(password::find(&mut *self.store.acquire_across().await?).await?.is_some()) })
     }
 
     /// Whether the password is still the one that was right.
-    pub async fn is_still(&self, mark: PasswordMark) -> Result<bool, EngineError> {
-        let hash = password::find(&mut *self.store.acquire_across().await?).await?;
-        Ok(hash.is_some_and(|hash| PasswordMark::of(&hash) == mark))
+    pub fn is_still(&self, mark: PasswordMark) -> BoxFuture<'_, Result<bool, EngineError>> {
+        Box::pin(async move {
+            let hash = password::find(&mut *self.store.acquire_across().await?).await?;
+            Ok(hash.is_some_and(|hash| PasswordMark::of(&hash) == mark))
+        })
     }
 
     /// From now on this is the password. What was consented to with the last one stays.
-    pub async fn set(&self, given: &str) -> Result<(), EngineError> {
-        let chars = given.chars().count();
-        if chars < MIN_CHARS || given.len() > MAX_BYTES {
-            return Err(Invalid::new(format!(
-                "the password has {chars} characters; use at least {MIN_CHARS}, and at most {MAX_BYTES} bytes"
-            ))
-            .into());
-        }
-        let given = given.to_owned();
-        let hashed =
-            hashing(move || Argon2::default().hash_password(given.as_bytes()).map(|hash| hash.to_string()));
-        let hash =
-            hashed.await?.map_err(|error| Invalid(format!("the password cannot be hashed ({error})")))?;
-        let mut tx = self.store.begin_across().await?;
-        password::set(&mut tx, &hash).await?;
-        self.record(&mut tx, "password set").await?;
-        Ok(tx.commit().await?)
+    pub fn set<'a>(&'a self, given: &'a str) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let chars = given.chars().count();
+            if chars < MIN_CHARS || given.len() > MAX_BYTES {
+                return Err(Invalid::new(format!(
+                    "the password has {chars} characters; use at least {MIN_CHARS}, and at most {MAX_BYTES} bytes"
+                ))
+                .into());
+            }
+            let given = given.to_owned();
+            let hashed = hashing(move || {
+                Argon2::default().hash_password(given.as_bytes()).map(|hash| hash.to_string())
+            });
+            let hash =
+                hashed.await?.map_err(|error| Invalid(format!("the password cannot be hashed ({error})")))?;
+            let mut tx = self.store.begin_across().await?;
+            password::set(&mut tx, &hash).await?;
+            self.record(&mut tx, "password set").await?;
+            Ok(tx.commit().await?)
+        })
     }
 
     /// From now on no password is right. Gives whether there was one.
-    pub async fn remove(&self) -> Result<bool, EngineError> {
-        let mut tx = self.store.begin_across().await?;
-        let was_set = password::remove(&mut tx).await?;
-        self.record(&mut tx, "password remove").await?;
-        tx.commit().await?;
-        Ok(was_set)
+    pub fn remove(&self) -> BoxFuture<'_, Result<bool, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin_across().await?;
+            let was_set = password::remove(&mut tx).await?;
+            self.record(&mut tx, "password remove").await?;
+            tx.commit().await?;
+            Ok(was_set)
+        })
     }
 
     async fn record(&self, tx: &mut memory_store::Tx, action: &str) -> Result<(), EngineError> {

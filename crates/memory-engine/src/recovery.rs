@@ -59,20 +59,24 @@ impl Recovery {
     where
         F: Future<Output = Result<T, EngineError>>,
     {
-        retry_transient(|| {
-            let call = verb();
-            async move {
-                let outcome = call.await;
-                if matches!(&outcome, Err(EngineError::Unavailable(StoreError::Conflict))) {
-                    self.model.leave_removed().await;
+        let mut patience = Patience::new();
+        loop {
+            match verb().await {
+                Ok(done) => return Ok(done),
+                Err(error) => {
+                    self.note(&error).await;
+                    patience.wait_after(error).await?;
                 }
-                if matches!(&outcome, Err(EngineError::DiskFull(_))) {
-                    self.note_full_disk();
-                }
-                outcome
             }
-        })
-        .await
+        }
+    }
+
+    async fn note(&self, error: &EngineError) {
+        match error {
+            EngineError::Unavailable(StoreError::Conflict) => self.model.leave_removed().await,
+            EngineError::DiskFull(_) => self.note_full_disk(),
+            _ => {}
+        }
     }
 }
 
@@ -82,20 +86,41 @@ pub(crate) async fn retry_transient<T, F>(mut verb: impl FnMut() -> F) -> Result
 where
     F: Future<Output = Result<T, EngineError>>,
 {
-    let deadline = Instant::now() + RETRY_FOR;
-    let mut pause = Duration::from_millis(5);
+    let mut patience = Patience::new();
     loop {
         match verb().await {
-            Err(EngineError::Unavailable(error)) if Instant::now() + pause < deadline => {
+            Ok(done) => return Ok(done),
+            Err(error) => patience.wait_after(error).await?,
+        }
+    }
+}
+
+/// How long a call has been made again so far, and how long until it is made once more. The loops above are compiled for each
+/// verb; this is not.
+struct Patience {
+    deadline: Instant,
+    pause: Duration,
+}
+
+impl Patience {
+    fn new() -> Self {
+        Self { deadline: Instant::now() + RETRY_FOR, pause: Duration::from_millis(5) }
+    }
+
+    /// Returns when the call may be made again, or the error where that would not help or has been done for long enough.
+    async fn wait_after(&mut self, error: EngineError) -> Result<(), EngineError> {
+        match error {
+            EngineError::Unavailable(error) if Instant::now() + self.pause < self.deadline => {
                 tracing::debug!(%error, "retrying after a transient error");
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_millis(500));
+                tokio::time::sleep(self.pause).await;
+                self.pause = (self.pause * 2).min(Duration::from_millis(500));
+                Ok(())
             }
-            other => {
-                if let Err(EngineError::Internal(error) | EngineError::Unavailable(error)) = &other {
+            error => {
+                if let EngineError::Internal(error) | EngineError::Unavailable(error) = &error {
                     tracing::error!(error = %chain(error), "a call failed");
                 }
-                return other;
+                Err(error)
             }
         }
     }

@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use futures::future::BoxFuture;
 use sqlx::pool::PoolConnection;
 use sqlx::{AssertSqlSafe, PgPool, Postgres};
 use tokio::runtime::Handle;
@@ -90,24 +91,31 @@ impl DerefMut for Pooled {
 pub struct Tx(Option<Pooled>);
 
 impl Tx {
-    pub async fn commit(mut self) -> Result<(), StoreError> {
-        sqlx::raw_sql("commit").execute(&mut *self).await?;
-        if let Some(conn) = self.0.take() {
-            conn.done();
-        }
-        Ok(())
+    pub fn commit(mut self) -> BoxFuture<'static, Result<(), StoreError>> {
+        Box::pin(async move {
+            sqlx::raw_sql("commit").execute(&mut *self).await?;
+            if let Some(conn) = self.0.take() {
+                conn.done();
+            }
+            Ok(())
+        })
     }
 
     /// Its commit does not wait for the disk: for what is made up for when a crash loses it.
-    pub async fn may_be_lost(&mut self) -> Result<(), StoreError> {
-        sqlx::raw_sql("set local synchronous_commit = off").execute(&mut **self).await?;
-        Ok(())
+    pub fn may_be_lost(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.run("set local synchronous_commit = off")
     }
 
     /// Lets the transaction pause between its statements while a client reads its results.
-    pub async fn allow_pauses(&mut self) -> Result<(), StoreError> {
-        sqlx::raw_sql("set local idle_in_transaction_session_timeout = 0").execute(&mut **self).await?;
-        Ok(())
+    pub fn allow_pauses(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
+        self.run("set local idle_in_transaction_session_timeout = 0")
+    }
+
+    fn run(&mut self, statement: &'static str) -> BoxFuture<'_, Result<(), StoreError>> {
+        Box::pin(async move {
+            sqlx::raw_sql(statement).execute(&mut **self).await?;
+            Ok(())
+        })
     }
 }
 
@@ -145,25 +153,34 @@ impl Lending {
         Self(Arc::new(Shared { pool, ready_max, state: Mutex::default() }))
     }
 
-    /// A connection that has been told its reach.
-    pub(crate) async fn lend(&self, reach: Reach<'_>) -> Result<Pooled, StoreError> {
-        let mut lent = self.take(reach).await?;
-        if lent.reach.as_deref() != Some(reach.value()) {
-            lent.reach = None;
-            sqlx::raw_sql(AssertSqlSafe(reach.session())).execute(&mut *lent).await?;
-            lent.reach = Some(reach.value().to_owned());
-        }
-        Ok(lent)
+    /// A connection that has been told its reach. Boxed, as the others here are: what a future is made of is compiled in each
+    /// crate that awaits it, and this is the driver.
+    pub(crate) fn lend<'a>(&'a self, reach: Reach<'a>) -> BoxFuture<'a, Result<Pooled, StoreError>> {
+        Box::pin(async move {
+            let mut lent = self.take(reach).await?;
+            if lent.reach.as_deref() != Some(reach.value()) {
+                lent.reach = None;
+                sqlx::raw_sql(AssertSqlSafe(reach.session())).execute(&mut *lent).await?;
+                lent.reach = Some(reach.value().to_owned());
+            }
+            Ok(lent)
+        })
     }
 
     /// A transaction begun by this statement, in one round trip.
-    pub(crate) async fn begin(&self, begin: &str, reach: Reach<'_>) -> Result<Tx, StoreError> {
-        let lent = self.take(reach).await?;
-        let is_told = lent.reach.as_deref() == Some(reach.value());
-        let statement = if is_told { begin.to_owned() } else { format!("{begin}; {}", reach.local()) };
-        let mut tx = Tx(Some(lent));
-        sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *tx).await?;
-        Ok(tx)
+    pub(crate) fn begin<'a>(
+        &'a self,
+        begin: &'a str,
+        reach: Reach<'a>,
+    ) -> BoxFuture<'a, Result<Tx, StoreError>> {
+        Box::pin(async move {
+            let lent = self.take(reach).await?;
+            let is_told = lent.reach.as_deref() == Some(reach.value());
+            let statement = if is_told { begin.to_owned() } else { format!("{begin}; {}", reach.local()) };
+            let mut tx = Tx(Some(lent));
+            sqlx::raw_sql(AssertSqlSafe(statement)).execute(&mut *tx).await?;
+            Ok(tx)
+        })
     }
 
     /// A connection, if possible one that was told this reach last.

@@ -1,4 +1,5 @@
 use super::*;
+use memory_language::asked_for::AskedFor;
 
 fn evidence(key: i32, vector: Option<f32>, lexical: Option<f32>, late: Option<f32>) -> Evidence<i32> {
     Evidence { key, vector, lexical, late, coverage: 1.0 }

@@ -8,6 +8,7 @@ mod signature;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use memory_core::Invalid;
 use memory_core::access::Audited;
@@ -70,131 +71,157 @@ impl Push {
     }
 
     /// A webhook that is sent what happens in the namespace from now on: all of it, or these kinds.
-    pub async fn add(
-        &self,
-        ns: &Namespace,
-        url: &str,
-        kinds: &[FeedKind],
+    pub fn add<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        url: &'a str,
+        kinds: &'a [FeedKind],
         may_be_private: bool,
-    ) -> Result<NewWebhook, EngineError> {
-        if url.chars().count() > URL_MAX_CHARS {
-            return Err(Invalid(format!("the address has more than {URL_MAX_CHARS} characters")).into());
-        }
-        check_address(url, chosen(may_be_private)).await.map_err(|Invalid(why)| {
-            let hint = if !may_be_private && (why.contains("private network") || why.contains("is not https"))
-            {
-                "; --allow-private allows receivers in private networks and on this machine, over http too"
-            } else {
-                ""
+    ) -> BoxFuture<'a, Result<NewWebhook, EngineError>> {
+        Box::pin(async move {
+            if url.chars().count() > URL_MAX_CHARS {
+                return Err(Invalid(format!("the address has more than {URL_MAX_CHARS} characters")).into());
+            }
+            check_address(url, chosen(may_be_private)).await.map_err(|Invalid(why)| {
+                let hint = if !may_be_private && (why.contains("private network") || why.contains("is not https"))
+                {
+                    "; --allow-private allows receivers in private networks and on this machine, over http too"
+                } else {
+                    ""
+                };
+                Invalid(format!("{why}{hint}"))
+            })?;
+            let secret: [u8; 32] = rand::random();
+            let id: [u8; 6] = rand::random();
+            let target = Target {
+                webhook_id: id.iter().fold("hook_".to_owned(), |id, byte| format!("{id}{byte:02x}")),
+                url: url.to_owned(),
+                may_be_private,
+                secret: secret.to_vec(),
             };
-            Invalid(format!("{why}{hint}"))
-        })?;
-        let secret: [u8; 32] = rand::random();
-        let id: [u8; 6] = rand::random();
-        let target = Target {
-            webhook_id: id.iter().fold("hook_".to_owned(), |id, byte| format!("{id}{byte:02x}")),
-            url: url.to_owned(),
-            may_be_private,
-            secret: secret.to_vec(),
-        };
-        let mut tx = self.store.begin(ns).await?;
-        if webhooks::count(&mut tx, ns).await? >= WEBHOOKS_MAX {
-            let error = format!(
-                "the namespace {ns} has {WEBHOOKS_MAX} webhooks already; remove one with `remembrancer webhooks remove ID`"
-            );
-            return Err(Invalid(error).into());
-        }
-        webhooks::insert(&mut tx, ns, &target, kinds).await?;
-        self.record(&mut tx, "webhooks add", ns, &target.webhook_id).await?;
-        tx.commit().await?;
-        Ok(NewWebhook { webhook_id: target.webhook_id, secret: signature::shown(&secret) })
+            let mut tx = self.store.begin(ns).await?;
+            if webhooks::count(&mut tx, ns).await? >= WEBHOOKS_MAX {
+                let error = format!(
+                    "the namespace {ns} has {WEBHOOKS_MAX} webhooks already; remove one with `remembrancer webhooks remove ID`"
+                );
+                return Err(Invalid(error).into());
+            }
+            webhooks::insert(&mut tx, ns, &target, kinds).await?;
+            self.record(&mut tx, "webhooks add", ns, &target.webhook_id).await?;
+            tx.commit().await?;
+            Ok(NewWebhook { webhook_id: target.webhook_id, secret: signature::shown(&secret) })
+        })
     }
 
-    pub async fn list(&self, ns: &Namespace) -> Result<Vec<WebhookRow>, EngineError> {
-        Ok(webhooks::list(&mut *self.store.acquire(ns).await?, ns).await?)
+    pub fn list<'a>(&'a self, ns: &'a Namespace) -> BoxFuture<'a, Result<Vec<WebhookRow>, EngineError>> {
+        Box::pin(async move { Ok(webhooks::list(&mut *self.store.acquire(ns).await?, ns).await?) })
     }
 
     /// Removes a webhook with what it was still to be sent.
-    pub async fn remove(&self, ns: &Namespace, webhook_id: &str) -> Result<(), EngineError> {
-        let mut tx = self.store.begin(ns).await?;
-        if !webhooks::delete(&mut tx, ns, webhook_id).await? {
-            return Err(no_webhook(ns, webhook_id).into());
-        }
-        self.record(&mut tx, "webhooks remove", ns, webhook_id).await?;
-        Ok(tx.commit().await?)
+    pub fn remove<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        webhook_id: &'a str,
+    ) -> BoxFuture<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin(ns).await?;
+            if !webhooks::delete(&mut tx, ns, webhook_id).await? {
+                return Err(no_webhook(ns, webhook_id).into());
+            }
+            self.record(&mut tx, "webhooks remove", ns, webhook_id).await?;
+            Ok(tx.commit().await?)
+        })
     }
 
     /// Sends a message of the type `webhook.test` now, once.
-    pub async fn test(&self, ns: &Namespace, webhook_id: &str) -> Result<Tried, EngineError> {
-        let target = webhooks::target(&mut *self.store.acquire(ns).await?, ns, webhook_id).await?;
-        let target = target.ok_or_else(|| no_webhook(ns, webhook_id))?;
-        let message_id = format!("msg_{}", uuid::Uuid::new_v4().simple());
-        let message = json!({
-            "type": "webhook.test", "timestamp": Timestamp::now().to_string(), "data": { "namespace": ns.as_str() },
-        });
-        let poster = sending::poster(&target).await?;
-        let sent = sending::send(&poster, &target, &message_id, &message, &[]).await;
-        Ok(match sent {
-            Sent::Taken { status } => Tried { message_id, status: Some(status), error: None },
-            Sent::Refused { status, error, .. } => Tried { message_id, status, error: Some(error) },
+    pub fn test<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        webhook_id: &'a str,
+    ) -> BoxFuture<'a, Result<Tried, EngineError>> {
+        Box::pin(async move {
+            let target = webhooks::target(&mut *self.store.acquire(ns).await?, ns, webhook_id).await?;
+            let target = target.ok_or_else(|| no_webhook(ns, webhook_id))?;
+            let message_id = format!("msg_{}", uuid::Uuid::new_v4().simple());
+            let message = json!({
+                "type": "webhook.test", "timestamp": Timestamp::now().to_string(), "data": { "namespace": ns.as_str() },
+            });
+            let poster = sending::poster(&target).await?;
+            let sent = sending::send(&poster, &target, &message_id, &message, &[]).await;
+            Ok(match sent {
+                Sent::Taken { status } => Tried { message_id, status: Some(status), error: None },
+                Sent::Refused { status, error, .. } => Tried { message_id, status, error: Some(error) },
+            })
         })
     }
 
     /// The newest deliveries of the namespace.
-    pub async fn deliveries(
-        &self,
-        ns: &Namespace,
-        filter: &DeliveryFilter,
+    pub fn deliveries<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        filter: &'a DeliveryFilter,
         limit: i64,
-    ) -> Result<Vec<DeliveryRow>, EngineError> {
-        Ok(webhooks::deliveries(&mut *self.store.acquire(ns).await?, ns, filter, limit).await?)
+    ) -> BoxFuture<'a, Result<Vec<DeliveryRow>, EngineError>> {
+        Box::pin(async move {
+            Ok(webhooks::deliveries(&mut *self.store.acquire(ns).await?, ns, filter, limit).await?)
+        })
     }
 
     /// Has dead deliveries sent again; gives how many.
-    pub async fn resend(&self, ns: &Namespace, filter: &DeliveryFilter) -> Result<u64, EngineError> {
-        let mut tx = self.store.begin(ns).await?;
-        if let Some(id) = &filter.webhook_id
-            && webhooks::target(&mut tx, ns, id).await?.is_none()
-        {
-            return Err(no_webhook(ns, id).into());
-        }
-        let again = webhooks::resend(&mut tx, ns, filter).await?;
-        let of = filter.webhook_id.as_deref().unwrap_or("all");
-        self.record(&mut tx, "webhooks resend", ns, of).await?;
-        tx.commit().await?;
-        Ok(again)
+    pub fn resend<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        filter: &'a DeliveryFilter,
+    ) -> BoxFuture<'a, Result<u64, EngineError>> {
+        Box::pin(async move {
+            let mut tx = self.store.begin(ns).await?;
+            if let Some(id) = &filter.webhook_id
+                && webhooks::target(&mut tx, ns, id).await?.is_none()
+            {
+                return Err(no_webhook(ns, id).into());
+            }
+            let again = webhooks::resend(&mut tx, ns, filter).await?;
+            let of = filter.webhook_id.as_deref().unwrap_or("all");
+            self.record(&mut tx, "webhooks resend", ns, of).await?;
+            tx.commit().await?;
+            Ok(again)
+        })
     }
 
     /// Begins a stream of the namespace; gives the number of the last entry.
-    pub async fn begin_stream(&self, ns: &Namespace) -> Result<i64, EngineError> {
-        self.recovery
-            .retry_transient(|| async {
-                let mut tx = self.store.begin(ns).await?;
-                feed::begin(&mut tx, ns, true).await?;
-                let ends = feed::ends(&mut tx, ns).await?;
-                tx.commit().await?;
-                Ok(ends.map_or(0, |(last, _)| last))
-            })
-            .await
+    pub fn begin_stream<'a>(&'a self, ns: &'a Namespace) -> BoxFuture<'a, Result<i64, EngineError>> {
+        Box::pin(async move {
+            self.recovery
+                .retry_transient(|| async {
+                    let mut tx = self.store.begin(ns).await?;
+                    feed::begin(&mut tx, ns, true).await?;
+                    let ends = feed::ends(&mut tx, ns).await?;
+                    tx.commit().await?;
+                    Ok(ends.map_or(0, |(last, _)| last))
+                })
+                .await
+        })
     }
 
     /// What has happened after a number.
-    pub async fn read(&self, ns: &Namespace, seq: i64) -> Result<FeedPage, EngineError> {
-        self.recovery
-            .retry_transient(|| async {
-                self.publish().await?;
-                let mut conn = self.store.acquire(ns).await?;
-                let (last, dropped) = feed::ends(&mut conn, ns).await?.unwrap_or_default();
-                // A number beyond the last is of a feed that ended, or of another database.
-                let (from, missed_to) = match seq {
-                    seq if seq > last => (dropped, Some(dropped)),
-                    seq if seq < dropped => (dropped, Some(dropped)),
-                    seq => (seq, None),
-                };
-                let entries = feed::after(&mut conn, ns, from, READ_AT_ONCE).await?;
-                Ok(FeedPage { entries, missed_to })
-            })
-            .await
+    pub fn read<'a>(&'a self, ns: &'a Namespace, seq: i64) -> BoxFuture<'a, Result<FeedPage, EngineError>> {
+        Box::pin(async move {
+            self.recovery
+                .retry_transient(|| async {
+                    self.publish().await?;
+                    let mut conn = self.store.acquire(ns).await?;
+                    let (last, dropped) = feed::ends(&mut conn, ns).await?.unwrap_or_default();
+                    // A number beyond the last is of a feed that ended, or of another database.
+                    let (from, missed_to) = match seq {
+                        seq if seq > last => (dropped, Some(dropped)),
+                        seq if seq < dropped => (dropped, Some(dropped)),
+                        seq => (seq, None),
+                    };
+                    let entries = feed::after(&mut conn, ns, from, READ_AT_ONCE).await?;
+                    Ok(FeedPage { entries, missed_to })
+                })
+                .await
+        })
     }
 
     /// Numbers what was committed and queues it for webhooks; gives how many entries there were.
@@ -206,11 +233,13 @@ impl Push {
     }
 
     /// Makes deliveries due that a killed process has left; for the only process of a database that sends.
-    pub async fn expire_leases(&self) {
-        let expired = async { webhooks::expire_leases(&mut *self.store.acquire_across().await?).await };
-        if let Err(error) = expired.await {
-            tracing::warn!(error = %chain(&error), "failed to expire the leases of deliveries; they wait until they end");
-        }
+    pub fn expire_leases(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let expired = async { webhooks::expire_leases(&mut *self.store.acquire_across().await?).await };
+            if let Err(error) = expired.await {
+                tracing::warn!(error = %chain(&error), "failed to expire the leases of deliveries; they wait until they end");
+            }
+        })
     }
 
     async fn record(&self, tx: &mut Tx, action: &str, ns: &Namespace, id: &str) -> Result<(), EngineError> {

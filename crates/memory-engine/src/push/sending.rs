@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use jiff::Timestamp;
 use memory_core::Invalid;
 use memory_network::{Posted, Poster};
@@ -122,18 +123,20 @@ impl Push {
     }
 
     /// Reports due commitments and sends all that is due; for tests. Gives how many messages were sent.
-    pub async fn send_due(&self) -> Result<usize, EngineError> {
-        let mut posters = Posters::default();
-        let mut sending = JoinSet::new();
-        self.remind().await?;
-        let mut sent = 0;
-        loop {
-            let begun = self.begin_due(&mut posters, &mut sending).await?;
-            sent += begun;
-            if begun == 0 && sending.join_next().await.is_none() {
-                return Ok(sent);
+    pub fn send_due(&self) -> BoxFuture<'_, Result<usize, EngineError>> {
+        Box::pin(async move {
+            let mut posters = Posters::default();
+            let mut sending = JoinSet::new();
+            self.remind().await?;
+            let mut sent = 0;
+            loop {
+                let begun = self.begin_due(&mut posters, &mut sending).await?;
+                sent += begun;
+                if begun == 0 && sending.join_next().await.is_none() {
+                    return Ok(sent);
+                }
             }
-        }
+        })
     }
 
     async fn remind(&self) -> Result<(), EngineError> {

@@ -151,7 +151,7 @@ fn grant(args: &CreateArgs, own: Namespace) -> anyhow::Result<Grant> {
     if sets.iter().any(String::is_empty) {
         bail!("--sets names a set without a name; leave it out for all of them");
     }
-    check_toolsets(&sets, "--sets").map_err(anyhow::Error::msg)?;
+    check_toolsets(&sets, "--sets")?;
     Ok(Grant::new(&args.name, args.role, namespaces, sets)?)
 }
 

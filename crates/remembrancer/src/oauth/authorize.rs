@@ -6,6 +6,7 @@
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use memory_core::Invalid;
 use memory_core::access::{Grant, Role};
 use memory_core::id::Namespace;
 use memory_engine::oauth::NewConsent;
@@ -146,7 +147,7 @@ async fn answer(oauth: &OAuth, form: &Parameters, ticket: &str, csrf: &str) -> R
     }
     let grant = match grant(oauth, form, &asked) {
         Ok(grant) => grant,
-        Err(why) => {
+        Err(Invalid(why)) => {
             let known = memory.operations().namespaces().await?;
             return consent_page(oauth, &asked, csrf, &known, Some(&why)).await;
         }
@@ -163,16 +164,16 @@ async fn answer(oauth: &OAuth, form: &Parameters, ticket: &str, csrf: &str) -> R
 }
 
 /// What the owner has chosen. It is named after the client and where its answers go, so that no client passes for another.
-fn grant(oauth: &OAuth, form: &Parameters, asked: &ConsentRequest) -> Result<Grant, String> {
-    let role = form.get("role").and_then(Role::parse).ok_or("Choose what it may do.")?;
+fn grant(oauth: &OAuth, form: &Parameters, asked: &ConsentRequest) -> Result<Grant, Invalid> {
+    let role = form.get("role").and_then(Role::parse);
+    let role = role.ok_or_else(|| Invalid::new("Choose what it may do."))?;
     let names = form.get("namespaces").unwrap_or_default().split([',', ' ', '\r', '\n']);
     let namespaces = names.filter(|name| !name.is_empty()).map(Namespace::new);
-    let namespaces = namespaces.collect::<Result<Vec<_>, _>>().map_err(|invalid| invalid.0)?;
+    let namespaces = namespaces.collect::<Result<Vec<_>, _>>()?;
     let host: String = asked.redirect_host().chars().take(30).collect();
     let client: String = asked.client_name.chars().take(30).collect();
     let name = shown_name(Some(&format!("{client} ({host})")), "a client");
-    let grant = Grant::new(&name, role, namespaces, Vec::new()).map_err(|invalid| invalid.0)?;
-    Ok(grant.bound_to(oauth.resource.clone()))
+    Ok(Grant::new(&name, role, namespaces, Vec::new())?.bound_to(oauth.resource.clone()))
 }
 
 fn login(oauth: &OAuth, asked: &ConsentRequest, query: &str, csrf: &str, said: Option<&str>) -> Response {

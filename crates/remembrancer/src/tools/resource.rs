@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use memory_core::Invalid;
 use memory_core::graph::{GraphScope, PageRequest};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
@@ -54,13 +55,13 @@ pub(super) async fn read_briefing(
 ) -> Result<ReadResourceResult, ErrorData> {
     let given = uri.split_once("?project=").map(|(_, name)| name);
     let project =
-        given.map(|name| percent_decoded(name).map_err(|error| ErrorData::invalid_params(error, None)));
+        given.map(|name| percent_decoded(name).map_err(|invalid| ErrorData::invalid_params(invalid.0, None)));
     let text = prompts::briefing_text(memory, ns, project.transpose()?).await?;
     let contents = ResourceContents::text(text, uri).with_mime_type("text/markdown");
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-fn percent_decoded(text: &str) -> Result<String, String> {
+fn percent_decoded(text: &str) -> Result<String, Invalid> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -72,13 +73,13 @@ fn percent_decoded(text: &str) -> Result<String, String> {
         match (digit(), digit()) {
             (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
             _ => {
-                return Err(
-                    "behind % in the resource's project there must be two hexadecimal digits".to_owned()
-                );
+                return Err(Invalid::new(
+                    "behind % in the resource's project there must be two hexadecimal digits",
+                ));
             }
         }
     }
-    String::from_utf8(bytes).map_err(|_| "the resource's project is not UTF-8".to_owned())
+    String::from_utf8(bytes).map_err(|_| Invalid::new("the resource's project is not UTF-8"))
 }
 
 /// The graph as JSON: the whole of it, or its first page when it is too large for one component.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::bail;
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use memory_core::Invalid;
 use memory_core::access::{Grant, Role};
 use memory_language::text::cut;
 use serde::{Deserialize, Serialize};
@@ -72,12 +73,12 @@ fn least_role(tool: &str) -> Role {
 }
 
 /// Refuses tool sets that are none.
-pub(crate) fn check_toolsets(sets: &[String], setting: &str) -> Result<(), String> {
+pub(crate) fn check_toolsets(sets: &[String], setting: &str) -> Result<(), Invalid> {
     match named(sets).find(|set| !SETS.iter().any(|(name, _)| name == set)) {
         None => Ok(()),
         Some(unknown) => {
             let sets = SETS.map(|(name, _)| name).join(", ");
-            Err(format!("there is no tool set {unknown:?} ({setting}); the sets are {sets}"))
+            Err(Invalid::new(format!("there is no tool set {unknown:?} ({setting}); the sets are {sets}")))
         }
     }
 }
@@ -114,7 +115,7 @@ impl ToolSettings {
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let tools = registered();
         let known: Vec<&str> = tools.iter().map(|tool| &*tool.tool.name).collect();
-        check_toolsets(&self.toolsets, "--toolsets, REMEMBRANCER_TOOLSETS").map_err(anyhow::Error::msg)?;
+        check_toolsets(&self.toolsets, "--toolsets, REMEMBRANCER_TOOLSETS")?;
         for (list, setting) in [
             (&self.tools, "--tools, REMEMBRANCER_TOOLS"),
             (&self.exclude_tools, "--exclude-tools, REMEMBRANCER_EXCLUDE_TOOLS"),

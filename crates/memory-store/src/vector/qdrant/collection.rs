@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use futures::future::BoxFuture;
 use qdrant_client::qdrant::payload_index_params::IndexParams;
 use qdrant_client::qdrant::quantization_config::Quantization as Method;
 use qdrant_client::qdrant::{
@@ -29,77 +30,85 @@ pub struct Collections {
 
 impl Qdrant {
     /// All collections and aliases: also the proof that the key is right, which a health check is not.
-    pub async fn collections(&self) -> Result<Collections, IndexError> {
-        let listed = self.call("", self.inner.client.list_collections()).await?;
-        let aliases = self.call("", self.inner.client.list_aliases()).await?.aliases;
-        Ok(Collections {
-            names: listed.collections.into_iter().map(|collection| collection.name).collect(),
-            aliases: aliases.into_iter().map(|alias| (alias.alias_name, alias.collection_name)).collect(),
+    pub fn collections(&self) -> BoxFuture<'_, Result<Collections, IndexError>> {
+        Box::pin(async move {
+            let listed = self.call("", self.inner.client.list_collections()).await?;
+            let aliases = self.call("", self.inner.client.list_aliases()).await?.aliases;
+            Ok(Collections {
+                names: listed.collections.into_iter().map(|collection| collection.name).collect(),
+                aliases: aliases.into_iter().map(|alias| (alias.alias_name, alias.collection_name)).collect(),
+            })
         })
     }
 
     /// Makes the collection and its indexes, as far as they are not there. The indexes come before the points: a filter over
     /// a field without one is refused.
-    pub async fn ensure_collection(&self, mirror: &Mirror) -> Result<(), IndexError> {
-        let name = &mirror.collection;
-        let exists = self.call(name, self.inner.client.collection_exists(name.as_str())).await?;
-        if !exists {
-            let request = definition(&self.inner.settings, mirror);
-            match self.call(name, self.inner.client.create_collection(request)).await {
-                Ok(answer) if !answer.result => {
-                    return Err(IndexError::Unavailable("the collection was not made".into()));
+    pub fn ensure_collection<'a>(&'a self, mirror: &'a Mirror) -> BoxFuture<'a, Result<(), IndexError>> {
+        Box::pin(async move {
+            let name = &mirror.collection;
+            let exists = self.call(name, self.inner.client.collection_exists(name.as_str())).await?;
+            if !exists {
+                let request = definition(&self.inner.settings, mirror);
+                match self.call(name, self.inner.client.create_collection(request)).await {
+                    Ok(answer) if !answer.result => {
+                        return Err(IndexError::Unavailable("the collection was not made".into()));
+                    }
+                    Ok(_) => {}
+                    // Another worker was first.
+                    Err(IndexError::Refused(reason)) if reason.contains("already exists") => {}
+                    Err(error) => return Err(error),
                 }
-                Ok(_) => {}
-                // Another worker was first.
-                Err(IndexError::Refused(reason)) if reason.contains("already exists") => {}
-                Err(error) => return Err(error),
             }
-        }
-        for (field, indexed) in INDEXES {
-            let request = index(name, field, indexed);
-            let answer = self.call(name, self.inner.client.create_field_index(request)).await?;
-            if answer.result.map(|result| result.status()) != Some(UpdateStatus::Completed) {
-                return Err(IndexError::Unavailable(format!("the index over {field} was not made")));
+            for (field, indexed) in INDEXES {
+                let request = index(name, field, indexed);
+                let answer = self.call(name, self.inner.client.create_field_index(request)).await?;
+                if answer.result.map(|result| result.status()) != Some(UpdateStatus::Completed) {
+                    return Err(IndexError::Unavailable(format!("the index over {field} was not made")));
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// From here on the alias names this collection; one step, also when it named another.
-    pub async fn point_alias(&self, mirror: &Mirror) -> Result<(), IndexError> {
-        let request =
-            CreateAlias { collection_name: mirror.collection.clone(), alias_name: mirror.alias.clone() };
-        let answer = self.call(&mirror.collection, self.inner.client.create_alias(request)).await?;
-        if answer.result {
-            return Ok(());
-        }
-        Err(IndexError::Unavailable("the alias was not changed".into()))
+    pub fn point_alias<'a>(&'a self, mirror: &'a Mirror) -> BoxFuture<'a, Result<(), IndexError>> {
+        Box::pin(async move {
+            let request =
+                CreateAlias { collection_name: mirror.collection.clone(), alias_name: mirror.alias.clone() };
+            let answer = self.call(&mirror.collection, self.inner.client.create_alias(request)).await?;
+            if answer.result {
+                return Ok(());
+            }
+            Err(IndexError::Unavailable("the alias was not changed".into()))
+        })
     }
 
     /// Deletes the collection, and the alias if it names it.
-    pub async fn delete_collection(&self, name: &str) -> Result<(), IndexError> {
-        let known = self.collections().await?;
-        for alias in known.aliases.iter().filter(|(_, named)| *named == name).map(|(alias, _)| alias) {
-            let request = DeleteAlias { alias_name: alias.clone() };
-            self.call(name, self.inner.client.delete_alias(request)).await?;
-        }
-        if !known.names.iter().any(|known| known == name) {
-            return Ok(());
-        }
-        let request = DeleteCollection {
-            collection_name: name.to_owned(),
-            timeout: Some(self.inner.times.call.as_secs().max(1)),
-        };
-        let answer = self.call(name, self.inner.client.delete_collection(request)).await?;
-        if answer.result {
-            return Ok(());
-        }
-        // So it is answered where nothing of the name is there.
-        let left = self.collections().await?;
-        if left.names.iter().any(|known| known == name) {
-            return Err(IndexError::Unavailable("the collection was not deleted".into()));
-        }
-        Ok(())
+    pub fn delete_collection<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), IndexError>> {
+        Box::pin(async move {
+            let known = self.collections().await?;
+            for alias in known.aliases.iter().filter(|(_, named)| *named == name).map(|(alias, _)| alias) {
+                let request = DeleteAlias { alias_name: alias.clone() };
+                self.call(name, self.inner.client.delete_alias(request)).await?;
+            }
+            if !known.names.iter().any(|known| known == name) {
+                return Ok(());
+            }
+            let request = DeleteCollection {
+                collection_name: name.to_owned(),
+                timeout: Some(self.inner.times.call.as_secs().max(1)),
+            };
+            let answer = self.call(name, self.inner.client.delete_collection(request)).await?;
+            if answer.result {
+                return Ok(());
+            }
+            // So it is answered where nothing of the name is there.
+            let left = self.collections().await?;
+            if left.names.iter().any(|known| known == name) {
+                return Err(IndexError::Unavailable("the collection was not deleted".into()));
+            }
+            Ok(())
+        })
     }
 }
 

@@ -189,19 +189,22 @@ pub struct Searching {
 impl Searching {
     /// The passages of a scope that are nearest to a vector: nearest first, equals by their ids. A server that does not
     /// answer in time is not asked again before it has answered a trial.
-    pub async fn nearest(&self, wanted: Wanted<'_>) -> Result<Vec<Near>, IndexError> {
-        check(wanted.vector, wanted.model.info.dimension)?;
-        if let Some(reason) = self.inner.breaker.reason() {
-            return Err(IndexError::Unavailable(reason));
-        }
-        let request = self.inner.request(&self.collection, &wanted);
-        let found = self.inner.query(&request).await;
-        if let Err(error @ (IndexError::Unavailable(_) | IndexError::Busy(_) | IndexError::Unauthorised(_))) =
-            &found
-        {
-            self.inner.trip(error, request);
-        }
-        Ok(in_order(found?))
+    pub fn nearest<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Result<Vec<Near>, IndexError>> {
+        Box::pin(async move {
+            check(wanted.vector, wanted.model.info.dimension)?;
+            if let Some(reason) = self.inner.breaker.reason() {
+                return Err(IndexError::Unavailable(reason));
+            }
+            let request = self.inner.request(&self.collection, &wanted);
+            let found = self.inner.query(&request).await;
+            if let Err(
+                error @ (IndexError::Unavailable(_) | IndexError::Busy(_) | IndexError::Unauthorised(_)),
+            ) = &found
+            {
+                self.inner.trip(error, request);
+            }
+            Ok(in_order(found?))
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use futures::future::BoxFuture;
 use memory_core::id::Namespace;
 use qdrant_client::qdrant::{
     CountPoints, DeletePoints, Direction, GetPoints, OrderBy, PayloadIncludeSelector, PointsIdsList,
@@ -75,112 +76,133 @@ pub struct Page {
 
 impl Qdrant {
     /// Makes the points what they are given as, unless a later claim has made them already. `Ok` when it is done.
-    pub async fn write(
-        &self,
-        collection: &str,
+    pub fn write<'a>(
+        &'a self,
+        collection: &'a str,
         dimension: usize,
         rev: i64,
         points: Vec<Point>,
-    ) -> Result<(), IndexError> {
-        for point in &points {
-            check(&point.vector, dimension)?;
-        }
-        let request = UpsertPoints {
-            collection_name: collection.to_owned(),
-            wait: Some(true),
-            points: points.into_iter().map(|point| payload::point(point, rev)).collect(),
-            update_filter: Some(payload::older_than(rev)),
-            timeout: Some(self.inner.times.call.as_secs().max(1)),
-            ..UpsertPoints::default()
-        };
-        completed(&self.call(collection, self.inner.client.upsert_points(request)).await?)
+    ) -> BoxFuture<'a, Result<(), IndexError>> {
+        Box::pin(async move {
+            for point in &points {
+                check(&point.vector, dimension)?;
+            }
+            let request = UpsertPoints {
+                collection_name: collection.to_owned(),
+                wait: Some(true),
+                points: points.into_iter().map(|point| payload::point(point, rev)).collect(),
+                update_filter: Some(payload::older_than(rev)),
+                timeout: Some(self.inner.times.call.as_secs().max(1)),
+                ..UpsertPoints::default()
+            };
+            completed(&self.call(collection, self.inner.client.upsert_points(request)).await?)
+        })
     }
 
     /// Takes the points away. `Ok` when it is done.
-    pub async fn remove(&self, collection: &str, passages: &[i64]) -> Result<(), IndexError> {
-        let ids = passages.iter().map(|id| payload::id(*id)).collect();
-        let request = DeletePoints {
-            collection_name: collection.to_owned(),
-            wait: Some(true),
-            points: Some(PointsSelector {
-                points_selector_one_of: Some(points_selector::PointsSelectorOneOf::Points(PointsIdsList {
-                    ids,
-                })),
-            }),
-            timeout: Some(self.inner.times.call.as_secs().max(1)),
-            ..DeletePoints::default()
-        };
-        completed(&self.call(collection, self.inner.client.delete_points(request)).await?)
+    pub fn remove<'a>(
+        &'a self,
+        collection: &'a str,
+        passages: &'a [i64],
+    ) -> BoxFuture<'a, Result<(), IndexError>> {
+        Box::pin(async move {
+            let ids = passages.iter().map(|id| payload::id(*id)).collect();
+            let request = DeletePoints {
+                collection_name: collection.to_owned(),
+                wait: Some(true),
+                points: Some(PointsSelector {
+                    points_selector_one_of: Some(points_selector::PointsSelectorOneOf::Points(
+                        PointsIdsList { ids },
+                    )),
+                }),
+                timeout: Some(self.inner.times.call.as_secs().max(1)),
+                ..DeletePoints::default()
+            };
+            completed(&self.call(collection, self.inner.client.delete_points(request)).await?)
+        })
     }
 
     /// The next points in the order of their ids, from one on.
-    pub async fn page(
-        &self,
-        collection: &str,
+    pub fn page<'a>(
+        &'a self,
+        collection: &'a str,
         from: Option<u64>,
         limit: u32,
         look: Look,
-    ) -> Result<Page, IndexError> {
-        let request = ScrollPoints {
-            collection_name: collection.to_owned(),
-            offset: from.map(Into::into),
-            limit: Some(limit),
-            with_payload: Some(shown(look)),
-            with_vectors: Some((look == Look::Contents).into()),
-            ..ScrollPoints::default()
-        };
-        let answer = self.call(collection, self.inner.client.scroll(request)).await?;
-        let points = answer.result.into_iter().filter_map(|point| Kept::of(point, look));
-        let next = answer.next_page_offset.as_ref().and_then(|id| number(Some(id)));
-        Ok(Page { points: points.collect(), next: next.map(i64::unsigned_abs) })
+    ) -> BoxFuture<'a, Result<Page, IndexError>> {
+        Box::pin(async move {
+            let request = ScrollPoints {
+                collection_name: collection.to_owned(),
+                offset: from.map(Into::into),
+                limit: Some(limit),
+                with_payload: Some(shown(look)),
+                with_vectors: Some((look == Look::Contents).into()),
+                ..ScrollPoints::default()
+            };
+            let answer = self.call(collection, self.inner.client.scroll(request)).await?;
+            let points = answer.result.into_iter().filter_map(|point| Kept::of(point, look));
+            let next = answer.next_page_offset.as_ref().and_then(|id| number(Some(id)));
+            Ok(Page { points: points.collect(), next: next.map(i64::unsigned_abs) })
+        })
     }
 
     /// Those of the points that are there.
-    pub async fn kept(
-        &self,
-        collection: &str,
-        passages: &[i64],
+    pub fn kept<'a>(
+        &'a self,
+        collection: &'a str,
+        passages: &'a [i64],
         look: Look,
-    ) -> Result<Vec<Kept>, IndexError> {
-        let request = GetPoints {
-            collection_name: collection.to_owned(),
-            ids: passages.iter().map(|id| payload::id(*id)).collect(),
-            with_payload: Some(shown(look)),
-            with_vectors: Some((look == Look::Contents).into()),
-            ..GetPoints::default()
-        };
-        let answer = self.call(collection, self.inner.client.get_points(request)).await?;
-        Ok(answer.result.into_iter().filter_map(|point| Kept::of(point, look)).collect())
+    ) -> BoxFuture<'a, Result<Vec<Kept>, IndexError>> {
+        Box::pin(async move {
+            let request = GetPoints {
+                collection_name: collection.to_owned(),
+                ids: passages.iter().map(|id| payload::id(*id)).collect(),
+                with_payload: Some(shown(look)),
+                with_vectors: Some((look == Look::Contents).into()),
+                ..GetPoints::default()
+            };
+            let answer = self.call(collection, self.inner.client.get_points(request)).await?;
+            Ok(answer.result.into_iter().filter_map(|point| Kept::of(point, look)).collect())
+        })
     }
 
     /// The number of the latest claim that any point was made by.
-    pub async fn latest_rev(&self, collection: &str) -> Result<Option<i64>, IndexError> {
-        let request = ScrollPoints {
-            collection_name: collection.to_owned(),
-            limit: Some(1),
-            with_payload: Some(only(payload::REV)),
-            with_vectors: Some(false.into()),
-            order_by: Some(OrderBy {
-                key: payload::REV.to_owned(),
-                direction: Some(Direction::Desc.into()),
-                start_from: None,
-            }),
-            ..ScrollPoints::default()
-        };
-        let answer = self.call(collection, self.inner.client.scroll(request)).await?;
-        Ok(answer.result.first().and_then(|point| payload::integer(&point.payload, payload::REV)))
+    pub fn latest_rev<'a>(&'a self, collection: &'a str) -> BoxFuture<'a, Result<Option<i64>, IndexError>> {
+        Box::pin(async move {
+            let request = ScrollPoints {
+                collection_name: collection.to_owned(),
+                limit: Some(1),
+                with_payload: Some(only(payload::REV)),
+                with_vectors: Some(false.into()),
+                order_by: Some(OrderBy {
+                    key: payload::REV.to_owned(),
+                    direction: Some(Direction::Desc.into()),
+                    start_from: None,
+                }),
+                ..ScrollPoints::default()
+            };
+            let answer = self.call(collection, self.inner.client.scroll(request)).await?;
+            Ok(answer.result.first().and_then(|point| payload::integer(&point.payload, payload::REV)))
+        })
     }
 
     /// How many points of a kind a namespace has.
-    pub async fn count(&self, collection: &str, ns: &Namespace, kind: &str) -> Result<u64, IndexError> {
-        let request = CountPoints {
-            collection_name: collection.to_owned(),
-            filter: Some(payload::of_kind(ns, kind)),
-            exact: Some(true),
-            ..CountPoints::default()
-        };
-        let answer = super::within(self.inner.times.search, collection, self.inner.client.count(request));
-        Ok(answer.await?.result.map_or(0, |result| result.count))
+    pub fn count<'a>(
+        &'a self,
+        collection: &'a str,
+        ns: &'a Namespace,
+        kind: &'a str,
+    ) -> BoxFuture<'a, Result<u64, IndexError>> {
+        Box::pin(async move {
+            let request = CountPoints {
+                collection_name: collection.to_owned(),
+                filter: Some(payload::of_kind(ns, kind)),
+                exact: Some(true),
+                ..CountPoints::default()
+            };
+            let answer = super::within(self.inner.times.search, collection, self.inner.client.count(request));
+            Ok(answer.await?.result.map_or(0, |result| result.count))
+        })
     }
 }
 

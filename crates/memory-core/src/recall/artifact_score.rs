@@ -1,0 +1,193 @@
+//! The score of an artifact, from that of its best passage, its neighbours in the conversation and what is known of it.
+
+use std::collections::HashMap;
+
+use memory_language::asked_for::AskedFor;
+
+use super::{ArmPlace, RankingWeights};
+
+/// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
+const LENGTH_PENALTY: f32 = 0.08;
+/// Of more passages than these it loses no more: long documents answer too.
+const LENGTH_COUNTED_MAX: usize = 8;
+/// How many turns away a neighbour may be.
+const NEIGHBOUR_REACH: i32 = 4;
+/// What an assistant's turns gain where a summary is asked for, as a share of what they lose where facts are.
+const SUMMARY_GAIN: f32 = 0.25;
+/// After so many days a text counts as half as recent.
+const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
+
+/// What an artifact is ranked by, beside its neighbours in the conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArtifactSignals<'a> {
+    /// The joined score of its best passage.
+    pub score: f32,
+    /// What that was multiplied by, since the best found answers little.
+    pub sureness: f32,
+    /// How many passages it has.
+    pub passages: usize,
+    /// Conversation and number of the turn.
+    pub turn: Option<(&'a str, i32)>,
+    pub by_assistant: bool,
+    /// How well its date fits the question, 0 to 1, by how sure it is that the question means one.
+    pub time: f32,
+    pub age_days: f32,
+    /// 0 to 1.
+    pub importance: f32,
+}
+
+/// What an artifact's score is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ArtifactScore {
+    /// 0 to 1: the sum of the parts.
+    pub score: f32,
+    /// The share of its best passage, with `length` and `role` in it.
+    pub passage: f32,
+    /// What is taken off that share for the text's length; not above 0.
+    pub length: f32,
+    /// What is taken off that share, or added to it, since an assistant said it.
+    pub role: f32,
+    /// The share of itself or the best turn near it.
+    pub neighbourhood: f32,
+    pub time: f32,
+    pub priors: f32,
+    /// What it gains to rank before outdated texts of its place.
+    pub place: f32,
+    /// What it gains since it states what the user wants where something like the question is asked.
+    pub directive: f32,
+    /// What the reranker adds, where it has read the artifact's best passage.
+    pub reranker: Option<ArmPlace>,
+    /// What of its passage's joined score counts: `passage` is that score times this, `length` and `role`.
+    pub scale: f32,
+}
+
+impl ArtifactScore {
+    /// The same with a reranker's judgement in it, or without one where it has not read so far: both come to a scale on which
+    /// what was not read never ranks before what was read and ranked before it.
+    fn joined(self, judged: Option<ArmPlace>, weight: f32) -> Self {
+        let left = self.lowered(1.0 - weight);
+        Self { score: left.score + judged.map_or(0.0, |place| place.share), reranker: judged, ..left }
+    }
+
+    /// The same with all parts multiplied.
+    #[must_use]
+    pub fn lowered(mut self, factor: f32) -> Self {
+        let parts = [
+            &mut self.score,
+            &mut self.passage,
+            &mut self.length,
+            &mut self.role,
+            &mut self.neighbourhood,
+            &mut self.time,
+            &mut self.priors,
+            &mut self.place,
+            &mut self.directive,
+            &mut self.scale,
+        ];
+        for part in parts {
+            *part *= factor;
+        }
+        if let Some(place) = &mut self.reranker {
+            place.share *= factor;
+        }
+        self
+    }
+
+    /// The same with at least this score.
+    #[must_use]
+    pub fn raised_to(mut self, score: f32) -> Self {
+        if score > self.score {
+            self.place += score - self.score;
+            self.score = score;
+        }
+        self
+    }
+
+    /// The same with at least this score, since it states what the user wants.
+    #[must_use]
+    pub fn raised_as_directive_to(mut self, score: f32) -> Self {
+        let gain = (score - self.score).max(0.0);
+        self.directive += gain;
+        self.score += gain;
+        self
+    }
+}
+
+/// Joins a reranker's judgements, 0 to 1, of the first of these scores, best first, with all of them.
+pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) {
+    let mut order: Vec<usize> = (0..judged.len()).collect();
+    order.sort_by(|a, b| judged[*b].total_cmp(&judged[*a]));
+    let mut places = vec![None; scores.len().max(judged.len())];
+    for (rank, n) in order.into_iter().enumerate() {
+        let score = judged[n];
+        places[n] = Some(ArmPlace { rank: rank + 1, score, share: weight * score });
+    }
+    for (score, place) in scores.iter_mut().zip(places) {
+        *score = score.joined(place, weight);
+    }
+}
+
+/// The scores of artifacts from those of their best passages. A text of many passages loses a little, and so does what an
+/// assistant said, unless that is `asked_for`; each gets a share of the best of itself and the turns near it, so that what is
+/// talked about at length ranks before a chance hit, where long turns speak for their neighbours less than short ones;
+/// dates, recency and importance move what is nearly equal.
+pub fn score_artifacts(
+    found: &[ArtifactSignals<'_>],
+    asked_for: AskedFor,
+    weights: &RankingWeights,
+) -> Vec<ArtifactScore> {
+    let length = |f: &ArtifactSignals<'_>| {
+        -(LENGTH_PENALTY * f.sureness * (f.passages.clamp(1, LENGTH_COUNTED_MAX) as f32).ln()).min(f.score)
+    };
+    let role = |f: &ArtifactSignals<'_>| {
+        let left = f.score + length(f);
+        match asked_for {
+            _ if !f.by_assistant || f.turn.is_none() => 0.0,
+            AskedFor::Facts => -(weights.role * f.sureness).min(left),
+            AskedFor::Answers => 0.0,
+            AskedFor::Summary => (weights.role * f.sureness * SUMMARY_GAIN).min(1.0 - left),
+        }
+    };
+    let own: Vec<f32> = found.iter().map(|f| f.score + length(f) + role(f)).collect();
+    let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
+    for (found, own) in found.iter().zip(&own) {
+        if let Some(turn) = found.turn {
+            let best = turns.entry(turn).or_default();
+            *best = best.max(own / (found.passages.max(1) as f32).sqrt());
+        }
+    }
+    let near = |(conversation, at): (&str, i32)| {
+        let places = at.saturating_sub(NEIGHBOUR_REACH)..=at.saturating_add(NEIGHBOUR_REACH);
+        places.filter_map(|place| turns.get(&(conversation, place))).copied().fold(0.0, f32::max)
+    };
+    let neighbour_weight = weights.neighbourhood;
+    let time_weight = if found.iter().any(|f| f.time > 0.0) { weights.time } else { 0.0 };
+    let prior_weight = weights.recency + weights.importance;
+    let whole = 1.0 + time_weight + prior_weight;
+    found
+        .iter()
+        .zip(&own)
+        .map(|(found, own)| {
+            let best_near = found.turn.map_or(*own, |turn| near(turn).max(*own));
+            let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
+            let priors = (weights.recency * recency + weights.importance * found.importance) / whole;
+            let scale = 1.0 / (1.0 + neighbour_weight) / whole;
+            let passage = own * scale;
+            let neighbourhood = neighbour_weight * best_near * scale;
+            let time = time_weight * found.time / whole;
+            ArtifactScore {
+                score: passage + neighbourhood + time + priors,
+                passage,
+                length: length(found) * scale,
+                role: role(found) * scale,
+                neighbourhood,
+                time,
+                priors,
+                place: 0.0,
+                directive: 0.0,
+                reranker: None,
+                scale,
+            }
+        })
+        .collect()
+}
