@@ -196,7 +196,7 @@ pub(crate) const SCHEMA: &[Assigned] = &[
     },
     Assigned { operational: "sha256 request expires_at", ..table("oauth_ticket") },
     // What processes have to read again.
-    Assigned { operational: "namespace at revisions noted_at", ..table("search_change") },
+    Assigned { operational: "namespace at revisions entities noted_at", ..table("search_change") },
     Assigned { operational: "audit_id at key_id who namespace action ids outcome", ..table("audit_entry") },
     Assigned { operational: "worker_id started_at last_seen", ..table("event_worker") },
     // Who is told what happens here is of this installation; what has happened elsewhere is not told again.

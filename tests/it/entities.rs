@@ -74,7 +74,7 @@ pub(crate) async fn tell(f: &Fixture, texts: &[&str]) {
     }
 }
 
-async fn extract_again(f: &Fixture, narrative: &'static str) {
+pub(crate) async fn extract_again(f: &Fixture, narrative: &'static str) {
     let revision: i64 = sqlx::query_scalar("select revision_id from semantic_event where narrative = $1")
         .bind(narrative)
         .fetch_one(&mut f.sql().await)

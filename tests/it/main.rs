@@ -108,6 +108,7 @@ mod related;
 mod remember;
 mod reranking;
 mod resident;
+mod resident_linked;
 mod row_security;
 mod schema_owner;
 mod shorthand;

@@ -55,17 +55,17 @@ async fn have_texts(f: &Fixture) {
     f.remember_as(again).await;
 }
 
-fn settings(resident_bytes: usize) -> EngineSettings {
+pub(crate) fn settings(resident_bytes: usize) -> EngineSettings {
     EngineSettings { resident_bytes, ..at_once() }
 }
 
-async fn ask(f: &Fixture, memory: &Memory, draft: RecallDraft) -> Recall {
+pub(crate) async fn ask(f: &Fixture, memory: &Memory, draft: RecallDraft) -> Recall {
     let request = RecallRequest::new(draft).expect("the request is valid");
     memory.recall(&f.ns, &request).await.expect("an answer")
 }
 
 /// A memory beside the fixture's that has read the namespace.
-async fn in_memory(f: &Fixture, resident_bytes: usize) -> Arc<Memory> {
+pub(crate) async fn in_memory(f: &Fixture, resident_bytes: usize) -> Arc<Memory> {
     let memory = f.sibling(line_reader(), settings(resident_bytes)).await;
     ask(f, &memory, query("lighthouse")).await;
     eventually("the namespace is in memory", Duration::from_secs(30), async || memory.is_in_memory(&f.ns))

@@ -41,6 +41,15 @@ pub(crate) struct Question {
     weight: f32,
     /// The newest passage of the namespace.
     pub(crate) newest: i64,
+    pub(crate) has_directives: bool,
+}
+
+/// What was counted of a namespace for a question.
+struct Counted {
+    corpus: Corpus,
+    /// In how many passages each lexeme occurs.
+    frequencies: HashMap<String, f32>,
+    has_directives: bool,
 }
 
 struct Term {
@@ -71,7 +80,8 @@ impl Memory {
         let (terms, words) = (query.terms(), query.words());
         let of_words = words.iter().flat_map(|word| &word.lexemes);
         let lexemes: Vec<String> = terms.iter().flatten().chain(of_words).cloned().collect();
-        let (Corpus { stats, newest }, frequencies) = self.count(conn, ns, lexemes).await?;
+        let Counted { corpus, frequencies, has_directives } = self.count(conn, ns, lexemes).await?;
+        let Corpus { stats, newest } = corpus;
         let mut terms: Vec<Term> = terms
             .iter()
             .map(|alternatives| {
@@ -90,7 +100,7 @@ impl Memory {
         terms.retain(|term| term.frequency > 0.0);
         terms.sort_by(|a, b| a.frequency.total_cmp(&b.frequency));
         terms.truncate(TERMS_MAX);
-        Ok(Question { words, stats, terms, frequencies, weight, newest })
+        Ok(Question { words, stats, terms, frequencies, weight, newest, has_directives })
     }
 
     /// The size of the namespace, counted again when it has grown since; and in how many passages each lexeme occurs, as
@@ -100,7 +110,7 @@ impl Memory {
         conn: &mut Conn,
         ns: &Namespace,
         mut lexemes: Vec<String>,
-    ) -> Result<(Corpus, HashMap<String, f32>), StoreError> {
+    ) -> Result<Counted, StoreError> {
         lexemes.sort_unstable();
         lexemes.dedup();
         let mut frequencies = HashMap::with_capacity(lexemes.len());
@@ -112,13 +122,14 @@ impl Memory {
         let asked: &[String] = if known.is_some() { &uncounted } else { &[] };
         let since = known.map_or(i64::MAX, |corpus| corpus.newest);
         let counts = search::count_words(conn, ns, since, allowed + 1, asked).await?;
-        let newest = counts.newest;
+        let (newest, has_directives) = (counts.newest, counts.has_directives);
         if let Some(Corpus { stats, .. }) = known {
             self.note_counted(ns, uncounted, counts.frequencies, &mut frequencies);
             if counts.newer <= allowed {
-                return Ok((Corpus { stats, newest }, frequencies));
+                return Ok(Counted { corpus: Corpus { stats, newest }, frequencies, has_directives });
             }
-            return Ok((self.count_corpus(conn, ns, newest).await?, frequencies));
+            let corpus = self.count_corpus(conn, ns, newest).await?;
+            return Ok(Counted { corpus, frequencies, has_directives });
         }
         let corpus = self.count_corpus(conn, ns, newest).await?;
         self.take_counted(ns, &mut uncounted, &mut frequencies);
@@ -126,7 +137,7 @@ impl Memory {
             let counts = search::count_words(conn, ns, newest, 0, &uncounted).await?;
             self.note_counted(ns, uncounted, counts.frequencies, &mut frequencies);
         }
-        Ok((corpus, frequencies))
+        Ok(Counted { corpus, frequencies, has_directives })
     }
 
     async fn count_corpus(&self, conn: &mut Conn, ns: &Namespace, newest: i64) -> Result<Corpus, StoreError> {

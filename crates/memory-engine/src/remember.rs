@@ -1,6 +1,7 @@
 //! remember: a content, its passages and vectors, and its jobs, all or nothing.
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures::future::BoxFuture;
 use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
@@ -101,6 +102,14 @@ impl Memory {
         let priority = priority_of(priority, &chunked);
         self.recovery
             .retry_transient(|| async {
+                // The model begins with a text of its own while its place is looked up.
+                let is_early = priority == Priority::Small && new.meta.turn().is_none();
+                let mut early =
+                    is_early.then(|| Box::pin(self.prepare(ns, &new.meta, &chunked, None, priority)));
+                let made = match &mut early {
+                    Some(preparing) => futures::poll!(preparing),
+                    None => Poll::Pending,
+                };
                 let mut conn = self.store.acquire(ns).await?;
                 let (uid, current) = artifacts::find_place(&mut conn, ns, &new).await?;
                 let previous = match new.meta.turn() {
@@ -118,7 +127,17 @@ impl Memory {
                         keep_what_was_not_given(&mut meta, &current.meta, given_context, given_importance);
                         self.keep_current(ns, incoming, meta, current).await
                     }
-                    current => self.put_in_place(ns, incoming, uid, current).await,
+                    current => {
+                        let prepared = match (made, early) {
+                            (Poll::Ready(made), _) => made?,
+                            (Poll::Pending, Some(preparing)) => preparing.await?,
+                            (Poll::Pending, None) => {
+                                let previous = incoming.previous.clone();
+                                self.prepare(ns, &new.meta, &chunked, previous, priority).await?
+                            }
+                        };
+                        self.put_in_place(ns, incoming, prepared, uid, current).await
+                    }
                 }
             })
             .await
@@ -128,13 +147,40 @@ impl Memory {
     async fn put_in_place(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, priority, directives: found }: Incoming<'_>,
+        Incoming { new, chunked, priority, directives: found, .. }: Incoming<'_>,
+        mut prepared: Prepared,
         uid: ArtifactUid,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
-        let mut prepared = self.prepare(ns, &new.meta, chunked, previous, priority).await?;
         let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
-        let queues_extraction = new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
+        let is_embedding_pending = prepared.lacks_vectors();
+        let entry = Entry {
+            uid: &uid,
+            is_latest: true,
+            created_at: None,
+            queue_extract: new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
+            queue_embed: is_embedding_pending,
+            priority,
+        };
+        let remembered = |id, job_id| Remembered {
+            id,
+            summary: new.summary(),
+            context: new.meta.context,
+            is_created: true,
+            supersedes: current.as_ref().map(|current| current.artifact_id.clone()),
+            job_id,
+            num_chunks: chunked.chunks.len(),
+            token_count: chunked.token_count,
+            is_embedding_pending,
+        };
+        let model_id = prepared.model_id();
+        let is_alone = new.meta.turn().is_none() && current.is_none() && directives.is_empty();
+        if is_alone
+            && chunked.chunks.is_empty()
+            && let Some((id, job_id)) = self.put_alone(ns, (new, chunked), &prepared, entry).await?
+        {
+            return Ok(remembered(id, job_id));
+        }
         let mut tx = self.store.begin(ns).await?;
         if let Some((conversation, turn)) = new.meta.turn() {
             artifacts::lock_conversation(&mut tx, ns, conversation).await?;
@@ -147,16 +193,6 @@ impl Memory {
         if let Some(current) = &current {
             artifacts::retire(&mut tx, ns, current.revision_id).await?;
         }
-        let is_embedding_pending = prepared.lacks_vectors();
-        let entry = Entry {
-            uid: &uid,
-            is_latest: true,
-            created_at: None,
-            queue_extract: queues_extraction,
-            queue_embed: is_embedding_pending,
-            priority,
-        };
-        let model_id = prepared.model_id();
         let (revision_id, job_id) =
             artifacts::insert_revision(&mut tx, ns, &artifact_id, new, prepared.passages, model_id, entry)
                 .await?;
@@ -167,11 +203,8 @@ impl Memory {
             directives::put(&mut tx, ns, revision_id, &directives).await?;
         }
         if let Some((conversation, turn)) = new.meta.turn() {
-            let previous = PreviousTurn {
-                speaker: new.meta.speaker().map(str::to_owned),
-                text: new.content.chars().take(400).collect(),
-            };
-            render_following_turn(&mut tx, ns, conversation, turn, Some(previous)).await?;
+            let own = as_previous(new, &new.meta);
+            render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
             let settings = &self.settings;
             jobs::queue_conversation(
                 &mut tx,
@@ -185,17 +218,26 @@ impl Memory {
         }
         tx.commit().await?;
         self.signals.wake_worker();
-        Ok(Remembered {
-            id: artifact_id,
-            summary: new.summary(),
-            context: new.meta.context,
-            is_created: true,
-            supersedes: current.map(|s| s.artifact_id),
-            job_id,
-            num_chunks: chunked.chunks.len(),
-            token_count: chunked.token_count,
-            is_embedding_pending,
-        })
+        Ok(remembered(artifact_id, job_id))
+    }
+
+    /// A short text of its own that states nothing else, in one statement; `None` where its content is in the namespace already.
+    async fn put_alone(
+        &self,
+        ns: &Namespace,
+        (new, chunked): (&NewArtifact, &Chunked),
+        prepared: &Prepared,
+        entry: Entry<'_>,
+    ) -> Result<Option<(ArtifactId, Option<JobId>)>, EngineError> {
+        let mut conn = self.store.acquire(ns).await?;
+        let (tokens, passages) = (chunked.token_count, prepared.passages.clone());
+        let model_id = prepared.model_id();
+        let put = artifacts::insert_whole(&mut conn, ns, new, tokens, passages, model_id, entry).await?;
+        conn.done();
+        if put.is_some() {
+            self.signals.wake_worker();
+        }
+        Ok(put.map(|(id, _, job_id)| (id, job_id)))
     }
 
     /// The same content at the same place: only what is said about it may change.
@@ -232,10 +274,7 @@ impl Memory {
                 let passages = std::mem::take(&mut prepared.passages);
                 passages::replace(&mut tx, ns, current.revision_id, passages, prepared.model_id()).await?;
                 if let Some((conversation, turn)) = meta.turn() {
-                    let own = PreviousTurn {
-                        speaker: meta.speaker().map(str::to_owned),
-                        text: new.content.chars().take(400).collect(),
-                    };
+                    let own = as_previous(new, &meta);
                     render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
                 }
             }
@@ -373,6 +412,12 @@ fn keep_what_was_not_given(
     if !given_importance {
         meta.importance = current.importance;
     }
+}
+
+/// What the turn after this one is rendered with.
+fn as_previous(new: &NewArtifact, meta: &Metadata) -> PreviousTurn {
+    let speaker = meta.speaker().map(str::to_owned);
+    PreviousTurn { speaker, text: new.content.chars().take(400).collect() }
 }
 
 /// Counts the words of the turn after a place again, now that another text (or none) is before it.

@@ -1,5 +1,7 @@
 //! Artifacts and their revisions: what is at a place, and putting something new there.
 
+use std::sync::LazyLock;
+
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
 use memory_core::artifact::{ArtifactUid, Metadata, NewArtifact};
@@ -8,6 +10,7 @@ use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
 use memory_core::job::Priority;
 use memory_core::render::PreviousTurn;
 use serde::Serialize;
+use sqlx::postgres::PgRow;
 use sqlx::types::Json;
 use sqlx::{FromRow, Row};
 
@@ -204,6 +207,28 @@ struct RevisionColumns<'a> {
     lane: i16,
 }
 
+const INSERT_REVISION: &str = include_str!("sql/insert_revision.sql");
+static INSERT_WHOLE: LazyLock<String> = LazyLock::new(|| {
+    INSERT_REVISION
+        .replace("/*content*/", include_str!("sql/insert_content.sql"))
+        .replace("/*of_content*/", " join content using (artifact_id)")
+});
+
+impl<'a> RevisionColumns<'a> {
+    fn new(new: &'a NewArtifact, summary: &'a str, artifact_id: &'a ArtifactId, entry: Entry<'a>) -> Self {
+        Self {
+            meta: MetadataColumns::new(&new.meta, summary),
+            artifact_id: &artifact_id.0,
+            artifact_uid: &entry.uid.0,
+            turn_index: new.meta.turn_index,
+            is_latest: entry.is_latest,
+            queue_extract: entry.queue_extract,
+            queue_embed: entry.queue_embed,
+            lane: entry.priority.number(),
+        }
+    }
+}
+
 /// How a new revision comes to its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry<'a> {
@@ -229,32 +254,52 @@ pub async fn insert_revision(
     model_id: Option<i16>,
     entry: Entry<'_>,
 ) -> Result<(RevisionId, Option<JobId>), StoreError> {
-    let meta = &new.meta;
     let are_many = passages::are_many(passages.len());
     if are_many {
         passages::begin_many(tx).await?;
     }
     let summary = new.summary();
-    let revision = RevisionColumns {
-        meta: MetadataColumns::new(meta, &summary),
-        artifact_id: &artifact_id.0,
-        artifact_uid: &entry.uid.0,
-        turn_index: meta.turn_index,
-        is_latest: entry.is_latest,
-        queue_extract: entry.queue_extract,
-        queue_embed: entry.queue_embed,
-        lane: entry.priority.number(),
-    };
-    let inserting = sqlx::query(include_str!("sql/insert_revision.sql"))
+    let revision = RevisionColumns::new(new, &summary, artifact_id, entry);
+    let inserting = sqlx::query(INSERT_REVISION)
         .bind(ns.as_str())
         .bind(Json(revision))
-        .bind(meta.date.map(Timestamp::to_sqlx))
+        .bind(new.meta.date.map(Timestamp::to_sqlx))
         .bind(entry.created_at.map(Timestamp::to_sqlx));
     let inserting = PassageColumns::new(passages).bind_to(inserting).bind(model_id);
     let row = inserting.fetch_one(&mut **tx).await?;
     if are_many {
         passages::end_many(tx).await?;
     }
+    inserted(&row)
+}
+
+/// The same with the content of a short text before it, in one statement that is a transaction of its own. `None` where the content,
+/// or another with its id, is in the namespace already: then nothing was stored.
+pub async fn insert_whole(
+    conn: &mut Conn,
+    ns: &Namespace,
+    new: &NewArtifact,
+    token_count: usize,
+    passages: Vec<NewPassage>,
+    model_id: Option<i16>,
+    entry: Entry<'_>,
+) -> Result<Option<(ArtifactId, RevisionId, Option<JobId>)>, StoreError> {
+    let Some(artifact_id) = new.hash.candidate_ids().next() else { return Ok(None) };
+    let summary = new.summary();
+    let revision = RevisionColumns::new(new, &summary, &artifact_id, entry);
+    let inserting = sqlx::query(INSERT_WHOLE.as_str())
+        .bind(ns.as_str())
+        .bind(Json(revision))
+        .bind(new.meta.date.map(Timestamp::to_sqlx))
+        .bind(entry.created_at.map(Timestamp::to_sqlx));
+    let inserting = PassageColumns::new(passages).bind_to(inserting).bind(model_id);
+    let inserting = inserting.bind(&new.hash.0[..]).bind(&new.content).bind(token_count as i32);
+    let Some(row) = inserting.fetch_optional(conn).await? else { return Ok(None) };
+    let (revision_id, job_id) = inserted(&row)?;
+    Ok(Some((artifact_id, revision_id, job_id)))
+}
+
+fn inserted(row: &PgRow) -> Result<(RevisionId, Option<JobId>), StoreError> {
     Ok((RevisionId(row.try_get("revision_id")?), row.try_get::<Option<i64>, _>("extract_job")?.map(JobId)))
 }
 

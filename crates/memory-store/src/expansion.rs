@@ -20,6 +20,7 @@ pub struct RelatedEvent {
     pub id: String,
     pub category: String,
     /// `same_actor:<name>` or `same_subject:<name>`.
+    #[serde(default)]
     pub reason: String,
     pub narrative: String,
     pub evidence: Vec<StoredEvidence>,
@@ -36,6 +37,7 @@ const LOOKED_AT_MAX: i64 = 10_000;
 /// The same where each one's text has to be looked up.
 const LOOKED_UP_MAX: i64 = 500;
 
+static BY_ID: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/related_by_id.sql")));
 static RELATED: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/expand.sql")));
 
 /// What results are expanded from.
@@ -119,6 +121,22 @@ pub async fn related_events(
     let mut statement = scoped(RELATED.as_str(), arguments, ns, of_texts.as_ref());
     let events: Vec<Json<RelatedEvent>> = statement.build_query_scalar().fetch_all(conn).await?;
     Ok(events.into_iter().map(|Json(event)| event).collect())
+}
+
+/// Events that were found to be related, with the reasons, in the order given; those that are gone are left out.
+pub async fn related_by_id(
+    conn: &mut Conn,
+    ns: &Namespace,
+    found: Vec<(String, String)>,
+) -> Result<Vec<RelatedEvent>, StoreError> {
+    let (ids, mut reasons): (Vec<String>, Vec<String>) = found.into_iter().unzip();
+    let rows: Vec<(i64, Json<RelatedEvent>)> =
+        sqlx::query_as(BY_ID.as_str()).bind(ns.as_str()).bind(&ids).fetch_all(conn).await?;
+    let named = rows.into_iter().filter_map(|(n, Json(event))| {
+        let reason = std::mem::take(reasons.get_mut(usize::try_from(n).ok()?.checked_sub(1)?)?);
+        Some(RelatedEvent { reason, ..event })
+    });
+    Ok(named.collect())
 }
 
 /// An entity that the hits are about.

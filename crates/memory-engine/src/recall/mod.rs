@@ -214,8 +214,9 @@ impl Memory {
             .as_ref()
             .filter(|it| request.offset == 0 && it.observations > 0 && !request.filters.narrow());
         let named = asked.as_ref().map_or(&[][..], |asked| &asked.named);
+        let resident = asked.as_ref().and_then(|asked| asked.resident.as_deref());
         let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
-        let expanding = self.expand(ns, request, &revisions, named);
+        let expanding = self.expand(ns, request, &revisions, (named, resident));
         let reading = self.read_page(ns, request, conn, &page, on_graph);
         let (PageRead { hits, mut around, of_question }, expansion) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;

@@ -140,7 +140,11 @@ impl Memory {
             } else {
                 Vec::new()
             };
-            let named = if is_first { self.named(&mut conn, ns, request, query).await? } else { Vec::new() };
+            let named = if is_first {
+                self.named(&mut conn, ns, request, query, in_memory).await?
+            } else {
+                Vec::new()
+            };
             let waiting = self.waiting(&mut conn, ns, request, question.newest).await?;
             conn.done();
             Ok::<_, EngineError>((question, by_words, named, waiting))
@@ -377,7 +381,7 @@ impl Memory {
         let is_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);
-        let directives = if is_first {
+        let directives = if is_first && asked.question.has_directives {
             let raises = deciding.is_none() || is_unmatched;
             self.page_directives(&mut conn, ns, (request, raises), (query, &asked), &mut ranked).await?
         } else {

@@ -1,24 +1,29 @@
-//! Small namespaces in memory: their passages are searched in the process instead of by statements. Postgres stays the truth. Before
-//! each search it is asked which revisions have changed since what was read, and these are read again first; what is found is
-//! read back from it as always. The first search of a namespace begins to read it and goes to Postgres meanwhile.
+//! Small namespaces in memory: their passages, and what these hang together with, are searched in the process instead of by
+//! statements. Postgres stays the truth. Before each search it is asked which revisions have changed since what was read, and these
+//! are read again first; what is found is read back from it as always. The first search of a namespace begins to read it and goes to Postgres meanwhile.
 
 mod index;
+mod linked;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use memory_core::id::{Namespace, PassageId};
+use memory_core::id::{Namespace, PassageId, RevisionId};
+use memory_store::expansion::FoundEntity;
 use memory_store::models::ActiveModel;
-use memory_store::search::{self, Admitted, Breadth, Candidate, Changes, Horizon, WordMatch, WordSearch};
+use memory_store::search::{
+    self, Admitted, Breadth, Candidate, Changes, Horizon, Read, WordMatch, WordSearch,
+};
 use memory_store::{Conn, Store, StoreError};
 
 use self::index::Index;
+use self::linked::Linked;
 use crate::locking::locked;
 
 /// After more notes of changes than this, everything is read again, in the background.
-const NOTES_MAX: i64 = 200;
+const NOTES_MAX: i64 = 400;
 /// What nobody has searched for so long is dropped …
 const IDLE: Duration = Duration::from_secs(900);
 /// … and so is what was not compared with the database for so long: notes of changes are kept for [`CHANGES_KEPT_DAYS`].
@@ -58,9 +63,16 @@ pub(crate) struct Resident {
 
 struct Content {
     index: Index,
+    linked: Linked,
     horizon: Horizon,
     /// When it was last compared with the database.
     compared: Timestamp,
+}
+
+impl Content {
+    fn bytes(&self) -> usize {
+        self.index.bytes() + self.linked.bytes()
+    }
 }
 
 impl ResidentIndexes {
@@ -147,7 +159,7 @@ fn total(kept: &HashMap<Namespace, Kept>) -> usize {
 impl Kept {
     fn bytes(&self) -> usize {
         match &self.state {
-            State::Ready(resident) => resident.read_content(|content| content.index.bytes()),
+            State::Ready(resident) => resident.read_content(Content::bytes),
             State::Loading | State::Refused => 0,
         }
     }
@@ -162,17 +174,21 @@ impl Resident {
         bytes_max: usize,
     ) -> Result<Option<Self>, StoreError> {
         let mut index = Index::new(model.info.dimension);
+        let mut linked = Linked::default();
         let mut fits = true;
-        let horizon = search::read_all(store, ns, model.model_id, |passage| {
-            index.add(passage, bytes_max);
-            fits = index.bytes() <= bytes_max;
+        let horizon = search::read_all(store, ns, model.model_id, |read| {
+            match read {
+                Read::Passage(passage) => index.add(*passage, bytes_max),
+                Read::Linked(row) => linked.add(row),
+            }
+            fits = index.bytes() + linked.bytes() <= bytes_max;
             fits
         })
         .await?;
         Ok(fits.then(|| Self {
             model_id: model.model_id,
             bytes_max,
-            content: RwLock::new(Content { index, horizon, compared: Timestamp::now() }),
+            content: RwLock::new(Content { index, linked, horizon, compared: Timestamp::now() }),
             refreshing: tokio::sync::Mutex::default(),
         }))
     }
@@ -183,23 +199,27 @@ impl Resident {
             return Ok(false);
         }
         let Some(changes) = self.changes(conn, ns).await? else { return Ok(false) };
-        if changes.revisions.is_empty() {
+        if changes.are_none() {
             self.content.write().unwrap_or_else(PoisonError::into_inner).compared = Timestamp::now();
             return Ok(true);
         }
         let _alone = self.refreshing.lock().await;
-        let Some(Changes { revisions, horizon }) = self.changes(conn, ns).await? else { return Ok(false) };
+        let Some(changes) = self.changes(conn, ns).await? else { return Ok(false) };
         // Another may have read them meanwhile.
-        let now = if revisions.is_empty() {
-            Vec::new()
-        } else {
-            search::passages_of(conn, ns, self.model_id, &revisions).await?
-        };
+        let (mut now, mut linked_now) = (Vec::new(), Vec::new());
+        if !changes.revisions.is_empty() {
+            now = search::passages_of(conn, ns, self.model_id, &changes.revisions).await?;
+        }
+        if !changes.are_none() {
+            linked_now = search::linked_of(conn, ns, &changes.revisions, &changes.entities).await?;
+        }
+        let Changes { revisions, entities, horizon } = changes;
         let mut content = self.content.write().unwrap_or_else(PoisonError::into_inner);
         content.index.replace(&revisions, now, self.bytes_max);
+        content.linked.replace(&revisions, &entities, linked_now);
         content.horizon = horizon;
         content.compared = Timestamp::now();
-        Ok(!content.index.is_worn() && content.index.bytes() <= self.bytes_max)
+        Ok(!content.index.is_worn() && content.bytes() <= self.bytes_max)
     }
 
     async fn changes(&self, conn: &mut Conn, ns: &Namespace) -> Result<Option<Changes>, StoreError> {
@@ -234,6 +254,32 @@ impl Resident {
         with_states: bool,
     ) -> Option<(Vec<Candidate>, Vec<PassageId>)> {
         self.read_content(|content| content.index.candidates(given, vector, with_states))
+    }
+
+    /// See [`memory_store::expansion::entities_called`].
+    pub(crate) fn entities_called(&self, names: &[String], limit: usize) -> Vec<i64> {
+        self.read_content(|content| content.linked.called(names, limit))
+    }
+
+    /// See [`memory_store::expansion::related_events`]: the events' ids with the reasons, without filters.
+    pub(crate) fn related(
+        &self,
+        revisions: &[RevisionId],
+        named: &[i64],
+        budget: usize,
+        include_superseded: bool,
+    ) -> Vec<(String, String)> {
+        self.read_content(|content| content.linked.related(revisions, named, budget, include_superseded))
+    }
+
+    /// See [`memory_store::expansion::entities_of`], without filters.
+    pub(crate) fn entities_of(
+        &self,
+        revisions: &[RevisionId],
+        named: &[i64],
+        limit: usize,
+    ) -> Vec<FoundEntity> {
+        self.read_content(|content| content.linked.entities_of(revisions, named, limit))
     }
 
     /// Whether its vectors are those of this model.

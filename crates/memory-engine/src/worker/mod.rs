@@ -96,6 +96,8 @@ impl Worker {
                 async move { push.keep_sending(&stop).await }
             });
             let mut is_failing = false;
+            // More waits than is done at once.
+            let mut is_behind = false;
             let now = Instant::now();
             let mut due =
                 Due { heartbeat: now, sweep: now + FIRST_SWEEP, leases: now + LEASES_INTERVAL, clock: None };
@@ -104,6 +106,12 @@ impl Worker {
                 self.run_maintenance(&mut due, &running).await;
                 if hints.is_none() {
                     hints = self.store.listen_for(Topic::Jobs).await.ok();
+                }
+                if !is_behind {
+                    tokio::select! {
+                        () = stop.cancelled() => break,
+                        () = self.signals.calm() => {}
+                    }
                 }
                 let claimed = self.claim(&running, &mut scheduler).await;
                 if is_failing && claimed.is_ok() {
@@ -117,6 +125,7 @@ impl Worker {
                 Self::log_claim_state_change(claimed.as_ref().err(), &mut is_failing);
                 let claimed = claimed.unwrap_or_default();
                 let has_more = !claimed.is_empty();
+                is_behind = claimed.iter().any(|jobs| jobs.len() == batch::JOBS_MAX);
                 for jobs in claimed {
                     running.start(&self.runner, jobs);
                 }

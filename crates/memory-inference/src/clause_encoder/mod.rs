@@ -34,6 +34,10 @@ pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_1.onnx";
 /// Without anything to read, the model is given back after this.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// How far it stands back behind calls.
+#[cfg(target_os = "linux")]
+const NICENESS: i32 = 10;
+
 type Logits = Result<Vec<[f32; CLAUSE_CLASSES]>, ClauseEncoderError>;
 
 struct Request {
@@ -74,6 +78,9 @@ impl ClauseEncoder for OnnxClauseEncoder {
 }
 
 fn answer_all(waiting: &mpsc::Receiver<Request>, model_dir: &Path, library: &Path) {
+    // Of this thread alone: nobody waits for it while others wait for the processor.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::setpriority_process(None, NICENESS);
     let mut model: Option<Model> = None;
     loop {
         let received = match model {

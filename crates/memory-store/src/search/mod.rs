@@ -2,6 +2,7 @@
 
 mod candidates;
 mod emptied;
+mod linked;
 mod nearest;
 mod resident;
 mod told;
@@ -18,8 +19,11 @@ use sqlx::{Postgres, QueryBuilder, Row};
 
 pub use candidates::{Candidate, Owner, candidates, current_of};
 pub use emptied::{Ranges, distinct_values, is_met, ranges};
+pub use linked::{LinkedRow, linked_of};
 pub use nearest::{QueryVector, nearest};
-pub use resident::{Changes, Horizon, IndexedPassage, changed_since, forget_changes, passages_of, read_all};
+pub use resident::{
+    Changes, Horizon, IndexedPassage, Read, changed_since, forget_changes, passages_of, read_all,
+};
 pub use told::{Told, first_passages, following, told};
 pub use waiting::without_vector;
 pub use words::{

@@ -6,6 +6,7 @@ use sqlx::Row;
 use sqlx::postgres::{PgRow, PgValueFormat};
 
 use super::candidates::{Candidate, candidate_of};
+use super::linked::{LinkedRow, linked_all};
 use crate::passages::lexeme_key;
 use crate::{Conn, Store, StoreError};
 
@@ -16,10 +17,18 @@ pub struct Horizon(String);
 /// What was committed since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Changes {
-    /// Those whose passages are others now, have other vectors, or are gone.
+    /// Those whose passages are others now, have other vectors, or are gone; or in which something else was found.
     pub revisions: Vec<i64>,
+    /// Entities of which something else has changed than what texts say of them.
+    pub entities: Vec<i64>,
     /// Where the next question goes on.
     pub horizon: Horizon,
+}
+
+impl Changes {
+    pub fn are_none(&self) -> bool {
+        self.revisions.is_empty() && self.entities.is_empty()
+    }
 }
 
 /// A passage with all that it is found and ranked by.
@@ -35,29 +44,29 @@ pub struct IndexedPassage {
     pub lexemes: Vec<(String, u16)>,
 }
 
-/// The revisions of the namespace that have changed since; `None` where more than `limit` notes would have to be read.
+/// What of the namespace has changed since; `None` where more than `limit` notes would have to be read.
 pub async fn changed_since(
     conn: &mut Conn,
     ns: &Namespace,
     Horizon(since): &Horizon,
     limit: i64,
 ) -> Result<Option<Changes>, StoreError> {
-    let (horizon, notes, revisions): (String, i64, Vec<i64>) = sqlx::query_as(
+    let (horizon, notes, revisions, entities): (String, i64, Vec<i64>, Vec<i64>) = sqlx::query_as(
         "with note as materialized (
-             select revisions from search_change
+             select revisions, entities from search_change
              where namespace = $1 and at >= pg_snapshot_xmin($2::pg_snapshot)
                and not pg_visible_in_snapshot(at, $2::pg_snapshot)
              limit $3
          )
          select pg_current_snapshot()::text, (select count(*) from note),
-                array(select distinct unnest(revisions) from note)",
+                array(select distinct unnest(revisions) from note), array(select distinct unnest(entities) from note)",
     )
     .bind(ns.as_str())
     .bind(since)
     .bind(limit + 1)
     .fetch_one(conn)
     .await?;
-    Ok((notes <= limit).then_some(Changes { revisions, horizon: Horizon(horizon) }))
+    Ok((notes <= limit).then_some(Changes { revisions, entities, horizon: Horizon(horizon) }))
 }
 
 /// Deletes notes that are older than `days`; a process that has not asked for so long reads everything again.
@@ -69,14 +78,22 @@ pub async fn forget_changes(conn: &mut Conn, days: i32) -> Result<u64, StoreErro
         .rows_affected())
 }
 
-/// Reads all passages of the namespace's revisions as they are at one moment, and gives that.
-/// `take` is given one after the other, and says whether it wants more.
+/// What is read of a namespace.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Read {
+    Passage(Box<IndexedPassage>),
+    Linked(LinkedRow),
+}
+
+/// Reads all passages of the namespace's revisions and what hangs together with them as they are at one moment, and gives that.
+/// `take` is given one after the other, passages first, and says whether it wants more.
 pub async fn read_all(
     store: &Store,
     ns: &Namespace,
     model_id: i16,
-    mut take: impl FnMut(IndexedPassage) -> bool + Send,
+    mut take: impl FnMut(Read) -> bool + Send,
 ) -> Result<Horizon, StoreError> {
+    let mut wants_more = true;
     let mut tx = store.begin_snapshot(ns).await?;
     let horizon = sqlx::query_scalar("select pg_current_snapshot()::text").fetch_one(&mut *tx).await?;
     {
@@ -85,10 +102,17 @@ pub async fn read_all(
             .bind(model_id)
             .fetch(&mut *tx);
         while let Some(row) = rows.try_next().await? {
-            if !take(indexed(&row, ns)?) {
+            wants_more = take(Read::Passage(Box::new(indexed(&row, ns)?)));
+            if !wants_more {
                 break;
             }
         }
+    }
+    if wants_more {
+        linked_all(&mut tx, ns, |row| {
+            take(Read::Linked(row));
+        })
+        .await?;
     }
     tx.commit().await?;
     Ok(Horizon(horizon))

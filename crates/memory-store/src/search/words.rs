@@ -176,6 +176,8 @@ pub struct WordCounts {
     pub newest: i64,
     /// In how many passages each lexeme occurs, counted up to 20,000.
     pub frequencies: Vec<f32>,
+    /// Whether the namespace has any directives.
+    pub has_directives: bool,
 }
 
 /// What has come to a namespace since the passage `since`, counted up to `limit`, and how common the lexemes are.
@@ -187,12 +189,13 @@ pub async fn count_words(
     lexemes: &[String],
 ) -> Result<WordCounts, StoreError> {
     let literals: Vec<String> = lexemes.iter().map(|lexeme| any_of_literal(ns, [lexeme.as_str()])).collect();
-    let (newer, newest, counts): (i64, i64, Vec<i64>) = sqlx::query_as(
+    let (newer, newest, counts, has_directives): (i64, i64, Vec<i64>, bool) = sqlx::query_as(
         "select (select count(*) from (select from passage where namespace = $1 and passage_id > $2 limit $3) newer),
                 coalesce((select max(passage_id) from passage where namespace = $1), 0),
                 array(select (select count(*) from (select from searched_passage p where p.lex @@ u.lexeme::tsquery limit $5) counted)
                       from unnest($4::text[]) with ordinality u (lexeme, n)
-                      order by u.n)",
+                      order by u.n),
+                exists (select from directive where namespace = $1)",
     )
     .bind(ns.as_str())
     .bind(since)
@@ -202,7 +205,7 @@ pub async fn count_words(
     .fetch_one(conn)
     .await?;
     let frequencies = counts.into_iter().map(|count| count as f32).collect();
-    Ok(WordCounts { newer, newest, frequencies })
+    Ok(WordCounts { newer, newest, frequencies, has_directives })
 }
 
 /// The size of a namespace and the mean length of its passages, over a sample where it is large.

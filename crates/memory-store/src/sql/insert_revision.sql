@@ -1,10 +1,11 @@
 -- artifacts::insert_revision: a revision with its passages, their vectors and tokens' states, and its jobs.
 -- $2 has the columns of the revision by their names; $5 to $13 are those of its passages (PassageColumns).
-with new as (
+-- In artifacts::insert_whole the content comes first (insert_content.sql), and nothing without it.
+with /*content*/new as (
     select *
     from jsonb_to_record($2) as n (artifact_id text, artifact_uid text, context text, source text, source_id text,
         author text, role text, participants text[], title text, tags text[], importance real, conversation_id text,
-        turn_index integer, summary text, is_latest boolean, queue_extract boolean, queue_embed boolean, lane smallint)
+        turn_index integer, summary text, is_latest boolean, queue_extract boolean, queue_embed boolean, lane smallint)/*of_content*/
 ), revision as (
     insert into artifact_revision (namespace, artifact_id, artifact_uid, context, source, source_id, author, role,
         participants, date, title, tags, importance, conversation_id, turn_index, summary, is_latest, created_at,
