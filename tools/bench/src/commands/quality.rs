@@ -125,7 +125,7 @@ pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
         println!("{}", quality::side_by_side(&levels, shown));
     }
     args.picture.write(|| plot::quality(&levels, shown))?;
-    args.outputs.write(&report(settings, sources, &ks, model.info().id.clone(), levels))
+    args.outputs.write(&report(settings, &sources, &ks, model.info().id.clone(), levels))
 }
 
 /// A database that was given gets back to what it was.
@@ -155,7 +155,7 @@ fn source(file: &Path, conversations: &[Conversation], sha256: &str) -> Value {
 
 fn report(
     settings: &Settings,
-    sources: Vec<Value>,
+    sources: &[Value],
     ks: &[usize],
     model: String,
     levels: Vec<LevelReport>,
