@@ -23,7 +23,7 @@ use self::linked::Linked;
 use crate::locking::locked;
 
 /// After more notes of changes than this, everything is read again, in the background.
-const NOTES_MAX: i64 = 400;
+const NOTES_MAX: i64 = 200;
 /// What nobody has searched for so long is dropped …
 const IDLE: Duration = Duration::from_secs(900);
 /// … and so is what was not compared with the database for so long: notes of changes are kept for [`CHANGES_KEPT_DAYS`].

@@ -36,7 +36,7 @@ const IDLE: Duration = Duration::from_secs(30);
 
 /// How far it stands back behind calls.
 #[cfg(target_os = "linux")]
-const NICENESS: i32 = 10;
+const NICENESS: i32 = 5;
 
 type Logits = Result<Vec<[f32; CLAUSE_CLASSES]>, ClauseEncoderError>;
 
