@@ -28,10 +28,10 @@ const TUNING: Bounds = Bounds {
 };
 const HELD_ASIDE: Bounds = Bounds {
     half: "held-aside",
-    event_f1: 0.84,
-    event_precision: 0.85,
+    event_f1: 0.86,
+    event_precision: 0.87,
     people_f1: 0.86,
-    events_per_negative: 0.9,
+    events_per_negative: 1.3,
 };
 /// Talk that settles nothing, notes of a sentence, terse minutes, reasons, changelogs: what the models were never trained on, of the
 /// kinds they are given the most. Only events are labelled.
