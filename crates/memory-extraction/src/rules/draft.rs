@@ -6,9 +6,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
-use memory_language::time::{DayOrder, Granularity, Lean, Reading, Relation, readings, readings_in_order};
+use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
 
 use super::clause::Subject;
+use super::date_context::DateContext;
 use super::features::Hit;
 use super::parsed_segment::ParsedSegment;
 use super::verbs;
@@ -33,19 +34,6 @@ impl Draft {
             self.actors.retain(|actor| actor.entity != owner.entity);
             self.actors.push(*owner);
         }
-    }
-}
-
-/// What the dates in some words are counted from, and which number of "3/4" is the day, if it is known.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct DateContext {
-    pub(super) reference: Option<Timestamp>,
-    pub(super) order: Option<DayOrder>,
-}
-
-impl DateContext {
-    fn readings(self, words: &str, lean: Lean) -> Vec<Reading> {
-        readings_in_order(words, self.reference, lean, self.order)
     }
 }
 

@@ -5,6 +5,7 @@ mod assemble;
 mod clause;
 mod cues;
 mod data_file;
+mod date_context;
 mod discover;
 mod draft;
 mod event_context;

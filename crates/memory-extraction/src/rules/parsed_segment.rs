@@ -7,8 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
 use memory_language::time::{DayOrder, Granularity, Lean, Relation, readings};
 
+use super::date_context::DateContext;
 use super::discover::acts_like_a_person;
-use super::draft::DateContext;
+
 use super::layout::{Form, Layout};
 use super::names;
 use super::people::Roster;
