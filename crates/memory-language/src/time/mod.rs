@@ -9,6 +9,7 @@
 mod asked;
 mod calendar;
 mod counted;
+mod day_numbers;
 mod day_order;
 pub mod headings;
 mod holidays;
