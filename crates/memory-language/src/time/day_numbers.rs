@@ -16,7 +16,6 @@ impl Parser {
         let mark = tokens.mark(at + 1)?;
         let (second, digits @ 1..=2) = tokens.tail(at + 1, "/.")? else { return None };
         let weekday = self.weekday_before(at);
-        let led = weekday.is_some() || tokens.is(at.wrapping_sub(1), &LEADS) || self.opens_cell(at);
         let mut to = at + 3;
         let order = match mark {
             '/' if !tokens.ends_free(to) || tokens.is(to, &["of"]) || (first, second) == (24, 7) => {
@@ -30,6 +29,7 @@ impl Parser {
             }
             _ => return None,
         };
+        let led = weekday.is_some() || tokens.is(at.wrapping_sub(1), &LEADS) || self.fills_cell(at, to);
         if !led || tokens.glued(to) && (tokens.number(to).is_some() || !tokens.word(to).is_empty()) {
             return None;
         }
@@ -68,7 +68,9 @@ impl Parser {
     }
 
     /// "| 25.03. |": a date that fills a cell of a table.
-    fn opens_cell(&self, at: usize) -> bool {
-        at > 0 && self.tokens.is_mark(at - 1, "|") && !self.tokens.glued(at)
+    fn fills_cell(&self, at: usize, to: usize) -> bool {
+        let tokens = &self.tokens;
+        let opens = at > 0 && tokens.is_mark(at - 1, "|") && !tokens.glued(at);
+        opens && (tokens.is_mark(to, "|") || to >= tokens.len())
     }
 }
