@@ -86,6 +86,54 @@ async fn keep_waiting(server: &Server, count: usize) -> Vec<TcpStream> {
     open
 }
 
+/// A refused request does not cost the connection when its body comes after its head, as many clients send it: they
+/// ask again on the connection that was kept, and would be told that the server closed it.
+#[tokio::test]
+async fn a_refused_request_whose_body_follows_leaves_the_connection_open() {
+    let data_dir = DataDir::warm();
+    let mut command = data_dir.command("remembrancer");
+    command.env("REMEMBRANCER_TOKEN", TOKEN);
+    let server = Server::start_with(command).await;
+    let body = ping();
+    let request = head(&server, &format!("Content-Length: {}\r\n", body.len()));
+    let mut stream = TcpStream::connect(address(&server)).await.expect("it connects");
+    stream.set_nodelay(true).expect("it is sent at once");
+    for turn in 0..5 {
+        stream.write_all(request.as_bytes()).await.expect("the head is sent");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        stream.write_all(body.as_bytes()).await.expect("the body is sent");
+        let answer = one_answer(&mut stream).await;
+        assert_eq!(status_of(&answer), "401", "{turn}: {answer}");
+        assert!(!answer.to_lowercase().contains("connection: close"), "{turn}: {answer}");
+    }
+    // Where the body does not come, the answer says that the connection ends with it.
+    stream.write_all(request.as_bytes()).await.expect("the head is sent");
+    let answer = one_answer(&mut stream).await;
+    assert_eq!(status_of(&answer), "401", "{answer}");
+    assert!(answer.to_lowercase().contains("connection: close"), "{answer}");
+}
+
+/// The next answer on a connection: its head, and as much of its body as its length says.
+async fn one_answer(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        let text = String::from_utf8_lossy(&answer).into_owned();
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head.to_lowercase().split_once("content-length: ").map(|(_, rest)| rest.to_owned());
+            let length = length.and_then(|rest| rest.lines().next()?.trim().parse().ok()).unwrap_or(0);
+            if body.len() >= length {
+                return text;
+            }
+        }
+        let read = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut part)).await;
+        match read.expect("an answer in time") {
+            Ok(0) | Err(_) => return String::from_utf8_lossy(&answer).into_owned(),
+            Ok(read) => answer.extend_from_slice(&part[..read]),
+        }
+    }
+}
+
 /// A call of `recall` whose tags are an endless list of nothing.
 fn hostile(megabytes: usize) -> String {
     let tags = "{},".repeat(megabytes * 1_000_000 / 3);

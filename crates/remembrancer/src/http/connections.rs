@@ -3,6 +3,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::convert::Infallible;
 use std::io::Write;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::attempts::network;
 use super::proxies::TrustedProxies;
+use super::unread;
 
 /// How long a connection may stay open without a whole request head, from its opening or its last answer.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -100,7 +102,14 @@ async fn attend(stream: TcpStream, app: Router, connection: Connection, stop: Ca
         let client = asked.open.most.proxies.client(asked.peer, request.headers());
         request.extensions_mut().insert(client);
         request.extensions_mut().insert(Arc::clone(&asked));
-        app.call(request)
+        let (head, body) = request.into_parts();
+        let (body, rest) = unread::lend(body);
+        let answering = app.call(Request::from_parts(head, body));
+        async move {
+            let mut response = answering.await?;
+            rest.settle(&mut response).await;
+            Ok::<_, Infallible>(response)
+        }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())

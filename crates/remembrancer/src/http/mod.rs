@@ -11,6 +11,7 @@ mod proxies;
 mod rest;
 mod shares;
 mod stream;
+mod unread;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
