@@ -242,12 +242,21 @@ async fn latency_is_measured_on_a_server_of_its_own() {
     let rounds = report["rounds"].as_array().expect("rounds");
     assert_eq!(rounds.iter().map(|r| r["clients"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
     for round in rounds {
-        for (tool, count) in [("remember", 6), ("recall", 4)] {
+        for (tool, count) in [("remember", 6), ("recall", 4), ("recall_again", 4)] {
             let calls = &round[tool];
             assert_eq!((&calls["ms"]["count"], &calls["errors"]), (&json!(count), &json!(0)), "{round}");
         }
     }
     assert_eq!(report["embedding"]["ms"]["count"], 4);
+    let empty = report["empty"]["disk_bytes"].as_u64().expect("what the empty database takes");
+    let footprint = &rounds[1]["footprint"];
+    assert!(
+        footprint["disk_bytes"].as_u64().is_some_and(|bytes| bytes > empty && empty > 1 << 20),
+        "{report}"
+    );
+    for process in ["server_bytes", "database_bytes"] {
+        assert!(footprint[process].as_u64().is_some_and(|bytes| bytes > 1 << 20), "{footprint}");
+    }
     assert!(!data_dir.path().join("postgres").exists(), "the data folder's own database was used");
 }
 

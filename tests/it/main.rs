@@ -93,6 +93,7 @@ mod process_sharing;
 mod process_startup;
 mod process_subscriptions;
 mod process_surface;
+mod process_telemetry;
 mod process_traces;
 mod process_upgrade;
 mod process_watch_folder;

@@ -65,7 +65,14 @@ impl DataDir {
             if key.starts_with("REMEMBRANCER_")
                 || key.starts_with("QDRANT_")
                 || key.starts_with("OTEL_")
-                || ["DATABASE_URL", "MEMORY_FILE_PATH", "RUST_LOG"].contains(&key.as_str())
+                || [
+                    "DATABASE_URL",
+                    "MEMORY_FILE_PATH",
+                    "RUST_LOG",
+                    "ORT_DISABLE_TELEMETRY",
+                    "MALLOC_MMAP_THRESHOLD_",
+                ]
+                .contains(&key.as_str())
             {
                 command.env_remove(key);
             }

@@ -55,6 +55,10 @@ const LOGGED_EVERY: Duration = Duration::from_secs(30);
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    if let Err(error) = memory_inference::environment::prepare() {
+        eprintln!("event-worker: the program cannot be run anew with its environment: {error}");
+        return ExitCode::FAILURE;
+    }
     // First of all: until then a signal ends the process as it is.
     let stop = match stop_on_signals() {
         Ok(stop) => stop,

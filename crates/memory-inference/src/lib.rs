@@ -3,6 +3,7 @@
 pub mod clause_encoder;
 pub mod convert;
 pub mod embedding;
+pub mod environment;
 pub mod files;
 pub mod integrity;
 pub mod reranking;

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use ort::environment::Environment;
 use thiserror::Error;
 
+use crate::environment::is_telemetry_off;
 use crate::integrity::{FileError, check_library};
 
 /// Why ONNX Runtime cannot be used; setup installs it again.
@@ -18,6 +19,10 @@ pub(crate) enum RuntimeError {
     Damaged(FileError),
     #[error("ONNX Runtime cannot be loaded from {path}: {reason}; run `remembrancer setup`", path = path.display())]
     Unloadable { path: PathBuf, reason: String },
+    #[error(
+        "ONNX Runtime would report this program to its maker; set ORT_DISABLE_TELEMETRY=1 before it starts"
+    )]
+    Telemetry,
 }
 
 /// A process has one environment, made by the first model that is loaded, and keeps it.
@@ -35,6 +40,9 @@ pub(crate) fn environment(library: &Path) -> Result<Environment, RuntimeError> {
 }
 
 fn load(library: &Path) -> Result<Environment, RuntimeError> {
+    if !is_telemetry_off() {
+        return Err(RuntimeError::Telemetry);
+    }
     if !library.is_file() {
         return Err(RuntimeError::Missing(library.to_owned()));
     }
@@ -45,7 +53,7 @@ fn load(library: &Path) -> Result<Environment, RuntimeError> {
     // that too must not end the process.
     let environment = catch_unwind(|| {
         let builder = ort::init_from(&path).map_err(|error| error.to_string())?;
-        builder.build().map_err(|error| error.to_string())
+        builder.with_telemetry(false).build().map_err(|error| error.to_string())
     });
     environment
         .unwrap_or_else(|_| Err("the library does not answer as expected".to_owned()))

@@ -43,6 +43,10 @@ pub fn main() -> ExitCode {
     if let Command::ReadDocument(args) = &cli.command {
         return commands::read_document::run(args).unwrap_or(ExitCode::FAILURE);
     }
+    if let Err(error) = memory_inference::environment::prepare() {
+        eprintln!("remembrancer: the program cannot be run anew with its environment: {error}");
+        return ExitCode::FAILURE;
+    }
     if let Err(reason) = logs::init(default_filter(&cli.command)) {
         eprintln!("remembrancer: {reason}");
         return ExitCode::FAILURE;

@@ -42,6 +42,10 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Err(error) = memory_inference::environment::prepare() {
+        eprintln!("remembrancer-bench: the program cannot be run anew with its environment: {error}");
+        return ExitCode::FAILURE;
+    }
     if let Err(reason) = logs::init("warn,rmcp=error,sqlx=error,ort=error") {
         eprintln!("remembrancer-bench: {reason}");
         return ExitCode::FAILURE;

@@ -36,6 +36,7 @@ const BLENDED_PRECISION: f32 = 0.78;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
+    memory_inference::environment::prepare()?;
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =

@@ -1,28 +1,23 @@
 //! `bench latency`: how long do calls take over HTTP, with all that belongs to them?
 
 use std::fmt::Write;
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, bail};
 use clap::Args;
 use measuring::machine::Machine;
 use measuring::percentiles::Spread;
 use measuring::table::{head, table};
 use memory_core::ports::EmbeddingModel;
 use remembrancer_bench::office;
-use rustix::process::{Pid, Signal, kill_process};
 use serde::Serialize;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tokio::process::{Child, Command};
 
-use super::database::{temporary_folder, until_signal};
+use super::database::until_signal;
 use super::mcp::McpClient;
+use super::own_server::{Footprint, Server};
 use super::{Outputs, own_name};
 use remembrancer::settings::{Settings, token};
 
@@ -60,6 +55,8 @@ struct LatencyReport {
     settings: Value,
     /// Embedding the questions alone, in this process; absent where the model is not here.
     embedding: Option<Embedding>,
+    /// Of an own server before the first note.
+    empty: Option<Footprint>,
     rounds: Vec<Round>,
 }
 
@@ -77,6 +74,10 @@ struct Round {
     /// From the last note until no job was pending.
     settled_after_seconds: f64,
     recall: Calls,
+    /// The same questions once more.
+    recall_again: Calls,
+    /// Of an own server behind the round, with the notes of the rounds before.
+    footprint: Option<Footprint>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -93,15 +94,15 @@ pub(crate) async fn run(settings: &Settings, args: LatencyArgs) -> anyhow::Resul
         McpClient::check(url)?;
     }
     let embedding = embedding_alone(settings, &args).await?;
-    let rounds = match &args.url {
-        Some(url) => until_signal(rounds(url, token()?.as_deref(), &args)).await?,
+    let (empty, rounds) = match &args.url {
+        Some(url) => until_signal(rounds(url, token()?.as_deref(), None, &args)).await?,
         None => {
             let server = Server::start(settings)?;
-            let measured = until_signal(rounds(&server.url, None, &args)).await;
+            let measured = until_signal(rounds(&server.url, None, Some(&server), &args)).await;
             let stopped = server.stop().await;
-            let rounds = measured?;
+            let measured = measured?;
             stopped?;
-            rounds
+            measured
         }
     };
     let report = LatencyReport {
@@ -115,26 +116,36 @@ pub(crate) async fn run(settings: &Settings, args: LatencyArgs) -> anyhow::Resul
             "own_server": args.url.is_none(),
         }),
         embedding,
+        empty,
         rounds,
     };
     print!("{}", shown(&report));
     args.outputs.write(&report)
 }
 
-async fn rounds(url: &str, token: Option<&str>, args: &LatencyArgs) -> anyhow::Result<Vec<Round>> {
+/// What the own server takes before the rounds, and the rounds.
+async fn rounds(
+    url: &str,
+    token: Option<&str>,
+    own: Option<&Server>,
+    args: &LatencyArgs,
+) -> anyhow::Result<(Option<Footprint>, Vec<Round>)> {
     let mut rounds = Vec::new();
+    let mut empty = None;
     for clients in &args.clients {
         // Each round begins with an empty namespace, so that rounds can be compared.
         let at = At { url, token, namespace: format!("{}-{clients}", own_name()) };
+        at.first_client().await?.call("status", json!({})).await?;
+        empty = empty.or_else(|| own.map(Server::footprint));
         let measured = round(&at, args, *clients).await;
         if args.url.is_some() {
             forget_all(&at)
                 .await
                 .with_context(|| format!("notes are left in the namespace {}", at.namespace))?;
         }
-        rounds.push(measured?);
+        rounds.push(Round { footprint: own.map(Server::footprint), ..measured? });
     }
-    Ok(rounds)
+    Ok((empty, rounds))
 }
 
 /// Where calls go.
@@ -163,8 +174,7 @@ impl At<'_> {
 }
 
 async fn round(at: &At<'_>, args: &LatencyArgs, clients: u32) -> anyhow::Result<Round> {
-    let mut first = at.first_client().await?;
-    first.call("status", json!({})).await?;
+    let mut first = at.client().await?;
     let remember = calls(at, clients, 0..args.artifacts, |n| {
         ("remember", json!({ "content": office::note(n), "date": DATE }))
     })
@@ -181,7 +191,9 @@ async fn round(at: &At<'_>, args: &LatencyArgs, clients: u32) -> anyhow::Result<
     let question = move |n| ("recall", json!({ "query": office::question(n, artifacts) }));
     calls(at, 1, 0..WARM_UP, question).await?;
     let recall = calls(at, clients, WARM_UP..WARM_UP + args.queries, question).await?;
-    Ok(Round { clients, artifacts, remember, settled_after_seconds, recall })
+    let recall_again = calls(at, clients, WARM_UP..WARM_UP + args.queries, question).await?;
+    let footprint = None;
+    Ok(Round { clients, artifacts, remember, settled_after_seconds, recall, recall_again, footprint })
 }
 
 /// Makes the calls of the numbers; each client makes the next one when it has its answer.
@@ -274,68 +286,6 @@ async fn embedding_alone(settings: &Settings, args: &LatencyArgs) -> anyhow::Res
     Ok(Some(Embedding { model: model.info().id.clone(), ms: Spread::of(&times) }))
 }
 
-/// A server process on a folder of its own.
-struct Server {
-    child: Child,
-    url: String,
-    folder: TempDir,
-}
-
-impl Server {
-    fn start(settings: &Settings) -> anyhow::Result<Self> {
-        let folder = temporary_folder()?;
-        let components = settings.components()?;
-        if let Some(missing) = components.missing(true).into_iter().next() {
-            bail!("{missing}");
-        }
-        for component in ["runtime", "models"] {
-            std::os::unix::fs::symlink(components.data_dir.join(component), folder.path().join(component))?;
-        }
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let program = std::env::current_exe()?.with_file_name("remembrancer");
-        ensure!(
-            program.is_file(),
-            "{} is missing: build it too, or name a running server with --url",
-            program.display()
-        );
-        let mut command = Command::new(program);
-        // Whatever the caller's settings are, this server has the default ones.
-        for (name, _) in std::env::vars_os() {
-            let is_setting = name.to_string_lossy().starts_with("REMEMBRANCER_");
-            if is_setting || ["DATABASE_URL", "MEMORY_FILE_PATH"].iter().any(|other| name == *other) {
-                command.env_remove(&name);
-            }
-        }
-        command.arg("--data-dir").arg(folder.path());
-        if let Some(model_dir) = &settings.model.model_dir {
-            command.arg("--model-dir").arg(std::path::absolute(model_dir)?);
-        }
-        let log = std::fs::File::create(log_of(folder.path()))?;
-        command.args(["serve", "--bind", &format!("127.0.0.1:{port}")]);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-        // A Ctrl-C reaches us alone; then the server is stopped in order.
-        let child = command.process_group(0).kill_on_drop(true).spawn()?;
-        Ok(Self { child, url: format!("http://127.0.0.1:{port}/mcp"), folder })
-    }
-
-    async fn stop(mut self) -> anyhow::Result<()> {
-        if let Some(pid) = self.child.id().and_then(|pid| Pid::from_raw(pid as i32)) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        let ended =
-            tokio::time::timeout(PATIENCE, self.child.wait()).await.context("the server did not end")??;
-        if !ended.success() {
-            let log = std::fs::read_to_string(log_of(self.folder.path())).unwrap_or_default();
-            bail!("the server failed: {}", log.trim());
-        }
-        self.folder.close().context("the temporary folder could not be removed")
-    }
-}
-
-fn log_of(folder: &Path) -> std::path::PathBuf {
-    folder.join("server.log")
-}
-
 fn shown(report: &LatencyReport) -> String {
     let ms = |value: f64| format!("{value:.1}");
     let row = |name: String, spread: &Spread, per_second: Option<f64>, errors: String| {
@@ -356,7 +306,9 @@ fn shown(report: &LatencyReport) -> String {
     }
     let mut out = String::new();
     for round in &report.rounds {
-        for (tool, calls) in [("remember", &round.remember), ("recall", &round.recall)] {
+        let of_round =
+            [("remember", &round.remember), ("recall", &round.recall), ("recall again", &round.recall_again)];
+        for (tool, calls) in of_round {
             let name =
                 format!("{tool}, {} client{}", round.clients, if round.clients == 1 { "" } else { "s" });
             rows.push(row(name, &calls.ms, Some(calls.per_second), calls.errors.to_string()));
@@ -369,6 +321,17 @@ fn shown(report: &LatencyReport) -> String {
             out,
             "{clients} clients: no job was pending {seconds:.1} s after the last of {artifacts} notes"
         );
+        if let (Some(footprint), Some(empty)) = (&round.footprint, &report.empty) {
+            let mb = |bytes: Option<u64>| bytes.map_or("?".to_owned(), |bytes| (bytes >> 20).to_string());
+            let _ = writeln!(
+                out,
+                "  memory: server {} MB, database {} MB; disk {} MB, {} of them before the first note",
+                mb(footprint.server_bytes),
+                mb(footprint.database_bytes),
+                footprint.disk_bytes >> 20,
+                empty.disk_bytes >> 20,
+            );
+        }
     }
     table(&head(["call", "n", "p50 ms", "p95 ms", "p99 ms", "per second", "errors"]), &rows) + "\n" + &out
 }

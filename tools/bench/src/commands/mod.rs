@@ -4,6 +4,7 @@ pub(super) mod database;
 pub(super) mod extraction;
 pub(super) mod latency;
 pub(super) mod mcp;
+mod own_server;
 pub(super) mod quality;
 pub(super) mod scale;
 
