@@ -58,7 +58,8 @@ def main():
 
 
 def measure(args, pid):
-    client = connect(f"http://127.0.0.1:{args.port}/mcp")
+    url = f"http://127.0.0.1:{args.port}/mcp"
+    client = connect(url)
     client.ask("remember", content="The pump in the harbour was mended on Monday.")
     wait_for_jobs(client)
     print(f"at the start: {rss(pid):.0f} MB", flush=True)
@@ -76,6 +77,7 @@ def measure(args, pid):
     for minute in args.minutes:
         time.sleep(max(0.0, done + minute * 60 - time.time()))
         print(f"{minute} min later: {rss(pid):.0f} MB", flush=True)
+    client = connect(url)  # the server has closed the idle connection
     found = client.ask("recall", query="When was the pump in the harbour mended?", limit=1)
     print(f"a recall took {found.seconds * 1000:.0f} ms; then {rss(pid):.0f} MB", flush=True)
 
