@@ -45,8 +45,8 @@ const UNSURE_FACTOR: f32 = 0.1;
 const UNLIKELY_FACTOR: f32 = 0.4;
 /// Where the chance that anything answers is lower, an answer says so.
 pub const ANSWERS_CHANCE_MIN: f32 = 0.1;
-/// More candidates than these say nothing more of that chance: it was learned where the arms bring in 50 each.
-const CHANCE_PASSAGES_MAX: usize = 100;
+/// The best candidates of vectors and of words that count for that chance: it was learned where the arms bring in so many.
+const CHANCE_PASSAGES: usize = 50;
 /// What the joined score of a passage is multiplied by for each arm that cannot say anything of it.
 const UNKNOWN_FACTOR: f32 = 0.85;
 /// The same for one that was found by words alone, while its vector is not computed yet.
@@ -148,7 +148,7 @@ impl Compared {
     /// and 806 that were asked of others: among many passages some are always near. AUROC 0.93; see docs/benchmarks.md.
     fn chance(self) -> f32 {
         let Self { late, vector, coverage, passages } = self;
-        let passages = passages.clamp(1, CHANCE_PASSAGES_MAX) as f32;
+        let passages = passages.max(1) as f32;
         let sum = 12.2 * late + 3.4 * vector + 5.1 * coverage - 0.82 * passages.ln() - 5.84;
         1.0 / (1.0 + (-sum).exp())
     }
@@ -165,11 +165,17 @@ pub fn fuse<K: Copy + Ord>(evidence: &[Evidence<K>], weights: &RankingWeights) -
     let late = Arm::new(weights.late_interaction, LATE_RANGE_MIN, evidence.iter().map(|e| e.late));
     let arms = [&vector, &lexical, &late];
     let best_coverage = evidence.iter().map(|e| e.coverage).fold(0.0, f32::max);
-    let chance = late.max_if_any().zip(vector.max_if_any()).filter(|_| lexical.full_weight > 0.0).map(
-        |(late, vector)| {
-            Compared { late, vector, coverage: best_coverage, passages: evidence.len() }.chance()
-        },
-    );
+    let is_counted = |n: &usize| {
+        let among_nearest = (1..=CHANCE_PASSAGES).contains(&vector.ranks[*n]);
+        let has_words = lexical.scores[*n].is_some_and(|score| score > 0.0);
+        among_nearest || has_words && lexical.ranks[*n] <= CHANCE_PASSAGES
+    };
+    let passages = (0..evidence.len()).filter(is_counted).count();
+    let chance = late
+        .max_if_any()
+        .zip(vector.max_if_any())
+        .filter(|_| lexical.full_weight > 0.0)
+        .map(|(late, vector)| Compared { late, vector, coverage: best_coverage, passages }.chance());
     let sure = match (chance, late.max_if_any(), vector.max_if_any()) {
         (Some(chance), _, _) => UNLIKELY_FACTOR + (1.0 - UNLIKELY_FACTOR) * chance,
         (None, Some(best), _) => sureness(best, LATE_SURE),

@@ -31,6 +31,8 @@ use crate::{EngineError, Memory, measures};
 
 /// How many passages each arm brings in at least where the question is about many things.
 const MANY_PASSAGES: usize = 300;
+/// The same in a namespace that is small enough for all its vectors to be compared.
+const SMALL_PASSAGES: usize = 150;
 /// The most passages that the mirror is asked for.
 const MIRRORED_MAX: usize = 2_000;
 
@@ -332,6 +334,8 @@ impl Memory {
         };
         let mut conn = self.store.acquire(ns).await?;
         let counts = self.passage_counts(&mut conn, ns).await?;
+        let is_small = counts.of_revisions <= search::EXACT_MAX;
+        let breadth = if is_small { breadth.at_least(SMALL_PASSAGES) } else { breadth };
         let scope = search::scope(&mut conn, ns, request.filters.clone(), counts.of_revisions).await?;
         let weights = &self.settings.weights;
         let is_first = before.is_empty();
