@@ -31,6 +31,7 @@ mod sentences;
 #[cfg(test)]
 mod tests;
 mod things;
+mod third_person;
 mod turns;
 mod verbs;
 mod words;
