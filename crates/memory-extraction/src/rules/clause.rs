@@ -8,6 +8,7 @@ use memory_core::entity::EntityType;
 use super::irony::is_joke;
 use super::lists;
 use super::parsed_segment::ParsedSegment;
+use super::third_person;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -48,8 +49,6 @@ pub(super) struct Clause<'s, 'a> {
     pub(super) parsed: &'s ParsedSegment<'a>,
     pub(super) tokens: Range<usize>,
     pub(super) sentence: Range<usize>,
-    /// The person spoken of last, whom "she" may mean.
-    pub(super) focus: Option<usize>,
     /// The clause opens an item or a turn, where a subject is often left out.
     pub(super) opens: bool,
     /// It is an entry of a list or of a labelled line, where verbs are left out.
@@ -114,7 +113,8 @@ impl Clause<'_, '_> {
                 "has" | "have" | "had" | "'ve" | "just" | "already" | "also" | "now" | "then" | "both"
                 | "all" | "each" | "still" | "even" | "only" | "have-" | "yet" | "again" | "always"
                 | "jointly" | "collectively" | "last" | "together" | "currently" => {}
-                _ if word.len() > 4 && word.ends_with("ly") => {}
+                // "Emily will send it": she is no adverb.
+                _ if word.len() > 4 && word.ends_with("ly") && self.parsed.mention(before - 1).is_none() => {}
                 _ => break,
             }
             before -= 1;
@@ -204,11 +204,9 @@ impl Clause<'_, '_> {
     }
 
     fn pronoun(&self, at: usize) -> Subject {
-        let earlier = self.parsed.people_in(&(self.sentence.start..at));
-        match (earlier.as_slice(), self.focus) {
-            ([one], _) => Subject::People(vec![*one]),
-            ([], Some(person)) => Subject::People(vec![person]),
-            _ => Subject::They,
+        match third_person::meant(self.parsed, &self.sentence, at) {
+            Some(person) => Subject::People(vec![person]),
+            None => Subject::They,
         }
     }
 

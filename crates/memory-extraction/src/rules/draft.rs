@@ -11,6 +11,7 @@ use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
 use super::clause::Subject;
 use super::date_context::DateContext;
 use super::features::Hit;
+use super::owners;
 use super::parsed_segment::ParsedSegment;
 use super::verbs;
 
@@ -225,9 +226,14 @@ pub(super) fn actors(
         Category::Execution if parsed.text.word(hit.at) == "reviewed" => ActorRole::Reviewer,
         _ => ActorRole::Owner,
     };
-    // "The release was approved by Dana": what is done to someone is another's deed.
+    // "Ana will be sent the file by Tom": what is done to someone is another's deed.
+    let commits = hit.category == Category::Commitment;
+    let agents = if commits { owners::agents(parsed, tokens) } else { Vec::new() };
+    for agent in &agents {
+        cast.add(*agent, ActorRole::Owner);
+    }
     for entity in subject {
-        cast.add(entity, own);
+        cast.add(entity, if agents.is_empty() { own } else { ActorRole::Stakeholder });
     }
     for mention in parsed.mentions_in(tokens) {
         let person = mention.entity_type == EntityType::Person;

@@ -30,12 +30,11 @@ fn wanted(category: Category) -> f32 {
 pub(super) struct EventReader<'s, 'a> {
     context: EventContext<'s, 'a>,
     drafts: Vec<Draft>,
-    focus: Option<usize>,
 }
 
 impl<'s, 'a> EventReader<'s, 'a> {
     pub(super) fn new(context: EventContext<'s, 'a>) -> Self {
-        Self { context, drafts: Vec::new(), focus: None }
+        Self { context, drafts: Vec::new() }
     }
 
     pub(super) fn read(mut self) -> Vec<Draft> {
@@ -108,7 +107,6 @@ impl<'s, 'a> EventReader<'s, 'a> {
                     parsed,
                     tokens,
                     sentence: sentence.clone(),
-                    focus: self.focus,
                     opens,
                     item: is_listed(block),
                     spoken: block.speaker.is_some(),
@@ -128,16 +126,6 @@ impl<'s, 'a> EventReader<'s, 'a> {
                 let tokens = if alone { sentence.clone() } else { tokens };
                 self.push_hit(&hit, &tokens, speaker, block);
             }
-            self.follow(&sentence);
-        }
-    }
-
-    /// Whom "she" means in the next sentence: the only person of this one.
-    fn follow(&mut self, sentence: &Range<usize>) {
-        match self.context.parsed.people_in(sentence).as_slice() {
-            [] => {}
-            [one] => self.focus = Some(*one),
-            _ => self.focus = None,
         }
     }
 

@@ -12,6 +12,8 @@ pub(super) static COMMITMENT_FILE: DataFile =
     DataFile::new("commitment.txt", include_str!("../../data/commitment.txt"));
 pub(super) static FIRST_NAMES_FILE: DataFile =
     DataFile::new("first_names.txt", include_str!("../../data/first_names.txt"));
+pub(super) static GIVEN_NAMES_FILE: DataFile =
+    DataFile::new("given_names.txt", include_str!("../../data/given_names.txt"));
 pub(super) static NAMES_FILE: DataFile = DataFile::new("names.txt", include_str!("../../data/names.txt"));
 pub(super) static SOFTWARE_FILE: DataFile =
     DataFile::new("software.txt", include_str!("../../data/software.txt"));
@@ -71,6 +73,10 @@ lists! {
     TASK_VERBS: COMMITMENT_FILE["task-verbs"];
     /// First names of many languages that are not also common words.
     FIRST_NAMES: FIRST_NAMES_FILE[""];
+    /// First names of women, and of hardly any man.
+    NAMES_OF_WOMEN: GIVEN_NAMES_FILE["female"];
+    /// First names of men, and of hardly any woman.
+    NAMES_OF_MEN: GIVEN_NAMES_FILE["male"];
     /// First and last names that are also words: only a name beside another sign of one.
     WORDY_NAMES: NAMES_FILE["also-words"];
     /// Capitalised words that are no part of a person's name.
@@ -87,6 +93,22 @@ lists! {
     SOFTWARE_STATES: SOFTWARE_FILE["states"];
     /// What a name in code marks is one of.
     PACKAGES: SOFTWARE_FILE["packages"];
+    /// What the names of repositories and packages end with, behind a hyphen.
+    PACKAGE_ENDINGS: SOFTWARE_FILE["package-endings"];
+    /// What words with a hyphen begin with that are no names.
+    COMPOUND_HEADS: SOFTWARE_FILE["compound-heads"];
+    /// What words with a hyphen end with that are no names.
+    COMPOUND_ENDS: SOFTWARE_FILE["compound-ends"];
+    /// Folders, and words that stand before a slash.
+    FOLDERS: SOFTWARE_FILE["folders"];
+    /// What people meet for or write about one project, an organisation or a person.
+    GATHERINGS: DOCUMENTS_FILE["gatherings"];
+    /// Words behind which "on" leads to what is worked on.
+    WORKING: DOCUMENTS_FILE["working"];
+    /// What is of or for one project.
+    PLANS: DOCUMENTS_FILE["plans"];
+    /// What projects are or do behind "is", "needs" and "ships".
+    PROJECT_STATES: DOCUMENTS_FILE["project-states"];
     /// Kinds of documents that are about one project.
     DOCUMENT_KINDS: DOCUMENTS_FILE["kinds"];
     /// Heads of columns with the day on which it was.
@@ -103,6 +125,10 @@ lists! {
     DEALINGS: ORGANISATIONS_FILE["dealings"];
     /// Work on something that has a name.
     NAMED_WORK: ORGANISATIONS_FILE["named-work"];
+    /// Work and things that have a name where an article stands before it.
+    ARTICLED_WORK: ORGANISATIONS_FILE["articled-work"];
+    /// What is wrong, new or done in a program.
+    IN_PROGRAMS: SOFTWARE_FILE["in-programs"];
     /// Departments.
     DEPARTMENTS: ORGANISATIONS_FILE["departments"];
     /// Words that only the names of organisations end with.
@@ -123,6 +149,12 @@ lists! {
     WAYS: PLACES_FILE["ways"];
     /// Words before the names of people.
     TITLES: NAMES_FILE["titles"];
+    /// Those that only women have.
+    TITLES_OF_WOMEN: NAMES_FILE["titles-of-women"];
+    /// Those that only men have.
+    TITLES_OF_MEN: NAMES_FILE["titles-of-men"];
+    /// Verbs by which another gets what is to be dealt with.
+    HANDING_VERBS: COMMITMENT_FILE["handing"];
     /// What the name of a company ends with.
     COMPANY_ENDINGS: ORGANISATIONS_FILE["company-endings"];
     /// What teams are for.

@@ -31,6 +31,7 @@ mod sentences;
 #[cfg(test)]
 mod tests;
 mod things;
+mod third_person;
 mod turns;
 mod verbs;
 mod words;
@@ -196,8 +197,9 @@ fn found(source: &SourceText) -> Found<'_> {
         .flat_map(|parsed| parsed.layout.speakers.iter().map(String::as_str))
         .collect::<Vec<_>>();
     roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
+    let title = source.title.as_deref();
     for (parsed, plain) in parsed_segments.iter_mut().zip(plain) {
-        let things = things::things(&parsed.text, &parsed.layout, plain, &mut roster);
+        let things = things::things(&parsed.text, &parsed.layout, title, plain, &mut roster);
         parsed.find_mentions(&roster, things);
     }
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
@@ -294,6 +296,7 @@ fn sightings(
         }
         let mut hidden = layout.hidden.clone();
         hidden.extend(things::taken(&parsed.text, plain));
+        seen.bar(things::names_of_projects(&parsed.text, plain));
         hidden.sort_by_key(|range| range.start);
         discover::see_listed(parsed.text.read(), &layout.hidden, &mut seen);
         discover::see_people(&parsed.text, &hidden, &mut seen);

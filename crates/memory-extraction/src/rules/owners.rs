@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
-use memory_core::entity::EntityType;
 use memory_language::calendar_words::calendar_word;
 
 use super::lists;
 use super::parsed_segment::{Mention, ParsedSegment};
 use super::verbs;
 use super::words::Kind;
+
+/// Between "be" and "by" stand at most so many words.
+const AGENT_WITHIN_TOKENS: usize = 8;
+/// Who is spoken to is said within this many words.
+const CALL_WITHIN_TOKENS: usize = 30;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Owned {
@@ -19,8 +23,14 @@ pub(super) struct Owned {
 
 /// The owners of an item and the rest of it: "Alice: …", "@bob to …", "[Kim] …", "Bob – …", "… (owner: Dana)", "… – Kim".
 pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Owned {
+    let by_agent = || {
+        let people = agents(parsed, tokens);
+        (!people.is_empty()).then(|| Owned { people, task: tokens.clone() })
+    };
     own(parsed, tokens, speaker)
+        .or_else(by_agent)
         .or_else(|| leading(parsed, tokens))
+        .or_else(|| led_by_body(parsed, tokens))
         .or_else(|| trailing(parsed, tokens))
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }
@@ -32,6 +42,94 @@ fn own(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>
     let marked = matches!(text.word(at + 1), ":" | "-" | "–" | "—" | "→");
     (text.word(at) == "me" && marked)
         .then(|| Owned { people: speaker.into_iter().collect(), task: (at + 2).min(tokens.end)..tokens.end })
+}
+
+/// "The list will be sent by Kim and Ana", "to be checked by Hugo": who does what is said to be done.
+pub(super) fn agents(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Vec<usize> {
+    let text = &parsed.text;
+    let mut be = None;
+    for at in tokens.clone() {
+        let word = text.word(at);
+        if matches!(word, "be" | "been" | "being" | "is" | "are") {
+            be = Some(at);
+        }
+        let Some(be) = be.filter(|be| at - be <= AGENT_WITHIN_TOKENS && word == "by") else { continue };
+        if (be + 1..at).any(|near| verbs::of(text.word(near)).is_some_and(|verb| verb.participle)) {
+            return named_together(parsed, at + 1, tokens.end);
+        }
+    }
+    Vec::new()
+}
+
+/// "Kim", "Kim and Ana", "Kim, Ana & Bo": those who are named from a token on.
+fn named_together(parsed: &ParsedSegment<'_>, at: usize, end: usize) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut at = at;
+    while let Some(mention) =
+        parsed.mention(at).filter(|mention| mention.can_act() && mention.tokens.start == at && at < end)
+    {
+        found.push(mention.entity);
+        at = mention.tokens.end;
+        if !parsed.text.is_any(at, &["and", "&", ",", "/"]) {
+            break;
+        }
+        at += 1;
+    }
+    found
+}
+
+/// "Could you, Owen, send it", "Can you book it, Mira?", "Dev, you take the keys", "Mira – over to you": who is spoken to.
+pub(super) fn called(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<usize> {
+    let text = &parsed.text;
+    let person = |at: usize| parsed.person(at).filter(|mention| mention.tokens.start == at);
+    let asks = |at: usize| {
+        text.word(at) == "you"
+            || (text.is_any(at, &["can", "could", "would", "will"]) && text.word(at + 1) == "you")
+            || (text.word(at) == "over" && text.word(at + 1) == "to" && text.word(at + 2) == "you")
+    };
+    let head = sentence
+        .clone()
+        .take(CALL_WITHIN_TOKENS)
+        .find(|at| !is_open(text.word(*at)) && !text.is_any(*at, &["hi", "hey", "so", "and", "ok", ","]))?;
+    if let Some(mention) = person(head) {
+        let mark = text.is_any(mention.tokens.end, &[",", "-", "–", "—", ":"]);
+        let next = mention.tokens.end + usize::from(mark);
+        // "Owen you told me": said with no mark, it is a request or nothing.
+        let plain =
+            text.word(next) != "you" || mark || verbs::of(text.word(next + 1)).is_some_and(|it| it.base);
+        return (asks(next) && plain).then_some(mention.entity);
+    }
+    let you = sentence.clone().take(CALL_WITHIN_TOKENS).find(|at| text.word(*at) == "you")?;
+    let asked = you > sentence.start && text.is_any(you - 1, &["can", "could", "would", "will"]);
+    if !asked {
+        return None;
+    }
+    let amid = person(you + 2).filter(|mention| {
+        text.word(you + 1) == "," && text.is_any(mention.tokens.end, &[",", "?", "–", "-"])
+    });
+    let last = || {
+        let mention = parsed.mentions_in(sentence).last().filter(|mention| mention.is_person())?;
+        let before = mention.tokens.start.checked_sub(1)?;
+        let ends = mention.tokens.end >= sentence.end || text.is_any(mention.tokens.end, &["?", ".", "!"]);
+        (text.word(before) == "," && ends).then_some(mention)
+    };
+    amid.or_else(last).map(|mention| mention.entity)
+}
+
+/// "API team → write the endpoint", "Zelkit to send the list": a firm, a team or a department at the head.
+fn led_by_body(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
+    let text = &parsed.text;
+    let at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
+    let mention = parsed
+        .mention(at)
+        .filter(|mention| mention.can_act() && !mention.is_person() && mention.tokens.start == at)?;
+    let next = mention.tokens.end;
+    let task = match text.word(next) {
+        "→" | "to" | "will" | "shall" => next + 1,
+        "-" if text.word(next + 1) == ">" => next + 2,
+        _ => return None,
+    };
+    Some(Owned { people: vec![mention.entity], task: task.min(tokens.end)..tokens.end })
 }
 
 /// "All board members: review it", "Everyone to vote": whoever speaks, it is not theirs alone.
@@ -102,7 +200,9 @@ fn is_sent_to_you(parsed: &ParsedSegment<'_>, with: usize) -> bool {
 /// person or body whose task it is.
 pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
     let text = &parsed.text;
-    let can_act = |mention: &Mention| matches!(mention.entity_type, EntityType::Person | EntityType::Org);
+    let heads = |mention: &Mention| {
+        (tokens.start..mention.tokens.start).all(|at| is_open(text.word(at)) || text.word(at) == "|")
+    };
     let mut told = parsed.mentions_in(tokens).iter().filter(|mention| {
         let before = mention.tokens.start.checked_sub(1);
         // "The clerk, Mrs Farrow, to place the order".
@@ -112,7 +212,13 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
         let next = mention.tokens.end + usize::from(aside);
         let does = text.is_any(next, &["will", "'ll", "shall", "would", "to", "→"])
             || verbs::of(text.word(next)).is_some_and(|verb| verb.third && !verb.past)
-            || (text.word(next) == "is" && text.word(next + 1) == "to")
+            || (mention.is_person() && looks_like_a_deed(parsed, next))
+            || (text.is_any(next, &["is", "are"])
+                && (text.word(next + 1) == "to" || (text.word(next + 1) == "going" && text.word(next + 2) == "to")))
+            || (text.is_any(next, &["has", "have"])
+                && text.is_any(next + 1, &["agreed", "committed", "offered", "promised", "undertaken"]))
+            // "Estates: clear the bay".
+            || (text.word(next) == ":" && !mention.is_person() && heads(mention))
             || (text.word(next) == "-" && text.word(next + 1) == ">");
         let falls = before.is_some_and(|before| {
             text.word(before) == "to"
@@ -121,9 +227,24 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
                     &["falls", "goes", "passes", "fall", "go", "assigned", "given"],
                 )
         });
-        can_act(mention) && (does || falls)
+        mention.can_act() && (does || falls)
     });
     told.next().map(|mention| mention.entity)
+}
+
+/// "Imran fits it", "Imran sorts out the keys": a word in -s with what it is done to.
+fn looks_like_a_deed(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+    let text = &parsed.text;
+    let word = text.word(at);
+    text.is_word(at)
+        && !text.is_capitalised(at)
+        && word.len() > 3
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && text.is_any(
+            at + 1,
+            &["it", "the", "a", "an", "them", "this", "that", "up", "out", "our", "his", "her", "their"],
+        )
 }
 
 /// "passports renewed, Imran, Thurs": what stands behind the owner.

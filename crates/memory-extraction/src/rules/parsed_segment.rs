@@ -14,6 +14,7 @@ use super::layout::{Form, Layout};
 use super::names;
 use super::people::Roster;
 use super::sections::Section;
+use super::third_person::Gender;
 use super::verbs;
 use super::words::{Kind, Text};
 
@@ -29,6 +30,19 @@ pub(super) struct Mention {
     pub(super) tokens: Range<usize>,
     pub(super) entity: usize,
     pub(super) entity_type: EntityType,
+    /// As which a person is spoken of, where a title or the first name tells it.
+    pub(super) gender: Option<Gender>,
+}
+
+impl Mention {
+    pub(super) fn is_person(&self) -> bool {
+        self.entity_type == EntityType::Person
+    }
+
+    /// Whether it can take on something to be done.
+    pub(super) fn can_act(&self) -> bool {
+        matches!(self.entity_type, EntityType::Person | EntityType::Org)
+    }
 }
 
 pub(super) struct ParsedSegment<'a> {
@@ -132,6 +146,7 @@ impl<'a> ParsedSegment<'a> {
     /// Finds every name of the roster in the text; `things` are the entities found already.
     pub(super) fn find_mentions(&mut self, roster: &Roster, things: Vec<(Range<usize>, usize)>) {
         let mut mentions: Vec<Mention> = Vec::new();
+        let mut titled: HashMap<usize, Gender> = HashMap::new();
         let mut things = things.into_iter().peekable();
         let mut hidden = self.layout.hidden.iter().peekable();
         let mut at = 0;
@@ -164,13 +179,17 @@ impl<'a> ParsedSegment<'a> {
                     && self.text.is_capitalised(*title)
                     && mentions.last().is_none_or(|last| last.tokens.end <= *title)
             });
-            if let Some(title) = title {
-                mentions.push(Mention { tokens: title..at + length, entity, entity_type });
-                at += length;
-                continue;
+            let told = title.and_then(|title| Gender::of_title(self.text.word(title)));
+            if let Some(told) = told {
+                titled.entry(entity).or_insert(told);
             }
-            mentions.push(Mention { tokens: at..at + length, entity, entity_type });
+            let tokens = title.unwrap_or(at)..at + length;
+            mentions.push(Mention { tokens, entity, entity_type, gender: told });
             at += length;
+        }
+        for mention in mentions.iter_mut().filter(|mention| mention.is_person() && mention.gender.is_none()) {
+            let by_title = titled.get(&mention.entity).copied();
+            mention.gender = by_title.or_else(|| Gender::of_name(&roster.entities[mention.entity].name));
         }
         self.tags = vec![0; self.text.tokens.len()];
         for (number, mention) in mentions.iter().enumerate() {
@@ -201,7 +220,7 @@ impl<'a> ParsedSegment<'a> {
     }
 
     pub(super) fn person(&self, at: usize) -> Option<&Mention> {
-        self.mention(at).filter(|mention| mention.entity_type == EntityType::Person)
+        self.mention(at).filter(|mention| mention.is_person())
     }
 
     /// The mentions that begin in a range of tokens.
@@ -215,11 +234,22 @@ impl<'a> ParsedSegment<'a> {
     pub(super) fn people_in(&self, tokens: &Range<usize>) -> Vec<usize> {
         let mut people = Vec::new();
         for mention in self.mentions_in(tokens) {
-            if mention.entity_type == EntityType::Person && !people.contains(&mention.entity) {
+            if mention.is_person() && !people.contains(&mention.entity) {
                 people.push(mention.entity);
             }
         }
         people
+    }
+
+    /// The people, bodies and firms named in a range, each once, in order.
+    pub(super) fn actors_in(&self, tokens: &Range<usize>) -> Vec<usize> {
+        let mut actors = Vec::new();
+        for mention in self.mentions_in(tokens).iter().filter(|mention| mention.can_act()) {
+            if !actors.contains(&mention.entity) {
+                actors.push(mention.entity);
+            }
+        }
+        actors
     }
 
     /// Whether a token opens "Bob will …", "she agreed …", "I'll …", "the supplier collected …": a subject with its verb.

@@ -9,6 +9,7 @@ use super::draft::{self, Draft};
 use super::event_context::{EventContext, trimmed};
 use super::irony::is_joke;
 use super::narrative;
+use super::owners;
 use super::parsed_segment::ParsedSegment;
 use super::verbs::{self, Class};
 use super::words::Kind;
@@ -92,16 +93,21 @@ fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Opti
     let parsed = context.parsed;
     let start = clause.tokens.start;
     let called = parsed.person(start);
+    let opens = called.is_some();
     let mut at = called.map_or(start, |mention| mention.tokens.end);
     while at < clause.tokens.end && matches!(clause.word(at), "," | "-" | "–" | ":") {
         at += 1;
     }
+    let spoken_to = owners::called(parsed, &clause.sentence);
     let verb = match (clause.word(at), clause.word(at + 1)) {
         ("please", _) => at + 1,
         ("can" | "could" | "would" | "will", "you")
-            if called.is_some() || clause.word(at + 2) == "please" =>
+            if opens || spoken_to.is_some() || clause.word(at + 2) == "please" =>
         {
-            at + 2 + usize::from(matches!(clause.word(at + 2), "please" | "also"))
+            // "Could you, Owen, send …".
+            let amid = parsed.person(at + 3).filter(|_| clause.word(at + 2) == ",");
+            let after = amid.map_or(at + 2, |mention| mention.tokens.end + 1);
+            after + usize::from(matches!(clause.word(after), "please" | "also"))
         }
         // "Ana, send me the list", "@kim check the pump".
         (word, _)
@@ -114,7 +120,7 @@ fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Opti
         }
         _ => return None,
     };
-    let owner = called.map(|mention| mention.entity).or(context.addressee)?;
+    let owner = called.map(|mention| mention.entity).or(spoken_to).or(context.addressee)?;
     let fits =
         parsed.text.is_word(verb) && !COURTESIES.contains(&clause.word(verb)) && verb + 1 < clause.tokens.end;
     let asker = speaker.filter(|speaker| *speaker != owner);
@@ -149,7 +155,8 @@ pub(super) fn asks(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Optio
     if verb + 1 >= sentence.end || !text.is_word(verb) || idle {
         return None;
     }
-    Some((verb, parsed.people_in(&(sentence.start..at)).first().copied()))
+    let whom = owners::called(parsed, sentence);
+    Some((verb, whom.or_else(|| parsed.people_in(&(sentence.start..at)).first().copied())))
 }
 
 /// A sentence that proposes something to settle: "let's go with …", "what if we drop …", "proposal: …". The token

@@ -193,7 +193,7 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
                     continue;
                 }
                 if is_single_name(text, at) {
-                    seen.see_name(text.raw_word(at));
+                    seen.see_single(text.raw_word(at));
                 }
             }
             _ => {}

@@ -102,7 +102,6 @@ pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut
         parsed,
         tokens: tokens.clone(),
         sentence: first,
-        focus: None,
         opens: true,
         item: true,
         spoken: block.speaker.is_some(),

@@ -67,7 +67,7 @@ pub(super) fn row(
         _ => return Promised::Nothing,
     };
     let tokens = text.tokens_in(what);
-    let people = owner_cell.map_or_else(Vec::new, |cell| context.parsed.people_in(&text.tokens_in(cell)));
+    let people = owner_cell.map_or_else(Vec::new, |cell| context.parsed.actors_in(&text.tokens_in(cell)));
     let all = text.tokens_in(&block.bytes);
     let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
     let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");

@@ -18,8 +18,6 @@ pub(in super::super) struct Candidate {
     /// The number of the clause in its sentence, and of the sentence in its block.
     pub(in super::super) part: usize,
     pub(in super::super) number: usize,
-    /// The person spoken of last.
-    pub(in super::super) focus: Option<usize>,
 }
 
 /// Of a row of a table no more is read: it has no sentences that could be too long.
@@ -29,13 +27,12 @@ const ROW_MAX_TOKENS: usize = 240;
 pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate> {
     let text = &parsed.text;
     let mut found = Vec::new();
-    let mut focus = None;
     for (number_of_block, block) in parsed.layout.blocks.iter().enumerate() {
-        let mut take = |tokens: Range<usize>, sentence: &Range<usize>, part, number, focus| {
+        let mut take = |tokens: Range<usize>, sentence: &Range<usize>, part, number| {
             let tokens = event_context::trimmed(parsed, &tokens);
             if tokens.clone().any(|at| text.is_word(at)) {
                 let sentence = sentence.clone();
-                found.push(Candidate { block: number_of_block, tokens, sentence, part, number, focus });
+                found.push(Candidate { block: number_of_block, tokens, sentence, part, number });
             }
         };
         if let Form::Row { .. } = block.form {
@@ -44,19 +41,14 @@ pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate>
             let end = row.end - usize::from(!row.is_empty() && text.word(row.end - 1) == "|");
             let end = end.min(start + ROW_MAX_TOKENS);
             if start < end {
-                take(start..end, &(start..end), 0, 0, None);
+                take(start..end, &(start..end), 0, 0);
             }
             continue;
         }
         for (number, sentence) in sentences(text, &block.bytes).into_iter().enumerate() {
             let parts = clauses(text, &sentence, |at| parsed.begins_statement(at));
             for (part, tokens) in parts.into_iter().enumerate() {
-                take(tokens, &sentence, part, number, focus);
-            }
-            match parsed.people_in(&sentence).as_slice() {
-                [] => {}
-                [one] => focus = Some(*one),
-                _ => focus = None,
+                take(tokens, &sentence, part, number);
             }
         }
     }
@@ -72,7 +64,6 @@ impl Candidate {
             parsed,
             tokens: self.tokens.clone(),
             sentence: self.sentence.clone(),
-            focus: self.focus,
             opens: self.part == 0 || done,
             item: event_context::is_listed(block),
             spoken: block.speaker.is_some(),

@@ -111,8 +111,11 @@ fn doer(
         Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,
         _ => None,
     };
+    let theirs =
+        matches!(hit.lead.subject, Subject::Nobody | Subject::Thing | Subject::Public | Subject::They);
+    let called = (commits && theirs).then(|| owners::called(parsed, &clause.sentence)).flatten();
     let named = || if commits { owners::told_to_do(parsed, &clause.tokens) } else { None };
-    opens.or(by.map(|mention| mention.entity)).or_else(named).or(unsaid)
+    called.or(opens).or(by.map(|mention| mention.entity)).or_else(named).or(unsaid)
 }
 
 /// The verb that carries the clause, with what stands before it.

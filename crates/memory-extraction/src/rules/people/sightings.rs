@@ -17,6 +17,8 @@ pub(in super::super) struct Sightings {
     pub(super) emails: Vec<(String, Option<String>)>,
     /// Handle and, where it stands beside it, the name.
     pub(super) handles: Vec<(String, Option<String>)>,
+    /// Names of things, in lower case: alone in a text they are nobody's.
+    things: HashSet<String>,
     /// Offices that lists name behind a name, with the name: "Dana Ortiz (Treasurer)".
     pub(super) roles: Vec<(String, String)>,
 }
@@ -109,6 +111,18 @@ impl Sightings {
         }
         if let Some(email) = email {
             self.see_email(&email);
+        }
+    }
+
+    /// Takes these for names of things, where no list of people has them.
+    pub(in super::super) fn bar<'n>(&mut self, things: impl Iterator<Item = &'n str>) {
+        self.things.extend(things.map(str::to_lowercase));
+    }
+
+    /// A name that stands alone in a text.
+    pub(in super::super) fn see_single(&mut self, name: &str) {
+        if !self.things.contains(&name.to_lowercase()) {
+            self.see_name(name);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the extractor finds in whole documents.
 
+mod doers;
 mod linear;
 mod owners;
 mod people;

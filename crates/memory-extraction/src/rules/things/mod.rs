@@ -1,7 +1,10 @@
 //! Things: organisations, places, projects, tickets and versions.
 
+mod bodies;
 mod near;
 mod places;
+mod projects;
+mod repositories;
 mod topics;
 mod unknown;
 mod words;
@@ -59,15 +62,25 @@ pub(super) fn taken(text: &Text<'_>, things: &Things) -> Vec<Range<usize>> {
     long.map(|(tokens, _)| text.bytes(tokens)).collect()
 }
 
+/// The names of projects that their own words tell.
+pub(super) fn names_of_projects<'t>(text: &Text<'t>, things: &Things) -> impl Iterator<Item = &'t str> {
+    let projects = things.iter().filter(|(_, entity_type)| *entity_type == EntityType::Project);
+    projects.map(|(tokens, _)| bare_project(&text.raw[text.bytes(tokens)]))
+}
+
 /// The things of a text with those that their surroundings tell: their tokens and the entity. They are added to the roster.
 pub(super) fn things(
     text: &Text<'_>,
     layout: &Layout,
+    title: Option<&str>,
     plain: Things,
     roster: &mut Roster,
 ) -> Vec<(Range<usize>, usize)> {
     let domains = near::domains(text);
-    let mut topics = topics::topics(text, &layout.blocks).into_iter().peekable();
+    let titles = topics::titles(text);
+    let repeated = projects::repeated(text, &titles, title);
+    let mut topics = topics::topics(text, &titles, &layout.blocks).into_iter().peekable();
+    let mut owners = bodies::owners(text, &layout.blocks).into_iter().peekable();
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     let mut plain = plain.into_iter().peekable();
     let mut hidden = layout.hidden.iter().peekable();
@@ -80,12 +93,17 @@ pub(super) fn things(
         let seen = hidden.peek().is_none_or(|range| start < range.start);
         let next = plain.peek().map_or(usize::MAX, |(tokens, _)| tokens.start);
         while topics.next_if(|topic| topic.start < at).is_some() {}
+        while owners.next_if(|owner| owner.start < at).is_some() {}
         let thing = if next == at {
             plain.next()
         } else if seen && roster.at(text, at, false).is_none() {
             let topic = topics.next_if(|topic| topic.start == at && topic.end <= next);
-            topic
-                .map(|topic| (topic, EntityType::Project))
+            let owner = owners.next_if(|owner| owner.start == at && owner.end <= next);
+            let again = || repeated.contains(text.raw_word(at)).then(|| (at..at + 1, EntityType::Project));
+            owner
+                .map(|owner| (owner, EntityType::Org))
+                .or(topic.map(|topic| (topic, EntityType::Project)))
+                .or_else(again)
                 .or_else(|| near::named(text, at, &domains).filter(|(tokens, _)| tokens.end <= next))
         } else {
             None
@@ -120,7 +138,7 @@ fn bare_project(name: &str) -> &str {
 }
 
 fn is_project_word(word: &str) -> bool {
-    matches!(word, "project" | "initiative" | "programme")
+    matches!(word, "project" | "initiative" | "programme" | "program")
 }
 
 /// The token of "project" after the one to four words of its name that begin at `at`: "the Salt Road project".
@@ -133,7 +151,9 @@ fn project_word(text: &Text<'_>, at: usize) -> Option<usize> {
     let named = begins && is_project_word(text.raw_word(end)) && spaced(text, end - 1);
     // "Close Apollo project": what is to be done is no part of the name.
     let bids = unknown::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base);
-    (named && !bids).then_some(end)
+    // "Revised programme", "Christmas programme".
+    let ordinary = end == at + 1 && projects::is_of_a_kind(text, at);
+    (named && !bids && !ordinary).then_some(end)
 }
 
 fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
@@ -175,6 +195,9 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     if let Some(end) = project_word(text, at) {
         return Some((at..end + 1, EntityType::Project));
     }
+    if let Some(tokens) = projects::told_by_work(text, at) {
+        return Some((tokens, EntityType::Project));
+    }
     if raw == "Team" && proper(at + 1) && !names::is_first_name(text.word(at + 1)) {
         return Some((at..at + 2, EntityType::Org));
     }
@@ -184,9 +207,13 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     if !proper(at) {
         return None;
     }
-    joined_by_and(text, at)
-        .or_else(|| body(text, at))
-        .or_else(|| place(text, at).map(|tokens| (tokens, EntityType::Place)))
+    joined_by_and(text, at).or_else(|| body(text, at)).or_else(|| {
+        // "Tarn Drive 5.11" is released, and no street.
+        place(text, at).map(|tokens| match projects::is_version(text, tokens.end) {
+            true => (tokens, EntityType::Project),
+            false => (tokens, EntityType::Place),
+        })
+    })
 }
 
 /// "Abernathy & Osei Solicitors", "Volt & Vaughn": an organisation.
@@ -257,7 +284,11 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
 fn is_trade(text: &Text<'_>, at: usize) -> bool {
     let before = text.word(at - 1);
     is_trade_word(text.word(at))
-        && (text.word(at - 1) == "'s" || !names::is_no_name(before) && verbs::of(before).is_none())
+        && (before == "'s"
+            || !names::is_no_name(before)
+                && verbs::of(before).is_none()
+                // "Philip Glass" is a person.
+                && !names::is_first_name(&text.raw_word(at - 1).to_lowercase()))
 }
 
 /// `ABC-123`, but not `UTF-8` or `SHA-256`.

@@ -12,6 +12,7 @@ use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
 use super::places::placed;
 use super::unknown::{begins_statement, is_unknown, sequence};
+use super::{bodies, projects, repositories};
 
 /// The name that begins at a token, by what stands around it; `domains` are the organisations of addresses.
 pub(super) fn named(
@@ -22,24 +23,28 @@ pub(super) fn named(
     if is_software(text, at) {
         return Some((at..at + 1, EntityType::Project));
     }
-    if let Some(name) = of_domain(text, at, domains).or_else(|| department(text, at)) {
+    if let Some(name) = of_domain(text, at, domains).or_else(|| bodies::department(text, at)) {
         return Some((name, EntityType::Org));
     }
     if let Some(name) = labelled(text, at)
         .or_else(|| code_name(text, at))
         .or_else(|| product(text, at))
-        .or_else(|| repository(text, at))
-        .or_else(|| package(text, at))
+        .or_else(|| repositories::repository(text, at))
     {
         return Some((name, EntityType::Project));
     }
     if !is_unknown(text, at) {
         return None;
     }
-    if let Some(name) = versioned(text, at).or_else(|| worked_on(text, at)).or_else(|| program(text, at)) {
+    if let Some(name) = versioned(text, at)
+        .or_else(|| projects::worked_on(text, at))
+        .or_else(|| projects::explained(text, at))
+        .or_else(|| projects::worked_in(text, at))
+        .or_else(|| program(text, at))
+    {
         return Some((name, EntityType::Project));
     }
-    if let Some(name) = dealt_with(text, at) {
+    if let Some(name) = dealt_with(text, at).or_else(|| bodies::firm(text, at)) {
         return Some((name, EntityType::Org));
     }
     placed(text, at).map(|name| (name, EntityType::Place))
@@ -95,47 +100,6 @@ pub(super) fn domains(text: &Text<'_>) -> HashSet<String> {
         .collect()
 }
 
-/// "ask Ops for", "Finance wants": a part of the house, by its capital inside of a sentence or by what it does.
-fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    if !text.is_capitalised(at) || !lists::DEPARTMENTS.contains(text.word(at)) {
-        return None;
-    }
-    let alone = !(text.is_capitalised(at + 1) && spaced(text, at));
-    let next = text.word(at + 1);
-    let asked = at > 0
-        && !begins_statement(text, at)
-        && text.is_any(
-            at - 1,
-            &["from", "to", "with", "ask", "asked", "by", "and", "told", "for", "of", "waiting"],
-        )
-        && (text.kind(at + 1).is_none_or(|kind| kind == Kind::Punctuation)
-            || text.is_any(
-                at + 1,
-                &[
-                    "for", "to", "on", "about", "and", "by", "in", "this", "has", "is", "will", "before",
-                    "today",
-                ],
-            ));
-    let acts = matches!(
-        next,
-        "wants"
-            | "says"
-            | "said"
-            | "asked"
-            | "approved"
-            | "confirmed"
-            | "signed"
-            | "will"
-            | "has"
-            | "hasn"
-            | "agreed"
-            | "rejected"
-            | "needs"
-            | "owns"
-    );
-    (alone && (asked || acts)).then_some(at..at + 1)
-}
-
 /// "Project: Clean Taps for Mbarika".
 fn labelled(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let label = at >= 2 && text.word(at - 1) == ":" && text.word(at - 2) == "project";
@@ -189,43 +153,6 @@ fn product(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     (camel && !code).then_some(at..at + 1)
 }
 
-/// "[rust-lang/rust]", "`primer/react`": an owner and what is theirs.
-fn repository(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    let part = |at: usize| {
-        let word = text.raw_word(at);
-        text.is_word(at)
-            && word.len() > 2
-            && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-    };
-    let open = at.checked_sub(1).map_or("", |open| text.word(open));
-    let close = text.word(at + 3);
-    let folder = text.is_any(
-        at,
-        &[
-            "src", "test", "tests", "lib", "docs", "bin", "usr", "etc", "tmp", "feature", "fix", "chore",
-            "origin",
-        ],
-    );
-    let marked = matches!((open, close), ("`", "`") | ("[", "]"));
-    let whole = marked
-        && part(at)
-        && text.word(at + 1) == "/"
-        && part(at + 2)
-        && (at..at + 3).all(|at| text.touches_next(at));
-    (whole && !folder).then_some(at..at + 3)
-}
-
-/// "the `mast-core` crate", "the service `orchard-api`": a name in code marks, by what it is.
-fn package(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    let word = text.raw_word(at);
-    let plain = text.is_word(at)
-        && word.len() > 2
-        && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_'));
-    let marked = at > 0 && text.word(at - 1) == "`" && text.word(at + 1) == "`";
-    let kind = |at: usize| lists::PACKAGES.contains(text.word(at));
-    (plain && marked && (kind(at + 2) || (at > 1 && kind(at - 2)))).then_some(at..at + 1)
-}
-
 /// "we migrated from Orvane to Zelkit", "install Zelkit", "Zelkit went live": what is done with programs.
 fn program(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let name = Some(at..sequence(text, at));
@@ -274,13 +201,8 @@ fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     }
 }
 
-fn worked_on(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    let end = sequence(text, at);
-    (lists::NAMED_WORK.contains(text.word(end)) && spaced(text, end - 1)).then_some(at..end)
-}
-
 /// An organisation by its people, its part or what one has of it.
-fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let name = Some(at..end);
     let next = text.word(end);

@@ -3,27 +3,31 @@
 
 use std::ops::Range;
 
+use memory_language::calendar_words::calendar_word;
+
 use super::super::layout::{Block, Form};
 use super::super::lists;
 use super::super::names;
 use super::super::words::{Kind, Text, spaced};
+use super::is_body;
+use super::projects::is_of_a_kind;
 use super::unknown::is_unknown;
 
 /// So many headings of a text are read for what they are about.
 const TITLES_MAX: usize = 40;
 /// A longer line is no title.
 const TITLE_MAX_TOKENS: usize = 24;
+/// A name that fills a part of a title has at most so many words.
+const TITLE_NAME_MAX_WORDS: usize = 4;
 /// A name in quotation marks or in a cell has at most so many words.
 const NAME_MAX_WORDS: usize = 5;
 
 /// The names of what is worked on, by tokens, in order.
-pub(super) fn topics(text: &Text<'_>, blocks: &[Block]) -> Vec<Range<usize>> {
+pub(super) fn topics(text: &Text<'_>, titles: &[Range<usize>], blocks: &[Block]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    for (number, line) in titles(text).into_iter().enumerate() {
+    for (number, title) in titles.iter().enumerate() {
         let first = number == 0;
-        let tokens = text.tokens_in(&line);
-        let tokens = tokens.start..tokens.end.min(tokens.start + TITLE_MAX_TOKENS);
-        found.extend(topic(text, &tokens, first));
+        found.extend(topic(text, title, first));
     }
     for block in blocks {
         if let Form::Row { cells, heads } = &block.form
@@ -39,8 +43,8 @@ pub(super) fn topics(text: &Text<'_>, blocks: &[Block]) -> Vec<Range<usize>> {
     found
 }
 
-/// The bytes of the first line, of a subject and of headings.
-fn titles(text: &Text<'_>) -> Vec<Range<usize>> {
+/// The tokens of the first line, of a subject and of headings, in order.
+pub(super) fn titles(text: &Text<'_>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut start = 0;
     let mut any = false;
@@ -54,7 +58,8 @@ fn titles(text: &Text<'_>) -> Vec<Range<usize>> {
         let subject = words.strip_prefix("Subject:");
         if !any || subject.is_some() || words.starts_with('#') {
             let lead = line.len() - line.trim_start().len() + subject.map_or(0, |_| "Subject:".len());
-            found.push(at + lead..at + line.trim_end().len());
+            let tokens = text.tokens_in(&(at + lead..at + line.trim_end().len()));
+            found.push(tokens.start..tokens.end.min(tokens.start + TITLE_MAX_TOKENS));
         }
         any = true;
         if found.len() >= TITLES_MAX {
@@ -70,6 +75,9 @@ fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usi
     if first && let Some(quoted) = quoted(text, title) {
         return Some(quoted);
     }
+    if let Some(part) = named_part(text, &(start..title.end)) {
+        return Some(part);
+    }
     title.clone().find_map(|at| {
         if at < start || !is_unknown(text, at) || is_part_of_more(text, at, title) {
             return None;
@@ -80,6 +88,42 @@ fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usi
         let told = of_kind(text, title, at..end) || changed_in(text, at);
         told.then_some(at..end)
     })
+}
+
+/// "Weekly status – Mill Lane Extension", "Open Shelves: kick-off": one part of the title says what is met for, another is a name.
+fn named_part(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
+    let parts_at = |at: usize| {
+        matches!(text.word(at), ":" | "–" | "—" | "|") || (text.word(at) == "-" && !text.touches_next(at))
+    };
+    let mut parts = Vec::new();
+    let mut start = title.start;
+    for at in title.clone().filter(|at| parts_at(*at)).chain([title.end]) {
+        if at > start {
+            parts.push(start..at);
+        }
+        start = at + 1;
+    }
+    let is_met = |part: &Range<usize>| part.clone().any(|at| is_kind(text, at));
+    let named = parts.iter().find(|part| !is_met(part) && is_name(text, part))?;
+    parts.iter().any(is_met).then(|| named.clone())
+}
+
+/// Up to four words with a capital that are nobody's and no body's name.
+fn is_name(text: &Text<'_>, part: &Range<usize>) -> bool {
+    let first = part.start;
+    if part.len() == 1 {
+        return is_unknown(text, first) && !is_of_a_kind(text, first);
+    }
+    let large = part.clone().all(|at| text.is_capitalised(at) || text.word(at) == "&");
+    let other = |at: usize| {
+        is_body(text.raw_word(at))
+            || names::is_title(text.word(at))
+            || lists::GATHERINGS.contains(text.word(at))
+            || names::is_first_name(&text.raw_word(at).to_lowercase())
+            || calendar_word(text.word(at)).is_some()
+    };
+    let own = part.clone().any(|at| text.is_word(at) && !names::is_common_word(text.word(at)));
+    part.len() <= TITLE_NAME_MAX_WORDS && large && own && !part.clone().any(other)
 }
 
 /// A capital before it, or the name of a body behind it: the name is a longer one.
