@@ -26,6 +26,7 @@ use command_line::{Cli, Command};
 use memory_telemetry::logs;
 
 pub use commands::transfer_bar;
+pub use memory_inference::environment::prepare as prepare_environment;
 pub use tools::recall::{AnswerSize, answer_size};
 
 /// Does what the command line says.
@@ -43,7 +44,7 @@ pub fn main() -> ExitCode {
     if let Command::ReadDocument(args) = &cli.command {
         return commands::read_document::run(args).unwrap_or(ExitCode::FAILURE);
     }
-    if let Err(error) = memory_inference::environment::prepare() {
+    if let Err(error) = prepare_environment() {
         eprintln!("remembrancer: the program cannot be run anew with its environment: {error}");
         return ExitCode::FAILURE;
     }

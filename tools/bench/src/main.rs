@@ -42,7 +42,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Err(error) = memory_inference::environment::prepare() {
+    if let Err(error) = remembrancer::prepare_environment() {
         eprintln!("remembrancer-bench: the program cannot be run anew with its environment: {error}");
         return ExitCode::FAILURE;
     }

@@ -11,6 +11,7 @@ mod draft;
 mod event_context;
 mod events;
 mod features;
+mod gender;
 mod genre;
 mod irony;
 mod items;

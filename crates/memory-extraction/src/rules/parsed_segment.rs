@@ -10,11 +10,11 @@ use memory_language::time::{DayOrder, Granularity, Lean, Relation, readings};
 use super::date_context::DateContext;
 use super::discover::acts_like_a_person;
 
+use super::gender::Gender;
 use super::layout::{Form, Layout};
 use super::names;
 use super::people::Roster;
 use super::sections::Section;
-use super::third_person::Gender;
 use super::verbs;
 use super::words::{Kind, Text};
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::gender::Gender;
 use super::lists;
 use super::names;
 use super::parsed_segment::{Mention, ParsedSegment};
@@ -16,46 +17,6 @@ const SENTENCE_TOKENS: usize = 60;
 const TITLE_TOKENS: usize = 24;
 /// So many sentences with names in them are gone back.
 const SENTENCES_MAX: usize = 3;
-
-/// As which a person is spoken of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Gender {
-    Female,
-    Male,
-}
-
-impl Gender {
-    /// "Mrs", "Sir", in lower case.
-    pub(super) fn of_title(title: &str) -> Option<Self> {
-        if lists::TITLES_OF_WOMEN.contains(title) {
-            Some(Self::Female)
-        } else if lists::TITLES_OF_MEN.contains(title) {
-            Some(Self::Male)
-        } else {
-            None
-        }
-    }
-
-    /// "Alice Chen", where the first name is given to one of both alone.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
-        let first = name.split_whitespace().next()?.to_lowercase();
-        if lists::NAMES_OF_WOMEN.contains(&first) {
-            Some(Self::Female)
-        } else if lists::NAMES_OF_MEN.contains(&first) {
-            Some(Self::Male)
-        } else {
-            None
-        }
-    }
-
-    fn of_pronoun(word: &str) -> Option<Self> {
-        match word {
-            "she" | "her" => Some(Self::Female),
-            "he" | "him" => Some(Self::Male),
-            _ => None,
-        }
-    }
-}
 
 /// The one person whom the pronoun at a token of a sentence means, if it is plain who.
 pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usize) -> Option<usize> {
@@ -143,9 +104,9 @@ fn subject(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<usize>
     });
     let next = text.word(first.tokens.end);
     // "Anna's report", "Anna and Marta".
-    let alone = !matches!(next, "'s" | "'" | "’" | "and" | "&" | "/")
-        && !(next == "," && parsed.person(first.tokens.end + 1).is_some());
-    (!led && alone).then_some(first.entity)
+    let has_more = matches!(next, "'s" | "'" | "’" | "and" | "&" | "/");
+    let lists = next == "," && parsed.person(first.tokens.end + 1).is_some();
+    (!led && !has_more && !lists).then_some(first.entity)
 }
 
 /// The last sentence before a token that names a person.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::cues::is_role;
 use super::super::layout::{Block, Form};
 use super::super::lists;
 use super::super::names;
@@ -123,4 +124,49 @@ fn body(text: &Text<'_>, tokens: Range<usize>) -> Option<Range<usize>> {
         _ => false,
     };
     (named && text.is_capitalised(first)).then_some(tokens)
+}
+
+/// An organisation by its people, its part or what one has of it.
+pub(super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let end = sequence(text, at);
+    let name = Some(at..end);
+    let next = text.word(end);
+    if next == "'s" && lists::STAFF.contains(text.word(end + 1)) {
+        return name;
+    }
+    let before = at
+        .checked_sub(1)
+        .filter(|before| !text.raw[text.tokens[*before].end..text.tokens[at].start].contains('\n'))?;
+    let word = text.word(before);
+    let earlier = before.checked_sub(1).map_or("", |earlier| text.word(earlier));
+    if matches!(word, "the" | "our" | "their" | "with")
+        && lists::STAFF.contains(next)
+        && spaced(text, end - 1)
+    {
+        return name;
+    }
+    if lists::BUSINESS_RELATIONS.contains(word)
+        || (matches!(word, "," | "(" | ":") && lists::BUSINESS_RELATIONS.contains(earlier))
+    {
+        return name;
+    }
+    if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && lists::DEALINGS.contains(earlier) {
+        return name;
+    }
+    // "Gráinne Mulcahy (Fennimore Bakeries)".
+    if word == "("
+        && next == ")"
+        && text.is_capitalised(before.wrapping_sub(1))
+        && !is_role(text.word(end - 1))
+    {
+        return name;
+    }
+    let ends_line = text
+        .tokens
+        .get(end)
+        .is_none_or(|token| text.raw[text.tokens[end - 1].end..token.start].contains('\n'));
+    if word == "," && lists::EXECUTIVES.contains(earlier) && ends_line {
+        return name;
+    }
+    None
 }

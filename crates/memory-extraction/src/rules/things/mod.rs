@@ -209,9 +209,12 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     }
     joined_by_and(text, at).or_else(|| body(text, at)).or_else(|| {
         // "Tarn Drive 5.11" is released, and no street.
-        place(text, at).map(|tokens| match projects::is_version(text, tokens.end) {
-            true => (tokens, EntityType::Project),
-            false => (tokens, EntityType::Place),
+        place(text, at).map(|tokens| {
+            if projects::is_version(text, tokens.end) {
+                (tokens, EntityType::Project)
+            } else {
+                (tokens, EntityType::Place)
+            }
         })
     })
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 
 use memory_core::entity::EntityType;
 
-use super::super::cues::is_role;
 use super::super::lists;
 use super::super::names;
 use super::super::verbs;
@@ -44,7 +43,7 @@ pub(super) fn named(
     {
         return Some((name, EntityType::Project));
     }
-    if let Some(name) = dealt_with(text, at).or_else(|| bodies::firm(text, at)) {
+    if let Some(name) = bodies::dealt_with(text, at).or_else(|| bodies::firm(text, at)) {
         return Some((name, EntityType::Org));
     }
     placed(text, at).map(|name| (name, EntityType::Place))
@@ -199,49 +198,4 @@ fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         () if version => Some(at..end + 1),
         () => None,
     }
-}
-
-/// An organisation by its people, its part or what one has of it.
-pub(super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    let end = sequence(text, at);
-    let name = Some(at..end);
-    let next = text.word(end);
-    if next == "'s" && lists::STAFF.contains(text.word(end + 1)) {
-        return name;
-    }
-    let before = at
-        .checked_sub(1)
-        .filter(|before| !text.raw[text.tokens[*before].end..text.tokens[at].start].contains('\n'))?;
-    let word = text.word(before);
-    let earlier = before.checked_sub(1).map_or("", |earlier| text.word(earlier));
-    if matches!(word, "the" | "our" | "their" | "with")
-        && lists::STAFF.contains(next)
-        && spaced(text, end - 1)
-    {
-        return name;
-    }
-    if lists::BUSINESS_RELATIONS.contains(word)
-        || (matches!(word, "," | "(" | ":") && lists::BUSINESS_RELATIONS.contains(earlier))
-    {
-        return name;
-    }
-    if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && lists::DEALINGS.contains(earlier) {
-        return name;
-    }
-    // "Gráinne Mulcahy (Fennimore Bakeries)".
-    if word == "("
-        && next == ")"
-        && text.is_capitalised(before.wrapping_sub(1))
-        && !is_role(text.word(end - 1))
-    {
-        return name;
-    }
-    let ends_line = text
-        .tokens
-        .get(end)
-        .is_none_or(|token| text.raw[text.tokens[end - 1].end..token.start].contains('\n'));
-    if word == "," && lists::EXECUTIVES.contains(earlier) && ends_line {
-        return name;
-    }
-    None
 }

@@ -9,8 +9,8 @@ use super::super::lists;
 use super::super::names;
 use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
+use super::bodies::dealt_with;
 use super::is_body;
-use super::near::dealt_with;
 use super::unknown::{begins_statement, is_unknown, sequence};
 
 /// A project's name has at most so many words before what it is.
@@ -168,11 +168,10 @@ impl Signs {
         let word = |back: usize| at.checked_sub(back).map_or("", |at| text.word(at));
         let end = at + 1;
         let next = text.word(end);
-        let alone = !(text.is_capitalised(end) && spaced(text, at))
-            && !(at > 0
-                && text.is_capitalised(at - 1)
-                && spaced(text, at - 1)
-                && !begins_statement(text, at));
+        let goes_on = text.is_capitalised(end) && spaced(text, at);
+        let goes_before =
+            at > 0 && text.is_capitalised(at - 1) && spaced(text, at - 1) && !begins_statement(text, at);
+        let alone = !goes_on && !goes_before;
         if !alone {
             return;
         }

@@ -58,7 +58,7 @@ fn owned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     // "docs/acme/mast-core", "acme/mast-core.rs": a path.
     let goes_on = text.touches_next(at + 2)
         && !text.is_any(at + 3, &[",", ")", "]", ":", "?", "!", "#", "@", "\"", "'s"])
-        && !(text.word(at + 3) == "." && !text.touches_next(at + 3));
+        && (text.word(at + 3) != "." || text.touches_next(at + 3));
     let led = at > 0 && text.touches_next(at - 1) && !text.is_any(at - 1, &["(", "[", "\"", "@"]);
     let hyphen = |at: usize| text.word(at).contains('-');
     let compound = [at, at + 2].into_iter().any(|at| hyphen(at) && is_compound(text.word(at)));
