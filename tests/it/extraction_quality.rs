@@ -21,29 +21,29 @@ struct Bounds {
 
 const TUNING: Bounds = Bounds {
     half: "tuning",
-    event_f1: 0.92,
-    event_precision: 0.9,
+    event_f1: 0.93,
+    event_precision: 0.92,
     people_f1: 0.94,
-    events_per_negative: 0.5,
+    events_per_negative: 0.4,
 };
 const HELD_ASIDE: Bounds = Bounds {
     half: "held-aside",
-    event_f1: 0.86,
-    event_precision: 0.87,
+    event_f1: 0.87,
+    event_precision: 0.88,
     people_f1: 0.86,
-    events_per_negative: 1.3,
+    events_per_negative: 1.2,
 };
 /// Talk that settles nothing, notes of a sentence, terse minutes, reasons, changelogs: what the models were never trained on, of the
 /// kinds they are given the most. Only events are labelled.
 const KINDS: Bounds = Bounds {
     half: "held-aside-kinds",
-    event_f1: 0.66,
+    event_f1: 0.67,
     event_precision: 0.73,
     people_f1: 0.0,
-    events_per_negative: 0.3,
+    events_per_negative: 0.25,
 };
 /// The same without the clause encoder.
-const HELD_ASIDE_ALONE: Bounds = Bounds { event_f1: 0.8, ..HELD_ASIDE };
+const HELD_ASIDE_ALONE: Bounds = Bounds { event_f1: 0.8, events_per_negative: 1.3, ..HELD_ASIDE };
 const KINDS_ALONE: Bounds =
     Bounds { event_f1: 0.53, event_precision: 0.71, events_per_negative: 0.5, ..KINDS };
 

@@ -1,12 +1,14 @@
-"""adapter.py CHECKPOINT RANK OUT.safetensors: what training changed, as thin matrices of 16 bits."""
+"""adapter.py CHECKPOINT… RANK OUT.safetensors: what training changed (the mean of checkpoints), as thin matrices of 16 bits."""
 import sys, torch
 from safetensors.torch import save_file
 from bert import Bert
 NAMES = dict(q="attention.self.query", k="attention.self.key", v="attention.self.value", o="attention.output.dense",
              on="attention.output.LayerNorm", up="intermediate.dense", down="output.dense", dn="output.LayerNorm")
 if __name__ == "__main__":
-    ck, rank, out = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    base = Bert().state_dict(); trained = torch.load(ck); tensors = {}
+    *checkpoints, rank, out = sys.argv[1:]
+    rank, checkpoints = int(rank), [torch.load(name) for name in checkpoints]
+    trained = {key: sum(one[key] for one in checkpoints) / len(checkpoints) for key in checkpoints[0]}
+    base, tensors = Bert().state_dict(), {}
     for key, value in trained.items():
         if key.startswith("head."):
             tensors[key] = value

@@ -1,5 +1,5 @@
-"""train.py DUMP OUT --fold K (left out; -1 for none): fine-tunes the encoder on the clauses of a dump.
-After each epoch OUT.pt has the weights and OUT.eN.json the logits of every document that was not trained on."""
+"""train.py DUMP OUT --fold K (left out; -1 for none) [--start CHECKPOINT.pt]: fine-tunes the encoder on the clauses of a dump.
+After each epoch OUT.pt has the weights, at the end OUT.json the logits of every document that was not trained on."""
 import argparse, json, random, time, sys
 import torch
 from bert import *
@@ -10,7 +10,8 @@ p.add_argument("--rank", type=int, default=0); p.add_argument("--epochs", type=i
 p.add_argument("--lr", type=float, default=1e-4); p.add_argument("--headlr", type=float, default=1e-3)
 p.add_argument("--frozen", type=int, default=0); p.add_argument("--threads", type=int, default=1)
 p.add_argument("--tokens", type=int, default=1600); p.add_argument("--seed", type=int, default=0)
-p.add_argument("--smooth", type=float, default=0.0); p.add_argument("--dropout", type=float, default=0.1)
+p.add_argument("--start", help="a checkpoint to go on from"); p.add_argument("--minutes", type=float, default=float("inf"), help="no longer than this")
+p.add_argument("--dropout", type=float, default=0.1)
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(a.seed); random.seed(a.seed)
 docs = [json.loads(l) for l in open(a.dump)]
@@ -51,31 +52,34 @@ def tensors(b):
     return ids, mask, torch.tensor(rows), torch.tensor(st), torch.tensor(en), tg
 
 m = Bert(a.rank, a.frozen, a.dropout)
+if a.start: m.load_state_dict(torch.load(a.start))
 head = list(m.head.parameters()); hid = {id(x) for x in head}
 rest = [x for x in m.parameters() if x.requires_grad and id(x) not in hid]
 opt = torch.optim.AdamW([dict(params=rest, lr=a.lr), dict(params=head, lr=a.headlr)], weight_decay=0.01)
 its = items(train, True)
 per = len(batches(its, True)); steps = per * a.epochs
-sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1, (s + 1) / (0.08 * steps)) * max(0.0, 1 - s / steps))
+t0 = time.time()
+def done(step): return max(step / steps, (time.time() - t0) / 60 / a.minutes)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1, (s + 1) / (0.08 * steps)) * max(0.0, 1 - done(s)))
 print(len(train), "docs", len(its), "windows", sum(len(i[0]) for i in its), "tokens", sum(len(i[1]) for i in its), "clauses", steps, "steps",
       sum(x.numel() for x in rest), "params", flush=True)
-t0 = time.time()
 
 def predict(docs):
-    m.eval(); out = {}
-    for d in docs:
-        ws = windows(d); res = [None] * len(d["clauses"])
-        for b in batches([(ids, cl, None) for ids, cl in ws], False):
-            ids, mask, rows, st, en, ks = tensors(b)
-            with torch.no_grad(): lg = m.clauses(ids, mask, rows, st, en)
-            for k, l in zip(ks, lg.tolist()): res[k] = [round(v, 4) for v in l]
-        out[d["folder"].split("/")[-1] + "/" + d["name"]] = res
-    m.train(); return out
+    m.eval()
+    out = [[None] * len(d["clauses"]) for d in docs]
+    read = [(ids, [((n, k), s, e) for k, s, e in cl], None) for n, d in enumerate(docs) for ids, cl in windows(d)]
+    for b in batches(read, False):
+        ids, mask, rows, st, en, where = tensors(b)
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+            lg = m.clauses(ids, mask, rows, st, en)
+        for (n, k), l in zip(where, lg.float().tolist()): out[n][k] = [round(v, 4) for v in l]
+    m.train(); return {d["folder"].split("/")[-1] + "/" + d["name"]: res for d, res in zip(docs, out)}
 
 step = 0
 for epoch in range(a.epochs):
     m.train(); tot = n = 0
     for b in batches(its, True):
+        if done(step) >= 1: break
         ids, mask, rows, st, en, tg = tensors(b); tg = torch.tensor(tg)
         with torch.autocast("cpu", torch.bfloat16):
             lg = m.clauses(ids, mask, rows, st, en)
@@ -86,6 +90,6 @@ for epoch in range(a.epochs):
         tot += loss.item(); n += len(tg)
         if step % 40 == 0: print(step, round(tot / n, 4), round(time.time() - t0), "s", flush=True)
     torch.save({k: v for k, v in m.state_dict().items()}, a.out + ".pt")
-    json.dump(predict(test), open(a.out + f".e{epoch}.json", "w"))
-    if epoch + 1 == a.epochs: json.dump(predict(test), open(a.out + ".json", "w"))
+    if epoch + 1 == a.epochs or done(step) >= 1: json.dump(predict(test), open(a.out + ".json", "w"))
     print("epoch", epoch, round(tot / n, 4), round(time.time() - t0), "s", flush=True)
+    if done(step) >= 1: break
