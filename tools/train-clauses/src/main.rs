@@ -34,13 +34,8 @@ const PRECISION_MIN: f32 = 0.73;
 /// harder.
 const BLENDED_PRECISION: f32 = 0.78;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> anyhow::Result<()> {
-    memory_inference::environment::prepare()?;
-    let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
-    let (out, folders) =
-        words.split_first().context("name the file to write and folders of labelled documents")?;
+/// The documents of these folders, by their names.
+fn labelled(folders: &[String]) -> anyhow::Result<Vec<(&String, Document)>> {
     let mut documents = Vec::new();
     for folder in folders {
         let gold = Gold::read(Path::new(folder))?;
@@ -50,6 +45,17 @@ async fn main() -> anyhow::Result<()> {
         documents.extend(gold.documents.into_iter().map(|document| (folder, document)));
     }
     documents.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+    Ok(documents)
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    memory_inference::environment::prepare()?;
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
+    let (out, folders) =
+        words.split_first().context("name the file to write and folders of labelled documents")?;
+    let documents = labelled(folders)?;
     let examples: Vec<Example> =
         documents.iter().enumerate().flat_map(|(number, (_, document))| examples(number, document)).collect();
     println!("{} documents, {} clauses", documents.len(), examples.len());
