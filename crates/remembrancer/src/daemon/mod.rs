@@ -33,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) const OWN: &str = "serve";
 const IN_BACKGROUND: &str = "background";
 /// How long until a process in the background, whose memory could not be started, tries again.
-const RETRY_INTERVAL: Duration = Duration::from_secs(30);
+const RETRY_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The process that holds the data folder.
 pub(crate) struct Daemon {
