@@ -59,7 +59,7 @@ async fn main() -> ExitCode {
         eprintln!("event-worker: the program cannot be run anew with its environment: {error}");
         return ExitCode::FAILURE;
     }
-    // First of all: until then a signal ends the process as it is.
+    // Before anything else is begun: until then a signal ends the process as it is.
     let stop = match stop_on_signals() {
         Ok(stop) => stop,
         Err(error) => {

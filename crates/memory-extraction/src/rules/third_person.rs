@@ -79,19 +79,12 @@ fn one_of(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, fitting: &[&Menti
 /// Whom notes about one person are about: the only one who fits and is named in the first line, without who writes.
 fn titled(parsed: &ParsedSegment<'_>, gender: Gender, others: &[usize]) -> Option<usize> {
     let text = &parsed.text;
-    let line = (0..text.tokens.len().min(TITLE_TOKENS)).find(|at| ends_line(text, *at))?;
+    let line = (0..text.tokens.len().min(TITLE_TOKENS)).find(|at| text.ends_line(*at))?;
     let mut named = fitting(parsed, &(0..line + 1), gender, others)
         .into_iter()
         .map(|mention| mention.entity)
         .filter(|entity| Some(*entity) != parsed.speaker);
     named.next().filter(|_| named.next().is_none())
-}
-
-fn ends_line(text: &Text<'_>, at: usize) -> bool {
-    match (text.tokens.get(at), text.tokens.get(at + 1)) {
-        (Some(this), Some(next)) => text.raw[this.end..next.start].contains('\n'),
-        _ => true,
-    }
 }
 
 /// Who does what a sentence tells: the one person before its verb.

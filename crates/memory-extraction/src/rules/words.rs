@@ -81,6 +81,14 @@ impl<'a> Text<'a> {
         words.contains(&self.word(at))
     }
 
+    /// A token is the last of its line, or of the text.
+    pub(super) fn ends_line(&self, at: usize) -> bool {
+        match (self.tokens.get(at), self.tokens.get(at + 1)) {
+            (Some(this), Some(next)) => self.raw[this.end..next.start].contains('\n'),
+            _ => true,
+        }
+    }
+
     /// Nothing but letters and hyphens stands between the two tokens' starts.
     pub(super) fn touches_next(&self, at: usize) -> bool {
         match (self.tokens.get(at), self.tokens.get(at + 1)) {

@@ -137,13 +137,13 @@ async fn rounds(
         let at = At { url, token, namespace: format!("{}-{clients}", own_name()) };
         at.first_client().await?.call("status", json!({})).await?;
         empty = empty.or_else(|| own.map(Server::footprint));
-        let measured = round(&at, args, *clients).await;
+        let measured = round(&at, own, args, *clients).await;
         if args.url.is_some() {
             forget_all(&at)
                 .await
                 .with_context(|| format!("notes are left in the namespace {}", at.namespace))?;
         }
-        rounds.push(Round { footprint: own.map(Server::footprint), ..measured? });
+        rounds.push(measured?);
     }
     Ok((empty, rounds))
 }
@@ -173,7 +173,7 @@ impl At<'_> {
     }
 }
 
-async fn round(at: &At<'_>, args: &LatencyArgs, clients: u32) -> anyhow::Result<Round> {
+async fn round(at: &At<'_>, own: Option<&Server>, args: &LatencyArgs, clients: u32) -> anyhow::Result<Round> {
     let mut first = at.client().await?;
     let remember = calls(at, clients, 0..args.artifacts, |n| {
         ("remember", json!({ "content": office::note(n), "date": DATE }))
@@ -192,7 +192,7 @@ async fn round(at: &At<'_>, args: &LatencyArgs, clients: u32) -> anyhow::Result<
     calls(at, 1, 0..WARM_UP, question).await?;
     let recall = calls(at, clients, WARM_UP..WARM_UP + args.queries, question).await?;
     let recall_again = calls(at, clients, WARM_UP..WARM_UP + args.queries, question).await?;
-    let footprint = None;
+    let footprint = own.map(Server::footprint);
     Ok(Round { clients, artifacts, remember, settled_after_seconds, recall, recall_again, footprint })
 }
 

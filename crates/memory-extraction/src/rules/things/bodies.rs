@@ -161,11 +161,7 @@ pub(super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     {
         return name;
     }
-    let ends_line = text
-        .tokens
-        .get(end)
-        .is_none_or(|token| text.raw[text.tokens[end - 1].end..token.start].contains('\n'));
-    if word == "," && lists::EXECUTIVES.contains(earlier) && ends_line {
+    if word == "," && lists::EXECUTIVES.contains(earlier) && text.ends_line(end - 1) {
         return name;
     }
     None

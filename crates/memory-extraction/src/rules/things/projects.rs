@@ -200,7 +200,7 @@ impl Signs {
             self.kinds |= HAS_A_TEAM;
         }
         let entry = at == 0 || begins_line_or_item(text, at);
-        if entry && (next == ":" || matches!(next, "–" | "—") || next.is_empty() || ends_line(text, at)) {
+        if entry && (next == ":" || matches!(next, "–" | "—") || next.is_empty() || text.ends_line(at)) {
             self.kinds |= HEADS_ENTRY;
         }
         if matches!(next, "needs" | "is" | "ships" | "launches" | "launched" | "starts" | "ends")
@@ -216,12 +216,5 @@ fn begins_line_or_item(text: &Text<'_>, at: usize) -> bool {
     while first > 0 && text.is_any(first - 1, &["*", "_", "#", "-", "•"]) {
         first -= 1;
     }
-    first == 0 || ends_line(text, first - 1)
-}
-
-fn ends_line(text: &Text<'_>, at: usize) -> bool {
-    match (text.tokens.get(at), text.tokens.get(at + 1)) {
-        (Some(this), Some(next)) => text.raw[this.end..next.start].contains('\n'),
-        _ => true,
-    }
+    first == 0 || text.ends_line(first - 1)
 }
