@@ -187,3 +187,27 @@ async fn a_transaction_that_ends_later_than_one_that_began_after_it_is_not_misse
     sqlx::query("commit").execute(&mut late).await.expect("commit");
     pair.assert_same(&f).await;
 }
+
+#[tokio::test]
+async fn a_question_asked_again_has_the_same_answer_until_the_namespace_changes() {
+    let f = Fixture::with_extractor(line_reader()).await;
+    have_texts(&f).await;
+    let pair = Pair::new(&f).await;
+    for _ in 0..2 {
+        pair.assert_same(&f).await;
+    }
+    let question = "Where does the ferryman keep the signal lamp?";
+    let ask_it = async || {
+        let draft = RecallDraft { include_events: Some(true), ..query(question) };
+        ask(&f, &pair.memory, draft).await
+    };
+    let before = ask_it().await;
+    assert_eq!(ids(&ask_it().await), ids(&before));
+    let told = f.remember("The ferryman keeps the signal lamp in the chapel.").await;
+    assert_eq!(ids(&ask_it().await).first(), Some(&told.id));
+    assert_eq!(ids(&ask_it().await).first(), Some(&told.id));
+    f.remember("When I ask where the ferryman keeps things, always name the building first.").await;
+    assert!(!ask_it().await.directives.is_empty(), "a wish is heeded from then on");
+    forget(&f, &told.id).await;
+    assert!(!ids(&ask_it().await).contains(&told.id));
+}

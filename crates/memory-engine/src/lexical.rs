@@ -30,6 +30,7 @@ const TERMS_MAX: usize = 24;
 const FUNCTION_WORD_SHARE: f32 = 0.5;
 
 /// A question's words and what they weigh in a namespace.
+#[derive(Default)]
 pub(crate) struct Question {
     words: Vec<QueryWord>,
     stats: CorpusStats,

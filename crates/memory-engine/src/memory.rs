@@ -27,7 +27,7 @@ use crate::password::AdminPassword;
 use crate::places::Places;
 use crate::push::Push;
 use crate::readiness::LastHealth;
-use crate::recall::{Rankings, Reranking};
+use crate::recall::{Rankings, Repeated, Reranking};
 use crate::recovery::Recovery;
 use crate::reembed::Reembedding;
 use crate::resident::ResidentIndexes;
@@ -53,6 +53,7 @@ pub struct Memory {
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) reranking: Option<Reranking>,
     pub(crate) rankings: Rankings,
+    pub(crate) repeated: Repeated,
     pub(crate) resident: ResidentIndexes,
     pub(crate) last_health: LastHealth,
     /// What is wrong with the backups that this process makes, if anything.
@@ -88,6 +89,7 @@ impl Memory {
             statistics: Arc::default(),
             reranking: None,
             rankings: Rankings::default(),
+            repeated: Repeated::default(),
             last_health: LastHealth::default(),
             backups: Mutex::default(),
             last_backup: Mutex::default(),

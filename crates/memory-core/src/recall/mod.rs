@@ -13,7 +13,7 @@ const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
 /// The statistics of a namespace for BM25.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CorpusStats {
     pub passages: f32,
     /// Mean passage length in words.

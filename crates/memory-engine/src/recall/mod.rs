@@ -12,6 +12,7 @@ mod neighbours;
 mod paging;
 mod position;
 mod ranking;
+mod repeated;
 mod request;
 mod reranking;
 mod search;
@@ -39,6 +40,7 @@ pub use paging::{Cursor, Digest};
 pub use position::Position;
 pub use ranking::NOTHING_ANSWERS;
 pub(crate) use ranking::Rankings;
+pub(crate) use repeated::Repeated;
 pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
 

@@ -55,7 +55,7 @@ pub(crate) struct Ranked {
 /// What was found of a question, best first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranking {
-    pub(super) ranked: Vec<Ranked>,
+    pub(super) ranked: Arc<Vec<Ranked>>,
     /// How many of them the first tier brought in.
     first: usize,
     tiers: usize,
@@ -71,6 +71,12 @@ impl Ranked {
     /// Whether both are the same content at the same place.
     pub(super) fn is_the_hit_of(&self, other: &Self) -> bool {
         self.hit == other.hit
+    }
+
+    fn lowered(mut self, factor: f32) -> Self {
+        self.explanation.artifact = self.explanation.artifact.lowered(factor);
+        self.score *= factor;
+        self
     }
 }
 
@@ -106,28 +112,33 @@ impl Ranking {
     }
 
     /// Puts what a further tier has found behind what is there: none of it scores higher.
-    fn append(&mut self, mut more: Vec<Ranked>, goes_on: bool) {
+    fn append(&mut self, more: Arc<Vec<Ranked>>, goes_on: bool) {
         if self.tiers == 0 {
             self.first = more.len();
-        } else if let (Some(last), Some(best)) = (self.ranked.last(), more.first())
-            && best.score > last.score
-        {
-            let factor = last.score / best.score;
-            for ranked in &mut more {
-                ranked.explanation.artifact = ranked.explanation.artifact.lowered(factor);
-                ranked.score *= factor;
-            }
+            self.ranked = more;
+        } else {
+            let lowered = match (self.ranked.last(), more.first()) {
+                (Some(last), Some(best)) if best.score > last.score => last.score / best.score,
+                _ => 1.0,
+            };
+            let ranked = Arc::make_mut(&mut self.ranked);
+            ranked.extend(more.iter().map(|ranked| ranked.lowered(lowered)));
         }
-        self.ranked.extend(more);
         // One more than is listed tells that there is more.
-        self.ranked.truncate(DEPTH_MAX + 1);
+        if self.ranked.len() > DEPTH_MAX + 1 {
+            Arc::make_mut(&mut self.ranked).truncate(DEPTH_MAX + 1);
+        }
         self.tiers += 1;
         self.goes_on = goes_on;
     }
 
     fn bytes(&self) -> usize {
-        size_of::<Self>() + self.ranked.capacity() * size_of::<Ranked>()
+        size_of::<Self>() + bytes_of(&self.ranked)
     }
+}
+
+pub(super) fn bytes_of(ranked: &Vec<Ranked>) -> usize {
+    ranked.capacity() * size_of::<Ranked>()
 }
 
 /// A ranking that reaches as deep as a page wants it, with what was read for it.
@@ -158,7 +169,9 @@ impl Memory {
         let (mut asked, mut directives, mut conn) = (None, Vec::new(), None);
         while ranking.wants(depth, request.min_score) {
             let breadth = TIERS[ranking.tiers];
-            let tier = Box::pin(self.tier(ns, request, query, breadth, &ranking.ranked, warnings)).await?;
+            let before = &ranking.ranked;
+            let tier = Box::pin(self.tier(ns, request, (query, question), breadth, before, warnings));
+            let (tier, read_on) = tier.await?;
             let grown = Arc::make_mut(&mut ranking);
             if grown.tiers == 0 {
                 (grown.time_window, grown.chance) = (tier.time_window, tier.chance);
@@ -166,7 +179,7 @@ impl Memory {
             }
             grown.append(tier.ranked, tier.goes_on);
             asked = asked.or(Some(tier.asked));
-            conn = Some(tier.conn);
+            conn = Some(read_on);
         }
         if shown.is_some_and(|shown| ranking.order_before(request.offset) != shown.before) {
             return Err(grown_old().into());
@@ -255,7 +268,7 @@ mod tests {
         assert!(rankings.get(key(1), later).is_some(), "it was used since");
         let half = KEPT_BYTES_MAX / size_of::<Ranked>() / 2;
         for n in [1, 2, 3] {
-            let large = Ranking { ranked: Vec::with_capacity(half), ..Ranking::default() };
+            let large = Ranking { ranked: Arc::new(Vec::with_capacity(half)), ..Ranking::default() };
             rankings.put(key(n), Arc::new(large), later + Duration::from_secs(1) * n);
         }
         assert!(rankings.get(key(1), later).is_none() && rankings.get(key(3), later).is_some());

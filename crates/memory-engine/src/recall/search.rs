@@ -13,6 +13,7 @@ use memory_core::late_interaction::max_similarities;
 use memory_core::ports::Embedded;
 use memory_core::recall::{Evidence, fuse};
 use memory_language::about_many::about_many;
+use memory_language::time::question::QuestionTime;
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, QueryVector, Scope};
 use memory_store::stats::{self, PassageCounts};
@@ -21,6 +22,7 @@ use memory_store::{Conn, Pooled};
 use super::asked_time::{Then, asked_time, prefer, rank_by_time};
 use super::hits::{Scored, age, choose, hit_of, lead_their_places};
 use super::mirrored::warn;
+use super::paging::Digest;
 use super::ranking::Ranked;
 use super::{RecallRequest, TimeWindow};
 use crate::directives::Directive;
@@ -40,8 +42,9 @@ const MIRRORED_MAX: usize = 2_000;
 type EmbeddedQuestion = Result<Option<(Arc<Embedded>, ActiveModel)>, String>;
 
 /// A question as the arms take it.
+#[derive(Clone, Default)]
 pub(super) struct Asked {
-    pub(super) question: Question,
+    pub(super) question: Arc<Question>,
     /// With the model that it was embedded by.
     pub(super) embedded: Option<(Arc<Embedded>, ActiveModel)>,
     /// The entities that it names.
@@ -52,16 +55,13 @@ pub(super) struct Asked {
     pub(super) resident: Option<Arc<Resident>>,
 }
 
-/// What is looked for, and how widely.
-#[derive(Clone)]
+/// What is looked for, and where.
 struct Searching<'a> {
     request: &'a RecallRequest,
     query: &'a str,
-    breadth: Breadth,
+    searched: &'a Searched,
     /// Nothing was looked for before.
     is_first: bool,
-    observations: i64,
-    resident: Option<Arc<Resident>>,
 }
 
 /// What the arms have brought in.
@@ -76,10 +76,21 @@ impl Found {
     }
 }
 
+/// Where a question is looked for, and how widely.
+pub(super) struct Searched {
+    scope: Scope,
+    breadth: Breadth,
+    /// The time that is asked for.
+    pub(super) time: Option<QuestionTime>,
+    pub(super) observations: i64,
+    pub(super) resident: Option<Arc<Resident>>,
+}
+
 /// What one breadth of the arms has found, best first.
+#[derive(Clone, Default)]
 pub(super) struct Tier {
     pub(super) asked: Asked,
-    pub(super) ranked: Vec<Ranked>,
+    pub(super) ranked: Arc<Vec<Ranked>>,
     /// An arm has left something out.
     pub(super) goes_on: bool,
     /// How a time in the question was understood.
@@ -88,8 +99,6 @@ pub(super) struct Tier {
     pub(super) chance: Option<f32>,
     /// What the user wants that bears on the question; of the first tier.
     pub(super) directives: Vec<Directive>,
-    /// The connection that was searched on, for what is read next.
-    pub(super) conn: Pooled,
 }
 
 impl Memory {
@@ -127,14 +136,14 @@ impl Memory {
         &self,
         ns: &Namespace,
         mut conn: Pooled,
-        scope: &Scope,
         searching: Searching<'_>,
         embedding: impl Future<Output = EmbeddedQuestion>,
         warnings: &mut Vec<String>,
     ) -> Result<(Asked, Found), EngineError> {
-        let Searching { request, query, breadth, is_first, observations, resident } = searching;
+        let Searching { request, query, searched, is_first } = searching;
+        let Searched { scope, breadth, observations, resident, .. } = searched;
+        let (breadth, in_memory) = (*breadth, resident.as_deref());
         let weights = &self.settings.weights;
-        let in_memory = resident.as_deref();
         let words = async move {
             let question = self.read_question(&mut conn, ns, query).await?;
             let by_words = if weights.lexical > 0.0 {
@@ -172,7 +181,9 @@ impl Memory {
         if embedded.is_some() && waiting > 0 {
             warn(warnings, &waiting_warning(waiting));
         }
-        Ok((Asked { question, embedded, named, observations, resident }, Found { by_words, nearest }))
+        let (question, resident) = (Arc::new(question), resident.clone());
+        let asked = Asked { question, embedded, named, observations: *observations, resident };
+        Ok((asked, Found { by_words, nearest }))
     }
 
     /// How many passages the question could find by their vectors if these were computed.
@@ -313,16 +324,35 @@ impl Memory {
         Ok(scored.collect())
     }
 
-    /// What the arms find at a breadth of those that are not in the ranking already: one passage a hit, best first.
-    pub(super) async fn tier(
+    /// How the namespace is searched as it is now.
+    async fn searched(
         &self,
+        conn: &mut Conn,
         ns: &Namespace,
         request: &RecallRequest,
         query: &str,
         breadth: Breadth,
+    ) -> Result<Searched, EngineError> {
+        let counts = self.passage_counts(conn, ns).await?;
+        let is_small = counts.of_revisions <= search::EXACT_MAX;
+        let breadth = if is_small { breadth.at_least(SMALL_PASSAGES) } else { breadth };
+        let scope = search::scope(conn, ns, request.filters.clone(), counts.of_revisions).await?;
+        let resident = self.resident(conn, ns, &scope).await?;
+        let time = asked_time(request, query, Timestamp::now(), &self.settings.weights);
+        Ok(Searched { scope, breadth, time, observations: counts.of_observations, resident })
+    }
+
+    /// What the arms find at a breadth of those that are not in the ranking already: one passage a hit, best first; with the
+    /// connection that was searched on, for what is read next.
+    pub(super) async fn tier(
+        &self,
+        ns: &Namespace,
+        request: &RecallRequest,
+        (query, digest): (&str, Digest),
+        breadth: Breadth,
         before: &[Ranked],
         warnings: &mut Vec<String>,
-    ) -> Result<Tier, EngineError> {
+    ) -> Result<(Tier, Pooled), EngineError> {
         let many = about_many(query);
         let breadth = if many.is_some() { breadth.at_least(MANY_PASSAGES) } else { breadth };
         let subject = many.as_ref().map_or(query, |many| &many.subject);
@@ -332,34 +362,45 @@ impl Memory {
             Poll::Ready(embedded) => Either::Left(future::ready(embedded)),
             Poll::Pending => Either::Right(embedding),
         };
-        let mut conn = self.store.acquire(ns).await?;
-        let counts = self.passage_counts(&mut conn, ns).await?;
-        let is_small = counts.of_revisions <= search::EXACT_MAX;
-        let breadth = if is_small { breadth.at_least(SMALL_PASSAGES) } else { breadth };
-        let scope = search::scope(&mut conn, ns, request.filters.clone(), counts.of_revisions).await?;
-        let weights = &self.settings.weights;
         let is_first = before.is_empty();
-        let resident = self.resident(&mut conn, ns, &scope).await?;
-        let searching = Searching {
-            request,
-            query: subject,
-            breadth,
-            is_first,
-            observations: counts.of_observations,
-            resident,
-        };
-        let (asked, mut found) = self.ask(ns, conn, &scope, searching, embedding, warnings).await?;
+        let mut conn = self.store.acquire(ns).await?;
+        let searched = self.searched(&mut conn, ns, request, query, breadth).await?;
+        let holds_for = self.holds_for(request, &searched).filter(|_| is_first);
+        if let Some(tier) = holds_for.and_then(|version| self.found_before(digest, version, &searched)) {
+            return Ok((tier, conn));
+        }
+        let searching = Searching { request, query: subject, searched: &searched, is_first };
+        let found = self.ask(ns, conn, searching, embedding, warnings).await?;
+        let is_spread = many.as_ref().is_some_and(|many| many.is_spread);
+        let ranking =
+            self.ranked_tier(ns, (request, query, is_spread), &searched, found, (before, &mut *warnings));
+        let (tier, conn) = ranking.await?;
+        if let Some(version) = holds_for.filter(|_| warnings.is_empty()) {
+            self.keep_found(digest, version, &tier);
+        }
+        Ok((tier, conn))
+    }
+
+    /// What was found in its order, one passage a hit.
+    async fn ranked_tier(
+        &self,
+        ns: &Namespace,
+        (request, query, is_spread): (&RecallRequest, &str, bool),
+        searched: &Searched,
+        (asked, mut found): (Asked, Found),
+        (before, warnings): (&[Ranked], &mut Vec<String>),
+    ) -> Result<(Tier, Pooled), EngineError> {
+        let Searched { scope, breadth, time, .. } = searched;
+        let weights = &self.settings.weights;
         let goes_on = found.by_words.len() >= breadth.passages || found.nearest.len() >= breadth.passages;
-        let now = Timestamp::now();
-        let time = asked_time(request, query, now, weights);
         let deciding = time.as_ref().filter(|time| time.deciding().next().is_some());
         if let Some(time) = deciding {
-            let then = Then { time, filters: &request.filters, breadth };
+            let then = Then { time, filters: &request.filters, breadth: *breadth };
             self.find_by_time(ns, &asked, then, &mut found, warnings).await?;
         }
         let mut conn = self.store.acquire(ns).await?;
         if request.filters.include_superseded {
-            let current = search::current_of(&mut conn, ns, &scope, &found.passages()).await?;
+            let current = search::current_of(&mut conn, ns, scope, &found.passages()).await?;
             found.nearest.extend(current);
         }
         let known = before.iter().map(|ranked| ranked.hit).collect();
@@ -375,8 +416,8 @@ impl Memory {
         };
         let chance = scored.first().and_then(|scored| scored.fused.chance);
         prefer(&mut scored, &fits);
-        let is_spread = many.as_ref().is_some_and(|many| many.is_spread);
-        let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), now, weights);
+        let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), Timestamp::now(), weights);
+        let is_first = before.is_empty();
         if is_first && self.reranks() && weights.reranker > 0.0 {
             conn.done();
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
@@ -391,7 +432,8 @@ impl Memory {
         } else {
             Vec::new()
         };
-        Ok(Tier { asked, ranked, goes_on, time_window, chance, directives, conn })
+        let ranked = Arc::new(ranked);
+        Ok((Tier { asked, ranked, goes_on, time_window, chance, directives }, conn))
     }
 }
 

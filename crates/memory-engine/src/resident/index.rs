@@ -109,7 +109,7 @@ impl Index {
         }
         self.bytes += PASSAGE_BYTES + self.dimension * 4 + lexemes.len() * WORD_BYTES;
         if self.has_states {
-            self.states_bytes += candidate.states.as_ref().map_or(0, Vec::len);
+            self.states_bytes += candidate.states.as_ref().map_or(0, |states| states.len());
         } else {
             candidate.states = None;
         }

@@ -6,6 +6,7 @@ mod index;
 mod linked;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -65,6 +66,8 @@ struct Content {
     index: Index,
     linked: Linked,
     horizon: Horizon,
+    /// Another number for all that was ever in memory in this process.
+    version: u64,
     /// When it was last compared with the database.
     compared: Timestamp,
 }
@@ -152,6 +155,11 @@ impl ResidentIndexes {
     }
 }
 
+fn next_version() -> u64 {
+    static VERSIONS: AtomicU64 = AtomicU64::new(0);
+    VERSIONS.fetch_add(1, Ordering::Relaxed)
+}
+
 fn total(kept: &HashMap<Namespace, Kept>) -> usize {
     kept.values().map(Kept::bytes).sum()
 }
@@ -188,7 +196,13 @@ impl Resident {
         Ok(fits.then(|| Self {
             model_id: model.model_id,
             bytes_max,
-            content: RwLock::new(Content { index, linked, horizon, compared: Timestamp::now() }),
+            content: RwLock::new(Content {
+                index,
+                linked,
+                horizon,
+                version: next_version(),
+                compared: Timestamp::now(),
+            }),
             refreshing: tokio::sync::Mutex::default(),
         }))
     }
@@ -218,6 +232,7 @@ impl Resident {
         content.index.replace(&revisions, now, self.bytes_max);
         content.linked.replace(&revisions, &entities, linked_now);
         content.horizon = horizon;
+        content.version = next_version();
         content.compared = Timestamp::now();
         Ok(!content.index.is_worn() && content.bytes() <= self.bytes_max)
     }
@@ -280,6 +295,11 @@ impl Resident {
         limit: usize,
     ) -> Vec<FoundEntity> {
         self.read_content(|content| content.linked.entities_of(revisions, named, limit))
+    }
+
+    /// The same number for as long as nothing has changed in it.
+    pub(crate) fn version(&self) -> u64 {
+        self.read_content(|content| content.version)
     }
 
     /// Whether its vectors are those of this model.

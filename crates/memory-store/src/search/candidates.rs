@@ -1,5 +1,7 @@
 //! What the arms have found, with all that a passage is ranked by.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::id::{ArtifactId, Namespace, PassageId, RevisionId};
@@ -18,7 +20,7 @@ pub struct Candidate {
     /// Cosine similarity to the question's vector.
     pub cosine: Option<f32>,
     /// Its tokens' states, compressed.
-    pub states: Option<Vec<u8>>,
+    pub states: Option<Arc<[u8]>>,
 }
 
 /// What the passage is a part of.
@@ -152,6 +154,6 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
         passage_id: PassageId(row.try_get("passage_id")?),
         owner,
         cosine: row.try_get("cosine")?,
-        states: row.try_get("states")?,
+        states: row.try_get::<Option<&[u8]>, _>("states")?.map(Arc::from),
     })
 }

@@ -325,11 +325,12 @@ fn shown(report: &LatencyReport) -> String {
             let mb = |bytes: Option<u64>| bytes.map_or("?".to_owned(), |bytes| (bytes >> 20).to_string());
             let _ = writeln!(
                 out,
-                "  memory: server {} MB, database {} MB; disk {} MB, {} of them before the first note",
+                "  memory: server {} MB, database {} MB; disk {} MB, {} of them before the first note, and log {} MB",
                 mb(footprint.server_bytes),
                 mb(footprint.database_bytes),
                 footprint.disk_bytes >> 20,
                 empty.disk_bytes >> 20,
+                footprint.log_bytes >> 20,
             );
         }
     }

@@ -27,8 +27,10 @@ pub(super) struct Footprint {
     pub(super) server_bytes: Option<u64>,
     /// All processes of its Postgres.
     pub(super) database_bytes: Option<u64>,
-    /// Blocks of all files of the database, its log of changes included.
+    /// Blocks of all files of the database but its log of changes.
     pub(super) disk_bytes: u64,
+    /// Those of the log, which is reused from some size on.
+    pub(super) log_bytes: u64,
 }
 
 /// A server process on a folder of its own.
@@ -80,11 +82,12 @@ impl Server {
         let database = self.folder.path().join("postgres");
         let main_process = std::fs::read_to_string(database.join("data/postmaster.pid"));
         let main_process = main_process.ok().and_then(|file| file.lines().next()?.trim().parse().ok());
-        let files = WalkDir::new(&database).into_iter().flatten().filter_map(|file| file.metadata().ok());
+        let log_bytes = bytes_within(&database.join("data/pg_wal"));
         Footprint {
             server_bytes: self.child.id().and_then(machine::proportional_bytes),
             database_bytes: main_process.and_then(machine::proportional_bytes_of_family),
-            disk_bytes: files.map(|file| file.blocks() * 512).sum(),
+            disk_bytes: bytes_within(&database).saturating_sub(log_bytes),
+            log_bytes,
         }
     }
 
@@ -100,6 +103,11 @@ impl Server {
         }
         self.folder.close().context("the temporary folder could not be removed")
     }
+}
+
+fn bytes_within(folder: &Path) -> u64 {
+    let files = WalkDir::new(folder).into_iter().flatten().filter_map(|file| file.metadata().ok());
+    files.map(|file| file.blocks() * 512).sum()
 }
 
 fn log_of(folder: &Path) -> std::path::PathBuf {
