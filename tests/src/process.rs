@@ -71,6 +71,7 @@ impl DataDir {
                     "RUST_LOG",
                     "ORT_DISABLE_TELEMETRY",
                     "MALLOC_MMAP_THRESHOLD_",
+                    "MALLOC_CONF",
                 ]
                 .contains(&key.as_str())
             {
