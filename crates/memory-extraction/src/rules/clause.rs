@@ -194,7 +194,7 @@ impl Clause<'_, '_> {
         let mut people = vec![entity];
         while *from > self.tokens.start + 1
             && matches!(self.word(*from - 1), "and" | "&" | "," | "/")
-            && let Some(mention) = self.parsed.person(*from - 2)
+            && let Some(mention) = self.parsed.mention(*from - 2).filter(|mention| mention.can_act())
         {
             people.insert(0, mention.entity);
             *from = mention.tokens.start;

@@ -11,6 +11,8 @@ use super::words::Kind;
 
 /// Between "be" and "by" stand at most so many words.
 const AGENT_WITHIN_TOKENS: usize = 8;
+/// So many are named together.
+const TOGETHER_MAX: usize = 12;
 /// Who is spoken to is said within this many words.
 const CALL_WITHIN_TOKENS: usize = 30;
 
@@ -35,13 +37,27 @@ pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: 
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }
 
-/// "me: ring the school", "Me - quotes".
+/// "me: ring the school", "Me - quotes", "order the gel (me, Wed)", "usage sheet, me, Monday".
 fn own(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Option<Owned> {
     let text = &parsed.text;
+    let people = || speaker.into_iter().collect();
     let at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
     let marked = matches!(text.word(at + 1), ":" | "-" | "–" | "—" | "→");
-    (text.word(at) == "me" && marked)
-        .then(|| Owned { people: speaker.into_iter().collect(), task: (at + 2).min(tokens.end)..tokens.end })
+    if text.word(at) == "me" && marked {
+        return Some(Owned { people: people(), task: (at + 2).min(tokens.end)..tokens.end });
+    }
+    let me = tokens.clone().skip(2).find(|at| {
+        let after = text.word(at + 1);
+        text.word(*at) == "me"
+            && match text.word(at - 1) {
+                "(" => matches!(after, ")" | ","),
+                "," | "–" | "—" | "→" => {
+                    at + 1 >= tokens.end || matches!(after, "," | "." | "–" | "—" | "by")
+                }
+                _ => false,
+            }
+    })?;
+    speaker.map(|_| Owned { people: people(), task: tokens.start..me - 1 })
 }
 
 /// "The list will be sent by Kim and Ana", "to be checked by Hugo": who does what is said to be done.
@@ -215,8 +231,7 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
             || (mention.is_person() && looks_like_a_deed(parsed, next))
             || (text.is_any(next, &["is", "are"])
                 && (text.word(next + 1) == "to" || (text.word(next + 1) == "going" && text.word(next + 2) == "to")))
-            || (text.is_any(next, &["has", "have"])
-                && text.is_any(next + 1, &["agreed", "committed", "offered", "promised", "undertaken"]))
+            || takes_on(parsed, next)
             // "Estates: clear the bay".
             || (text.word(next) == ":" && !mention.is_person() && heads(mention))
             || (text.word(next) == "-" && text.word(next + 1) == ">");
@@ -224,12 +239,36 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
             text.word(before) == "to"
                 && text.is_any(
                     before.saturating_sub(1),
-                    &["falls", "goes", "passes", "fall", "go", "assigned", "given"],
+                    &["falls", "goes", "passes", "fall", "go", "assigned", "given", "left", "down"],
                 )
         });
         mention.can_act() && (does || falls)
     });
     told.next().map(|mention| mention.entity)
+}
+
+/// "has kindly agreed to", "undertook to", "is charged with", "'s rewriting": it is theirs.
+fn takes_on(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+    let text = &parsed.text;
+    let adverb = |at: usize| text.word(at).len() > 4 && text.word(at).ends_with("ly");
+    match text.word(at) {
+        "has" | "have" => {
+            let taken =
+                at + 1 + usize::from(adverb(at + 1) || text.is_any(at + 1, &["since", "also", "now"]));
+            text.is_any(taken, &["agreed", "committed", "offered", "promised", "undertaken", "volunteered"])
+        }
+        "agreed" | "offered" | "promised" | "promises" | "undertook" | "undertakes" | "volunteered"
+        | "volunteers" | "commits" | "committed" => true,
+        "is" | "was" | "are" | "were" => {
+            (text.word(at + 1) == "charged" && text.word(at + 2) == "with")
+                || (text.is_any(at + 1, &["asked", "assigned", "tasked", "instructed", "requested"])
+                    && text.is_any(at + 2, &["to", "with"]))
+        }
+        "'s" => {
+            text.word(at + 1).len() > 4 && text.word(at + 1).ends_with("ing") && !text.is_capitalised(at + 1)
+        }
+        _ => false,
+    }
 }
 
 /// "Imran fits it", "Imran sorts out the keys": a word in -s with what it is done to.
@@ -335,18 +374,17 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
 
 fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
     let text = &parsed.text;
-    let mentions = parsed.mentions_in(tokens);
-    for mention in mentions.iter().filter(|mention| parsed.person(mention.tokens.start).is_some()) {
+    for mention in parsed.mentions_in(tokens).iter().filter(|mention| mention.can_act()) {
         // "— **Marek**, by Friday".
         let is_emphasis = |at: &usize| matches!(text.word(*at), "*" | "_");
         let start = (tokens.start..mention.tokens.start).rev().find(|at| !is_emphasis(at));
-        let before = start.filter(|before| *before > tokens.start)?;
-        let end = (mention.tokens.end..tokens.end).find(|at| !is_emphasis(at)).unwrap_or(tokens.end);
+        let Some(before) = start.filter(|before| *before > tokens.start) else { continue };
+        let (people, end) = together(parsed, mention, tokens.end);
         let after = text.word(end);
         let closes = end >= tokens.end
             || matches!(
                 after,
-                ")" | "]" | "," | "." | "–" | "—" | ";" | "/" | "&" | "by" | "due" | "-" | "and" | "*" | "|"
+                ")" | "]" | "," | "." | "–" | "—" | ";" | "by" | "due" | "-" | "*" | "|" | "until"
             );
         let word = text.word(before);
         let earlier = text.word(before.saturating_sub(1));
@@ -359,20 +397,18 @@ fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> 
         let named = label(word) || (matches!(word, ":" | "to" | "by") && label(earlier));
         let spaced = !text.touches_next(before);
         let ends = end >= tokens.end || (end + 1 == tokens.end && after == ".");
-        let dated = matches!(after, "," | "–" | "—" | "by" | "due");
+        let dated = matches!(after, "," | "–" | "—" | "by" | "due" | "until") || is_day(after);
         let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">")
             || (word == "-" && spaced)
             || (word == ":" && (ends || dated))
-            || (word == "," && (ends || (after == "," && is_day(text.word(end + 1)))));
+            || (word == "," && (ends || (after == "," && is_day(text.word(end + 1)))))
+            // "Drill back to Mr Reed!! Bilal": a sentence of nothing but the name.
+            || (matches!(word, "!" | "." | "?") && ends && spaced);
         let handle = text.kind(mention.tokens.start) == Some(Kind::Handle) && end >= tokens.end;
-        if !(named || handle || (marked && closes)) {
+        // A body is named after a task by a label, a colon or a dash; in brackets it may be any.
+        let fits = mention.is_person() || named || matches!(word, ":" | "–" | "—" | "→" | ">");
+        if !fits || !(named || handle || (marked && closes)) {
             continue;
-        }
-        let mut people = vec![mention.entity];
-        for other in mentions.iter().filter(|other| other.tokens.start == end + 1) {
-            if matches!(after, "/" | "&" | "," | "and") && parsed.person(other.tokens.start).is_some() {
-                people.push(other.entity);
-            }
         }
         let cut = match () {
             () if label(word) => before,
@@ -386,4 +422,55 @@ fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> 
         return Some(Owned { people, task: tokens.start..cut.max(tokens.start) });
     }
     None
+}
+
+/// Who is named behind the sentence of a task, before the line ends: "Order the tiles. [YK]", "… Action: Marco", "… Owner: Kim".
+pub(super) fn behind(
+    parsed: &ParsedSegment<'_>,
+    sentence: &Range<usize>,
+    block: &Range<usize>,
+) -> Vec<usize> {
+    const LABELS: [&str; 9] =
+        ["action", "actions", "owner", "by", "lead", "assigned", "assignee", "responsible", "to"];
+    let text = &parsed.text;
+    let end = text.tokens_in(block).end;
+    let mark = |at: usize| text.is_any(at, &[".", ":", "(", "[", "*", "_", "–", "—", "-", "→", ">"]);
+    let mut at = sentence.end;
+    let floor = at;
+    let mut marked = false;
+    while at < end && at < floor + 5 && (mark(at) || LABELS.contains(&text.word(at))) {
+        marked |= text.word(at) != ".";
+        at += 1;
+    }
+    let Some(mention) =
+        parsed.mention(at).filter(|it| at < end && marked && it.tokens.start == at && it.can_act())
+    else {
+        return Vec::new();
+    };
+    let (people, after) = together(parsed, mention, end);
+    let closes = after >= end || text.is_any(after, &[")", "]", ".", ";", ","]) || text.ends_line(after - 1);
+    if closes { people } else { Vec::new() }
+}
+
+/// Those who are named from a mention on, joined by "and" or a comma, and the token behind them.
+fn together(parsed: &ParsedSegment<'_>, first: &Mention, end: usize) -> (Vec<usize>, usize) {
+    let text = &parsed.text;
+    let mut people = vec![first.entity];
+    let is_emphasis = |at: &usize| matches!(text.word(*at), "*" | "_");
+    let behind = |from: usize| (from..end).find(|at| !is_emphasis(at)).unwrap_or(end);
+    let mut after = behind(first.tokens.end);
+    while after < end && people.len() < TOGETHER_MAX && text.is_any(after, &["/", "&", "+", ",", "and"]) {
+        let next = after + 1 + usize::from(text.word(after) == "," && text.is_any(after + 1, &["and", "&"]));
+        let Some(other) = parsed.mention(next).filter(|other| {
+            next < end
+                && other.tokens.start == next
+                && other.can_act()
+                && other.is_person() == first.is_person()
+        }) else {
+            break;
+        };
+        people.push(other.entity);
+        after = behind(other.tokens.end);
+    }
+    (people, after)
 }

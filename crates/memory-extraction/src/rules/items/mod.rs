@@ -275,6 +275,12 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
         actors.retain(|actor| actor.entity != entity);
         actors.push(Actor { entity, role: ActorRole::Owner });
     }
+    if category == Category::Commitment && !is_owned(&actors) {
+        for entity in owners::behind(parsed, &tokens, &block.bytes) {
+            actors.retain(|actor| actor.entity != entity);
+            actors.push(Actor { entity, role: ActorRole::Owner });
+        }
+    }
     let unsaid = hit.as_ref().is_none_or(|hit| hit.lead.subject == Subject::Nobody);
     if !is_owned(&actors)
         && matches!(category, Category::Execution | Category::Commitment)

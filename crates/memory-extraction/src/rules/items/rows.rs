@@ -67,7 +67,7 @@ pub(super) fn row(
         _ => return Promised::Nothing,
     };
     let tokens = text.tokens_in(what);
-    let people = owner_cell.map_or_else(Vec::new, |cell| context.parsed.actors_in(&text.tokens_in(cell)));
+    let people = owner_cell.map_or_else(Vec::new, |cell| owners_in(context, cell));
     let all = text.tokens_in(&block.bytes);
     let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
     let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");
@@ -85,4 +85,16 @@ pub(super) fn row(
         ));
     }
     Promised::Event(Box::new(draft), block.bytes.end..block.bytes.end)
+}
+
+/// The people and bodies of a cell, those too of whom only the initials stand there.
+fn owners_in(context: &EventContext<'_, '_>, cell: &Range<usize>) -> Vec<usize> {
+    let text = &context.parsed.text;
+    let tokens = text.tokens_in(cell);
+    let named = context.parsed.actors_in(&tokens);
+    if !named.is_empty() {
+        return named;
+    }
+    let held = context.roster.by_office(text.raw[cell.clone()].trim());
+    held.into_iter().chain(tokens.filter_map(|at| context.roster.by_initials(text.raw_word(at)))).collect()
 }

@@ -170,6 +170,10 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
             continue;
         }
         if is_role_name(name) {
+            // "AI(Sigrun): …" is something to do.
+            if line_head(text, line, &turn).contains('(') {
+                continue;
+            }
             *parts.entry(name).or_default() += 1;
             continue;
         }
@@ -199,7 +203,12 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
         }
     }
     if scribed > 2 {
-        accepted.extend(counts.into_keys().filter(|name| is_initials(name)).map(str::to_owned));
+        accepted.extend(counts.keys().copied().filter(|name| is_initials(name)).map(str::to_owned));
+    }
+    // "Tobin: on it" where all lines are turns, and one of them is of someone known.
+    if !accepted.is_empty() && is_all_turns(text, lines) {
+        let alone = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
+        accepted.extend(counts.into_keys().filter(alone).map(str::to_owned));
     }
     // "User:" and "Assistant:" in turn, or one of them again and again.
     if parts.len() > 1 || parts.values().any(|count| *count > 1) {
@@ -211,6 +220,41 @@ fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> Hash
         accepted.extend(often.map(|(name, _)| name.to_owned()));
     }
     accepted
+}
+
+/// What stands before the words of a turn.
+fn line_head<'t>(text: &'t str, line: &Range<usize>, turn: &lines::Turn<'_>) -> &'t str {
+    text.get(line.start..line.start + turn.text_at).unwrap_or_default()
+}
+
+/// Whether hardly any line is not led by a name and a colon.
+fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
+    let mut all = 0;
+    let mut led = 0;
+    for line in lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty()) {
+        all += 1;
+        let is_led = turn(line).is_some_and(|turn| {
+            sections::of_label(turn.name).is_none() && !is_role(turn.name) && bullet(line).is_none()
+        });
+        led += usize::from(is_led);
+    }
+    all >= 2 && led * 10 >= all * 9
+}
+
+/// "Dana Ortiz (DO), treasurer" alone on a line below "Present".
+fn is_entry_of_people(line: &str) -> bool {
+    let line = line.trim();
+    let name = line.split([',', '(', '–', '—', ':', ';']).next().unwrap_or_default();
+    let name = names::without_title(name.split(" - ").next().unwrap_or_default().trim());
+    let mut words = name.split_whitespace().map(str::to_lowercase);
+    let first = words.next().unwrap_or_default();
+    let plain = names::is_first_name(&first)
+        || (!names::is_common_word(&first) && !words.any(|word| names::is_common_word(&word)));
+    line.len() < 80
+        && plain
+        && !line.ends_with(['.', '!', '?'])
+        && name.contains(' ')
+        && names::could_be_name(name, false)
 }
 
 /// `xq_7`, `fjell-9`: a handle that is no word.
@@ -325,7 +369,18 @@ impl<'a> Reader<'a> {
             if lower == "author" && !rest.is_empty() {
                 self.layout.from.get_or_insert_with(|| rest.to_owned());
             }
-            self.layout.people.push(rest.to_owned());
+            let people =
+                if lists::OFFICES.contains(&lower) { format!("{lower}: {rest}") } else { rest.to_owned() };
+            self.layout.people.push(people);
+            return true;
+        }
+        // "Treasurer: Dana Ortiz", "In the chair: Kim Larsen".
+        if lists::OFFICES.contains(lower.rsplit(' ').next().unwrap_or_default())
+            && lower.split(' ').count() <= 3
+            && names::could_be_name(names::without_title(rest), false)
+            && rest.contains(' ')
+        {
+            self.layout.people.push(format!("{lower}: {rest}"));
             return true;
         }
         if matches!(lower.as_str(), "date" | "meeting date" | "when") {
@@ -351,6 +406,11 @@ impl<'a> Reader<'a> {
     }
 
     fn prose(&mut self, at: usize) {
+        if self.section() == Section::People && is_entry_of_people(self.text_of(at)) {
+            self.layout.people.push(self.text_of(at).trim().to_owned());
+            self.open = false;
+            return;
+        }
         let line = self.lines[at].clone();
         let lead = self.text_of(at).len() - self.text_of(at).trim_start().len();
         let continues = self.layout.blocks.last().is_some_and(|last| match last.form {

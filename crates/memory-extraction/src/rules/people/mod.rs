@@ -66,8 +66,12 @@ pub(super) struct Roster {
     handles: HashSet<String>,
     /// Initials that stand for a person, only in capitals.
     initials: HashSet<String>,
+    /// The initials that each fits, whether or not they are used.
+    fitting_initials: HashMap<String, Option<usize>>,
     /// Offices with the one person who holds each: "treasurer", only with a capital.
     roles: HashSet<String>,
+    /// What bodies are, of which the source names one each: "council", only with a capital.
+    bodies: HashSet<String>,
     /// The domains of people's addresses.
     domains: HashMap<usize, HashSet<String>>,
 }
@@ -92,6 +96,7 @@ impl Roster {
         }
         roster.add_names_of_handles(sightings);
         roster.add_roles(sightings);
+        roster.add_initials(sightings);
         let fits = Fits::of(&roster.entities);
         let initials = short_forms::initials(&roster.entities);
         for name in single {
@@ -140,7 +145,21 @@ impl Roster {
             }
         }
         roster.index_name_parts();
+        roster.fitting_initials = short_forms::initials(&roster.entities);
         roster
+    }
+
+    /// The one person with these initials.
+    pub(super) fn by_initials(&self, initials: &str) -> Option<usize> {
+        let person = || self.fitting_initials.get(&initials.to_lowercase()).copied().flatten();
+        is_initials(initials).then(person).flatten()
+    }
+
+    /// The one person who holds an office.
+    pub(super) fn by_office(&self, office: &str) -> Option<usize> {
+        let office = office.to_lowercase();
+        let office = office.strip_prefix("the ").unwrap_or(&office);
+        self.roles.contains(office).then(|| self.phrases.get(office).copied()).flatten()
     }
 
     /// Takes these for people with a part in the source.
@@ -199,6 +218,49 @@ impl Roster {
         self.phrases.entry(phrase(&text, 0, length)).or_insert(entity);
     }
 
+    /// "The Council" is the one council that the source names, "Hestia" the one firm whose name begins so.
+    pub(super) fn key_bodies(&mut self, is_body: impl Fn(&str) -> bool) {
+        let (mut kinds, mut heads) = (HashMap::new(), HashMap::new());
+        let orgs = self.entities.iter().enumerate().filter(|(_, known)| known.entity_type == EntityType::Org);
+        for (entity, known) in orgs {
+            let words: Vec<&str> = known.name.split(' ').collect();
+            let [first, .., last] = words.as_slice() else { continue };
+            let put = |forms: &mut HashMap<String, Option<usize>>, form: String| {
+                forms.entry(form).and_modify(|other| *other = None).or_insert(Some(entity));
+            };
+            let kind = words
+                .iter()
+                .position(|word| matches!(*word, "of" | "for"))
+                .map_or(*last, |of| words[of.max(1) - 1]);
+            if is_body(kind) {
+                put(&mut kinds, kind.to_lowercase());
+            }
+            let lower = folded(first);
+            let own = first.chars().count() > 3
+                && first.starts_with(char::is_uppercase)
+                && (is_body(last) || lists::TRADES.contains(last.to_lowercase().as_str()))
+                && names::could_be_part(first)
+                && !names::is_common_word(&lower)
+                && !names::is_first_name(&lower)
+                && !names::is_wordy_name(&lower)
+                && !lists::PLACES.contains(lower.as_str());
+            if own {
+                put(&mut heads, lower);
+            }
+        }
+        for (kind, entity) in kinds {
+            if let Some(entity) = entity {
+                self.key(&format!("the {kind}"), entity);
+                self.bodies.insert(kind);
+            }
+        }
+        for (head, entity) in heads {
+            if let Some(entity) = entity {
+                self.key(&head, entity);
+            }
+        }
+    }
+
     /// First and last names become names of their own where only one person has them.
     fn index_name_parts(&mut self) {
         let fits = Fits::of(&self.entities);
@@ -225,6 +287,24 @@ impl Roster {
                 self.key(&format!("the {role}"), person);
                 self.key(role, person);
                 self.roles.insert(role.to_owned());
+            }
+        }
+    }
+
+    /// "DO" is who the list of those present says it is, if it names one alone so.
+    fn add_initials(&mut self, sightings: &Sightings) {
+        let mut meant: HashMap<&str, Option<usize>> = HashMap::new();
+        for (initials, name) in &sightings.initials {
+            let person = self.named(name);
+            meant
+                .entry(initials)
+                .and_modify(|known| *known = known.filter(|_| *known == person))
+                .or_insert(person);
+        }
+        for (initials, person) in meant {
+            if let Some(person) = person {
+                self.key(initials, person);
+                self.initials.insert(initials.to_owned());
             }
         }
     }
@@ -296,7 +376,18 @@ impl Roster {
         let last = at + length - 1;
         if self.roles.contains(text.word(last)) {
             let titled = text.is_capitalised(last) && (length == 2 || opens_duty(text, last));
-            return titled.then_some((length, entity));
+            // "the treasurer will claim it", "to be updated by the treasurer".
+            let goes_on = (text.word(last + 1) == "is" && text.is_any(last + 2, &["to", "going"]))
+                || (text.is_any(last + 1, &["and", "&"]) && text.is_capitalised(last + 2));
+            let small = length == 2
+                && (goes_on
+                    || opens_duty(text, last)
+                    || text.is_any(last + 1, &["agreed", "undertook", "offered", "promised"])
+                    || at.checked_sub(1).is_some_and(|before| text.word(before) == "by"));
+            return (titled || small).then_some((length, entity));
+        }
+        if length == 2 && text.word(at) == "the" && self.bodies.contains(text.word(last)) {
+            return text.is_capitalised(last).then_some((length, entity));
         }
         let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email))
             || (length == 1 && self.handles.contains(first));

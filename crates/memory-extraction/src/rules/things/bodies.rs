@@ -2,17 +2,21 @@
 
 use std::ops::Range;
 
+use memory_language::calendar_words::calendar_word;
+
 use super::super::cues::is_role;
 use super::super::layout::{Block, Form};
 use super::super::lists;
 use super::super::names;
 use super::super::verbs::{self, Class};
 use super::super::words::{Kind, Text, spaced};
+use super::is_function_word;
 use super::unknown::{begins_statement, sequence};
 
 /// "ask Ops for", "Finance wants": a part of the house, by its capital inside of a sentence or by what it does.
 pub(super) fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
-    if !text.is_capitalised(at) || !lists::DEPARTMENTS.contains(text.word(at)) {
+    let known = lists::DEPARTMENTS.contains(text.word(at)) || text.raw_word(at) == "IT";
+    if !text.is_capitalised(at) || !known {
         return None;
     }
     let alone = !(text.is_capitalised(at + 1) && spaced(text, at));
@@ -36,7 +40,14 @@ pub(super) fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let is_to_act = begins_statement(text, at)
         && ((next == "to" && does(at + 2))
             || (text.is_any(at + 1, &["is", "are"]) && text.word(at + 2) == "to" && does(at + 3)));
+    // "Purchasing sends the notice", "Accounting and I run it".
+    let does_it = begins_statement(text, at)
+        && verbs::of(next).is_some_and(|verb| verb.third && !verb.past && !verb.base)
+        && verbs::of(next).is_some_and(|verb| verb.class == Class::Deed);
     let acts = is_to_act
+        || does_it
+        || (text.is_any(at + 1, &["is", "are"]) && text.word(at + 2) == "going" && text.word(at + 3) == "to")
+        || (next == "and" && text.word(at + 2) == "i")
         || matches!(
             next,
             "wants"
@@ -53,6 +64,13 @@ pub(super) fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
                 | "rejected"
                 | "needs"
                 | "owns"
+                | "commits"
+                | "takes"
+                | "promised"
+                | "promises"
+                | "shall"
+                | "undertook"
+                | "undertakes"
         );
     (alone && (asked || acts)).then_some(at..at + 1)
 }
@@ -126,8 +144,115 @@ fn body(text: &Text<'_>, tokens: Range<usize>) -> Option<Range<usize>> {
     (named && text.is_capitalised(first)).then_some(tokens)
 }
 
+/// "Customer Care will ring them", "the works department will clear the drain": words with a capital, or what a body is in small letters,
+/// where they take on what people do.
+pub(super) fn takes_on(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let acts = |end: usize| {
+        let promised = text.is_any(end, &["has", "have"])
+            && text.is_any(end + 1, &["agreed", "promised", "undertaken", "offered", "committed"]);
+        let verb = match text.word(end) {
+            "will" | "shall" | "to" => end + 1,
+            "is" | "are" if text.word(end + 1) == "to" => end + 2,
+            "is" | "are" if text.word(end + 1) == "going" && text.word(end + 2) == "to" => end + 3,
+            _ => return promised || text.is_any(end, &["undertook", "undertakes"]),
+        };
+        verbs::is_human(text.word(verb))
+    };
+    let before = at.checked_sub(1).map_or("", |before| text.word(before));
+    if text.is_capitalised(at) {
+        let other = |at: usize| {
+            let word = text.word(at);
+            text.raw_word(at).len() < 2
+                || is_function_word(word)
+                || calendar_word(word).is_some()
+                || names::is_title(word)
+                || verbs::is_finite(word)
+        };
+        let end = (at + 1..at + 4).find(|end| !(text.is_capitalised(*end) && spaced(text, end - 1)))?;
+        let named = end > at + 1
+            && begins_statement(text, at)
+            && !names::is_first_name(text.word(at))
+            && (at..end)
+                .all(|at| names::is_common_word(text.word(at)) || text.raw_word(at).chars().count() > 3)
+            && is_unit(text.word(end - 1))
+            && !(at..end).any(other);
+        return (named && acts(end)).then_some(at..end);
+    }
+    if !matches!(before, "the" | "our") || !text.is_word(at) {
+        return None;
+    }
+    let last = (at + 1..at + 3).find(|last| lists::ACTING_BODIES.contains(text.word(*last)))?;
+    let small = (at..last).all(|at| text.is_word(at) && spaced(text, at) && !text.is_capitalised(at));
+    (small && acts(last + 1)).then_some(at..last + 1)
+}
+
+/// What the last word of a part of a house is: "Customer Care".
+fn is_unit(word: &str) -> bool {
+    lists::DEPARTMENTS.contains(word) || lists::TEAMS.contains(word) || lists::UNITS.contains(word)
+}
+
+/// "the TFVC board", "Friends of Tarn Hill": an abbreviation before what bodies have, and a body by its first word.
+pub(super) fn by_form(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let raw = text.raw_word(at);
+    let short = (3..=6).contains(&raw.len())
+        && raw.bytes().all(|byte| byte.is_ascii_uppercase())
+        && !lists::ACRONYMS.contains(text.word(at))
+        && !names::is_common_word(text.word(at))
+        && text.is_any(
+            at + 1,
+            &["board", "committee", "council", "trustees", "members", "staff", "governors", "directors"],
+        )
+        && at > 0
+        && text.is_any(at - 1, &["the", "our", "of", "by", "to", "from", "with"]);
+    if short {
+        return Some(at..at + 1);
+    }
+    let friends = raw == "Friends" && text.word(at + 1) == "of";
+    if !friends {
+        return None;
+    }
+    let first = at + 2 + usize::from(text.word(at + 2) == "the");
+    let end = (first..first + 3)
+        .find(|end| !(text.is_capitalised(*end) && spaced(text, end - 1)))
+        .unwrap_or(first + 3);
+    (end > first).then_some(at..end)
+}
+
+/// "GeoBasis Norway", "the Barros group", "our Okonjo lab": a name before a country or before what it is one of.
+pub(super) fn by_kind(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let raw = text.raw_word(at);
+    let end = at + 1;
+    let own = text.is_capitalised(at)
+        && raw.chars().count() > 3
+        && spaced(text, at)
+        && !names::is_common_word(text.word(at))
+        && !names::is_first_name(text.word(at))
+        && calendar_word(text.word(at)).is_none()
+        && !lists::SOFTWARE.contains(text.word(at))
+        && !lists::PLACES.contains(text.word(at))
+        && !matches!(
+            text.word(at),
+            "black" | "blue" | "brown" | "green" | "grey" | "orange" | "white" | "yellow"
+        );
+    let before = at.checked_sub(1).map_or("", |before| text.word(before));
+    let led = matches!(before, "the" | "our");
+    let alone = led || !(at > 0 && text.is_capitalised(at - 1) && spaced(text, at - 1));
+    if !own || !alone {
+        return None;
+    }
+    let camel = raw.chars().skip(1).any(char::is_uppercase) && raw.chars().any(char::is_lowercase);
+    let country = text.is_capitalised(end)
+        && ((camel && lists::PLACES.contains(text.word(end)))
+            || matches!(text.raw_word(end), "UK" | "US" | "USA" | "EU"))
+        && !(text.is_capitalised(end + 1) && spaced(text, end))
+        && !matches!(before, "in" | "near")
+        && verbs::of(text.word(at)).is_none();
+    let kind = led && lists::SMALL_BODIES.contains(text.raw_word(end));
+    (country || kind).then_some(at..end + 1)
+}
+
 /// An organisation by its people, its part or what one has of it.
-pub(super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+pub(in super::super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let name = Some(at..end);
     let next = text.word(end);
@@ -151,6 +276,29 @@ pub(super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         return name;
     }
     if matches!(word, "from" | "with" | "of" | "by" | "at" | "for") && lists::DEALINGS.contains(earlier) {
+        return name;
+    }
+    // "no customer of Brambleshop", "the inspector from Zelkit".
+    let theirs = matches!(word, "of" | "at") && lists::BUSINESS_RELATIONS.contains(earlier)
+        || matches!(word, "from" | "at")
+            && (is_role(earlier) || lists::STAFF.contains(earlier) || lists::OTHER_PEOPLE.contains(earlier));
+    if theirs && !lists::PLACES.contains(text.word(at)) && !lists::SITES.contains(next) {
+        return name;
+    }
+    // "Ana Bell of Brightwater called": behind a full name.
+    let named =
+        before > 1 && (before - 2..before).all(|at| text.is_capitalised(at)) && spaced(text, before - 2);
+    if matches!(word, "of" | "from" | "at") && named && !lists::PLACES.contains(text.word(at)) {
+        return name;
+    }
+    // "Brightwater, our supplier,", "Brightwater (the supplier)".
+    let aside = matches!(next, "," | "(") && matches!(text.word(end + 1), "our" | "the" | "their");
+    if aside && lists::BUSINESS_RELATIONS.contains(text.word(end + 2)) && !text.is_word(end + 3) {
+        return name;
+    }
+    // "Brightwater has quoted 4,000".
+    let sells = end + usize::from(matches!(next, "has" | "have"));
+    if matches!(text.word(sells), "quoted" | "invoiced" | "supplies" | "supplied" | "delivers" | "invoices") {
         return name;
     }
     // "Gráinne Mulcahy (Fennimore Bakeries)".

@@ -88,7 +88,7 @@ pub(super) fn is_team_word(word: &str) -> bool {
     lists::TEAMS.contains(word)
 }
 
-pub(super) fn is_body(word: &str) -> bool {
+pub(in super::super) fn is_body(word: &str) -> bool {
     is_company_ending(word) || lists::BODIES.contains(word) || is_shouted_body(word)
 }
 
