@@ -162,6 +162,15 @@ impl Clause<'_, '_> {
             "we" => Subject::We,
             "he" | "she" => self.pronoun(last),
             "they" => Subject::They,
+            // "Lucía and her team".
+            "team" | "staff" | "people" | "group"
+                if last >= start + 3
+                    && matches!(self.word(last - 1), "her" | "his" | "their")
+                    && matches!(self.word(last - 2), "and" | "&")
+                    && self.parsed.person(last - 3).is_some() =>
+            {
+                self.subject(last - 2, from)
+            }
             "team" | "everyone" | "everybody" | "group" | "committee" | "board" | "council"
             | "management" | "leadership" | "participants" | "attendees" | "legal" | "finance"
             | "procurement" | "hr" | "qa" | "engineering" | "marketing" | "compliance" => {

@@ -15,7 +15,7 @@ use super::people::Sightings;
 use super::sections::Section;
 use super::things::{dealt_with, is_company_ending};
 use super::verbs;
-use super::words::{Kind, Text};
+use super::words::{Kind, Text, spaced};
 use forms::{full_name, initialled, is_handle_name, titled};
 pub(super) use listed::see_listed;
 pub(super) use recurring::see_recurring;
@@ -198,7 +198,15 @@ fn is_single_name(text: &Text<'_>, at: usize) -> bool {
         return !is_org_ending(text.raw_word(at + 1));
     }
     let wordy = names::is_wordy_name(&lower);
-    // "Ana Bell of Brightwater called", "our supplier Brightwater asks".
+    // "The Midnight Walk raised": the last word of a thing's name.
+    let begins = at > 1 && text.is_capitalised(at - 1) && spaced(text, at - 1);
+    if begins
+        && text.is_any(at - 2, &["the", "a", "an", "our", "this"])
+        && !names::is_title(text.word(at - 1))
+    {
+        return false;
+    }
+    // "Ana Bell from Brightwater called", "our supplier Brightwater asks".
     if !wordy && dealt_with(text, at).is_some() {
         return false;
     }
@@ -254,6 +262,11 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
             see_name_at(text, at + 2, tokens.end, seen);
         }
     }
+    // "ring the dentist -> Shaz by Wed" in any list.
+    let arrow = tokens.clone().rev().take(6).any(|at| text.word(at) == "by");
+    if arrow && matches!(block.form, Form::Item { .. }) {
+        see_owner_behind(text, &tokens, seen);
+    }
     if !matches!(block.form, Form::Item { .. }) && !block.labelled
         || !matches!(block.section, Section::Prior(_) | Section::Planned)
     {
@@ -296,7 +309,7 @@ fn see_owner_behind(text: &Text<'_>, tokens: &Range<usize>, seen: &mut Sightings
             || (text.word(at) == ">" && text.word(at - 1) == "-")
             || (text.word(at) == "-" && !text.touches_next(at) && !text.touches_next(at - 1))
     };
-    let Some(mark) = tokens.clone().skip(2).filter(|at| marks(*at)).last() else { return };
+    let Some(mark) = (tokens.start + 2..tokens.end).rev().find(|at| marks(*at)) else { return };
     let mut at = mark + 1;
     let mut found = Vec::new();
     while is_name(at) && found.len() < 3 {

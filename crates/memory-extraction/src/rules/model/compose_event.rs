@@ -9,7 +9,7 @@ use super::super::features::{self, Hit};
 use super::super::layout::Form;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::people::Roster;
-use super::super::{narrative, owners, third_person, verbs};
+use super::super::{items, narrative, owners, third_person, verbs};
 use super::clauses::Candidate;
 
 /// The draft of a clause; `alone` says that no other clause of its sentence tells an event.
@@ -37,6 +37,12 @@ pub(super) fn draft(
         owners::owned(parsed, &tokens, speaker).people
     } else {
         Vec::new()
+    };
+    let owned = match &block.form {
+        Form::Row { cells, heads } if category == Category::Commitment => {
+            items::owners_of_row(&context, cells, heads).filter(|people| !people.is_empty()).unwrap_or(owned)
+        }
+        _ => owned,
     };
     let mut actors: Vec<Actor> = match category {
         Category::Commitment | Category::Execution | Category::Decision => {

@@ -1,6 +1,7 @@
 //! People: who is known in a source, and which of the names in it are the same person.
 
 mod fits;
+mod offices;
 mod short_forms;
 mod sightings;
 
@@ -149,19 +150,6 @@ impl Roster {
         roster
     }
 
-    /// The one person with these initials.
-    pub(super) fn by_initials(&self, initials: &str) -> Option<usize> {
-        let person = || self.fitting_initials.get(&initials.to_lowercase()).copied().flatten();
-        is_initials(initials).then(person).flatten()
-    }
-
-    /// The one person who holds an office.
-    pub(super) fn by_office(&self, office: &str) -> Option<usize> {
-        let office = office.to_lowercase();
-        let office = office.strip_prefix("the ").unwrap_or(&office);
-        self.roles.contains(office).then(|| self.phrases.get(office).copied()).flatten()
-    }
-
     /// Takes these for people with a part in the source.
     pub(super) fn trust<'n>(&mut self, names: impl Iterator<Item = &'n str>) {
         for name in names {
@@ -218,49 +206,6 @@ impl Roster {
         self.phrases.entry(phrase(&text, 0, length)).or_insert(entity);
     }
 
-    /// "The Council" is the one council that the source names, "Hestia" the one firm whose name begins so.
-    pub(super) fn key_bodies(&mut self, is_body: impl Fn(&str) -> bool) {
-        let (mut kinds, mut heads) = (HashMap::new(), HashMap::new());
-        let orgs = self.entities.iter().enumerate().filter(|(_, known)| known.entity_type == EntityType::Org);
-        for (entity, known) in orgs {
-            let words: Vec<&str> = known.name.split(' ').collect();
-            let [first, .., last] = words.as_slice() else { continue };
-            let put = |forms: &mut HashMap<String, Option<usize>>, form: String| {
-                forms.entry(form).and_modify(|other| *other = None).or_insert(Some(entity));
-            };
-            let kind = words
-                .iter()
-                .position(|word| matches!(*word, "of" | "for"))
-                .map_or(*last, |of| words[of.max(1) - 1]);
-            if is_body(kind) {
-                put(&mut kinds, kind.to_lowercase());
-            }
-            let lower = folded(first);
-            let own = first.chars().count() > 3
-                && first.starts_with(char::is_uppercase)
-                && (is_body(last) || lists::TRADES.contains(last.to_lowercase().as_str()))
-                && names::could_be_part(first)
-                && !names::is_common_word(&lower)
-                && !names::is_first_name(&lower)
-                && !names::is_wordy_name(&lower)
-                && !lists::PLACES.contains(lower.as_str());
-            if own {
-                put(&mut heads, lower);
-            }
-        }
-        for (kind, entity) in kinds {
-            if let Some(entity) = entity {
-                self.key(&format!("the {kind}"), entity);
-                self.bodies.insert(kind);
-            }
-        }
-        for (head, entity) in heads {
-            if let Some(entity) = entity {
-                self.key(&head, entity);
-            }
-        }
-    }
-
     /// First and last names become names of their own where only one person has them.
     fn index_name_parts(&mut self) {
         let fits = Fits::of(&self.entities);
@@ -268,43 +213,6 @@ impl Roster {
         for (part, entity) in parts {
             if !self.by_name.contains_key(&part) {
                 self.key(&part, entity);
-            }
-        }
-    }
-
-    /// "The Treasurer" is who the list of those present says it is.
-    fn add_roles(&mut self, sightings: &Sightings) {
-        let mut holders: HashMap<&str, Option<usize>> = HashMap::new();
-        for (role, name) in &sightings.roles {
-            let person = self.named(name);
-            holders
-                .entry(role)
-                .and_modify(|known| *known = known.filter(|_| *known == person))
-                .or_insert(person);
-        }
-        for (role, person) in holders {
-            if let Some(person) = person {
-                self.key(&format!("the {role}"), person);
-                self.key(role, person);
-                self.roles.insert(role.to_owned());
-            }
-        }
-    }
-
-    /// "DO" is who the list of those present says it is, if it names one alone so.
-    fn add_initials(&mut self, sightings: &Sightings) {
-        let mut meant: HashMap<&str, Option<usize>> = HashMap::new();
-        for (initials, name) in &sightings.initials {
-            let person = self.named(name);
-            meant
-                .entry(initials)
-                .and_modify(|known| *known = known.filter(|_| *known == person))
-                .or_insert(person);
-        }
-        for (initials, person) in meant {
-            if let Some(person) = person {
-                self.key(initials, person);
-                self.initials.insert(initials.to_owned());
             }
         }
     }

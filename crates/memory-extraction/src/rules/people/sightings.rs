@@ -74,7 +74,13 @@ fn divides(written: &str, at: usize, c: char) -> bool {
         ',' | ';' | '\n' | '(' | ')' | '[' | ']' | ':' | '–' | '—' | '|' | '=' => true,
         '-' => spaced && written[..at].ends_with(' '),
         // A point ends a sentence, but neither "Dr." nor an initial.
-        '.' => spaced && written[..at].rsplit(' ').next().is_some_and(|word| word.chars().count() > 3),
+        '.' => {
+            spaced
+                && written[..at]
+                    .rsplit(' ')
+                    .next()
+                    .is_some_and(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 3)
+        }
         _ => false,
     }
 }

@@ -19,6 +19,9 @@ fn what_heads_a_part_and_is_used_in_it_is_a_project() {
                 "SILVER HERON - places, week 3\n\nA round-up for SILVER HERON after Monday.\n",
                 &["SILVER HERON"],
             ),
+            ("2. Ringing Far appeal\n\nThe account was opened on Monday.\n", &["Ringing Far"]),
+            ("SALT HERON – tomorrow is turned around\n\nIt will rain.\n", &["SALT HERON"]),
+            ("# quibbet\n\nA small tool.\n\n## Install\n\nCopy it.\n", &["quibbet"]),
             // What is only a heading, a person, a place or a common word is none.
             ("2. Action Items\n\nThe action items are old, and Action Items are read first.\n", &[]),
             ("Callum Stone\n\nWe asked Callum Stone about it.\n", &[]),
@@ -35,6 +38,10 @@ fn names_in_capitals_before_work_are_projects() {
         &[
             ("Short check before the QUILLGRID cutover of May.", &["QUILLGRID"]),
             ("Who writes what for the QUILLNET renewal?", &["QUILLNET"]),
+            ("We had the launch of QUILLARI on Monday. The data for QUILLARI is late.", &["QUILLARI"]),
+            ("PEPTIDE-4 is late. We had the launch of PEPTIDE-4.", &["PEPTIDE-4"]),
+            ("The EU project QUILLWAVE ends in May.", &["QUILLWAVE"]),
+            ("It is URGENT. All of it is URGENT for us. MONEY: none left.", &[]),
             ("The OTHER release and the NEXT release are late.", &[]),
         ],
     );
@@ -50,6 +57,18 @@ fn campaigns_programs_and_titles_are_projects() {
             ("He was Director for Sales and asked for May, for Monday.", &[]),
             ("The Golden Acre scheme opens in May.", &["Golden Acre"]),
             ("\"The Night Baker\", a puppet theatre for children.", &["The Night Baker"]),
+            ("The 'Read Together' campaign begins on Monday.", &["Read Together"]),
+            (
+                "The musical Redstart opens, and the exhibition Clay and Fire too.",
+                &["Redstart", "Clay and Fire"],
+            ),
+            ("Rehearsals for Harvest Moon begin on Monday.", &["Harvest Moon"]),
+            (
+                "The harbour lights restoration is late, and so is the new project.",
+                &["harbour lights restoration"],
+            ),
+            ("Project Swift Lane is late.", &["Swift Lane"]),
+            ("A Bed for Ben\nOur appeal has reached its goal.", &["A Bed for Ben"]),
             ("He said \"The End\" and left.", &[]),
             ("A certificate of quillbridge, our gateway to the bank, had expired.", &["quillbridge"]),
             ("The rest belongs to Orvane, the rewrite of the gateway.", &["Orvane"]),
@@ -57,6 +76,20 @@ fn campaigns_programs_and_titles_are_projects() {
             ("He pushed the new format to quillfall/core today.", &["quillfall/core"]),
             ("We replace the job queue in quillfall/dispatcher.", &["quillfall/dispatcher"]),
             ("The read/write head and the input/output in black/white are old.", &[]),
+        ],
+    );
+}
+
+#[test]
+fn a_list_of_projects_names_them() {
+    claim(
+        EntityType::Project,
+        &[
+            (
+                "Programmes\n- Second Harvest: 40 families\n- Warm Rooms: open in November\n",
+                &["Second Harvest", "Warm Rooms"],
+            ),
+            ("Errands\n- Second Harvest: 40 families\n", &[]),
         ],
     );
 }
@@ -79,7 +112,24 @@ fn bodies_are_told_by_their_kind_their_country_and_who_comes_from_them() {
             ("No customer of Quillshop could pay.", &["Quillshop"]),
             ("A letter came from QuillPlay UK today.", &["QuillPlay UK"]),
             ("The Quill Resources Board will visit us.", &["Quill Resources Board"]),
+            ("He came home to St Brigid's on Monday.", &["St Brigid's"]),
+            (
+                "Fish. Marrable's didn't bring it, and the timber from Hartley's tomorrow is late.",
+                &["Marrable's", "Hartley's"],
+            ),
+            ("Stand-up of team Zelkit today", &["Zelkit"]),
+            (
+                "We saw it with Mrs. Szabo from Zelkit. The engineer (Tan Wei, Quillstone) came.",
+                &["Zelkit", "Quillstone"],
+            ),
+            ("QUILL OVERLAND LTD\nMinutes of a meeting\n", &["QUILL OVERLAND LTD"]),
+            ("QUILL ROWING CLUB – decisions\n", &["QUILL ROWING CLUB"]),
             ("Purchasing sends the notice by Friday.", &["Purchasing"]),
+            ("Customer Care will ring the ten people.", &["Customer Care"]),
+            ("The works department will clean the drain.", &["works department"]),
+            ("A letter came from Ana Bell from Brightwater yesterday.", &["Brightwater"]),
+            ("It was late. Brightwater has quoted 4,000 for it.", &["Brightwater"]),
+            ("Then I will ring the Board of Directors.", &[]),
             ("The Monday club and the WhatsApp group met in a Berlin club.", &[]),
         ],
     );

@@ -43,6 +43,41 @@ fn a_label_names_who_holds_the_office() {
 }
 
 #[test]
+fn offices_and_initials_are_read_in_all_forms_of_lists() {
+    let lists = [
+        "Present: Pavla Kern, Treasurer; Idris Moy, Secretary; Sue Tate",
+        "Present\n- Pavla Kern – Treasurer\n- Idris Moy – Secretary\n- Sue Tate",
+        "Attendees: PK – Pavla Kern (treasurer), IM – Idris Moy (secretary), ST – Sue Tate",
+        "Committee: Sue Tate (Chair), Pavla Kern (Hon. Treasurer), Idris Moy (Minutes Secretary)",
+    ];
+    for list in lists {
+        claim(&[
+            (
+                &format!("{list}\n\n## Money\n\nIt was noted. The treasurer will send it by 22 March."),
+                "[Pavla Kern owner]",
+            ),
+            (
+                &format!("{list}\n\n## Actions\n\n- PK to send the new rules by 22 March"),
+                "[Pavla Kern owner]",
+            ),
+            (&format!("{list}\n\n## Actions\n\n- Order the tiles by 22 March. [IM]"), "[Idris Moy owner]"),
+        ]);
+    }
+}
+
+#[test]
+fn whoever_leads_all_lines_speaks() {
+    let chat = "Lena: can someone bring the projector?\nTobin: I'll do it by Monday\nLena: great\n";
+    claim(&[(chat, "[Tobin owner]")]);
+}
+
+#[test]
+fn an_office_in_a_table_owns_the_task() {
+    let table = "Present: Pavla Kern (Treasurer), Idris Moy\n\n| Action | Lead | Due |\n|---|---|---|\n| Three quotes for it | Treasurer | 20 March |\n";
+    claim(&[(table, "[Pavla Kern owner]")]);
+}
+
+#[test]
 fn a_log_of_a_chat_in_angle_brackets_is_read() {
     let log = "Attendees: Kaspar Lindqvist (klind), Aya Morimoto (ayam), Devon Price (dprice)\n\n\
                <dprice> topic: validator\n<klind> it went out on Tuesday\n<ayam> it rejects every file\n\
@@ -58,6 +93,10 @@ fn who_is_named_after_a_task_owns_it() {
             "[Kim Larsen owner, Dana Ortiz owner]",
         ),
         ("## Actions\n\n- Bring the drill back to Mr Lund!! Kim", "[Kim owner]"),
+        ("## Notes\n\n- [ ] ring the dentist -> Olmar by Wednesday", "[Olmar owner]"),
+        ("Kim Larsen and her team will write the report by 22 March.", "[Kim Larsen owner]"),
+        ("## Actions\n\n- photos of the hall -> Olmar", "[Olmar owner]"),
+        ("AI(Sigrun): ask for the key by Monday\nAI(Kim): cancel the second plan", "[Sigrun owner]"),
         ("## Actions\n\n- AI(Sigrun): ask for the key by Monday", "[Sigrun owner]"),
     ]);
 }

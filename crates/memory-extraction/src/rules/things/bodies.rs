@@ -11,7 +11,7 @@ use super::super::names;
 use super::super::verbs::{self, Class};
 use super::super::words::{Kind, Text, spaced};
 use super::is_function_word;
-use super::unknown::{begins_statement, sequence};
+use super::unknown::{begins_statement, is_unknown, sequence};
 
 /// "ask Ops for", "Finance wants": a part of the house, by its capital inside of a sentence or by what it does.
 pub(super) fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
@@ -25,7 +25,7 @@ pub(super) fn department(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         && !begins_statement(text, at)
         && text.is_any(
             at - 1,
-            &["from", "to", "with", "ask", "asked", "by", "and", "told", "for", "of", "waiting"],
+            &["from", "to", "with", "ask", "asked", "by", "and", "told", "for", "of", "on", "waiting"],
         )
         && (text.kind(at + 1).is_none_or(|kind| kind == Kind::Punctuation)
             || text.is_any(
@@ -98,6 +98,8 @@ pub(super) fn firm(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         }
         "undertakes" | "undertook" => text.word(end + 1) == "to",
         "will" => end > at + 1 && does(end + 1),
+        // "Frigotec send their man".
+        _ if text.word(end + 1) == "their" => does(end),
         _ => false,
     };
     takes_on.then_some(at..end)
@@ -186,6 +188,52 @@ pub(super) fn takes_on(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     (small && acts(last + 1)).then_some(at..last + 1)
 }
 
+/// "St Brigid's" alone: a school, a hospital or a church of that name.
+fn saint(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let name = at + 1 + usize::from(text.word(at + 1) == "." && text.touches_next(at));
+    let own = matches!(text.raw_word(at), "St" | "St.")
+        && text.is_capitalised(name)
+        && text.word(name + 1) == "'s"
+        && !text.is_capitalised(name + 2)
+        && text.word(name + 2) != "day";
+    own.then_some(at..name + 2)
+}
+
+/// "standup of team Marmot": the name behind the word.
+fn team(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let led = at > 0 && text.raw_word(at - 1) == "team" && spaced(text, at - 1);
+    let alone = !(text.is_capitalised(at + 1) && spaced(text, at));
+    (led && alone && is_unknown(text, at)).then_some(at..at + 1)
+}
+
+/// "Marrable's didn't deliver", "timber from Hartley's tomorrow": a firm by whose it is.
+fn firm_of_someone(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
+    let own = text.is_capitalised(at)
+        && text.raw_word(at).chars().count() > 3
+        && text.word(at + 1) == "'s"
+        && text.touches_next(at)
+        && !names::is_common_word(text.word(at))
+        && calendar_word(text.word(at)).is_none();
+    if !own || at > 0 && text.is_capitalised(at - 1) && spaced(text, at - 1) {
+        return None;
+    }
+    let next = at + 2;
+    let acts = text.is_any(
+        next,
+        &["are", "have", "did", "do", "were", "deliver", "delivered", "sent", "send", "promised", "quoted"],
+    );
+    let before = at.checked_sub(1).map_or("", |before| text.word(before));
+    let ends = text.kind(next).is_none_or(|kind| kind == Kind::Punctuation)
+        || text.ends_line(at + 1)
+        || calendar_word(text.word(next)).is_some()
+        || text.is_any(
+            next,
+            &["tomorrow", "today", "again", "this", "next", "for", "by", "on", "at", "in", "about", "and"],
+        );
+    let from = matches!(before, "from" | "with") && ends && !names::is_first_name(text.word(at));
+    (acts || from).then_some(at..at + 2)
+}
+
 /// What the last word of a part of a house is: "Customer Care".
 fn is_unit(word: &str) -> bool {
     lists::DEPARTMENTS.contains(word) || lists::TEAMS.contains(word) || lists::UNITS.contains(word)
@@ -206,6 +254,9 @@ pub(super) fn by_form(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         && text.is_any(at - 1, &["the", "our", "of", "by", "to", "from", "with"]);
     if short {
         return Some(at..at + 1);
+    }
+    if let Some(name) = saint(text, at).or_else(|| team(text, at)).or_else(|| firm_of_someone(text, at)) {
+        return Some(name);
     }
     let friends = raw == "Friends" && text.word(at + 1) == "of";
     if !friends {
@@ -285,10 +336,15 @@ pub(in super::super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<u
     if theirs && !lists::PLACES.contains(text.word(at)) && !lists::SITES.contains(next) {
         return name;
     }
-    // "Ana Bell of Brightwater called": behind a full name.
-    let named =
+    // "Ana Bell from Brightwater called": behind a full name.
+    let full =
         before > 1 && (before - 2..before).all(|at| text.is_capitalised(at)) && spaced(text, before - 2);
-    if matches!(word, "of" | "from" | "at") && named && !lists::PLACES.contains(text.word(at)) {
+    let dotted = usize::from(before > 2 && text.word(before - 2) == ".");
+    let titled = before > 1 + dotted
+        && text.is_capitalised(before - 1)
+        && names::is_title(text.word(before - 2 - dotted));
+    let named = full || titled;
+    if matches!(word, "from" | "at") && named && !lists::PLACES.contains(text.word(at)) {
         return name;
     }
     // "Brightwater, our supplier,", "Brightwater (the supplier)".
@@ -302,11 +358,18 @@ pub(in super::super) fn dealt_with(text: &Text<'_>, at: usize) -> Option<Range<u
         return name;
     }
     // "Gráinne Mulcahy (Fennimore Bakeries)".
+    let behind = (before.saturating_sub(3)..before).rev().find(|at| !matches!(text.word(*at), "*" | "_"));
     if word == "("
         && next == ")"
-        && text.is_capitalised(before.wrapping_sub(1))
+        && behind.is_some_and(|behind| text.is_capitalised(behind))
         && !is_role(text.word(end - 1))
     {
+        return name;
+    }
+    // "the engineer (Tan Wei Jie, Loadstone)".
+    let open = || (before.saturating_sub(6)..before).rev().find(|at| !text.is_capitalised(*at));
+    let listed = word == "," && next == ")" && !is_role(text.word(end - 1));
+    if listed && open().is_some_and(|open| text.word(open) == "(" && before - open > 2) {
         return name;
     }
     if word == "," && lists::EXECUTIVES.contains(earlier) && text.ends_line(end - 1) {

@@ -7,6 +7,7 @@ mod places;
 mod projects;
 mod repositories;
 mod topics;
+mod undertakings;
 mod unknown;
 mod words;
 
@@ -197,7 +198,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     }
     let raw = text.raw_word(at);
     // "PEPTIDE-4" is a name, "PAY-77" a ticket.
-    if is_version(raw) || (is_ticket(raw) && !projects::is_code_name(text, at)) {
+    if is_version(raw) || (is_ticket(raw) && !undertakings::is_code_name(text, at)) {
         return Some((at..at + 1, EntityType::Object));
     }
     let next = text.raw_word(at + 1);
@@ -215,7 +216,9 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     };
     if matches!(raw, "Project" | "Operation")
         && proper(at + 1)
-        && (!names::is_common_word(text.word(at + 1)) || names::is_wordy_name(text.word(at + 1)))
+        && (!names::is_common_word(text.word(at + 1))
+            || names::is_wordy_name(text.word(at + 1))
+            || (proper(at + 2) && spaced(text, at + 1)))
     {
         let more = |end: &usize| {
             text.is_capitalised(*end) && spaced(text, end - 1) && !names::is_common_word(text.word(*end))

@@ -11,7 +11,7 @@ use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
 use super::places::placed;
 use super::unknown::{begins_statement, is_unknown, sequence};
-use super::{bodies, projects, repositories};
+use super::{bodies, projects, repositories, undertakings};
 
 /// The name that begins at a token, by what stands around it; `domains` are the organisations of addresses.
 pub(super) fn named(
@@ -34,12 +34,12 @@ pub(super) fn named(
         .or_else(|| code_name(text, at))
         .or_else(|| product(text, at))
         .or_else(|| repositories::repository(text, at))
-        .or_else(|| projects::shouted(text, at))
-        .or_else(|| projects::for_whom(text, at))
-        .or_else(|| projects::explained_small(text, at))
-        .or_else(|| projects::of_what_it_is(text, at))
-        .or_else(|| projects::planned(text, at))
-        .or_else(|| projects::building_work(text, at))
+        .or_else(|| undertakings::shouted(text, at))
+        .or_else(|| undertakings::for_whom(text, at))
+        .or_else(|| undertakings::explained_small(text, at))
+        .or_else(|| undertakings::of_what_it_is(text, at))
+        .or_else(|| undertakings::planned(text, at))
+        .or_else(|| undertakings::building_work(text, at))
     {
         return Some((name, EntityType::Project));
     }
@@ -214,7 +214,7 @@ fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
         && (2..=3).contains(&bare.split('.').count())
         && bare.len() <= 8
-        && (stage.is_empty() == !next.contains('-'))
+        && (stage.is_empty() != next.contains('-'))
         && (stage.is_empty() || ["rc", "beta", "alpha", "pre"].iter().any(|it| stage.starts_with(it)));
     let version = next
         .strip_prefix('v')

@@ -93,6 +93,12 @@ fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usi
     if first && let Some(quoted) = quoted(text, title) {
         return Some(quoted);
     }
+    if first && let Some(name) = readme(text, title) {
+        return Some(name);
+    }
+    if let Some(name) = shouted_part(text, &(start..title.end)) {
+        return Some(name);
+    }
     if let Some(part) = named_part(text, &(start..title.end)) {
         return Some(part);
     }
@@ -106,6 +112,41 @@ fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usi
         let told = of_kind(text, title, at..end) || changed_in(text, at);
         told.then_some(at..end)
     })
+}
+
+/// "# gribbet": a heading of nothing but a small word is what the text is of.
+fn readme(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
+    let at = title.start + 1;
+    let alone = title.len() == 2 && text.word(title.start) == "#";
+    let word = text.raw_word(at);
+    let small =
+        word.len() > 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    // The name of a channel has no headings below it.
+    let goes_on = text.read().contains("\n## ");
+    (alone && small && goes_on && !names::is_common_word(word)).then_some(at..at + 1)
+}
+
+/// "SALT LINE – tomorrow is turned around": words in capitals alone in a part of a title that is not written so elsewhere.
+fn shouted_part(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
+    let shouts = |at: usize| {
+        text.is_word(at) && text.raw_word(at).len() > 2 && !text.raw_word(at).chars().any(char::is_lowercase)
+    };
+    let end = title.clone().find(|at| !shouts(*at)).unwrap_or(title.end);
+    let part = title.start..end;
+    let marked =
+        matches!(text.word(end), "–" | "—" | ":") || (text.word(end) == "-" && !text.touches_next(end));
+    let small = (end..title.end)
+        .filter(|at| {
+            text.raw_word(*at).starts_with(char::is_lowercase)
+                && text.is_word(*at)
+                && calendar_word(text.word(*at)).is_none()
+        })
+        .count();
+    let other = |at: usize| {
+        is_kind(text, at) || is_body(text.raw_word(at)) || lists::GATHERINGS.contains(text.word(at))
+    };
+    let own = part.clone().any(|at| !names::is_common_word(text.word(at)));
+    (part.len() == 2 && marked && small > 1 && own && !part.clone().any(other)).then_some(part)
 }
 
 /// "Weekly status – Mill Lane Extension", "Open Shelves: kick-off": one part of the title says what is met for, another is a name.
