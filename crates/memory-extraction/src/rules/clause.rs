@@ -162,6 +162,15 @@ impl Clause<'_, '_> {
             "we" => Subject::We,
             "he" | "she" => self.pronoun(last),
             "they" => Subject::They,
+            // "Lucía and her team".
+            "team" | "staff" | "people" | "group"
+                if last >= start + 3
+                    && matches!(self.word(last - 1), "her" | "his" | "their")
+                    && matches!(self.word(last - 2), "and" | "&")
+                    && self.parsed.person(last - 3).is_some() =>
+            {
+                self.subject(last - 2, from)
+            }
             "team" | "everyone" | "everybody" | "group" | "committee" | "board" | "council"
             | "management" | "leadership" | "participants" | "attendees" | "legal" | "finance"
             | "procurement" | "hr" | "qa" | "engineering" | "marketing" | "compliance" => {
@@ -194,7 +203,7 @@ impl Clause<'_, '_> {
         let mut people = vec![entity];
         while *from > self.tokens.start + 1
             && matches!(self.word(*from - 1), "and" | "&" | "," | "/")
-            && let Some(mention) = self.parsed.person(*from - 2)
+            && let Some(mention) = self.parsed.mention(*from - 2).filter(|mention| mention.can_act())
         {
             people.insert(0, mention.entity);
             *from = mention.tokens.start;

@@ -56,10 +56,31 @@ pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
     let ahead: Vec<&Reading> =
         readings.iter().filter(|reading| reference.is_none_or(|now| reading.deadline() >= now)).collect();
     let day = ahead.iter().find(|reading| reading.is_deadline()).or(ahead.last());
-    day.map(|day| day.deadline())
+    day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| day.deadline()))
         .or_else(|| at_the_hour(words, reference?))
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
         .or_else(|| readings.iter().find(|reading| is_overdue(reading)).map(Reading::deadline))
+}
+
+/// "by mid-August (15th)", "before Friday week, 11 July": the day that is named behind a time less exact than it.
+fn stated_beside(words: &str, vague: &Reading, readings: &[Reading]) -> Option<Timestamp> {
+    let rest = &words[vague.range.end..];
+    let apart = |gap: &str| matches!(gap.trim_start(), "," | "(" | ", " | "the " | ", the " | "(the ");
+    let day = readings.iter().find(|reading| {
+        reading.granularity == Granularity::Day
+            && !reading.is_relative
+            && words.get(vague.range.end..reading.range.start).is_some_and(apart)
+    });
+    if let Some(day) = day.filter(|_| vague.is_relative || vague.granularity > Granularity::Day) {
+        return Some(day.deadline());
+    }
+    // "(15th)" in the month that was named.
+    let number = rest.trim_start().strip_prefix('(')?;
+    let (number, _) = number.split_once(')')?;
+    let number = ["st", "nd", "rd", "th"].iter().find_map(|end| number.trim().strip_suffix(end))?;
+    let month = vague.start.to_zoned(TimeZone::UTC).date();
+    let day = jiff::civil::Date::new(month.year(), month.month(), number.parse().ok()?).ok()?;
+    day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok().map(|end| end.timestamp())
 }
 
 /// "by 20 March 2026", written after that day: a limit with its year. "Before 2019" tells what is meant, not until when.
@@ -309,6 +330,23 @@ mod tests {
             assert_eq!(due(today).as_deref(), Some("2024-03-15T23:59:59Z"), "{today}");
         }
         assert_eq!(due("send the 20 copies by 400 people"), None);
+    }
+
+    #[test]
+    fn the_day_beside_a_vague_time_is_the_deadline() {
+        let now = "2024-03-15T10:00:00Z".parse().ok();
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
+        for (words, expected) in [
+            ("source the seed by mid-April (15th)", "2024-04-15T23:59:59Z"),
+            ("claim it by the end of May (30th).", "2024-05-30T23:59:59Z"),
+            ("plant the bulbs before November (1st)", "2024-11-01T23:59:59Z"),
+            ("fit it by the end of next week, 21 March", "2024-03-21T23:59:59Z"),
+            ("send it by 20 March, 25 March at the latest for the rest", "2024-03-20T23:59:59Z"),
+            ("send it by the end of May (3 copies)", "2024-05-31T23:59:59Z"),
+        ] {
+            assert_eq!(due(words).as_deref(), Some(expected), "{words}");
+        }
     }
 
     #[test]

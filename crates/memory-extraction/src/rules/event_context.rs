@@ -20,8 +20,6 @@ pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
 pub(super) struct EventContext<'s, 'a> {
     pub(super) parsed: &'s ParsedSegment<'a>,
     pub(super) roster: &'s Roster,
-    /// The one person a mail goes to: whom "please" means.
-    pub(super) addressee: Option<usize>,
     /// The text was written by an assistant or another program.
     pub(super) machine: bool,
 }

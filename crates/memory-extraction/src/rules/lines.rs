@@ -107,7 +107,13 @@ pub(super) fn is_log(line: &str) -> bool {
 
 /// A line that only a program has.
 pub(super) fn is_code(line: &str) -> bool {
-    CODE.get().is_match(head(line))
+    let line = head(line);
+    // "<ana> morning all": who speaks, not a tag.
+    let speaks = line.contains("> ")
+        && !line.contains("</")
+        && !line.trim_end().ends_with('>')
+        && ANGLE.get().is_match(line);
+    !speaks && CODE.get().is_match(line)
 }
 
 /// A closing such as "Best regards,": what follows is a signature.

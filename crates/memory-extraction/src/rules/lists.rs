@@ -99,18 +99,30 @@ lists! {
     COMPOUND_HEADS: SOFTWARE_FILE["compound-heads"];
     /// What words with a hyphen end with that are no names.
     COMPOUND_ENDS: SOFTWARE_FILE["compound-ends"];
+    /// What is done with code that is then in a repository.
+    CODE_MOVES: SOFTWARE_FILE["code-moves"];
     /// Folders, and words that stand before a slash.
     FOLDERS: SOFTWARE_FILE["folders"];
     /// What people meet for or write about one project, an organisation or a person.
     GATHERINGS: DOCUMENTS_FILE["gatherings"];
     /// Words behind which "on" leads to what is worked on.
     WORKING: DOCUMENTS_FILE["working"];
+    /// What no name of work in small letters has in it.
+    VAGUE_WORDS: DOCUMENTS_FILE["vague"];
+    /// Work in small letters that is a project by what it is done to.
+    BUILDING_WORK: DOCUMENTS_FILE["building-work"];
+    /// Heads of lists of what is worked on.
+    PROJECT_LISTS: DOCUMENTS_FILE["project-lists"];
+    /// What is done with a project as a whole.
+    PROJECT_ACTS: DOCUMENTS_FILE["project-acts"];
     /// What is of or for one project.
     PLANS: DOCUMENTS_FILE["plans"];
     /// What projects are or do behind "is", "needs" and "ships".
     PROJECT_STATES: DOCUMENTS_FILE["project-states"];
     /// Kinds of documents that are about one project.
     DOCUMENT_KINDS: DOCUMENTS_FILE["kinds"];
+    /// What has a title.
+    WORKS: DOCUMENTS_FILE["works"];
     /// Heads of columns with the day on which it was.
     DAY_COLUMNS: DOCUMENTS_FILE["day-columns"];
     /// Words in the heads of columns with who is to do it.
@@ -135,6 +147,12 @@ lists! {
     BODIES: ORGANISATIONS_FILE["bodies"];
     /// What firms and clubs do or are: their names' last word, where another name stands before it.
     TRADES: ORGANISATIONS_FILE["trades"];
+    /// What a body is one of, in small letters behind its name.
+    SMALL_BODIES: ORGANISATIONS_FILE["small-bodies"];
+    /// What the names of departments of several words end with.
+    UNITS: ORGANISATIONS_FILE["units"];
+    /// Bodies in small letters that take on tasks.
+    ACTING_BODIES: ORGANISATIONS_FILE["acting-bodies"];
     /// Bodies whose name follows them.
     LEADING_BODIES: ORGANISATIONS_FILE["leading"];
     /// Countries, regions and larger cities, in one word.
@@ -165,6 +183,8 @@ lists! {
     JOKES: IRONY_FILE[""];
     /// Verbs that choose: "we will use" is a decision more than a promise.
     CHOICE_VERBS: COMMITMENT_FILE["choosing"];
+    /// What people will do and systems will not.
+    HUMAN_VERBS: COMMITMENT_FILE["human"];
     /// What one will do without promising anything.
     IDLE_VERBS: COMMITMENT_FILE["idle"];
     /// Words before a trouble that say that there is none, or not any more.

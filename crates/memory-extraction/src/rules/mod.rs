@@ -43,6 +43,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use memory_core::artifact::Context;
 use memory_core::event::{Category, Extraction};
 use memory_core::ports::{ClauseEncoder, ExtractError, Extractor, ExtractorHealth, SourceText};
 use memory_language::time::{Lean, readings};
@@ -67,8 +68,8 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 10;
-const VERSION_WITH_ENCODER: i32 = 11;
+const VERSION_WITHOUT_ENCODER: i32 = 12;
+const VERSION_WITH_ENCODER: i32 = 13;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -199,8 +200,13 @@ fn found(source: &SourceText) -> Found<'_> {
         .collect::<Vec<_>>();
     roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
     let title = source.title.as_deref();
-    for (parsed, plain) in parsed_segments.iter_mut().zip(plain) {
-        let things = things::things(&parsed.text, &parsed.layout, title, plain, &mut roster);
+    let things: Vec<_> = parsed_segments
+        .iter()
+        .zip(plain)
+        .map(|(parsed, plain)| things::things(&parsed.text, &parsed.layout, title, plain, &mut roster))
+        .collect();
+    roster.key_bodies(things::is_body);
+    for (parsed, things) in parsed_segments.iter_mut().zip(things) {
         parsed.find_mentions(&roster, things);
     }
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
@@ -209,14 +215,15 @@ fn found(source: &SourceText) -> Found<'_> {
         parsed.reference = own.or_else(|| said_date(source, parsed)).or(fallback);
         parsed.read_days();
         parsed.speaker = speaker(source, parsed, &roster);
+        parsed.addressee = addressee(source, parsed, &roster);
+        parsed.is_mail = source.context == Context::Email && parsed.layout.speakers.is_empty();
         parsed.give_items_their_speakers(&roster);
     }
     let mut drafts = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
         let machine =
             source.segments.get(parsed.segment).is_some_and(|segment| is_machine(segment.speaker.as_deref()));
-        let addressee = addressee(parsed, &roster);
-        let context = EventContext { parsed, roster: &roster, addressee, machine };
+        let context = EventContext { parsed, roster: &roster, machine };
         drafts.extend(EventReader::new(context).read());
     }
     drafts.extend(turns::agreements(&parsed_segments, &roster));
@@ -289,6 +296,9 @@ fn sightings(
         for people in layout.people.iter().chain(&layout.from).chain(&layout.to) {
             seen.see_list(people, false);
         }
+        for people in &layout.people {
+            seen.see_parts_of_people(people);
+        }
         for speaker in &layout.speakers {
             seen.see(speaker, true);
         }
@@ -298,6 +308,7 @@ fn sightings(
         let mut hidden = layout.hidden.clone();
         hidden.extend(things::taken(&parsed.text, plain));
         seen.bar(things::names_of_projects(&parsed.text, plain));
+        seen.bar(things::heads_of_bodies(&parsed.text, plain));
         hidden.sort_by_key(|range| range.start);
         discover::see_listed(parsed.text.read(), &layout.hidden, &mut seen);
         discover::see_people(&parsed.text, &hidden, &mut seen);
@@ -368,10 +379,20 @@ fn greeted(parsed: &ParsedSegment<'_>) -> Option<usize> {
     closed.then_some(person.entity)
 }
 
-/// The one person a mail is addressed to, by its header or by its greeting.
-fn addressee(parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
+/// The one person a mail is addressed to, by its header, by its greeting or as the only other who has a part in it.
+fn addressee(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
     if parsed.layout.to.is_empty() {
-        return greeted(parsed);
+        let only = || {
+            let mut others = source
+                .participants
+                .iter()
+                .filter_map(|name| roster.named(name))
+                .filter(|it| Some(*it) != parsed.speaker);
+            let one =
+                others.next().filter(|_| source.context == Context::Email && parsed.speaker.is_some())?;
+            others.next().is_none().then_some(one)
+        };
+        return greeted(parsed).or_else(only);
     }
     match parsed.layout.to.first().map(|to| to.split([',', ';']).collect::<Vec<_>>())?.as_slice() {
         [one] => roster.named(one),

@@ -55,6 +55,10 @@ pub(super) struct ParsedSegment<'a> {
     tags: Vec<u32>,
     /// Who "I" is, where a block does not say it.
     pub(super) speaker: Option<usize>,
+    /// The one person a mail goes to: whom "please" means.
+    pub(super) addressee: Option<usize>,
+    /// It is a mail of one person to others.
+    pub(super) is_mail: bool,
     /// What "tomorrow" counts from.
     pub(super) reference: Option<Timestamp>,
     /// Which number of "3/4" is the day, where its other dates tell it.
@@ -74,6 +78,8 @@ impl<'a> ParsedSegment<'a> {
             mentions: Vec::new(),
             tags,
             speaker: None,
+            addressee: None,
+            is_mail: false,
             reference: None,
             day_order: None,
             days: Vec::new(),

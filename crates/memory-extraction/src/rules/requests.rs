@@ -120,7 +120,7 @@ fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Opti
         }
         _ => return None,
     };
-    let owner = called.map(|mention| mention.entity).or(spoken_to).or(context.addressee)?;
+    let owner = called.map(|mention| mention.entity).or(spoken_to).or(parsed.addressee)?;
     let fits =
         parsed.text.is_word(verb) && !COURTESIES.contains(&clause.word(verb)) && verb + 1 < clause.tokens.end;
     let asker = speaker.filter(|speaker| *speaker != owner);
@@ -133,8 +133,13 @@ pub(super) fn asks(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Optio
     let at = sentence.clone().find(|at| {
         (matches!(text.word(*at), "can" | "could" | "would" | "will") && text.word(at + 1) == "you")
             || (text.word(*at) == "please" && !COURTESIES.contains(&text.word(at + 1)))
+            || (text.word(*at) == "over" && text.word(at + 1) == "to" && text.word(at + 2) == "you")
     })?;
-    let mut verb = if text.word(at) == "please" { at + 1 } else { at + 2 };
+    let mut verb = match text.word(at) {
+        "please" => at + 1,
+        "over" => at + 3,
+        _ => at + 2,
+    };
     while verb < sentence.end && matches!(text.word(verb), "please" | "also" | "maybe" | "possibly") {
         verb += 1;
     }
@@ -197,7 +202,12 @@ pub(super) fn offers(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Opt
     (able && told && verb + 1 < sentence.end).then_some(verb)
 }
 
-const YES: [&[&str]; 26] = [
+const YES: [&[&str]; 31] = [
+    &["leave", "it", "with", "me"],
+    &["leave", "that", "with", "me"],
+    &["will", "get"],
+    &["will", "send"],
+    &["doing", "it"],
     &["sure"],
     &["yes"],
     &["yep"],

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memory_core::entity::EntityType;
+
 use super::gender::Gender;
 use super::lists;
 use super::names;
@@ -34,6 +36,21 @@ pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usi
         said = before;
     }
     titled(parsed, gender, &others)
+}
+
+/// The one firm or body that "they" at a token means: the last one named, if no two people are.
+pub(super) fn meant_by_they(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usize) -> Option<usize> {
+    let floor = sentence.start.saturating_sub(SENTENCE_TOKENS);
+    let mentions = parsed.mentions_in(&(floor..at));
+    let last = mentions.iter().rev().find(|mention| mention.entity_type == EntityType::Org)?;
+    let text = &parsed.text;
+    // Nothing but one end of a sentence and of no paragraph stands between.
+    let ends = (last.tokens.end..at).filter(|at| ends_sentence(text, *at)).count();
+    let between = parsed.mentions_in(&(last.tokens.end..at));
+    let apart = text.raw[text.tokens[last.tokens.end - 1].end..text.tokens[at].start].contains("\n\n");
+    let people = parsed.people_in(&(floor.max(last.tokens.start.saturating_sub(SENTENCE_TOKENS))..at)).len();
+    (ends <= 1 && !apart && people < 2 && between.iter().all(|mention| !mention.can_act()))
+        .then_some(last.entity)
 }
 
 /// The people named in a sentence who may be meant, each once.

@@ -120,10 +120,16 @@ fn promised(
         .or_else(|| draft::due(&request_text.raw[request_bytes.clone()], asked));
     let pronouns = Pronouns { speaker: Some(name(earlier.speaker)), third: None };
     let task = narrative::told(earlier.parsed, &(verb..request.end), &roster.entities, pronouns);
-    let actors = vec![
+    let mut actors = vec![
         Actor { entity: turn.speaker, role: ActorRole::Owner },
         Actor { entity: earlier.speaker, role: ActorRole::Stakeholder },
     ];
+    actors.extend(
+        beside_you(earlier.parsed, request)
+            .into_iter()
+            .filter(|other| *other != turn.speaker)
+            .map(|entity| Actor { entity, role: ActorRole::Owner }),
+    );
     let telling = format!(
         "{} agreed to {}, asked by {}",
         name(turn.speaker),
@@ -140,6 +146,13 @@ fn promised(
         actors,
         evidence: vec![(turn.parsed.segment, answer_bytes), (earlier.parsed.segment, request_bytes)],
     })
+}
+
+/// "Can you and Kim redo it": who is asked beside the one who is spoken to.
+fn beside_you(parsed: &ParsedSegment<'_>, request: &Range<usize>) -> Option<usize> {
+    let text = &parsed.text;
+    let you = request.clone().find(|at| text.word(*at) == "you" && text.is_any(at + 1, &["and", "&"]))?;
+    parsed.person(you + 2).map(|mention| mention.entity)
 }
 
 /// "I could bring my grill" – "perfect, the grill is yours".

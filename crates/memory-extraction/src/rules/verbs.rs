@@ -151,6 +151,11 @@ pub(super) fn is_finite(word: &str) -> bool {
         || (word.len() > 4 && word.ends_with("ed"))
 }
 
+/// Whether a verb in its base form is of what people will do and systems will not.
+pub(super) fn is_human(word: &str) -> bool {
+    lists::HUMAN_VERBS.contains(word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

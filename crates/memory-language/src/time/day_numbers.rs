@@ -6,6 +6,7 @@ use super::calendar::nearest_year;
 use super::day_order::{DayOrder, LEADS};
 use super::parser::Parser;
 use super::parts::Part;
+use super::tokens::Kind;
 use super::words::Tag;
 
 impl Parser {
@@ -29,7 +30,10 @@ impl Parser {
             }
             _ => return None,
         };
-        let led = weekday.is_some() || tokens.is(at.wrapping_sub(1), &LEADS) || self.fills_cell(at, to);
+        let led = weekday.is_some()
+            || tokens.is(at.wrapping_sub(1), &LEADS)
+            || self.fills_cell(at, to)
+            || (order.is_some() && self.stands_apart(at, to));
         if !led || tokens.glued(to) && (tokens.number(to).is_some() || !tokens.word(to).is_empty()) {
             return None;
         }
@@ -64,6 +68,19 @@ impl Parser {
         match self.tokens.tag(before) {
             Tag::Weekday(weekday) | Tag::ShortWeekday(weekday) => Some(weekday),
             _ => None,
+        }
+    }
+
+    /// "before our next call (30/10)", "tender documents – Kim, 21/11": a date that fills brackets, or what a comma or a dash parts off to
+    /// the end of the line.
+    fn stands_apart(&self, at: usize, to: usize) -> bool {
+        let tokens = &self.tokens;
+        let Some(before) = at.checked_sub(1) else { return false };
+        let closes = matches!(tokens.kind(to), Kind::Break) || to >= tokens.len() || tokens.is_mark(to, "|)");
+        match tokens.mark(before) {
+            Some('(') => tokens.is_mark(to, "),"),
+            Some(',' | '–' | '—') => closes && !tokens.glued(at),
+            _ => false,
         }
     }
 

@@ -21,6 +21,9 @@ impl Parser {
         }
         let to = if short && tokens.is_mark(at + 1, ".") && tokens.glued(at + 1) { at + 2 } else { at + 1 };
         let word = tokens.word(at);
+        if let Some(part) = self.weekday_and_day(at, to, weekday, short) {
+            return Some(part);
+        }
         if short {
             let next = if tokens.is_mark(to, ",") { to + 1 } else { to };
             // "Fri, 5 May 2023": the date says it.
@@ -67,6 +70,26 @@ impl Parser {
         }
         let date = weekday_towards(today, weekday, self.lean)?;
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
+    }
+
+    /// "Fri 24", "Wed 18": the day of that number that is such a weekday, in this month or beside it.
+    fn weekday_and_day(&self, at: usize, to: usize, weekday: Weekday, short: bool) -> Option<Part> {
+        let tokens = &self.tokens;
+        let today = self.today?;
+        let (day, 1..=2) = tokens.number(to)? else { return None };
+        let end = to + 1;
+        let closes = match tokens.kind(end) {
+            Kind::Break => true,
+            Kind::Mark(mark) => ")].|;,!?".contains(mark) && !(tokens.glued(end) && tokens.glued(end + 1)),
+            _ => end >= tokens.len(),
+        };
+        let named = tokens.is_capital(at) || !short;
+        if tokens.glued(to) || !closes || !named {
+            return None;
+        }
+        let date = weekday_of_day(today, weekday, i8::try_from(day).ok()?)?;
+        let near = date.duration_since(today).as_hours().abs() <= 24 * 31;
+        near.then(|| Part::day(at..end, date).relative())
     }
 
     /// Whether a short weekday stands alone between marks or with a time behind it: ", Mon", "(Wed)", "| Thu |", "– Sat morning".

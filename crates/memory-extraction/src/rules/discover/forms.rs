@@ -155,6 +155,10 @@ pub(super) fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     if !(known || acts_like_a_person(text, last)) {
         return None;
     }
+    // "The Midnight Walk raised".
+    if !known && at > 0 && text.is_any(at - 1, &["the", "a", "an", "our", "this"]) {
+        return None;
+    }
     // "Carmen García López".
     let third = known
         && spaced(text, last)

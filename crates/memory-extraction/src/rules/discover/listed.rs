@@ -39,6 +39,7 @@ pub(in super::super) fn see_listed(raw: &str, hidden: &[Range<usize>], seen: &mu
         if let Some(handle) = writer_of_comment(words) {
             seen.see(handle, true);
         } else if let Some(names) = names_of_line(words) {
+            seen.see_parts_of_people(words);
             for name in names {
                 seen.see(name, false);
             }

@@ -6,13 +6,16 @@ mod recurring;
 
 use std::ops::Range;
 
+use memory_language::calendar_words::calendar_word;
+
 use super::layout::{Block, Form};
 use super::lists;
 use super::names;
 use super::people::Sightings;
 use super::sections::Section;
-use super::things::is_company_ending;
-use super::words::{Kind, Text};
+use super::things::{dealt_with, is_company_ending};
+use super::verbs;
+use super::words::{Kind, Text, spaced};
 use forms::{full_name, initialled, is_handle_name, titled};
 pub(super) use listed::see_listed;
 pub(super) use recurring::see_recurring;
@@ -82,71 +85,34 @@ const PERSON_NEXT: [&str; 62] = [
     "summarized",
     "wondered",
 ];
-/// What people will do and systems will not.
-const HUMAN_VERBS: [&str; 56] = [
-    "send",
-    "write",
-    "draft",
-    "prepare",
-    "review",
-    "finish",
-    "check",
-    "talk",
-    "follow",
-    "schedule",
-    "set",
-    "share",
-    "update",
-    "organize",
-    "organise",
-    "contact",
-    "call",
-    "own",
-    "lead",
-    "investigate",
-    "reach",
-    "take",
-    "complete",
-    "deliver",
-    "fix",
-    "look",
-    "own",
-    "work",
-    "coordinate",
+/// What stands behind "to" where it leads to someone or something.
+const NOT_DONE: [&str; 12] =
+    ["the", "a", "an", "our", "my", "your", "his", "her", "their", "all", "this", "those"];
+/// Heads of columns with people who are there or have a part.
+const PEOPLE_COLUMNS: [&str; 11] = [
+    "attendee",
+    "attendees",
+    "member",
+    "members",
+    "participant",
+    "participants",
     "present",
-    "submit",
-    "ask",
-    "meet",
-    "join",
-    "book",
-    "create",
-    "design",
-    "implement",
-    "document",
-    "confirm",
-    "deploy",
-    "ship",
-    "test",
-    "set",
-    "research",
-    "drive",
-    "arrange",
-    "bring",
-    "buy",
-    "chair",
-    "chase",
-    "order",
-    "publish",
-    "suspend",
-    "tell",
-    "visit",
+    "reviewer",
+    "author",
+    "speaker",
+    "contact",
 ];
+/// Heads of columns with what the person of the row is.
+const OFFICE_COLUMNS: [&str; 5] = ["role", "office", "position", "function", "capacity"];
 
 /// Whether the words after token `at` say that it is a person.
 pub(super) fn acts_like_a_person(text: &Text<'_>, at: usize) -> bool {
     match text.word(at + 1) {
-        "will" => text.is_any(at + 2, &HUMAN_VERBS),
+        "will" => verbs::is_human(text.word(at + 2)),
         "is" => matches!(text.word(at + 2), "going" | "working" | "waiting" | "blocked" | "responsible"),
+        "'s" => {
+            text.word(at + 2) == "going" && text.word(at + 3) == "to" && verbs::is_human(text.word(at + 4))
+        }
         "points" | "speaks" => text.is_any(at + 2, &["out", "up"]),
         next => PERSON_NEXT.contains(&next),
     }
@@ -184,6 +150,7 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
                 if let Some(length) = full_name(text, at) {
                     let name = &text.raw[text.bytes(&(at..at + length))];
                     seen.see_name(name);
+                    see_office_beside(text, &(at..at + length), seen);
                     at += length;
                     // "Ann Lee (@ann)".
                     let handle = at + usize::from(text.word(at) == "(");
@@ -202,6 +169,23 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
     }
 }
 
+/// "treasurer Dana Ortiz", "the treasurer, Dana Ortiz,", "Dana Ortiz is our treasurer": the office that running text gives a name.
+fn see_office_beside(text: &Text<'_>, name: &Range<usize>, seen: &mut Sightings) {
+    let is_office = |at: usize| lists::OFFICES.contains(text.word(at));
+    let raw = &text.raw[text.bytes(name)];
+    let comma = name.start.checked_sub(1).is_some_and(|before| text.word(before) == ",");
+    let before = name.start.checked_sub(1 + usize::from(comma)).filter(|before| is_office(*before));
+    let mut after = name.end;
+    let led = text.is_any(after, &[",", "is", "was"]);
+    after += usize::from(led);
+    after += usize::from(led && text.is_any(after, &["the", "our"]));
+    let after = Some(after).filter(|after| led && is_office(*after));
+    // "the chair of the other club, Ann Lee" is of another body.
+    for office in before.into_iter().chain(after).filter(|at| text.word(at + 1) != "of") {
+        seen.see_office(text.word(office), raw);
+    }
+}
+
 fn is_single_name(text: &Text<'_>, at: usize) -> bool {
     let word = text.raw_word(at);
     let lower = word.to_lowercase();
@@ -214,10 +198,27 @@ fn is_single_name(text: &Text<'_>, at: usize) -> bool {
         return !is_org_ending(text.raw_word(at + 1));
     }
     let wordy = names::is_wordy_name(&lower);
+    // "The Midnight Walk raised": the last word of a thing's name.
+    let begins = at > 1 && text.is_capitalised(at - 1) && spaced(text, at - 1);
+    if begins
+        && text.is_any(at - 2, &["the", "a", "an", "our", "this"])
+        && !names::is_title(text.word(at - 1))
+    {
+        return false;
+    }
+    // "Ana Bell from Brightwater called", "our supplier Brightwater asks".
+    if !wordy && dealt_with(text, at).is_some() {
+        return false;
+    }
     if !wordy && at > 0 && text.is_any(at - 1, &["the", "a", "an", "this"]) {
         return false;
     }
-    (wordy || (names::could_be_part(word) && !names::is_common_word(&lower)))
+    // "Walkers told us": many people.
+    let many = !wordy
+        && (at == 0 || !text.is_word(at - 1))
+        && ["ers", "ors", "ists", "ants", "ents", "ians"].iter().any(|end| lower.ends_with(end));
+    !many
+        && (wordy || (names::could_be_part(word) && !names::is_common_word(&lower)))
         && acts_like_a_person(text, at)
         && !starts_sentence_as_word(text, at, wordy)
 }
@@ -251,12 +252,7 @@ pub(super) fn is_org_ending(word: &str) -> bool {
 pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
     let tokens = text.tokens_in(&block.bytes);
     if let Form::Row { cells, heads } = &block.form {
-        for (cell, head) in cells.iter().zip(heads) {
-            let others = ["attendee", "attendees", "member", "participant", "reviewer", "author", "speaker"];
-            if lists::is_owner_column(head) || others.contains(&head.as_str()) {
-                seen.see_list(&text.raw[cell.clone()], false);
-            }
-        }
+        see_in_row(text, cells, heads, seen);
         return;
     }
     for at in tokens.clone() {
@@ -265,6 +261,11 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
         if named && to == 1 && at + 2 < tokens.end {
             see_name_at(text, at + 2, tokens.end, seen);
         }
+    }
+    // "ring the dentist -> Shaz by Wed" in any list.
+    let arrow = tokens.clone().rev().take(6).any(|at| text.word(at) == "by");
+    if arrow && matches!(block.form, Form::Item { .. }) {
+        see_owner_behind(text, &tokens, seen);
     }
     if !matches!(block.form, Form::Item { .. }) && !block.labelled
         || !matches!(block.section, Section::Prior(_) | Section::Planned)
@@ -283,13 +284,65 @@ pub(super) fn see_owners(text: &Text<'_>, block: &Block, seen: &mut Sightings) {
     if is_topic {
         return;
     }
+    see_owner_behind(text, &tokens, seen);
     let spaced_dash = matches!(mark, "-" | "–" | "—") && !text.touches_next(next - 1);
-    if matches!(mark, ":" | "]" | "*")
-        || spaced_dash
-        || (mark == "to" && length <= 2)
-        || (mark == "will" && length <= 2)
-    {
+    // "Letter to the council" is written to someone.
+    let does =
+        mark == "to" && length <= 2 && !text.is_any(next + 1, &NOT_DONE) && !text.is_capitalised(next + 1);
+    if matches!(mark, ":" | "]" | "*") || spaced_dash || does || (mark == "will" && length <= 2) {
         see_name_at(text, start, tokens.end, seen);
+    }
+}
+
+/// The one name at the end of an item behind an arrow or a dash, alone or before a day: "photos -> Olm", "tidy up – Olm & Sann, Saturday".
+fn see_owner_behind(text: &Text<'_>, tokens: &Range<usize>, seen: &mut Sightings) {
+    let is_name = |at: usize| {
+        let word = text.raw_word(at);
+        at < tokens.end
+            && names::could_be_part(word)
+            && word.chars().skip(1).all(char::is_lowercase)
+            && !names::is_common_word(text.word(at))
+            && !names::is_wordy_name(text.word(at))
+    };
+    let marks = |at: usize| {
+        matches!(text.word(at), "→" | "–" | "—")
+            || (text.word(at) == ">" && text.word(at - 1) == "-")
+            || (text.word(at) == "-" && !text.touches_next(at) && !text.touches_next(at - 1))
+    };
+    let Some(mark) = (tokens.start + 2..tokens.end).rev().find(|at| marks(*at)) else { return };
+    let mut at = mark + 1;
+    let mut found = Vec::new();
+    while is_name(at) && found.len() < 3 {
+        let end = at + 1 + usize::from(is_name(at + 1));
+        found.push(at..end);
+        at = end + usize::from(text.is_any(end, &["&", "and", "+", "/", ","]) && is_name(end + 1));
+        if at == end {
+            break;
+        }
+    }
+    let dated = text.is_any(at, &[",", "by", "(", "–", "—"]) && at + 6 >= tokens.end
+        || calendar_word(text.word(at)).is_some();
+    if at >= tokens.end || dated || (text.word(at) == "." && at + 1 >= tokens.end) {
+        for name in found {
+            seen.see(&text.raw[text.bytes(&name)], false);
+        }
+    }
+}
+
+/// The people in the columns that have people, with the office that the row names.
+fn see_in_row(text: &Text<'_>, cells: &[Range<usize>], heads: &[String], seen: &mut Sightings) {
+    let column = heads.iter().position(|head| OFFICE_COLUMNS.contains(&head.as_str()));
+    let office = column.and_then(|column| cells.get(column)).map(|cell| &text.raw[cell.clone()]);
+    for (cell, head) in cells.iter().zip(heads) {
+        let present = PEOPLE_COLUMNS.contains(&head.as_str());
+        if !present && !lists::is_owner_column(head) {
+            continue;
+        }
+        let people = &text.raw[cell.clone()];
+        seen.see_list(people, false);
+        if let Some(office) = office {
+            seen.see_office(office, people);
+        }
     }
 }
 

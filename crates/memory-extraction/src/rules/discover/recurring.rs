@@ -209,7 +209,8 @@ impl Signs {
             || (before == "you" && earlier == "thank");
         // "her brother Aksel", "our mason Sékou", "its coordinator Yusra Rahim".
         let owned = matches!(earlier, "my" | "his" | "her" | "our" | "their" | "your" | "'s");
-        let is_relation = lists::OTHER_PEOPLE.contains(before) || lists::ROLES.contains(before);
+        let is_relation = (lists::OTHER_PEOPLE.contains(before) || lists::ROLES.contains(before))
+            && !lists::BUSINESS_RELATIONS.contains(before);
         self.sure |= owned && is_relation && spaced(text, at - 1);
         if matches!(
             before,

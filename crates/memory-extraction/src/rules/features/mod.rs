@@ -23,6 +23,15 @@ pub(super) struct Hit {
 
 /// The best hit of a clause.
 pub(super) fn best(clause: &Clause<'_, '_>) -> Option<Hit> {
+    best_where(clause, |_| true)
+}
+
+/// The surest hit of a category.
+pub(super) fn best_of(clause: &Clause<'_, '_>, category: Category) -> Option<Hit> {
+    best_where(clause, |hit| hit.category == category)
+}
+
+fn best_where(clause: &Clause<'_, '_>, counts: impl Fn(&Hit) -> bool) -> Option<Hit> {
     let mut best: Option<Hit> = None;
     for at in clause.tokens.clone() {
         let told = [
@@ -34,7 +43,7 @@ pub(super) fn best(clause: &Clause<'_, '_>) -> Option<Hit> {
             change::detect(clause, at),
         ];
         for hit in told.into_iter().flatten().chain(cue_hits(clause, at)) {
-            if best.as_ref().is_none_or(|best| hit.confidence > best.confidence + 0.001) {
+            if counts(&hit) && best.as_ref().is_none_or(|best| hit.confidence > best.confidence + 0.001) {
                 best = Some(hit);
             }
         }

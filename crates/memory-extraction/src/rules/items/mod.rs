@@ -2,6 +2,8 @@
 
 mod rows;
 
+pub(super) use rows::owners_of_row;
+
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -275,12 +277,22 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
         actors.retain(|actor| actor.entity != entity);
         actors.push(Actor { entity, role: ActorRole::Owner });
     }
+    if category == Category::Commitment && !is_owned(&actors) {
+        for entity in owners::behind(parsed, &tokens, &block.bytes) {
+            actors.retain(|actor| actor.entity != entity);
+            actors.push(Actor { entity, role: ActorRole::Owner });
+        }
+    }
     let unsaid = hit.as_ref().is_none_or(|hit| hit.lead.subject == Subject::Nobody);
     if !is_owned(&actors)
         && matches!(category, Category::Execution | Category::Commitment)
         && (unsaid && (block.speaker.is_some() || hit.is_some()))
         && !owners::is_for_many(parsed, &tokens)
     {
+        // "Chase them pls": who is asked, if it is known who that is.
+        let asked = category == Category::Commitment
+            && tokens.clone().any(|at| matches!(parsed.text.word(at), "please" | "pls" | "plz"));
+        let speaker = if asked { parsed.addressee } else { speaker };
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
     let dates = parsed.dates_at(bytes.start);

@@ -45,7 +45,7 @@ pub(super) fn row(
         heads.iter().position(|head| names.contains(&head.as_str())).and_then(|at| cells.get(at))
     };
     let text = &context.parsed.text;
-    let owner_cell = heads.iter().position(|head| lists::is_owner_column(head)).and_then(|at| cells.get(at));
+    let people = owners_of_row(context, cells, heads);
     let status =
         column(&["status", "state", "progress"]).map_or("", |cell| &text.raw[cell.clone()]).to_lowercase();
     let task = column(&TASK_COLUMNS);
@@ -61,20 +61,19 @@ pub(super) fn row(
         {
             (cell, Category::Execution)
         }
-        (Some(cell), ..) if owner_cell.is_some() || block.section == Section::Prior(Category::Commitment) => {
+        (Some(cell), ..) if people.is_some() || block.section == Section::Prior(Category::Commitment) => {
             (cell, Category::Commitment)
         }
         _ => return Promised::Nothing,
     };
     let tokens = text.tokens_in(what);
-    let people = owner_cell.map_or_else(Vec::new, |cell| context.parsed.actors_in(&text.tokens_in(cell)));
     let all = text.tokens_in(&block.bytes);
     let all = all.start + usize::from(text.word(all.start) == "|")..all.end;
     let all = all.start..all.end - usize::from(!all.is_empty() && text.word(all.end - 1) == "|");
     if tokens.clone().filter(|at| text.is_word(*at)).count() < 2 || all.is_empty() {
         return Promised::Nothing;
     }
-    let owned = Owned { people, task: tokens };
+    let owned = Owned { people: people.unwrap_or_default(), task: tokens };
     let found = Found { category, tokens: all, owned, hit: None };
     let mut draft = event(context, block, found);
     if matches!(category, Category::Decision | Category::QualityRisk) {
@@ -85,4 +84,26 @@ pub(super) fn row(
         ));
     }
     Promised::Event(Box::new(draft), block.bytes.end..block.bytes.end)
+}
+
+/// Who is to do what a row says, if a column is of that.
+pub(in super::super) fn owners_of_row(
+    context: &EventContext<'_, '_>,
+    cells: &[Range<usize>],
+    heads: &[String],
+) -> Option<Vec<usize>> {
+    let column = heads.iter().position(|head| lists::is_owner_column(head))?;
+    Some(owners_in(context, cells.get(column)?))
+}
+
+/// The people and bodies of a cell, those too of whom only the initials stand there.
+fn owners_in(context: &EventContext<'_, '_>, cell: &Range<usize>) -> Vec<usize> {
+    let text = &context.parsed.text;
+    let tokens = text.tokens_in(cell);
+    let named = context.parsed.actors_in(&tokens);
+    if !named.is_empty() {
+        return named;
+    }
+    let held = context.roster.by_office(text.raw[cell.clone()].trim());
+    held.into_iter().chain(tokens.filter_map(|at| context.roster.by_initials(text.raw_word(at)))).collect()
 }

@@ -1,6 +1,7 @@
 //! Headings and the lines that act as one: what section follows.
 
 use super::super::lines::{self, bullet, heading, label, turn};
+use super::super::lists;
 use super::super::names;
 use super::super::sections::{self, Section};
 use super::days::{may_say_a_day, opens_title};
@@ -102,7 +103,8 @@ impl Reader<'_> {
         let first = self.layout.blocks.is_empty()
             && self.stack.is_empty()
             && !turn(line).is_some_and(|turn| self.known_speakers.contains(turn.name))
-            && label(line).is_none_or(|(_, end)| end < line.len());
+            && label(line).is_none_or(|(_, end)| end < line.len())
+            && !label(line).is_some_and(|(name, _)| lists::OFFICES.contains(&name.to_lowercase()));
         let alone = self.text_of(at + 1).trim().is_empty() || label(self.text_of(at + 1)).is_some();
         let title = first
             && alone
@@ -123,7 +125,8 @@ impl Reader<'_> {
         let first = lower.split_whitespace().next()?;
         let known = self.known_people.contains(&lower)
             || (self.known_people.contains(first) && lower.split_whitespace().count() <= 3);
-        known.then(|| name.to_owned())
+        let listed = || self.layout.people.iter().any(|people| lists_name(people, &lower));
+        (known || listed()).then(|| name.to_owned())
     }
 
     pub(super) fn names_person(&self, line: &str) -> bool {
@@ -131,6 +134,14 @@ impl Reader<'_> {
         self.known_speakers.contains(name)
             || names::is_first_name(&name.split(' ').next().unwrap_or_default().to_lowercase())
     }
+}
+
+/// Whether a list of people has someone of that full or first name.
+fn lists_name(people: &str, name: &str) -> bool {
+    people.split([',', ';', '(', '\n', '&']).any(|person| {
+        let person = person.trim().to_lowercase();
+        person.starts_with(name) && person[name.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric())
+    })
 }
 
 /// "y: merged the patch".

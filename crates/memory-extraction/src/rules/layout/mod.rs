@@ -5,18 +5,19 @@ mod days;
 mod entries;
 mod headings;
 mod quiet;
+mod speakers;
 mod turns;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use memory_core::event::Category;
 
-use super::lines::{self, bullet, cells, is_code, is_log, label, turn};
+use super::lines::{self, bullet, cells, is_code, is_log, label};
 use super::lists;
 use super::names;
-use super::people::{is_acronym, is_initials, is_role_name};
 use super::sections::{self, Section};
+use speakers::speakers;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
@@ -155,78 +156,20 @@ fn is_program(text: &str, lines: &[Range<usize>]) -> bool {
     all >= 3 && odd * 5 >= all * 2
 }
 
-/// Labels at line starts that are names of speakers: known names, names with a time, names like people's, and names
-/// that return.
-fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> HashSet<String> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    let mut accepted = HashSet::new();
-    let mut parts: HashMap<&str, usize> = HashMap::new();
-    let mut handles: HashMap<&str, usize> = HashMap::new();
-    let mut scribed = 0;
-    for line in lines {
-        let Some(turn) = turn(&text[line.clone()]) else { continue };
-        let name = turn.name.trim_start_matches('@');
-        if is_call(&turn) {
-            continue;
-        }
-        if is_role_name(name) {
-            *parts.entry(name).or_default() += 1;
-            continue;
-        }
-        if is_marked_handle(name) && turn.text_at < line.len() {
-            *handles.entry(name).or_default() += 1;
-        }
-        let first_known = known.contains(&name.to_lowercase());
-        let lower = name.to_lowercase();
-        let ordinary = names::is_trailer(name)
-            || (names::is_common_word(&lower)
-                && !names::is_first_name(&lower)
-                && !names::is_wordy_name(&lower));
-        // "DS: …" again and again, as scribes write it.
-        let initials = is_initials(name) && !is_acronym(&lower);
-        scribed += usize::from(initials);
-        if is_role(name)
-            || !(first_known || initials || names::could_be_name(name, turn.timed && !is_several_words(name)))
-            || (ordinary && !first_known && !turn.timed)
-        {
-            continue;
-        }
-        *counts.entry(name).or_default() += 1;
-        let first = name.split_whitespace().next().unwrap_or_default().to_lowercase();
-        let sure = known.contains(&name.to_lowercase()) || names::is_first_name(&first);
-        if sure || turn.timed || (counts[name] >= 2 && sections::of_label(name).is_none()) {
-            accepted.insert(name.to_owned());
-        }
-    }
-    if scribed > 2 {
-        accepted.extend(counts.into_keys().filter(|name| is_initials(name)).map(str::to_owned));
-    }
-    // "User:" and "Assistant:" in turn, or one of them again and again.
-    if parts.len() > 1 || parts.values().any(|count| *count > 1) {
-        accepted.extend(parts.into_keys().map(str::to_owned));
-    }
-    // "xq_7: …" again and again beside those who surely speak.
-    if !accepted.is_empty() {
-        let often = handles.into_iter().filter(|(_, count)| *count > 1);
-        accepted.extend(often.map(|(name, _)| name.to_owned()));
-    }
-    accepted
-}
-
-/// `xq_7`, `fjell-9`: a handle that is no word.
-fn is_marked_handle(name: &str) -> bool {
-    let parts = name.split(['_', '-']).count();
-    !name.contains(' ')
-        && name.len() > 2
-        && name.starts_with(|c: char| c.is_ascii_lowercase())
-        && (name.contains('_') || parts > 1 || name.ends_with(|c: char| c.is_ascii_digit()))
-        && !name.split(['_', '-']).any(names::is_common_word)
-}
-
-/// "laptop fan dying": words in lower case that no name begins with.
-fn is_several_words(name: &str) -> bool {
-    let first = name.split(' ').next().unwrap_or_default();
-    name.contains(' ') && first.starts_with(char::is_lowercase) && !names::is_first_name(first)
+/// "Dana Ortiz (DO), treasurer" alone on a line below "Present".
+fn is_entry_of_people(line: &str) -> bool {
+    let line = line.trim();
+    let name = line.split([',', '(', '–', '—', ':', ';']).next().unwrap_or_default();
+    let name = names::without_title(name.split(" - ").next().unwrap_or_default().trim());
+    let mut words = name.split_whitespace().map(str::to_lowercase);
+    let first = words.next().unwrap_or_default();
+    let plain = names::is_first_name(&first)
+        || (!names::is_common_word(&first) && !words.any(|word| names::is_common_word(&word)));
+    line.len() < 80
+        && plain
+        && !line.ends_with(['.', '!', '?'])
+        && name.contains(' ')
+        && names::could_be_name(name, false)
 }
 
 impl<'a> Reader<'a> {
@@ -325,7 +268,18 @@ impl<'a> Reader<'a> {
             if lower == "author" && !rest.is_empty() {
                 self.layout.from.get_or_insert_with(|| rest.to_owned());
             }
-            self.layout.people.push(rest.to_owned());
+            let people =
+                if lists::OFFICES.contains(&lower) { format!("{lower}: {rest}") } else { rest.to_owned() };
+            self.layout.people.push(people);
+            return true;
+        }
+        // "Treasurer: Dana Ortiz", "In the chair: Kim Larsen".
+        if lists::OFFICES.contains(lower.rsplit(' ').next().unwrap_or_default())
+            && lower.split(' ').count() <= 3
+            && names::could_be_name(names::without_title(rest), false)
+            && rest.contains(' ')
+        {
+            self.layout.people.push(format!("{lower}: {rest}"));
             return true;
         }
         if matches!(lower.as_str(), "date" | "meeting date" | "when") {
@@ -351,6 +305,11 @@ impl<'a> Reader<'a> {
     }
 
     fn prose(&mut self, at: usize) {
+        if self.section() == Section::People && is_entry_of_people(self.text_of(at)) {
+            self.layout.people.push(self.text_of(at).trim().to_owned());
+            self.open = false;
+            return;
+        }
         let line = self.lines[at].clone();
         let lead = self.text_of(at).len() - self.text_of(at).trim_start().len();
         let continues = self.layout.blocks.last().is_some_and(|last| match last.form {

@@ -1,9 +1,9 @@
 //! Whose words a line is: turns of a conversation, and those who are named in a label.
 
-use super::super::lines::turn;
+use super::super::lines::{label, turn};
 use super::super::names;
 use super::super::people::is_role_name;
-use super::super::sections::Section;
+use super::super::sections::{self, Section};
 use super::{Form, Reader, SPEAKERS_MAX, is_call, is_role};
 
 /// Labels in lower case with which a speaker goes on.
@@ -34,11 +34,24 @@ impl Reader<'_> {
         }
         self.open = false;
         if turn.text_at < line.len() {
-            let range = self.lines[at].start + turn.text_at..self.lines[at].end;
-            self.push(range, Form::Prose, self.section(), false);
+            self.push_said(at, turn.text_at);
             self.open = true;
         }
         true
+    }
+
+    /// What is said in a turn: "ACTION: kim to send it" by a scribe is what its label says.
+    fn push_said(&mut self, at: usize, text_at: usize) {
+        let (start, end) = (self.lines[at].start, self.lines[at].end);
+        let said = &self.text_of(at)[text_at..];
+        let own = label(said).and_then(|(name, after)| Some((sections::of_label(name)?, after)));
+        match own {
+            Some((section @ Section::Prior(_), after)) if after < said.len() => {
+                self.push(start + text_at + after..end, Form::Prose, section, true);
+                self.give_to_named(&said[..after]);
+            }
+            _ => self.push(start + text_at..end, Form::Prose, self.section(), false),
+        }
     }
 
     /// "xq_7: on it" after the turn of another: a handle that nothing else tells of speaks for itself.
@@ -73,8 +86,15 @@ impl Reader<'_> {
             label.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name.trim());
         let Some(name) = named.filter(|name| !name.is_empty()) else { return };
         let first = name.trim_start_matches('@').split_whitespace().next().unwrap_or_default().to_lowercase();
-        let known =
-            name.starts_with('@') || self.known_people.contains(&first) || names::is_first_name(&first);
+        // "AI(Sigrun): …": nothing but a name stands there.
+        let alone = !name.contains(' ')
+            && names::could_be_name(name, false)
+            && !names::is_common_word(&first)
+            && !names::is_wordy_name(&first);
+        let known = name.starts_with('@')
+            || self.known_people.contains(&first)
+            || names::is_first_name(&first)
+            || alone;
         if let (true, Some(last)) = (known, self.layout.blocks.last_mut()) {
             last.speaker = Some(name.trim_start_matches('@').to_owned());
             self.layout.people.push(name.to_owned());

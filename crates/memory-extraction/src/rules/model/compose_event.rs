@@ -9,7 +9,7 @@ use super::super::features::{self, Hit};
 use super::super::layout::Form;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::people::Roster;
-use super::super::{addressee, narrative, owners, verbs};
+use super::super::{items, narrative, owners, third_person, verbs};
 use super::clauses::Candidate;
 
 /// The draft of a clause; `alone` says that no other clause of its sentence tells an event.
@@ -21,7 +21,7 @@ pub(super) fn draft(
     confidence: f32,
     alone: bool,
 ) -> Draft {
-    let context = EventContext { parsed, roster, addressee: addressee(parsed, roster), machine: false };
+    let context = EventContext { parsed, roster, machine: false };
     let block = candidate.block(parsed);
     let speaker = context.speaker_of(block);
     let clause = candidate.clause(parsed);
@@ -38,6 +38,12 @@ pub(super) fn draft(
     } else {
         Vec::new()
     };
+    let owned = match &block.form {
+        Form::Row { cells, heads } if category == Category::Commitment => {
+            items::owners_of_row(&context, cells, heads).filter(|people| !people.is_empty()).unwrap_or(owned)
+        }
+        _ => owned,
+    };
     let mut actors: Vec<Actor> = match category {
         Category::Commitment | Category::Execution | Category::Decision => {
             owned.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect()
@@ -53,8 +59,15 @@ pub(super) fn draft(
     // Who says in a conversation what is to be, settles it.
     let does = matches!(category, Category::Commitment | Category::Execution)
         || (category == Category::Decision && clause.spoken);
-    if does && !actors.iter().any(|actor| actor.role == ActorRole::Owner) {
-        let owner = doer(&context, &clause, &hit, speaker);
+    let is_owned = |actors: &[Actor]| actors.iter().any(|actor| actor.role == ActorRole::Owner);
+    if category == Category::Commitment && !is_owned(&actors) {
+        for entity in owners::behind(parsed, &tokens, &block.bytes) {
+            actors.retain(|actor| actor.entity != entity);
+            actors.push(Actor { entity, role: ActorRole::Owner });
+        }
+    }
+    if does && !is_owned(&actors) {
+        let owner = doer(&clause, &hit, speaker);
         actors.retain(|actor| Some(actor.entity) != owner);
         actors.extend(owner.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
@@ -77,12 +90,7 @@ pub(super) fn draft(
 
 /// Who does what the clause tells, where its verb does not say it: "Cora, please …", "Winston to get …", "done by Ines",
 /// else who speaks.
-fn doer(
-    context: &EventContext<'_, '_>,
-    clause: &Clause<'_, '_>,
-    hit: &Hit,
-    speaker: Option<usize>,
-) -> Option<usize> {
+fn doer(clause: &Clause<'_, '_>, hit: &Hit, speaker: Option<usize>) -> Option<usize> {
     let parsed = clause.parsed;
     // "Camille, you let the hotels know": the clause begins behind the name.
     let called = clause.word(clause.tokens.start) == "you"
@@ -103,11 +111,17 @@ fn doer(
         Subject::Thing | Subject::Public | Subject::They
             if commits && owners::is_asked_of_you(parsed, &clause.tokens) =>
         {
-            context.addressee
+            parsed.addressee
         }
-        Subject::Nobody if asked => context.addressee,
+        Subject::They if commits => {
+            let they = (clause.tokens.start..hit.at).rev().find(|at| clause.word(*at) == "they");
+            they.and_then(|they| third_person::meant_by_they(parsed, &clause.sentence, they))
+        }
+        Subject::Nobody if asked => parsed.addressee,
         Subject::Nobody | Subject::Me => speaker,
         Subject::We if clause.spoken && hit.category == Category::Decision => speaker,
+        // In a mail to others "we shall repeat it" is whose mail it is.
+        Subject::We if commits && parsed.is_mail => speaker,
         Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,
         _ => None,
     };
@@ -120,7 +134,7 @@ fn doer(
 
 /// The verb that carries the clause, with what stands before it.
 fn hit(clause: &Clause<'_, '_>, category: Category) -> Hit {
-    if let Some(hit) = features::best(clause) {
+    if let Some(hit) = features::best_of(clause, category).or_else(|| features::best(clause)) {
         return Hit { category, ..hit };
     }
     let verb = clause.tokens.clone().find(|at| {

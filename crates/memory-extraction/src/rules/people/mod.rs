@@ -1,6 +1,7 @@
 //! People: who is known in a source, and which of the names in it are the same person.
 
 mod fits;
+mod offices;
 mod short_forms;
 mod sightings;
 
@@ -66,8 +67,12 @@ pub(super) struct Roster {
     handles: HashSet<String>,
     /// Initials that stand for a person, only in capitals.
     initials: HashSet<String>,
+    /// The initials that each fits, whether or not they are used.
+    fitting_initials: HashMap<String, Option<usize>>,
     /// Offices with the one person who holds each: "treasurer", only with a capital.
     roles: HashSet<String>,
+    /// What bodies are, of which the source names one each: "council", only with a capital.
+    bodies: HashSet<String>,
     /// The domains of people's addresses.
     domains: HashMap<usize, HashSet<String>>,
 }
@@ -92,6 +97,7 @@ impl Roster {
         }
         roster.add_names_of_handles(sightings);
         roster.add_roles(sightings);
+        roster.add_initials(sightings);
         let fits = Fits::of(&roster.entities);
         let initials = short_forms::initials(&roster.entities);
         for name in single {
@@ -140,6 +146,7 @@ impl Roster {
             }
         }
         roster.index_name_parts();
+        roster.fitting_initials = short_forms::initials(&roster.entities);
         roster
     }
 
@@ -206,25 +213,6 @@ impl Roster {
         for (part, entity) in parts {
             if !self.by_name.contains_key(&part) {
                 self.key(&part, entity);
-            }
-        }
-    }
-
-    /// "The Treasurer" is who the list of those present says it is.
-    fn add_roles(&mut self, sightings: &Sightings) {
-        let mut holders: HashMap<&str, Option<usize>> = HashMap::new();
-        for (role, name) in &sightings.roles {
-            let person = self.named(name);
-            holders
-                .entry(role)
-                .and_modify(|known| *known = known.filter(|_| *known == person))
-                .or_insert(person);
-        }
-        for (role, person) in holders {
-            if let Some(person) = person {
-                self.key(&format!("the {role}"), person);
-                self.key(role, person);
-                self.roles.insert(role.to_owned());
             }
         }
     }
@@ -296,7 +284,18 @@ impl Roster {
         let last = at + length - 1;
         if self.roles.contains(text.word(last)) {
             let titled = text.is_capitalised(last) && (length == 2 || opens_duty(text, last));
-            return titled.then_some((length, entity));
+            // "the treasurer will claim it", "to be updated by the treasurer".
+            let goes_on = (text.word(last + 1) == "is" && text.is_any(last + 2, &["to", "going"]))
+                || (text.is_any(last + 1, &["and", "&"]) && text.is_capitalised(last + 2));
+            let small = length == 2
+                && (goes_on
+                    || opens_duty(text, last)
+                    || text.is_any(last + 1, &["agreed", "undertook", "offered", "promised"])
+                    || at.checked_sub(1).is_some_and(|before| text.word(before) == "by"));
+            return (titled || small).then_some((length, entity));
+        }
+        if length == 2 && text.word(at) == "the" && self.bodies.contains(text.word(last)) {
+            return text.is_capitalised(last).then_some((length, entity));
         }
         let marked = matches!(text.kind(at), Some(Kind::Handle | Kind::Email))
             || (length == 1 && self.handles.contains(first));

@@ -37,7 +37,9 @@ impl Roster {
                     && leads_line(text, at)
                 {
                     // An arrow and "to" point from a person to a task only, and no list owns a task beside its people.
-                    let assigned = text.is_any(at + 1, &["→", "-", "to", "will", "shall"]);
+                    let assigned = text.is_any(at + 1, &["→", "-", "–", "to", "will", "shall"])
+                        || shares_task(text, at)
+                        || closes_task(text, at);
                     let lines = if assigned && !is_acronym(word) { INITIALS_MIN_LINES } else { 1 };
                     led.entry(word).or_insert((*person, 0)).1 += lines;
                 }
@@ -119,6 +121,28 @@ pub(in super::super) fn is_initials(raw: &str) -> bool {
     (2..=3).contains(&raw.len()) && raw.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
+/// Whether these are the first letters of a name, of all its words or of the first and the last.
+pub(super) fn are_initials_of(initials: &str, name: &str) -> bool {
+    let letters: Vec<char> = name.split([' ', '-']).filter_map(|word| folded(word).chars().next()).collect();
+    let ends = letters.first().into_iter().chain(letters.last()).collect::<String>();
+    let initials = initials.to_lowercase();
+    letters.len() > 1 && (initials == letters.iter().collect::<String>() || initials == ends)
+}
+
+/// "klind" for "Kaspar Lindqvist", "sabela" for "Sabela Rey": a handle that begins as the first name or its first letters do and goes on
+/// as the last name begins.
+pub(super) fn is_made_of(handle: &str, name: &str) -> bool {
+    let words: Vec<String> = name.split(' ').map(folded).collect();
+    let ([first, .., last], true) =
+        (words.as_slice(), handle.len() > 2 && handle.bytes().all(|byte| byte.is_ascii_lowercase()))
+    else {
+        return false;
+    };
+    handle == first
+        || handle == last
+        || (1..handle.len()).any(|at| first.starts_with(&handle[..at]) && last.starts_with(&handle[at..]))
+}
+
 /// Two or three letters that mean a thing, a team or a place more often than a person.
 pub(in super::super) fn is_acronym(word: &str) -> bool {
     lists::ACRONYMS.contains(word)
@@ -132,6 +156,26 @@ fn stands_as_handle(text: &Text<'_>, at: usize) -> bool {
         || matches!(text.word(at + 1), ":" | ")" | "]" | "will" | "'ll" | "→")
 }
 
+/// "HB and MT to meet the bank": both initials.
+fn shares_task(text: &Text<'_>, at: usize) -> bool {
+    let joint = |at: usize| text.is_any(at, &["and", "&", ",", "+", "/"]);
+    let does = |at: usize| text.is_any(at, &["to", "will", "shall"]);
+    let other = |at: usize| is_initials(text.raw_word(at));
+    (joint(at + 1) && other(at + 2) && does(at + 3))
+        || (at >= 2 && joint(at - 1) && other(at - 2) && does(at + 1) && begins_line(text, at - 2))
+}
+
+/// "Tiles for the porch (YK)", "Order the tiles. [YK]", "… Action: MT" at the end of a line.
+fn closes_task(text: &Text<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).map_or("", |before| text.word(before));
+    let bracket = matches!((before, text.word(at + 1)), ("(", ")") | ("[", "]"));
+    let ends = |at: usize| text.ends_line(at) || (text.word(at + 1) == "." && text.ends_line(at + 1));
+    let label = before == ":"
+        && at >= 2
+        && text.is_any(at - 2, &["action", "actions", "owner", "by", "lead", "responsible", "resp"]);
+    (bracket && ends(at + 1)) || (label && ends(at))
+}
+
 /// "DS: …", "* LI -> …", "ACTION: DS to …", "JF/DS: …" at the head of a line, an item or what an action mark opens; "| DS |" in a row.
 fn leads_line(text: &Text<'_>, at: usize) -> bool {
     let before = at.checked_sub(1).map_or("", |before| text.word(before));
@@ -141,7 +185,11 @@ fn leads_line(text: &Text<'_>, at: usize) -> bool {
     let shared = |mark: usize| {
         text.word(mark) == "/" && is_initials(text.raw_word(mark + 1)) && text.word(mark + 2) == ":"
     };
-    let marked = matches!(text.word(at + 1), ":" | "→" | "(" | "to" | "will" | "shall")
+    if closes_task(text, at) {
+        return true;
+    }
+    let marked = matches!(text.word(at + 1), ":" | "→" | "(" | "to" | "will" | "shall" | "–" | "-")
+        || shares_task(text, at)
         || (text.word(at + 1) == "-" && text.word(at + 2) == ">")
         || shared(at + 1);
     let opened = || {

@@ -7,6 +7,7 @@ use memory_core::entity::normalised_name;
 use super::super::lists;
 use super::super::names;
 use super::is_role_name;
+use super::short_forms::{self, is_initials};
 
 /// Names as they are met, before they are told apart.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(in super::super) struct Sightings {
     things: HashSet<String>,
     /// Offices that lists name behind a name, with the name: "Dana Ortiz (Treasurer)".
     pub(super) roles: Vec<(String, String)>,
+    /// Initials that lists name behind a name, with the name: "Dana Ortiz (DO)".
+    pub(super) initials: Vec<(String, String)>,
 }
 
 /// More people than any real source names; the rest of a hostile text is not looked at.
@@ -56,6 +59,59 @@ fn sentences_of(list: &str) -> Vec<&str> {
     parts
 }
 
+/// "Carrick Civil", "Devon Cranes": what firms are or do behind a word that is no first name.
+fn is_name_of_a_firm(name: &str) -> bool {
+    let Some((first, rest)) = name.split_once(' ') else { return false };
+    let last = rest.rsplit(' ').next().unwrap_or(rest);
+    !names::is_first_name(&first.to_lowercase())
+        && (lists::TRADES.contains(&last.to_lowercase()) || lists::BODIES.contains(last))
+}
+
+/// Where an entry of a list or a part of it ends.
+fn divides(written: &str, at: usize, c: char) -> bool {
+    let spaced = written[at + c.len_utf8()..].starts_with(' ');
+    match c {
+        ',' | ';' | '\n' | '(' | ')' | '[' | ']' | ':' | '–' | '—' | '|' | '=' => true,
+        '-' => spaced && written[..at].ends_with(' '),
+        // A point ends a sentence, but neither "Dr." nor an initial.
+        '.' => {
+            spaced
+                && written[..at]
+                    .rsplit(' ')
+                    .next()
+                    .is_some_and(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 3)
+        }
+        _ => false,
+    }
+}
+
+/// "Hon. Treasurer", "our secretary": the office that a few words are.
+fn office_of(part: &str) -> Option<String> {
+    let words: Vec<String> = part.split_whitespace().map(str::to_lowercase).collect();
+    let last = words.last()?;
+    (words.len() <= 3 && lists::OFFICES.contains(last)).then(|| last.clone())
+}
+
+/// "Treasurer Dana Ortiz": the office and the name.
+fn led_by_office(part: &str) -> (Option<String>, &str) {
+    match part.split_once(' ') {
+        Some((first, rest)) if lists::OFFICES.contains(&first.to_lowercase()) => {
+            (Some(first.to_lowercase()), rest)
+        }
+        _ => (None, part),
+    }
+}
+
+/// "Dana Ortiz DO": the name and the initials.
+fn followed_by_initials(part: &str) -> (&str, Option<&str>) {
+    match part.rsplit_once(' ') {
+        Some((name, last)) if is_initials(last) && short_forms::are_initials_of(last, name) => {
+            (name, Some(last))
+        }
+        _ => (part, None),
+    }
+}
+
 impl Sightings {
     /// One person as people write them: `Alice Chen <a@x.org>`, `Bob (PM)`, `Dana Ortiz - design`, `@kim`.
     pub(in super::super) fn see(&mut self, written: &str, loose: bool) {
@@ -71,13 +127,17 @@ impl Sightings {
         let title_at = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| head.find(mark)).min();
         let name =
             head[..title_at.unwrap_or(head.len())].trim().trim_matches(['"', '\'', ',', '*', ':']).trim();
-        let name = names::without_title(name);
+        let name = followed_by_initials(names::without_title(name)).0;
         let lower = name.to_lowercase();
         let ordinary = !loose
             && names::is_common_word(&lower)
             && !names::is_first_name(&lower)
             && !names::is_wordy_name(&lower);
-        if lower.ends_with("bot") || ordinary || names::is_trailer(name) {
+        if lower.ends_with("bot")
+            || ordinary
+            || names::is_trailer(name)
+            || (!loose && is_name_of_a_firm(name))
+        {
             return;
         }
         if loose && email.is_none() && is_handle(name) {
@@ -90,12 +150,9 @@ impl Sightings {
             && names::could_be_name(name, loose)
         {
             self.see_name(name);
-            let office = written.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
-            if let Some(role) = office.map(|(role, _)| role.trim().to_lowercase())
-                && lists::OFFICES.contains(&role)
-                && self.roles.len() < PEOPLE_MAX
-            {
-                self.roles.push((role, name.to_owned()));
+            let aside = written.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            if let Some((aside, _)) = aside {
+                self.see_aside(name, aside);
             }
             if let Some(email) = email {
                 self.emails.push((email, Some(name.to_owned())));
@@ -111,6 +168,77 @@ impl Sightings {
         }
         if let Some(email) = email {
             self.see_email(&email);
+        }
+    }
+
+    /// What stands in brackets behind a name: "DO, treasurer", "dortiz".
+    fn see_aside(&mut self, name: &str, aside: &str) {
+        if self.roles.len() + self.initials.len() > PEOPLE_MAX {
+            return;
+        }
+        for part in aside.split([',', ';', '/']).map(str::trim) {
+            if lists::OFFICES.contains(&part.to_lowercase()) {
+                self.see_office(part, name);
+            } else if is_initials(part) && short_forms::are_initials_of(part, name) {
+                self.initials.push((part.to_lowercase(), name.to_owned()));
+            } else if short_forms::is_made_of(part, name) {
+                self.see_handle_of(part, Some(name));
+            }
+        }
+    }
+
+    /// Offices and initials that a list of people gives them, in whatever form: "Dana Ortiz, Treasurer; DO – Dan Orr", "Treasurer: Dana Ortiz".
+    pub(in super::super) fn see_parts_of_people(&mut self, written: &str) {
+        let mut last: Option<String> = None;
+        let mut office: Option<String> = None;
+        let mut initials: Option<String> = None;
+        let mut start = 0;
+        let ends = written.char_indices().filter(|(at, c)| divides(written, *at, *c));
+        for (at, c) in ends.map(|(at, c)| (at, Some(c))).chain([(written.len(), None)]) {
+            let part = written[start..at].trim().trim_matches(['*', '_', '.', ' ']);
+            start = at + c.map_or(0, char::len_utf8);
+            if self.roles.len() + self.initials.len() > PEOPLE_MAX {
+                return;
+            }
+            let (lead, name) = led_by_office(part);
+            let (name, own) = followed_by_initials(name);
+            if let Some(held) = office_of(part) {
+                match (&last, c) {
+                    (None, _) | (_, Some(':')) => office = Some(held),
+                    (Some(name), _) => self.see_office(&held, name),
+                }
+            } else if is_initials(part) {
+                match &last {
+                    Some(name) if short_forms::are_initials_of(part, name) => {
+                        self.initials.push((part.to_lowercase(), name.clone()));
+                    }
+                    _ => initials = Some(part.to_owned()),
+                }
+            } else if names::could_be_name(names::without_title(name), false) && name.contains(' ') {
+                let name = names::without_title(name);
+                for held in lead.into_iter().chain(office.take()) {
+                    self.see_office(&held, name);
+                }
+                for short in own.map(str::to_owned).into_iter().chain(initials.take()) {
+                    if short_forms::are_initials_of(&short, name) {
+                        self.initials.push((short.to_lowercase(), name.to_owned()));
+                    }
+                }
+                last = Some(name.to_owned());
+            }
+            if matches!(c, Some(';' | '\n')) {
+                last = None;
+                initials = None;
+                office = None;
+            }
+        }
+    }
+
+    /// An office and who holds it.
+    pub(in super::super) fn see_office(&mut self, office: &str, name: &str) {
+        let office = office.to_lowercase();
+        if lists::OFFICES.contains(&office) && self.roles.len() < PEOPLE_MAX {
+            self.roles.push((office, name.to_owned()));
         }
     }
 

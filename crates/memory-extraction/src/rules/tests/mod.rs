@@ -1,7 +1,9 @@
 //! What the extractor finds in whole documents.
 
 mod doers;
+mod headed;
 mod linear;
+mod listed;
 mod owners;
 mod people;
 mod samples;

@@ -11,7 +11,7 @@ fn found(text: &str, entity_type: EntityType) -> Vec<String> {
 }
 
 #[track_caller]
-fn claim(entity_type: EntityType, claims: &[(&str, &[&str])]) {
+pub(super) fn claim(entity_type: EntityType, claims: &[(&str, &[&str])]) {
     let wrong = claims.iter().filter_map(|(text, names)| {
         let found = found(text, entity_type);
         (&found != names).then(|| format!("{text}: {found:?}, not {names:?}"))

@@ -1,11 +1,13 @@
 //! Things: organisations, places, projects, tickets and versions.
 
 mod bodies;
+mod headed;
 mod near;
 mod places;
 mod projects;
 mod repositories;
 mod topics;
+mod undertakings;
 mod unknown;
 mod words;
 
@@ -19,10 +21,11 @@ use super::names;
 use super::people::Roster;
 use super::verbs;
 use super::words::{Kind, Text, spaced};
+pub(super) use bodies::dealt_with;
 pub(super) use places::read as read_places;
 use places::{joined, place};
-pub(super) use words::is_company_ending;
-use words::{is_body, is_function_word, is_leading_body, is_team_word, is_trade_word, is_verb_like};
+pub(super) use words::{is_body, is_company_ending};
+use words::{is_function_word, is_leading_body, is_team_word, is_trade_word, is_verb_like};
 
 /// More entities than any real source has.
 const ENTITIES_MAX: usize = 5_000;
@@ -68,6 +71,15 @@ pub(super) fn names_of_projects<'t>(text: &Text<'t>, things: &Things) -> impl It
     projects.map(|(tokens, _)| bare_project(&text.raw[text.bytes(tokens)]))
 }
 
+/// The first words of the names of firms and bodies, which are no names of people where they stand alone.
+pub(super) fn heads_of_bodies<'t>(text: &Text<'t>, things: &Things) -> impl Iterator<Item = &'t str> {
+    let bodies =
+        things.iter().filter(|(tokens, entity_type)| *entity_type == EntityType::Org && tokens.len() > 1);
+    bodies
+        .map(|(tokens, _)| text.raw_word(tokens.start))
+        .filter(|head| !names::is_first_name(&head.to_lowercase()))
+}
+
 /// The things of a text with those that their surroundings tell: their tokens and the entity. They are added to the roster.
 pub(super) fn things(
     text: &Text<'_>,
@@ -79,7 +91,11 @@ pub(super) fn things(
     let domains = near::domains(text);
     let titles = topics::titles(text);
     let repeated = projects::repeated(text, &titles, title);
-    let mut topics = topics::topics(text, &titles, &layout.blocks).into_iter().peekable();
+    let beside = title.map(|title| Text::new(title, 400));
+    let mut topics = topics::topics(text, &titles, &layout.blocks);
+    topics.extend(headed::headed(text, beside.as_ref()));
+    topics.sort_by_key(|tokens| (tokens.start, std::cmp::Reverse(tokens.end)));
+    let mut topics = topics.into_iter().peekable();
     let mut owners = bodies::owners(text, &layout.blocks).into_iter().peekable();
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     let mut plain = plain.into_iter().peekable();
@@ -99,11 +115,13 @@ pub(super) fn things(
         } else if seen && roster.at(text, at, false).is_none() {
             let topic = topics.next_if(|topic| topic.start == at && topic.end <= next);
             let owner = owners.next_if(|owner| owner.start == at && owner.end <= next);
+            let part = || is_part_of_project(text, at, roster).then(|| (at..at + 1, EntityType::Project));
             let again = || repeated.contains(text.raw_word(at)).then(|| (at..at + 1, EntityType::Project));
             owner
                 .map(|owner| (owner, EntityType::Org))
                 .or(topic.map(|topic| (topic, EntityType::Project)))
                 .or_else(again)
+                .or_else(part)
                 .or_else(|| near::named(text, at, &domains).filter(|(tokens, _)| tokens.end <= next))
         } else {
             None
@@ -119,6 +137,21 @@ pub(super) fn things(
         found.push((tokens, entity));
     }
     found
+}
+
+/// "kestrel-tiles" beside Kestrel: a word with a hyphen that a known project leads.
+fn is_part_of_project(text: &Text<'_>, at: usize, roster: &Roster) -> bool {
+    let word = text.raw_word(at);
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let channel = at > 0 && text.word(at - 1) == "#";
+    text.is_word(at)
+        && !channel
+        && word.chars().all(plain)
+        && word.split_once('-').and_then(|(first, _)| roster.named(first)).is_some_and(|entity| {
+            let known = &roster.entities[entity];
+            known.entity_type == EntityType::Project
+                && !lists::SOFTWARE.contains(known.name.to_lowercase().as_str())
+        })
 }
 
 /// "Apollo" of "Project Apollo" and of "Apollo project": the name by which it is called alone, where it may be one.
@@ -148,7 +181,10 @@ fn project_word(text: &Text<'_>, at: usize) -> Option<usize> {
     };
     let begins = part(at) && !is_verb_like(text.word(at));
     let end = (at + 1..at + 5).find(|end| !(part(*end) && spaced(text, end - 1)))?;
-    let named = begins && is_project_word(text.raw_word(end)) && spaced(text, end - 1);
+    // "the EU project GEOWAVE".
+    let goes_on =
+        spaced(text, end) && text.is_capitalised(end + 1) && !names::is_common_word(text.word(end + 1));
+    let named = begins && is_project_word(text.raw_word(end)) && spaced(text, end - 1) && !goes_on;
     // "Close Apollo project": what is to be done is no part of the name.
     let bids = unknown::begins_statement(text, at) && verbs::of(text.word(at)).is_some_and(|verb| verb.base);
     // "Revised programme", "Christmas programme".
@@ -161,7 +197,8 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         return None;
     }
     let raw = text.raw_word(at);
-    if is_ticket(raw) || is_version(raw) {
+    // "PEPTIDE-4" is a name, "PAY-77" a ticket.
+    if is_version(raw) || (is_ticket(raw) && !undertakings::is_code_name(text, at)) {
         return Some((at..at + 1, EntityType::Object));
     }
     let next = text.raw_word(at + 1);
@@ -179,9 +216,15 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     };
     if matches!(raw, "Project" | "Operation")
         && proper(at + 1)
-        && (!names::is_common_word(text.word(at + 1)) || names::is_wordy_name(text.word(at + 1)))
+        && (!names::is_common_word(text.word(at + 1))
+            || names::is_wordy_name(text.word(at + 1))
+            || (proper(at + 2) && spaced(text, at + 1)))
     {
-        return Some((at..at + 2, EntityType::Project));
+        let more = |end: &usize| {
+            text.is_capitalised(*end) && spaced(text, end - 1) && !names::is_common_word(text.word(*end))
+        };
+        let end = (at + 2..at + 4).find(|end| !more(end)).unwrap_or(at + 4);
+        return Some((at..end, EntityType::Project));
     }
     if raw == "version" && text.kind(at + 1) == Some(Kind::Number) && next.contains('.') {
         return Some((at..at + 2, EntityType::Object));
@@ -263,7 +306,10 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         {
             end += 1;
         } else if next {
-            if is_body(text.raw_word(end)) || is_trade(text, end) {
+            // "Marram Foundation Board" is the foundation's.
+            let part = last_body.is_some_and(|body| is_company_ending(text.raw_word(body)))
+                && matches!(text.word(end), "board" | "panel" | "office" | "commission");
+            if (is_body(text.raw_word(end)) || is_trade(text, end)) && !part {
                 last_body = Some(end);
             }
             end += 1;
@@ -273,6 +319,14 @@ fn body(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     }
     let body = last_body?;
     let of = (body..end).any(|near| matches!(text.word(near), "of" | "for" | "de" | "do" | "da"));
+    // "Board of Directors" is anybody's.
+    let ordinary = of
+        && body == at
+        && end == at + 3
+        && text.word(at + 2).strip_suffix('s').is_some_and(|role| lists::ROLES.contains(role));
+    if ordinary {
+        return None;
+    }
     // A word such as "Council" alone is no name; "Klinikum Ostertal" and "Bank of Elmford" are.
     let tokens = match () {
         () if of => at..end,

@@ -11,7 +11,7 @@ use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
 use super::places::placed;
 use super::unknown::{begins_statement, is_unknown, sequence};
-use super::{bodies, projects, repositories};
+use super::{bodies, projects, repositories, undertakings};
 
 /// The name that begins at a token, by what stands around it; `domains` are the organisations of addresses.
 pub(super) fn named(
@@ -25,10 +25,21 @@ pub(super) fn named(
     if let Some(name) = of_domain(text, at, domains).or_else(|| bodies::department(text, at)) {
         return Some((name, EntityType::Org));
     }
+    if let Some(name) =
+        bodies::by_kind(text, at).or_else(|| bodies::takes_on(text, at)).or_else(|| bodies::by_form(text, at))
+    {
+        return Some((name, EntityType::Org));
+    }
     if let Some(name) = labelled(text, at)
         .or_else(|| code_name(text, at))
         .or_else(|| product(text, at))
         .or_else(|| repositories::repository(text, at))
+        .or_else(|| undertakings::shouted(text, at))
+        .or_else(|| undertakings::for_whom(text, at))
+        .or_else(|| undertakings::explained_small(text, at))
+        .or_else(|| undertakings::of_what_it_is(text, at))
+        .or_else(|| undertakings::planned(text, at))
+        .or_else(|| undertakings::building_work(text, at))
     {
         return Some((name, EntityType::Project));
     }
@@ -119,7 +130,14 @@ fn code_name(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if !text.is_capitalised(at) || names::is_no_name(text.word(at)) {
         return None;
     }
-    let mark = usize::from(at > 1 && text.is_any(at - 1, &[":", "\"", "“", "*"]));
+    // "Redstart (code name)".
+    let aside = text.word(at + 1) == "("
+        && (text.is_any(at + 2, &["codename", "code-name"])
+            || (text.word(at + 2) == "code" && text.word(at + 3) == "name"));
+    if aside {
+        return Some(at..at + 1);
+    }
+    let mark = usize::from(at > 1 && text.is_any(at - 1, &[":", "\"", "“", "*", "is", "'s"]));
     let before = at.checked_sub(1 + mark)?;
     let code = text.is_any(before, &["codename", "codenamed", "code-name", "code-named"])
         || (text.is_any(before, &["name", "named"]) && before > 0 && text.word(before - 1) == "code");
@@ -149,7 +167,13 @@ fn product(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         .is_some_and(|before| matches!(text.word(before), "`" | "." | "/" | "_" | "<" | "#"))
         || text.touches_next(at)
             && matches!(text.word(at + 1), "`" | "(" | "_" | "<" | "=" | "[" | "::" | "/");
-    (camel && !code).then_some(at..at + 1)
+    // "TollEase 3".
+    let number = text.kind(at + 1) == Some(Kind::Number)
+        && spaced(text, at)
+        && text.raw_word(at + 1).bytes().all(|byte| byte.is_ascii_digit())
+        && text.raw_word(at + 1).len() < 3
+        && !text.is_word(at + 2);
+    (camel && !code).then_some(at..at + 1 + usize::from(number))
 }
 
 /// "we migrated from Orvane to Zelkit", "install Zelkit", "Zelkit went live": what is done with programs.
@@ -184,10 +208,14 @@ fn program(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
 fn versioned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let next = text.raw_word(end);
-    let number = text.kind(end) == Some(Kind::Number)
-        && (2..=3).contains(&next.split('.').count())
-        && next.len() <= 8
-        && !next.contains('-');
+    // "Kestrel 2.8", "Kestrel 2.8-rc1".
+    let (bare, stage) = next.split_once('-').unwrap_or((next, ""));
+    let number = bare.starts_with(|c: char| c.is_ascii_digit())
+        && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && (2..=3).contains(&bare.split('.').count())
+        && bare.len() <= 8
+        && (stage.is_empty() != next.contains('-'))
+        && (stage.is_empty() || ["rc", "beta", "alpha", "pre"].iter().any(|it| stage.starts_with(it)));
     let version = next
         .strip_prefix('v')
         .is_some_and(|rest| !rest.is_empty() && rest.chars().all(|c| c.is_ascii_digit()));

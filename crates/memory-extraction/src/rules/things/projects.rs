@@ -8,13 +8,14 @@ use memory_language::calendar_words::calendar_word;
 use super::super::lists;
 use super::super::names;
 use super::super::verbs;
-use super::super::words::{Kind, Text, spaced};
+use super::super::words::{Kind, Text, begins_line, spaced};
 use super::bodies::dealt_with;
 use super::is_body;
+use super::undertakings::is_code_name;
 use super::unknown::{begins_statement, is_unknown, sequence};
 
 /// A project's name has at most so many words before what it is.
-const NAME_MAX_WORDS: usize = 4;
+pub(super) const NAME_MAX_WORDS: usize = 4;
 /// More names than this are not weighed.
 const NAMES_MAX: usize = 2_000;
 /// So many different things must be said of a name that each alone may be said of others.
@@ -51,7 +52,7 @@ pub(super) fn told_by_work(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     (!plain && !person).then_some(at..end)
 }
 
-fn is_work(word: &str) -> bool {
+pub(super) fn is_work(word: &str) -> bool {
     lists::NAMED_WORK.contains(word)
         || lists::ARTICLED_WORK.contains(word)
         || matches!(word, "project" | "programme")
@@ -73,9 +74,11 @@ pub(super) fn is_version(text: &Text<'_>, at: usize) -> bool {
 pub(super) fn explained(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let end = sequence(text, at);
     let led = text.is_any(end, &["(", ",", "–", "—"]) && text.is_any(end + 1, &["the", "our", "their", "a"]);
-    let stop = (end + 2..end + 7).find(|near| !text.is_word(*near))?;
-    let work =
-        stop > end + 3 && is_work(text.word(stop - 1)) && text.is_any(stop, &[")", ",", ".", "–", "—"]);
+    let stop =
+        (end + 2..end + 7).find(|near| !text.is_word(*near) || text.is_any(*near, &["of", "for", "to"]))?;
+    let closed = text.is_any(stop, &[")", ",", ".", "–", "—"]);
+    let work = is_work(text.word(stop - 1))
+        && (stop > end + 3 && closed || stop > end + 2 && text.is_any(stop, &["of", "for", "to"]));
     (led && work && !(end == at + 1 && is_of_a_kind(text, at))).then_some(at..end)
 }
 
@@ -105,6 +108,7 @@ const MET_FOR: u8 = 2;
 const HEADS_ENTRY: u8 = 4;
 const HAS_A_TEAM: u8 = 8;
 const HAS_A_STATE: u8 = 16;
+const IS_DEALT_WITH: u8 = 32;
 
 /// What was seen of an unknown name.
 #[derive(Default)]
@@ -113,6 +117,8 @@ struct Signs {
     sure: bool,
     /// It deals as firms do.
     deals: bool,
+    /// How often it stands in capitals as a name does.
+    in_capitals: u8,
 }
 
 /// The unknown names, as they are written, of which it is said in the text or in its title that they are worked on.
@@ -123,7 +129,8 @@ pub(super) fn repeated(text: &Text<'_>, titles: &[Range<usize>], title: Option<&
     let mut titles = titles.iter().peekable();
     for at in 0..text.tokens.len() {
         while titles.next_if(|title| title.end <= at).is_some() {}
-        if !text.is_capitalised(at) || !is_unknown(text, at) || signs.len() >= NAMES_MAX {
+        let unknown = || is_unknown(text, at) || is_code_name(text, at);
+        if !text.is_capitalised(at) || !unknown() || signs.len() >= NAMES_MAX {
             continue;
         }
         let name = text.raw_word(at);
@@ -139,8 +146,11 @@ pub(super) fn repeated(text: &Text<'_>, titles: &[Range<usize>], title: Option<&
         }
     }
     // Teams and meetings firms have too.
-    let own = |kinds: u8| kinds & (TITLED | HEADS_ENTRY | HAS_A_STATE) > 0 && kinds.count_ones() >= SIGNS_MIN;
-    let told = |signs: &Signs| !signs.deals && (signs.sure || own(signs.kinds));
+    let own = |kinds: u8| {
+        kinds & (TITLED | HEADS_ENTRY | HAS_A_STATE | IS_DEALT_WITH) > 0 && kinds.count_ones() >= SIGNS_MIN
+    };
+    let code = |signs: &Signs| signs.in_capitals > 1 && signs.kinds & (IS_DEALT_WITH | TITLED) > 0;
+    let told = |signs: &Signs| !signs.deals && (signs.sure || own(signs.kinds) || code(signs));
     signs.into_iter().filter(|(_, signs)| told(signs)).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -196,10 +206,23 @@ impl Signs {
         {
             self.kinds |= MET_FOR;
         }
+        // "we paused Kittiwake".
+        if lists::PROJECT_ACTS.contains(word(1)) {
+            self.kinds |= IS_DEALT_WITH;
+        }
+        if is_code_name(text, at) {
+            let entry = next == ":" || (text.ends_line(at) && begins_line(text, at));
+            self.in_capitals = self.in_capitals.saturating_add(u8::from(!entry));
+            let inside =
+                matches!(word(1), "for" | "of" | "on" | "in" | "into" | "under" | "within" | "the" | "with");
+            if inside && !begins_statement(text, at) {
+                self.kinds |= IS_DEALT_WITH;
+            }
+        }
         if matches!(next, "team" | "squad" | "crew") {
             self.kinds |= HAS_A_TEAM;
         }
-        let entry = at == 0 || begins_line_or_item(text, at);
+        let entry = !is_code_name(text, at) && (at == 0 || begins_line_or_item(text, at));
         if entry && (next == ":" || matches!(next, "–" | "—") || next.is_empty() || text.ends_line(at)) {
             self.kinds |= HEADS_ENTRY;
         }

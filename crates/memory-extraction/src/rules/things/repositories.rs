@@ -3,6 +3,8 @@
 use std::ops::Range;
 
 use super::super::lists;
+use super::super::names;
+use super::super::verbs;
 use super::super::words::{Kind, Text, spaced};
 
 /// The repository or package that begins at a token.
@@ -52,7 +54,7 @@ fn owned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         && part(at + 2)
         && text.touches_next(at)
         && text.touches_next(at + 1);
-    if !whole || lists::FOLDERS.contains(text.word(at)) {
+    if !whole || [at, at + 2].iter().any(|at| lists::FOLDERS.contains(text.word(*at))) {
         return None;
     }
     // "docs/acme/mast-core", "acme/mast-core.rs": a path.
@@ -65,7 +67,34 @@ fn owned(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let numbered = text.word(at + 3) == "#" && text.kind(at + 4) == Some(Kind::Number);
     let kind = |at: usize| lists::PACKAGES.contains(text.word(at));
     let told = hyphen(at) || hyphen(at + 2) || numbered || kind(at + 3) || (at > 0 && kind(at - 1));
-    (!goes_on && !led && !compound && told).then_some(at..at + 3)
+    (!goes_on && !led && !compound && (told || is_where(text, at))).then_some(at..at + 3)
+}
+
+/// "pushed it to emberfall/core", "a page in bramble/web", "(soilhub/caller)": where code is put or something stands, in two words that
+/// are no alternatives of the language.
+fn is_where(text: &Text<'_>, at: usize) -> bool {
+    let word = |back: usize| at.checked_sub(back).map_or("", |at| text.word(at));
+    let plain = |at: usize| {
+        let word = text.word(at);
+        word.len() > 2
+            && !names::is_common_word(word)
+            && verbs::of(word).is_none()
+            && !lists::PUBLIC.contains(word)
+    };
+    let end = at + 3;
+    let fills = (word(1) == "(" && text.word(end) == ")")
+        || (word(1) == ":" && text.ends_line(end - 1))
+        || (at == 0 && text.ends_line(end - 1));
+    let put = matches!(word(1), "to" | "into" | "in" | "on" | "from")
+        && (2..8).any(|back| lists::CODE_MOVES.contains(word(back)));
+    // "the job queue in freight/dispatcher" at the end of a sentence or a line.
+    let stands = word(1) == "in"
+        && (text.ends_line(end - 1) || matches!(text.word(end), "." | "," | ")" | "|"))
+        && text.is_word(at.saturating_sub(2));
+    let second = text.word(at + 2);
+    let package =
+        lists::PACKAGES.contains(second) || lists::PACKAGE_ENDINGS.contains(second) || second == "web";
+    text.raw_word(at).len() > 4 && plain(at) && (plain(at + 2) || package) && (fills || put || stands)
 }
 
 /// "the tide-gate service", "in repo shelf-scanner", "web-portal 2.4", "orchard-api": words with hyphens, by what they are or end with.
@@ -82,6 +111,13 @@ fn hyphened(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let version = text.raw_word(at + 1).trim_start_matches('v');
     let versioned =
         version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.') && spaced(text, at);
+    // "ledger-sync@4.1.7".
+    let tagged = text.touches_next(at)
+        && text.word(at + 1) == "@"
+        && text.raw_word(at + 2).starts_with(|c: char| c.is_ascii_digit());
+    if tagged {
+        return Some(at..at + 1);
+    }
     let ends = word.rsplit('-').next().is_some_and(|last| lists::PACKAGE_ENDINGS.contains(last));
     let told = (kind(at + 1) && spaced(text, at))
         || (at > 0 && kind(at - 1) && spaced(text, at - 1))

@@ -6,6 +6,7 @@ use std::ops::Range;
 use memory_language::calendar_words::calendar_word;
 
 use super::super::layout::{Block, Form};
+use super::super::lines::bullet;
 use super::super::lists;
 use super::super::names;
 use super::super::words::{Kind, Text, spaced};
@@ -22,6 +23,9 @@ const TITLE_NAME_MAX_WORDS: usize = 4;
 /// A name in quotation marks or in a cell has at most so many words.
 const NAME_MAX_WORDS: usize = 5;
 
+/// A title in quotation marks has at most so many words.
+const QUOTED_MAX_TOKENS: usize = 7;
+
 /// The names of what is worked on, by tokens, in order.
 pub(super) fn topics(text: &Text<'_>, titles: &[Range<usize>], blocks: &[Block]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
@@ -29,18 +33,31 @@ pub(super) fn topics(text: &Text<'_>, titles: &[Range<usize>], blocks: &[Block])
         let first = number == 0;
         found.extend(topic(text, title, first));
     }
+    found.extend(works_in_quotes(text));
+    found.extend(listed_projects(text));
     for block in blocks {
         if let Form::Row { cells, heads } = &block.form
-            && let Some(cell) = heads
-                .iter()
-                .position(|head| lists::PROJECT_COLUMNS.contains(head.as_str()))
-                .and_then(|column| cells.get(column))
+            && let Some(cell) = project_column(heads).and_then(|column| cells.get(column))
         {
             found.extend(cell_name(text, &text.tokens_in(cell)));
         }
     }
     found.sort_by_key(|tokens| tokens.start);
     found
+}
+
+/// The column with names of what is worked on; "Item" is one where each has a state and none a day until which it is to be done.
+fn project_column(heads: &[String]) -> Option<usize> {
+    let named = heads.iter().position(|head| lists::PROJECT_COLUMNS.contains(head.as_str()));
+    let has = |words: &[&str]| heads.iter().any(|head| words.contains(&head.as_str()));
+    let item = || {
+        let states = has(&["state", "status", "rag", "progress", "health"]);
+        let tasks = has(&[
+            "due", "due date", "when", "until", "by", "by when", "deadline", "date", "target", "action",
+        ]);
+        heads.iter().position(|head| head == "item").filter(|_| states && !tasks)
+    };
+    named.or_else(item)
 }
 
 /// The tokens of the first line, of a subject and of headings, in order.
@@ -52,7 +69,8 @@ pub(super) fn titles(text: &Text<'_>) -> Vec<Range<usize>> {
         let at = start;
         start += line.len();
         let words = line.trim();
-        if words.is_empty() {
+        // The head of a table is none.
+        if words.is_empty() || words.starts_with('|') {
             continue;
         }
         let subject = words.strip_prefix("Subject:");
@@ -75,6 +93,12 @@ fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usi
     if first && let Some(quoted) = quoted(text, title) {
         return Some(quoted);
     }
+    if first && let Some(name) = readme(text, title) {
+        return Some(name);
+    }
+    if let Some(name) = shouted_part(text, &(start..title.end)) {
+        return Some(name);
+    }
     if let Some(part) = named_part(text, &(start..title.end)) {
         return Some(part);
     }
@@ -88,6 +112,41 @@ fn topic(text: &Text<'_>, title: &Range<usize>, first: bool) -> Option<Range<usi
         let told = of_kind(text, title, at..end) || changed_in(text, at);
         told.then_some(at..end)
     })
+}
+
+/// "# gribbet": a heading of nothing but a small word is what the text is of.
+fn readme(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
+    let at = title.start + 1;
+    let alone = title.len() == 2 && text.word(title.start) == "#";
+    let word = text.raw_word(at);
+    let small =
+        word.len() > 3 && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+    // The name of a channel has no headings below it.
+    let goes_on = text.read().contains("\n## ");
+    (alone && small && goes_on && !names::is_common_word(word)).then_some(at..at + 1)
+}
+
+/// "SALT LINE – tomorrow is turned around": words in capitals alone in a part of a title that is not written so elsewhere.
+fn shouted_part(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
+    let shouts = |at: usize| {
+        text.is_word(at) && text.raw_word(at).len() > 2 && !text.raw_word(at).chars().any(char::is_lowercase)
+    };
+    let end = title.clone().find(|at| !shouts(*at)).unwrap_or(title.end);
+    let part = title.start..end;
+    let marked =
+        matches!(text.word(end), "–" | "—" | ":") || (text.word(end) == "-" && !text.touches_next(end));
+    let small = (end..title.end)
+        .filter(|at| {
+            text.raw_word(*at).starts_with(char::is_lowercase)
+                && text.is_word(*at)
+                && calendar_word(text.word(*at)).is_none()
+        })
+        .count();
+    let other = |at: usize| {
+        is_kind(text, at) || is_body(text.raw_word(at)) || lists::GATHERINGS.contains(text.word(at))
+    };
+    let own = part.clone().any(|at| !names::is_common_word(text.word(at)));
+    (part.len() == 2 && marked && small > 1 && own && !part.clone().any(other)).then_some(part)
 }
 
 /// "Weekly status – Mill Lane Extension", "Open Shelves: kick-off": one part of the title says what is met for, another is a name.
@@ -181,4 +240,71 @@ fn cell_name(text: &Text<'_>, cell: &Range<usize>) -> Option<Range<usize>> {
         && text.raw_word(cell.start).chars().count() > 2
         && !(cell.len() == 1 && names::is_common_word(text.word(cell.start))))
     .then(|| cell.clone())
+}
+
+/// The names at the head of the items below "Projects": "- Second Harvest: 40 families", "1. Warm Rooms".
+fn listed_projects(text: &Text<'_>) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut listed = false;
+    let mut start = 0;
+    for line in text.read().split_inclusive('\n') {
+        let at = start;
+        start += line.len();
+        let words = line.trim().trim_matches(['#', '*', ':', '_', ' ']).to_lowercase();
+        if words.is_empty() {
+            continue;
+        }
+        let item = bullet(line).map(|bullet| at + bullet.text_at);
+        match item {
+            Some(item) if listed => {
+                let tokens = text.tokens_in(&(item..at + line.trim_end().len()));
+                let stop = |at: usize| {
+                    matches!(text.word(at), ":" | "–" | "—" | "(" | ",")
+                        || (text.word(at) == "-" && !text.touches_next(at))
+                };
+                let open = tokens.clone().find(|at| !matches!(text.word(*at), "*" | "_" | "["));
+                let Some(open) = open else { continue };
+                let end = (open..tokens.end)
+                    .find(|at| stop(*at) || matches!(text.word(*at), "*" | "_"))
+                    .unwrap_or(tokens.end);
+                found.extend(
+                    cell_name(text, &(open..end))
+                        .filter(|name| text.is_capitalised(name.end - 1) || name.len() > 1),
+                );
+            }
+            Some(_) => {}
+            None => listed = lists::PROJECT_LISTS.contains(words.as_str()),
+        }
+    }
+    found
+}
+
+/// "The Lamplighter", puppet theatre; the film "Salt Road": a title in quotation marks beside what it is the title of.
+fn works_in_quotes(text: &Text<'_>) -> Vec<Range<usize>> {
+    let opens = |at: usize| matches!(text.word(at), "\"" | "“" | "'" | "‘");
+    let closes = |at: usize| matches!(text.word(at), "\"" | "”" | "'" | "’");
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < text.tokens.len() {
+        if !opens(at) {
+            at += 1;
+            continue;
+        }
+        let Some(close) = (at + 2..at + QUOTED_MAX_TOKENS + 2).find(|close| closes(*close)) else {
+            at += 1;
+            continue;
+        };
+        let name = at + 1..close;
+        let large = text.is_capitalised(name.start) && text.is_capitalised(name.end - 1);
+        let is_work = |at: usize| lists::WORKS.contains(text.word(at));
+        let beside = at.checked_sub(1).is_some_and(is_work)
+            || (close + 1..close + 5)
+                .take_while(|near| text.is_word(*near) || text.word(*near) == ",")
+                .any(is_work);
+        if large && beside {
+            found.push(name);
+        }
+        at = close + 1;
+    }
+    found
 }

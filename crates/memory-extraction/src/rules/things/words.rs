@@ -5,6 +5,7 @@ use super::super::lists;
 /// What the name of a company ends with.
 pub(in super::super) fn is_company_ending(word: &str) -> bool {
     lists::COMPANY_ENDINGS.contains(word)
+        || matches!(word, "LTD" | "INC" | "GMBH" | "LIMITED" | "CORP" | "FOUNDATION")
 }
 
 pub(super) fn is_function_word(word: &str) -> bool {
@@ -88,13 +89,13 @@ pub(super) fn is_team_word(word: &str) -> bool {
     lists::TEAMS.contains(word)
 }
 
-pub(super) fn is_body(word: &str) -> bool {
+pub(in super::super) fn is_body(word: &str) -> bool {
     is_company_ending(word) || lists::BODIES.contains(word) || is_shouted_body(word)
 }
 
 /// "THORNBY PARISH COUNCIL".
 fn is_shouted_body(word: &str) -> bool {
-    let shouted = word.len() > 4 && word.bytes().all(|byte| byte.is_ascii_uppercase());
+    let shouted = word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
     shouted && lists::BODIES.contains(&format!("{}{}", &word[..1], word[1..].to_ascii_lowercase()))
 }
 

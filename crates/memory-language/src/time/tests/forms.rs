@@ -169,6 +169,25 @@ fn days_have_parts_and_clocks() {
 }
 
 #[test]
+fn days_stand_apart_and_beside_their_weekday() {
+    check(
+        Lean::Future,
+        &[
+            ("send the lamps, Fri 22", "2024-03-22..2024-03-22"),
+            ("the beta to the testers (Wed 20)", "2024-03-20..2024-03-20"),
+            ("on Tuesday 26, please", "2024-03-26..2024-03-26"),
+            ("before our next call (25/3)", "2024-03-25..2024-03-25"),
+            ("tender documents – Kim Larsen, 21/3", "2024-03-21..2024-03-21"),
+            // Which of the two numbers is the day, nothing tells; 24 is no Friday near.
+            ("the score was fair, 3/4", ""),
+            ("the ratio (3/4)", ""),
+            ("count the Wed 24 again", ""),
+            ("a share, 21/3 of it", ""),
+        ],
+    );
+}
+
+#[test]
 fn what_only_looks_like_a_date_is_none() {
     check(
         Lean::Past,

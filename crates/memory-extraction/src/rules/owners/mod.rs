@@ -1,16 +1,20 @@
 //! Owners: whose an item is, by the forms in which lists say it.
 
-use std::ops::Range;
+mod behind;
 
-use memory_language::calendar_words::calendar_word;
+use std::ops::Range;
 
 use super::lists;
 use super::parsed_segment::{Mention, ParsedSegment};
 use super::verbs;
 use super::words::Kind;
+pub(super) use behind::behind;
+use behind::trailing;
 
 /// Between "be" and "by" stand at most so many words.
 const AGENT_WITHIN_TOKENS: usize = 8;
+/// So many are named together.
+const TOGETHER_MAX: usize = 12;
 /// Who is spoken to is said within this many words.
 const CALL_WITHIN_TOKENS: usize = 30;
 
@@ -35,13 +39,27 @@ pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: 
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }
 
-/// "me: ring the school", "Me - quotes".
+/// "me: ring the school", "Me - quotes", "order the gel (me, Wed)", "usage sheet, me, Monday".
 fn own(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: Option<usize>) -> Option<Owned> {
     let text = &parsed.text;
+    let people = || speaker.into_iter().collect();
     let at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
     let marked = matches!(text.word(at + 1), ":" | "-" | "–" | "—" | "→");
-    (text.word(at) == "me" && marked)
-        .then(|| Owned { people: speaker.into_iter().collect(), task: (at + 2).min(tokens.end)..tokens.end })
+    if text.word(at) == "me" && marked {
+        return Some(Owned { people: people(), task: (at + 2).min(tokens.end)..tokens.end });
+    }
+    let me = tokens.clone().skip(2).find(|at| {
+        let after = text.word(at + 1);
+        text.word(*at) == "me"
+            && match text.word(at - 1) {
+                "(" => matches!(after, ")" | ","),
+                "," | "–" | "—" | "→" => {
+                    at + 1 >= tokens.end || matches!(after, "," | "." | "–" | "—" | "by")
+                }
+                _ => false,
+            }
+    })?;
+    speaker.map(|_| Owned { people: people(), task: tokens.start..me - 1 })
 }
 
 /// "The list will be sent by Kim and Ana", "to be checked by Hugo": who does what is said to be done.
@@ -54,7 +72,11 @@ pub(super) fn agents(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Vec<u
             be = Some(at);
         }
         let Some(be) = be.filter(|be| at - be <= AGENT_WITHIN_TOKENS && word == "by") else { continue };
-        if (be + 1..at).any(|near| verbs::of(text.word(near)).is_some_and(|verb| verb.participle)) {
+        let done = |near: usize| {
+            let word = text.word(near);
+            verbs::of(word).is_some_and(|verb| verb.participle) || (word.len() > 5 && word.ends_with("ed"))
+        };
+        if (be + 1..at).any(done) {
             return named_together(parsed, at + 1, tokens.end);
         }
     }
@@ -179,10 +201,18 @@ pub(super) fn is_spoken_for_oneself(parsed: &ParsedSegment<'_>, tokens: &Range<u
 /// "You will send us the form", in a mail to one person: it is theirs.
 pub(super) fn is_asked_of_you(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
     let text = &parsed.text;
+    // "you kindly undertook to send it", "you gave me your word that".
+    let took_on = |at: usize| {
+        let verb = at + 1 + usize::from(text.word(at + 1).len() > 4 && text.word(at + 1).ends_with("ly"));
+        text.is_any(verb, &["undertook", "promised", "agreed", "offered"])
+            || (text.word(verb) == "gave" && (verb..verb + 5).any(|near| text.word(near) == "word"))
+    };
     tokens.clone().take(8).any(|at| {
-        text.word(at) == "you"
-            && text.is_any(at + 1, &["will", "'ll", "shall"])
-            && !text.is_any(at + 2, &["be", "have", "get", "hear", "receive", "find", "see", "need", "want"])
+        (text.word(at) == "you" && took_on(at))
+            || text.word(at) == "you"
+                && text.is_any(at + 1, &["will", "'ll", "shall"])
+                && !text
+                    .is_any(at + 2, &["be", "have", "get", "hear", "receive", "find", "see", "need", "want"])
     })
 }
 
@@ -215,8 +245,7 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
             || (mention.is_person() && looks_like_a_deed(parsed, next))
             || (text.is_any(next, &["is", "are"])
                 && (text.word(next + 1) == "to" || (text.word(next + 1) == "going" && text.word(next + 2) == "to")))
-            || (text.is_any(next, &["has", "have"])
-                && text.is_any(next + 1, &["agreed", "committed", "offered", "promised", "undertaken"]))
+            || takes_on(parsed, next)
             // "Estates: clear the bay".
             || (text.word(next) == ":" && !mention.is_person() && heads(mention))
             || (text.word(next) == "-" && text.word(next + 1) == ">");
@@ -224,12 +253,39 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
             text.word(before) == "to"
                 && text.is_any(
                     before.saturating_sub(1),
-                    &["falls", "goes", "passes", "fall", "go", "assigned", "given"],
+                    &["falls", "goes", "passes", "fall", "go", "assigned", "given", "left", "down"],
                 )
         });
         mention.can_act() && (does || falls)
     });
     told.next().map(|mention| mention.entity)
+}
+
+/// "has kindly agreed to", "undertook to", "is charged with", "'s rewriting": it is theirs.
+fn takes_on(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+    let text = &parsed.text;
+    let adverb = |at: usize| text.word(at).len() > 4 && text.word(at).ends_with("ly");
+    match text.word(at) {
+        "has" | "have" => {
+            let taken =
+                at + 1 + usize::from(adverb(at + 1) || text.is_any(at + 1, &["since", "also", "now"]));
+            text.is_any(
+                taken,
+                &["agreed", "assured", "committed", "offered", "promised", "undertaken", "volunteered"],
+            )
+        }
+        "agreed" | "offered" | "promised" | "promises" | "undertook" | "undertakes" | "volunteered"
+        | "volunteers" | "commits" | "committed" => true,
+        "is" | "was" | "are" | "were" => {
+            (text.word(at + 1) == "charged" && text.word(at + 2) == "with")
+                || (text.is_any(at + 1, &["asked", "assigned", "tasked", "instructed", "requested"])
+                    && text.is_any(at + 2, &["to", "with"]))
+        }
+        "'s" => {
+            text.word(at + 1).len() > 4 && text.word(at + 1).ends_with("ing") && !text.is_capitalised(at + 1)
+        }
+        _ => false,
+    }
 }
 
 /// "Imran fits it", "Imran sorts out the keys": a word in -s with what it is done to.
@@ -245,11 +301,6 @@ fn looks_like_a_deed(parsed: &ParsedSegment<'_>, at: usize) -> bool {
             at + 1,
             &["it", "the", "a", "an", "them", "this", "that", "up", "out", "our", "his", "her", "their"],
         )
-}
-
-/// "passports renewed, Imran, Thurs": what stands behind the owner.
-fn is_day(word: &str) -> bool {
-    calendar_word(word).is_some() || word.starts_with(|c: char| c.is_ascii_digit()) || word == "by"
 }
 
 fn is_open(word: &str) -> bool {
@@ -331,59 +382,4 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
         at += 1;
     }
     Some(Owned { people, task: at.min(tokens.end)..tokens.end })
-}
-
-fn trailing(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
-    let text = &parsed.text;
-    let mentions = parsed.mentions_in(tokens);
-    for mention in mentions.iter().filter(|mention| parsed.person(mention.tokens.start).is_some()) {
-        // "— **Marek**, by Friday".
-        let is_emphasis = |at: &usize| matches!(text.word(*at), "*" | "_");
-        let start = (tokens.start..mention.tokens.start).rev().find(|at| !is_emphasis(at));
-        let before = start.filter(|before| *before > tokens.start)?;
-        let end = (mention.tokens.end..tokens.end).find(|at| !is_emphasis(at)).unwrap_or(tokens.end);
-        let after = text.word(end);
-        let closes = end >= tokens.end
-            || matches!(
-                after,
-                ")" | "]" | "," | "." | "–" | "—" | ";" | "/" | "&" | "by" | "due" | "-" | "and" | "*" | "|"
-            );
-        let word = text.word(before);
-        let earlier = text.word(before.saturating_sub(1));
-        let label = |word: &str| {
-            matches!(
-                word,
-                "owner" | "owners" | "assignee" | "dri" | "lead" | "responsible" | "assigned" | "owned"
-            )
-        };
-        let named = label(word) || (matches!(word, ":" | "to" | "by") && label(earlier));
-        let spaced = !text.touches_next(before);
-        let ends = end >= tokens.end || (end + 1 == tokens.end && after == ".");
-        let dated = matches!(after, "," | "–" | "—" | "by" | "due");
-        let marked = matches!(word, "(" | "[" | "–" | "—" | "→" | ">")
-            || (word == "-" && spaced)
-            || (word == ":" && (ends || dated))
-            || (word == "," && (ends || (after == "," && is_day(text.word(end + 1)))));
-        let handle = text.kind(mention.tokens.start) == Some(Kind::Handle) && end >= tokens.end;
-        if !(named || handle || (marked && closes)) {
-            continue;
-        }
-        let mut people = vec![mention.entity];
-        for other in mentions.iter().filter(|other| other.tokens.start == end + 1) {
-            if matches!(after, "/" | "&" | "," | "and") && parsed.person(other.tokens.start).is_some() {
-                people.push(other.entity);
-            }
-        }
-        let cut = match () {
-            () if label(word) => before,
-            () if named => before - 1,
-            () if marked => before,
-            () => mention.tokens.start,
-        };
-        let cut =
-            if matches!(text.word(cut.saturating_sub(1)), "(" | "[" | "–" | "—") { cut - 1 } else { cut };
-        // In brackets the owner is named beside the task; after a dash all that follows is about it.
-        return Some(Owned { people, task: tokens.start..cut.max(tokens.start) });
-    }
-    None
 }

@@ -1,0 +1,112 @@
+//! Who speaks in a text, by the labels at the heads of its lines.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::super::lines::{self, bullet, turn};
+use super::super::names;
+use super::super::people::{is_acronym, is_initials, is_role_name};
+use super::super::sections;
+use super::{is_call, is_role};
+
+/// Labels at line starts that are names of speakers: known names, names with a time, names like people's, and names
+/// that return.
+pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> HashSet<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut accepted = HashSet::new();
+    let mut parts: HashMap<&str, usize> = HashMap::new();
+    let mut handles: HashMap<&str, usize> = HashMap::new();
+    let mut scribed = 0;
+    for line in lines {
+        let Some(turn) = turn(&text[line.clone()]) else { continue };
+        let name = turn.name.trim_start_matches('@');
+        if is_call(&turn) {
+            continue;
+        }
+        if is_role_name(name) {
+            // "AI(Sigrun): …" is something to do.
+            if line_head(text, line, &turn).contains('(') {
+                continue;
+            }
+            *parts.entry(name).or_default() += 1;
+            continue;
+        }
+        if is_marked_handle(name) && turn.text_at < line.len() {
+            *handles.entry(name).or_default() += 1;
+        }
+        let first_known = known.contains(&name.to_lowercase());
+        let lower = name.to_lowercase();
+        let ordinary = names::is_trailer(name)
+            || (names::is_common_word(&lower)
+                && !names::is_first_name(&lower)
+                && !names::is_wordy_name(&lower));
+        // "DS: …" again and again, as scribes write it.
+        let initials = is_initials(name) && !is_acronym(&lower);
+        scribed += usize::from(initials);
+        if is_role(name)
+            || !(first_known || initials || names::could_be_name(name, turn.timed && !is_several_words(name)))
+            || (ordinary && !first_known && !turn.timed)
+        {
+            continue;
+        }
+        *counts.entry(name).or_default() += 1;
+        let first = name.split_whitespace().next().unwrap_or_default().to_lowercase();
+        let sure = known.contains(&name.to_lowercase()) || names::is_first_name(&first);
+        if sure || turn.timed || (counts[name] >= 2 && sections::of_label(name).is_none()) {
+            accepted.insert(name.to_owned());
+        }
+    }
+    if scribed > 2 {
+        accepted.extend(counts.keys().copied().filter(|name| is_initials(name)).map(str::to_owned));
+    }
+    // "Tobin: on it" where all lines are turns, and one of them is of someone known.
+    if !accepted.is_empty() && is_all_turns(text, lines) {
+        let alone = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
+        accepted.extend(counts.into_keys().filter(alone).map(str::to_owned));
+    }
+    // "User:" and "Assistant:" in turn, or one of them again and again.
+    if parts.len() > 1 || parts.values().any(|count| *count > 1) {
+        accepted.extend(parts.into_keys().map(str::to_owned));
+    }
+    // "xq_7: …" again and again beside those who surely speak.
+    if !accepted.is_empty() {
+        let often = handles.into_iter().filter(|(_, count)| *count > 1);
+        accepted.extend(often.map(|(name, _)| name.to_owned()));
+    }
+    accepted
+}
+
+/// What stands before the words of a turn.
+fn line_head<'t>(text: &'t str, line: &Range<usize>, turn: &lines::Turn<'_>) -> &'t str {
+    text.get(line.start..line.start + turn.text_at).unwrap_or_default()
+}
+
+/// Whether hardly any line is not led by a name and a colon.
+fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
+    let mut all = 0;
+    let mut led = 0;
+    for line in lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty()) {
+        all += 1;
+        let is_led = turn(line).is_some_and(|turn| {
+            sections::of_label(turn.name).is_none() && !is_role(turn.name) && bullet(line).is_none()
+        });
+        led += usize::from(is_led);
+    }
+    all >= 2 && led * 10 >= all * 9
+}
+
+/// `xq_7`, `fjell-9`: a handle that is no word.
+fn is_marked_handle(name: &str) -> bool {
+    let parts = name.split(['_', '-']).count();
+    !name.contains(' ')
+        && name.len() > 2
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && (name.contains('_') || parts > 1 || name.ends_with(|c: char| c.is_ascii_digit()))
+        && !name.split(['_', '-']).any(names::is_common_word)
+}
+
+/// "laptop fan dying": words in lower case that no name begins with.
+fn is_several_words(name: &str) -> bool {
+    let first = name.split(' ').next().unwrap_or_default();
+    name.contains(' ') && first.starts_with(char::is_lowercase) && !names::is_first_name(first)
+}
