@@ -4,10 +4,10 @@ from safetensors.torch import save_file
 from bert import Bert
 NAMES = dict(q="attention.self.query", k="attention.self.key", v="attention.self.value", o="attention.output.dense",
              on="attention.output.LayerNorm", up="intermediate.dense", down="output.dense", dn="output.LayerNorm")
-if __name__ == "__main__":
-    *checkpoints, rank, out = sys.argv[1:]
-    rank, checkpoints = int(rank), [torch.load(name) for name in checkpoints]
-    trained = {key: sum(one[key] for one in checkpoints) / len(checkpoints) for key in checkpoints[0]}
+
+
+def thin(trained, rank):
+    """What is in the file: matrices by their largest singular values, all else as it is."""
     base, tensors = Bert().state_dict(), {}
     for key, value in trained.items():
         if key.startswith("head."):
@@ -23,5 +23,13 @@ if __name__ == "__main__":
                 tensors[name + ".down"] = root[:, None] * v[:rank]
             else:
                 tensors[name] = d
+    return tensors
+
+
+if __name__ == "__main__":
+    *checkpoints, rank, out = sys.argv[1:]
+    rank, checkpoints = int(rank), [torch.load(name) for name in checkpoints]
+    trained = {key: sum(one[key] for one in checkpoints) / len(checkpoints) for key in checkpoints[0]}
+    tensors = thin(trained, rank)
     save_file({k: v.half().contiguous() for k, v in tensors.items()}, out)
     print(sum(v.numel() for v in tensors.values()), "numbers")

@@ -66,8 +66,8 @@ class Bert(nn.Module):
         bias = (1.0 - mask)[:, None, None, :] * -10000.0
         for l in self.layers:
             q, k, v = (l[p](x).view(n, t, HEADS, H // HEADS).transpose(1, 2) for p in "qkv")
-            s = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype),
-                                               dropout_p=self.drop if self.training else 0.0)
+            s = torch.matmul(q * (H // HEADS) ** -0.5, k.transpose(-1, -2))
+            s = torch.matmul(torch.softmax(s + bias.to(s.dtype), -1, dtype=s.dtype), v)
             s = l["o"](s.transpose(1, 2).reshape(n, t, H))
             x = l["on"](x + F.dropout(s, self.drop, self.training))
             y = l["down"](F.gelu(l["up"](x)))
@@ -76,11 +76,16 @@ class Bert(nn.Module):
 
     def clauses(self, ids, mask, rows, starts, ends):
         """Logits of clauses: rows name the window, starts and ends the tokens."""
-        x = self(ids, mask).float()[rows]
-        t = torch.arange(x.shape[1])
-        m = ((t >= starts[:, None]) & (t < ends[:, None])).float()
-        mean = (x * m[:, :, None]).sum(1) / m.sum(1, keepdim=True).clamp(min=1)
-        most = x.masked_fill(m[:, :, None] == 0, -1e4).amax(1)
+        return self.of_states(self(ids, mask), rows, starts, ends)
+
+    def of_states(self, x, rows, starts, ends):
+        # Only the clauses' own tokens are looked at, up to the longest clause.
+        within = torch.arange(int((ends - starts).max()))
+        inside = (starts[:, None] + within < ends[:, None])
+        at = rows[:, None] * x.shape[1] + (starts[:, None] + within).clamp(max=x.shape[1] - 1)
+        x = x.reshape(-1, H).index_select(0, at.flatten()).view(*at.shape, H).float()
+        mean = (x * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True).clamp(min=1)
+        most = x.masked_fill(~inside[:, :, None], -1e4).amax(1)
         pooled = F.dropout(torch.cat([mean, most], 1), self.drop, self.training)
         return self.head(pooled)
 
