@@ -13,8 +13,7 @@ use super::super::names;
 use super::super::sections;
 use super::super::words::{Kind, Text, spaced};
 use super::is_body;
-use super::undertakings::is_code_name;
-use super::unknown::begins_statement;
+use super::unknown::{begins_statement, is_code_name};
 use super::words::is_company_ending;
 
 /// So many headings of a text are read.

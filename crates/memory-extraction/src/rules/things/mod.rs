@@ -198,7 +198,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     }
     let raw = text.raw_word(at);
     // "PEPTIDE-4" is a name, "PAY-77" a ticket.
-    if is_version(raw) || (is_ticket(raw) && !undertakings::is_code_name(text, at)) {
+    if is_version(raw) || (is_ticket(raw) && !unknown::is_code_name(text, at)) {
         return Some((at..at + 1, EntityType::Object));
     }
     let next = text.raw_word(at + 1);

@@ -11,8 +11,7 @@ use super::super::verbs;
 use super::super::words::{Kind, Text, begins_line, spaced};
 use super::bodies::dealt_with;
 use super::is_body;
-use super::undertakings::is_code_name;
-use super::unknown::{begins_statement, is_unknown, sequence};
+use super::unknown::{begins_statement, is_code_name, is_unknown, sequence};
 
 /// A project's name has at most so many words before what it is.
 pub(super) const NAME_MAX_WORDS: usize = 4;

@@ -10,7 +10,7 @@ use super::super::names;
 use super::super::verbs;
 use super::super::words::{Kind, Text, begins_line, spaced};
 use super::projects::{NAME_MAX_WORDS, is_of_a_kind, is_work};
-use super::unknown::{begins_statement, is_unknown};
+use super::unknown::{begins_statement, is_code_name, is_unknown};
 use super::{is_body, is_function_word};
 
 /// "the PAYGRID cutover", "MYCONET renewal": a name in capitals before work that has names, where the line is not written so.
@@ -26,38 +26,6 @@ pub(super) fn shouted(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
         (at..at + NAME_MAX_WORDS).find(|end| !(large(*end) && (*end == at || spaced(text, end - 1))))?;
     let works = end > at && spaced(text, end - 1) && is_work(text.raw_word(end));
     (works && !(at..end).any(|at| is_of_a_kind(text, at))).then_some(at..end)
-}
-
-/// A name in capitals where the words around it are not: "STARLING", "HERON-2"; what is hardly spoken as a word is an abbreviation.
-pub(super) fn is_code_name(text: &Text<'_>, at: usize) -> bool {
-    let raw = text.raw_word(at);
-    let (name, number) = raw.split_once('-').unwrap_or((raw, ""));
-    let letters = name.chars().count();
-    let is_vowel = |c: char| matches!(c, 'A' | 'E' | 'I' | 'O' | 'U' | 'Y');
-    let spoken =
-        name.chars().any(is_vowel) && name.chars().filter(|c| !is_vowel(*c)).count() * 4 <= letters * 3;
-    let shouts = |at: usize| {
-        text.is_word(at) && text.raw_word(at).len() > 1 && !text.raw_word(at).chars().any(char::is_lowercase)
-    };
-    let among_others = (at > 0 && shouts(at - 1)) || shouts(at + 1);
-    let word = name.to_lowercase();
-    text.is_word(at)
-        && (5..=14).contains(&letters)
-        && name.chars().all(|c| c.is_ascii_uppercase())
-        && number.len() < 2
-        && number.bytes().all(|byte| byte.is_ascii_digit())
-        && spoken
-        && !among_others
-        && !names::is_common_word(&word)
-        && !names::is_first_name(&word)
-        && !lists::SOFTWARE.contains(&word)
-        && !lists::PLACES.contains(&word)
-        && !lists::ACRONYMS.contains(&word)
-        && !lists::PROJECT_STATES.contains(&word)
-        && !word.ends_with("ing")
-        && !is_body(name)
-        && verbs::of(&word).is_none()
-        && calendar_word(&word).is_none()
 }
 
 /// "the musical Redstart", "our app Heron", "the EU project GEOWAVE", "the exhibition Clay and Fire": what it is stands before the name.
