@@ -2,7 +2,7 @@
 //! namespace in memory is read from, which each search asks the database for first.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::RecallRequest;
@@ -27,15 +27,15 @@ struct Kept {
     /// The version of the namespace in memory in which it was found.
     version: u64,
     /// Without the namespace in memory.
-    tier: Arc<Tier>,
+    tier: Tier,
 }
 
 impl Repeated {
-    fn get(&self, question: Digest, version: u64, now: Instant) -> Option<Arc<Tier>> {
+    fn get(&self, question: Digest, version: u64, now: Instant) -> Option<Tier> {
         let all = locked(&self.0);
         let kept = all.get(&question)?;
         let holds = kept.version == version && now.saturating_duration_since(kept.at) <= KEPT_FOR;
-        holds.then(|| Arc::clone(&kept.tier))
+        holds.then(|| kept.tier.clone())
     }
 
     fn put(&self, question: Digest, kept: Kept) {
@@ -63,8 +63,7 @@ impl Memory {
 
     /// What was found when it was asked before.
     pub(super) fn found_before(&self, question: Digest, version: u64, searched: &Searched) -> Option<Tier> {
-        let tier = self.repeated.get(question, version, Instant::now())?;
-        let mut tier = Tier::clone(&tier);
+        let mut tier = self.repeated.get(question, version, Instant::now())?;
         tier.asked.observations = searched.observations;
         tier.asked.resident.clone_from(&searched.resident);
         Some(tier)
@@ -78,7 +77,7 @@ impl Memory {
         }
         let mut tier = tier.clone();
         tier.asked.resident = None;
-        self.repeated.put(question, Kept { at: Instant::now(), version, tier: Arc::new(tier) });
+        self.repeated.put(question, Kept { at: Instant::now(), version, tier });
     }
 }
 
@@ -90,7 +89,7 @@ mod tests {
     fn what_was_found_holds_for_its_version_and_a_while_and_the_newest_are_kept() {
         let (repeated, start) = (Repeated::default(), Instant::now());
         let question = |n: usize| Digest::of_order([memory_core::id::RevisionId(n as i64)].into_iter());
-        let kept = |at, version| Kept { at, version, tier: Arc::default() };
+        let kept = |at, version| Kept { at, version, tier: Tier::default() };
         repeated.put(question(0), kept(start, 1));
         assert!(repeated.get(question(0), 1, start).is_some());
         assert!(repeated.get(question(0), 2, start).is_none(), "the namespace has changed");

@@ -73,38 +73,31 @@ impl Roster {
 
     /// "The Treasurer" is who the list of those present says it is.
     pub(super) fn add_roles(&mut self, sightings: &Sightings) {
-        let mut holders: HashMap<&str, Option<usize>> = HashMap::new();
-        for (role, name) in &sightings.roles {
-            let person = self.named(name);
-            holders
-                .entry(role)
-                .and_modify(|known| *known = known.filter(|_| *known == person))
-                .or_insert(person);
-        }
-        for (role, person) in holders {
-            if let Some(person) = person {
-                self.key(&format!("the {role}"), person);
-                self.key(role, person);
-                self.roles.insert(role.to_owned());
-            }
+        for (role, person) in self.meant_alone(&sightings.roles) {
+            self.key(&format!("the {role}"), person);
+            self.key(&role, person);
+            self.roles.insert(role);
         }
     }
 
     /// "DO" is who the list of those present says it is, if it names one alone so.
     pub(super) fn add_initials(&mut self, sightings: &Sightings) {
+        for (initials, person) in self.meant_alone(&sightings.initials) {
+            self.key(&initials, person);
+            self.initials.insert(initials);
+        }
+    }
+
+    /// Whom each of these words means, where it means one person alone.
+    fn meant_alone(&self, said: &[(String, String)]) -> Vec<(String, usize)> {
         let mut meant: HashMap<&str, Option<usize>> = HashMap::new();
-        for (initials, name) in &sightings.initials {
+        for (word, name) in said {
             let person = self.named(name);
             meant
-                .entry(initials)
+                .entry(word)
                 .and_modify(|known| *known = known.filter(|_| *known == person))
                 .or_insert(person);
         }
-        for (initials, person) in meant {
-            if let Some(person) = person {
-                self.key(initials, person);
-                self.initials.insert(initials.to_owned());
-            }
-        }
+        meant.into_iter().filter_map(|(word, person)| Some((word.to_owned(), person?))).collect()
     }
 }

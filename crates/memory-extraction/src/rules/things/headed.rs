@@ -13,7 +13,9 @@ use super::super::names;
 use super::super::sections;
 use super::super::words::{Kind, Text, spaced};
 use super::is_body;
+use super::projects::is_work;
 use super::unknown::{begins_statement, is_code_name};
+use super::words::divided;
 use super::words::is_company_ending;
 
 /// So many headings of a text are read.
@@ -159,15 +161,7 @@ fn parts(text: &Text<'_>, line: &Range<usize>) -> Vec<Range<usize>> {
                 | "-"
         ) || text.kind(at) == Some(Kind::Number)
     };
-    let mut found = Vec::new();
-    let mut start = line.start;
-    for at in line.clone().filter(|at| divides(*at)).chain([line.end]) {
-        if at > start {
-            found.push(start..at);
-        }
-        start = at + 1;
-    }
-    found
+    divided(line, divides)
 }
 
 /// The name that fills a part of a heading, or stands before what it is: "Every Child a Reader", "Ringing Out appeal", "MYCONET renewal".
@@ -238,9 +232,7 @@ fn is_undertaking(word: &str) -> bool {
 
 /// "appeal", "renewal": what is done under a name.
 fn is_kind_of_work(word: &str) -> bool {
-    lists::NAMED_WORK.contains(word)
-        || lists::ARTICLED_WORK.contains(word)
-        || matches!(word, "project" | "programme" | "phase")
+    is_work(word) || word == "phase"
 }
 
 /// What is small inside of a name.

@@ -13,6 +13,7 @@ use super::super::words::{Kind, Text, spaced};
 use super::is_body;
 use super::projects::is_of_a_kind;
 use super::unknown::is_unknown;
+use super::words::divided;
 
 /// So many headings of a text are read for what they are about.
 const TITLES_MAX: usize = 40;
@@ -154,14 +155,7 @@ fn named_part(text: &Text<'_>, title: &Range<usize>) -> Option<Range<usize>> {
     let parts_at = |at: usize| {
         matches!(text.word(at), ":" | "–" | "—" | "|") || (text.word(at) == "-" && !text.touches_next(at))
     };
-    let mut parts = Vec::new();
-    let mut start = title.start;
-    for at in title.clone().filter(|at| parts_at(*at)).chain([title.end]) {
-        if at > start {
-            parts.push(start..at);
-        }
-        start = at + 1;
-    }
+    let parts = divided(title, parts_at);
     let is_met = |part: &Range<usize>| part.clone().any(|at| is_kind(text, at));
     let named = parts.iter().find(|part| !is_met(part) && is_name(text, part))?;
     parts.iter().any(is_met).then(|| named.clone())

@@ -1,11 +1,26 @@
 //! Words that are in the names of organisations and teams.
 
+use std::ops::Range;
+
 use super::super::lists;
 
 /// What the name of a company ends with.
 pub(in super::super) fn is_company_ending(word: &str) -> bool {
     lists::COMPANY_ENDINGS.contains(word)
         || matches!(word, "LTD" | "INC" | "GMBH" | "LIMITED" | "CORP" | "FOUNDATION")
+}
+
+/// The tokens between those that divide them.
+pub(super) fn divided(tokens: &Range<usize>, divides: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = tokens.start;
+    for at in tokens.clone().filter(|at| divides(*at)).chain([tokens.end]) {
+        if at > start {
+            parts.push(start..at);
+        }
+        start = at + 1;
+    }
+    parts
 }
 
 pub(super) fn is_function_word(word: &str) -> bool {
