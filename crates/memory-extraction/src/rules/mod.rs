@@ -21,6 +21,7 @@ mod lines;
 mod lists;
 mod model;
 mod names;
+mod naming;
 mod narrative;
 mod owners;
 mod parsed_segment;
@@ -57,6 +58,7 @@ pub use model::{
     clauses_of, in_their_text, is_short, logarithm, softmax,
 };
 use model::{Clauses, judged};
+pub use naming::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, names_of};
 use parsed_segment::ParsedSegment;
 use people::{Roster, Sightings, is_own_name, is_role_name};
 use words::Text;
@@ -86,6 +88,7 @@ pub(crate) fn check_data() -> Result<(), DataFault> {
     things::read_places()?;
     model::read_word_classes()?;
     ClauseModel::read_own()?;
+    NameModel::read_own()?;
     Ok(())
 }
 
@@ -188,7 +191,8 @@ struct Found<'a> {
     drafts: Vec<Draft>,
 }
 
-fn found(source: &SourceText) -> Found<'_> {
+/// The segments of a source and who and what the rules name in them.
+fn named_by_rules(source: &SourceText) -> (Vec<ParsedSegment<'_>>, Roster) {
     let mut parsed_segments = parsed_segments(source);
     let plain: Vec<things::Things> =
         parsed_segments.iter().map(|parsed| things::plain(&parsed.text, &parsed.layout.hidden)).collect();
@@ -209,6 +213,12 @@ fn found(source: &SourceText) -> Found<'_> {
     for (parsed, things) in parsed_segments.iter_mut().zip(things) {
         parsed.find_mentions(&roster, things);
     }
+    (parsed_segments, roster)
+}
+
+fn found(source: &SourceText) -> Found<'_> {
+    let (mut parsed_segments, mut roster) = named_by_rules(source);
+    naming::judge(NameModel::own(), source, &mut parsed_segments, &mut roster);
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
     for parsed in &mut parsed_segments {
         let own = source.segments.get(parsed.segment).and_then(|segment| segment.date);
