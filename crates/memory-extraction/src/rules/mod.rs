@@ -159,8 +159,8 @@ impl Extractor for RulesExtractor {
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        let Found { parsed_segments, roster, drafts } = found(source);
-        let drafts = match &self.model {
+        let Found { mut parsed_segments, mut roster, drafts } = found(source);
+        let mut drafts = match &self.model {
             None => trusted(source, &parsed_segments, drafts),
             Some(model) => {
                 let mut clauses = Clauses::of(model, source, &parsed_segments, &drafts);
@@ -180,6 +180,7 @@ impl Extractor for RulesExtractor {
                 judged(clauses, &thresholds, &roster, drafts)
             }
         };
+        owners::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
         Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }
 }

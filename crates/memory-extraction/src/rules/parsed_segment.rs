@@ -1,6 +1,6 @@
 //! One segment, parsed: its words, its layout and who is named where.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use jiff::{SignedDuration, Timestamp};
@@ -202,11 +202,47 @@ impl<'a> ParsedSegment<'a> {
 
     /// `mentions` stand in order and apart from each other.
     pub(super) fn set_mentions(&mut self, mentions: Vec<Mention>) {
+        self.mentions = mentions;
+        self.tag();
+    }
+
+    fn tag(&mut self) {
         self.tags = vec![0; self.text.tokens.len()];
-        for (number, mention) in mentions.iter().enumerate() {
+        for (number, mention) in self.mentions.iter().enumerate() {
             self.tags[mention.tokens.clone()].fill(number as u32 + 1);
         }
-        self.mentions = mentions;
+    }
+
+    /// Takes in mentions that were found later, and with them every other place where these entities are named.
+    pub(super) fn find_more(&mut self, roster: &Roster, found: &[Mention], entities: &HashSet<usize>) {
+        let mut more: Vec<Mention> = found.to_vec();
+        let mut hidden = self.layout.hidden.iter().peekable();
+        let mut at = 0;
+        while at < self.text.tokens.len() {
+            let start = self.text.tokens[at].start;
+            while hidden.next_if(|range| range.end <= start).is_some() {}
+            let is_hidden = hidden.peek().is_some_and(|range| range.start <= start);
+            let named = Some(at)
+                .filter(|at| !is_hidden && self.tags[*at] == 0)
+                .and_then(|at| roster.at(&self.text, at, false))
+                .filter(|(length, entity)| entities.contains(entity) && self.is_name_here(at, *length));
+            let Some((length, entity)) = named else {
+                at += 1;
+                continue;
+            };
+            let entity_type = roster.entities[entity].entity_type;
+            more.push(Mention { tokens: at..at + length, entity, entity_type, gender: None });
+            at += length;
+        }
+        more.sort_by_key(|mention| mention.tokens.start);
+        for mention in more {
+            if self.tags[mention.tokens.clone()].iter().all(|tag| *tag == 0) {
+                self.tags[mention.tokens.clone()].fill(u32::MAX);
+                self.mentions.push(mention);
+            }
+        }
+        self.mentions.sort_by_key(|mention| mention.tokens.start);
+        self.tag();
     }
 
     /// "Will", "Mark" or "May" is only a name inside a sentence or before what only people do.

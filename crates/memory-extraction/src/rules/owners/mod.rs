@@ -1,6 +1,7 @@
 //! Owners: whose an item is, by the forms in which lists say it.
 
 mod behind;
+mod doers;
 
 use std::ops::Range;
 
@@ -10,6 +11,7 @@ use super::verbs;
 use super::words::Kind;
 pub(super) use behind::behind;
 use behind::trailing;
+pub(super) use doers::name_doers;
 
 /// Between "be" and "by" stand at most so many words.
 const AGENT_WITHIN_TOKENS: usize = 8;
@@ -175,7 +177,7 @@ pub(super) fn is_for_many(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> 
     text.word(at) == "all" || (many && text.word(mark) == ":")
 }
 
-/// "ill ask Wim", "mine", "you'll have it by Monday": whoever speaks will do it.
+/// "ill ask Wim", "mine", "let me fix it", "you'll have it by Monday": whoever speaks will do it.
 pub(super) fn is_spoken_for_oneself(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
     let text = &parsed.text;
     let gives = |at: usize| {
@@ -188,14 +190,20 @@ pub(super) fn is_spoken_for_oneself(parsed: &ParsedSegment<'_>, tokens: &Range<u
         .any(|at| text.is_any(at, &["ill", "im", "ive", "mine"]) || (text.word(at) == "you" && gives(at)));
     // "that's on me", "leave the write-up with me", "a report will be with you on Monday".
     let pair = |at: usize| match text.word(at) {
-        "on" | "from" => text.word(at + 1) == "me",
+        "on" | "from" | "is" => text.word(at + 1) == "me",
         "with" => text.word(at + 1) == "me" || is_sent_to_you(parsed, at),
         "to" => is_sent_to_you(parsed, at),
         "reach" | "reaches" => text.word(at + 1) == "you",
         _ => false,
     };
     let mine = text.word(tokens.end.saturating_sub(2)) == "mine";
-    head || mine || tokens.clone().any(pair)
+    // "let me fix that".
+    let lets = tokens.clone().take(6).any(|at| {
+        text.word(at) == "let"
+            && text.word(at + 1) == "me"
+            && verbs::of(text.word(at + 2)).is_some_and(|verb| verb.base && verb.class == verbs::Class::Deed)
+    });
+    head || mine || lets || tokens.clone().any(pair)
 }
 
 /// "You will send us the form", in a mail to one person: it is theirs.

@@ -361,3 +361,21 @@ fn a_team_owns_what_it_is_to_do() {
     let found = lines("## Actions\n\n- Platform team to publish the figures by 20/3\n");
     assert!(found.iter().any(|line| line.contains("due 03-20 [Platform team owner]")), "{found:?}");
 }
+
+#[test]
+fn who_stands_where_the_doer_stands_is_the_owner_even_if_nothing_else_names_them() {
+    for (line, owner) in [
+        ("Wexla Bryn will order the tiles by Monday", "Wexla Bryn owner"),
+        ("Tiles: T. Moss to order them by Monday", "T. Moss owner"),
+        ("AP1: Wexla: order the tiles by Monday", "Wexla owner"),
+        ("Glazing Squad will order the tiles by Monday", "Glazing Squad owner"),
+    ] {
+        let found = lines(&format!("## Actions\n\n- {line}\n"));
+        assert!(found.iter().any(|one| one.contains(&format!("[{owner}]"))), "{line}: {found:?}");
+    }
+    // Words at the head of a sentence are no names.
+    for line in ["Tiles to order by Monday, the tiles are late", "Plumber will come by Monday"] {
+        let people = read(&format!("## Actions\n\n- {line}\n")).entities;
+        assert!(people.is_empty(), "{line}: {people:?}");
+    }
+}

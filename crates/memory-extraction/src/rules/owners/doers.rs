@@ -1,0 +1,359 @@
+//! Doers: who stands where a promise names the one who is to keep it, "Yusra flies down", "KM to try it", "AP1: T. Moss: …". The place
+//! alone tells that it is someone, so it may be a person or a body that nothing else in the text shows.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use memory_core::entity::EntityType;
+use memory_core::event::{Actor, ActorRole, Category};
+use memory_language::calendar_words::calendar_word;
+
+use super::super::draft::Draft;
+use super::super::lists;
+use super::super::names;
+use super::super::parsed_segment::{Mention, ParsedSegment};
+use super::super::people::{Roster, is_initials};
+use super::super::things::is_body;
+use super::super::verbs::{self, Class};
+use super::super::words::{Kind, Text, spaced};
+use super::{TOGETHER_MAX, is_open, looks_like_a_deed, takes_on};
+
+/// A doer stands within so many tokens of the head.
+const HEAD_TOKENS: usize = 12;
+/// A name has no more words.
+const NAME_WORDS: usize = 4;
+/// What stands in brackets between the doer and the verb.
+const ASIDE_TOKENS: usize = 8;
+/// What bodies are called by, behind their names, beside what the lists have.
+const CIRCLES: [&str; 10] =
+    ["circle", "committee", "crew", "desk", "group", "office", "service", "services", "squad", "team"];
+/// Marks of an action, before the one who is to do it.
+const ACTIONS: [&str; 6] = ["action", "actions", "ai", "ap", "task", "todo"];
+
+/// One who is named as the doer.
+#[derive(Debug, Clone)]
+struct Named {
+    tokens: Range<usize>,
+    /// Nobody known is meant: it is a name of its own.
+    known: Option<usize>,
+    is_body: bool,
+}
+
+/// Gives promises to those who stand where the doer stands, and makes known who was not.
+pub(in super::super) fn name_doers(
+    parsed_segments: &mut [ParsedSegment<'_>],
+    roster: &mut Roster,
+    drafts: &mut [Draft],
+) {
+    let mut found: Vec<Vec<Mention>> = vec![Vec::new(); parsed_segments.len()];
+    let mut fresh = HashSet::new();
+    let mut words: Vec<Option<HashSet<String>>> = vec![None; parsed_segments.len()];
+    for draft in drafts.iter_mut().filter(|draft| draft.category == Category::Commitment) {
+        let [(segment, bytes)] = draft.evidence.as_slice() else { continue };
+        let Some(parsed) = parsed_segments.get(*segment) else { continue };
+        let small = words[*segment].get_or_insert_with(|| small_words(&parsed.text));
+        let place = Place { parsed, roster, small };
+        let Some(doers) = place.doers(&parsed.text.tokens_in(bytes)) else { continue };
+        let owners: Vec<usize> = doers
+            .into_iter()
+            .filter_map(|doer| {
+                let (entity, is_new) = entity(parsed, roster, &doer)?;
+                if is_new {
+                    fresh.insert(entity);
+                }
+                let entity_type = roster.entities[entity].entity_type;
+                found[*segment].push(Mention { tokens: doer.tokens, entity, entity_type, gender: None });
+                Some(entity)
+            })
+            .collect();
+        if owners.is_empty() {
+            continue;
+        }
+        draft.actors.retain(|actor| actor.role != ActorRole::Owner && !owners.contains(&actor.entity));
+        draft.actors.extend(owners.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }));
+        draft.subject = draft.subject.filter(|subject| !owners.contains(subject));
+    }
+    for (parsed, found) in parsed_segments.iter_mut().zip(found) {
+        if !fresh.is_empty() || !found.is_empty() {
+            parsed.find_more(roster, &found, &fresh);
+        }
+    }
+}
+
+/// The entity of a doer, and whether it was added; none where the name is known to be no one's.
+fn entity(parsed: &ParsedSegment<'_>, roster: &mut Roster, doer: &Named) -> Option<(usize, bool)> {
+    if let Some(known) = doer.known {
+        return Some((known, false));
+    }
+    let name = names::without_title(&parsed.text.raw[parsed.text.bytes(&doer.tokens)]);
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some(known) = roster.named(&name) {
+        let acts = matches!(roster.entities[known].entity_type, EntityType::Person | EntityType::Org);
+        return acts.then_some((known, false));
+    }
+    let entity_type = if doer.is_body { EntityType::Org } else { EntityType::Person };
+    Some((roster.add(&name, entity_type), true))
+}
+
+/// The words that a text writes in small letters: written large at the head of a sentence they are no names.
+fn small_words(text: &Text<'_>) -> HashSet<String> {
+    (0..text.tokens.len())
+        .filter(|at| text.is_word(*at) && !text.is_capitalised(*at))
+        .map(|at| text.word(at).to_owned())
+        .collect()
+}
+
+/// Where doers are looked for.
+struct Place<'p, 'a> {
+    parsed: &'p ParsedSegment<'a>,
+    roster: &'p Roster,
+    small: &'p HashSet<String>,
+}
+
+impl Place<'_, '_> {
+    /// Those who stand at the head, behind "Action:", or behind what the promise is about: "Nets: Moss will mend them".
+    fn doers(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
+        let text = &self.parsed.text;
+        let number = |at: usize| text.kind(at) == Some(Kind::Number) || text.word(at) == "|";
+        let head = tokens.clone().find(|at| !is_open(text.word(*at)) && !number(*at))?;
+        if let Some(owner) = self.behind_action(head, tokens.end) {
+            return self.at(owner, tokens.end, true);
+        }
+        if let Some(doers) = self.at(head, tokens.end, false) {
+            return Some(doers);
+        }
+        (head + 1..tokens.end.min(head + HEAD_TOKENS)).find_map(|at| {
+            let arrow = text.word(at) == "→" || (text.word(at) == ">" && text.word(at - 1) == "-");
+            let dash = matches!(text.word(at), "–" | "—") || (text.word(at) == "-" && !text.touches_next(at));
+            let opens = arrow || dash || matches!(text.word(at), ":" | "|");
+            // "our officer, S. Moss, completes it".
+            let aside = text.word(at) == ",";
+            if !opens && !aside {
+                return None;
+            }
+            let doers = self.at(at + 1, tokens.end, false)?;
+            let comma = |doer: &Named| text.word(doer.tokens.end) == ",";
+            (opens || doers.last().is_some_and(comma)).then_some(doers)
+        })
+    }
+
+    /// "AP3: …", "Action – …", "[TODO] …": where the owner stands.
+    fn behind_action(&self, head: usize, end: usize) -> Option<usize> {
+        let text = &self.parsed.text;
+        let mark = text.word(head).trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        if !ACTIONS.contains(&mark) {
+            return None;
+        }
+        let rest = head + 1 + usize::from(text.is_any(head + 1, &["item", "point"]));
+        (rest..end.min(rest + 4)).find(|at| {
+            !is_open(text.word(*at))
+                && text.kind(*at) != Some(Kind::Number)
+                && !text.is_any(*at, &["]", ":", "-", "–", "—", "for", "*", ")"])
+        })
+    }
+
+    /// Those named from a token on, if what follows is what they are to do.
+    fn at(&self, start: usize, end: usize, is_marked: bool) -> Option<Vec<Named>> {
+        let text = &self.parsed.text;
+        let mut at = start + usize::from(text.word(start) == "the");
+        let mut named: Vec<Named> = Vec::new();
+        while named.len() < TOGETHER_MAX {
+            let Some(next) = self.name(at, end) else { break };
+            at = next.tokens.end;
+            named.push(next);
+            let joined = text.is_any(at, &["and", "&", "/", "+"])
+                || (text.word(at) == "," && self.name(at + 1, end).is_some());
+            if !joined {
+                break;
+            }
+            at += 1;
+        }
+        let last = named.last()?;
+        at = last.tokens.end;
+        if text.is_any(at, &["and", "&", "/", "+"]) {
+            return None;
+        }
+        if text.word(at) == "(" {
+            at = (at..end.min(at + ASIDE_TOKENS)).find(|at| text.word(*at) == ")")? + 1;
+        }
+        at = (at..end).find(|at| !text.is_any(*at, &["*", "_", "]", "`"]))?;
+        at += usize::from(text.word(at) == "," && start > 0 && text.word(start - 1) == ",");
+        let colon =
+            text.word(at) == ":" || (matches!(text.word(at), "–" | "—" | "-") && !text.touches_next(at));
+        let plain = named.iter().all(|one| one.known.is_some() || self.is_surely_someone(&one.tokens));
+        let does =
+            self.does(at, plain) || (colon && (is_marked || (at > start + 1 && self.is_initialled(&named))));
+        (at < end && does).then_some(named)
+    }
+
+    /// "T. Moss: …", "PV: …".
+    fn is_initialled(&self, named: &[Named]) -> bool {
+        let text = &self.parsed.text;
+        named.iter().all(|one| {
+            is_initials(text.raw_word(one.tokens.start))
+                || text.raw_word(one.tokens.start).chars().count() == 1
+        })
+    }
+
+    /// A first name, a title, an initial or several words: no common noun at the head of a sentence.
+    fn is_surely_someone(&self, tokens: &Range<usize>) -> bool {
+        let text = &self.parsed.text;
+        tokens.len() > 1 || names::is_first_name(&text.raw_word(tokens.start).to_lowercase())
+    }
+
+    /// "will send", "to call", "mends", "has promised to", "is on it"; `plain` says that someone surely stands before it.
+    fn does(&self, at: usize, plain: bool) -> bool {
+        let text = &self.parsed.text;
+        let deed =
+            |at: usize| verbs::of(text.word(at)).is_some_and(|verb| verb.base && verb.class != Class::Idle);
+        let adverb =
+            |at: usize| at + usize::from(text.is_any(at, &["also", "then", "now", "kindly", "both"]));
+        match text.word(at) {
+            "will" | "'ll" | "shall" => {
+                let verb = adverb(at + 1);
+                text.word(verb) != "be" || verbs::of(text.word(verb + 1)).is_some_and(|verb| verb.ing)
+            }
+            "to" | "→" => {
+                deed(adverb(at + 1))
+                    || (plain && text.is_word(at + 1) && !text.is_any(at + 1, &["be", "have"]))
+            }
+            "is" | "are" => {
+                (text.word(at + 1) == "on" && text.is_any(at + 2, &["it", "this", "that"]))
+                    || (text.word(at + 1) == "going" && text.word(at + 2) == "to")
+                    || (text.word(at + 1) == "to" && deed(at + 2))
+                    || verbs::of(text.word(at + 1)).is_some_and(|verb| verb.ing && verb.class != Class::Idle)
+            }
+            "does" => !text.is_any(at + 1, &["not", "n't"]),
+            word => {
+                let known =
+                    verbs::of(word).is_some_and(|verb| verb.third && !verb.past && verb.class == Class::Deed);
+                let like = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && text.is_word(at);
+                known
+                    || takes_on(self.parsed, at)
+                    || looks_like_a_deed(self.parsed, at)
+                    || (plain
+                        && like
+                        && !text.is_capitalised(at)
+                        && verbs::of(word).is_none_or(|verb| verb.third && verb.class != Class::Idle))
+            }
+        }
+    }
+
+    /// The name that begins at a token.
+    fn name(&self, at: usize, end: usize) -> Option<Named> {
+        let text = &self.parsed.text;
+        if at >= end {
+            return None;
+        }
+        if let Some(mention) = self.parsed.mention(at) {
+            let tokens = mention.tokens.clone();
+            let acts = mention.can_act() && tokens.start == at && tokens.end <= end;
+            return acts.then_some(Named {
+                tokens,
+                known: Some(mention.entity),
+                is_body: !mention.is_person(),
+            });
+        }
+        let raw = text.raw_word(at);
+        let one = |length: usize, known| Some(Named { tokens: at..at + length, known, is_body: false });
+        // "KM", "A.R.".
+        let short: String = raw.chars().filter(|c| *c != '.').collect();
+        if is_initials(&short)
+            && let Some(person) = self.roster.by_initials(&short)
+        {
+            let dotted = raw.contains('.') && text.word(at + 1) == "." && text.touches_next(at);
+            return one(1 + usize::from(dotted), Some(person));
+        }
+        let first = at + usize::from(names::is_title(text.word(at)) && text.is_capitalised(at));
+        let first = first + usize::from(first > at && text.word(first) == ".");
+        if first > at
+            && let Some(person) = self.by_letter(text.raw_word(first))
+        {
+            return one(first + 1 - at + usize::from(text.word(first + 1) == "."), Some(person));
+        }
+        self.unknown(at, first, end)
+    }
+
+    /// "Ms K": the one person whose last name begins so.
+    fn by_letter(&self, letter: &str) -> Option<usize> {
+        let letter = letter.chars().next().filter(|c| letter.chars().count() == 1 && c.is_uppercase())?;
+        let fits = |name: &str| name.rsplit(' ').next().is_some_and(|last| last.starts_with(letter));
+        let people = self.roster.entities.iter().enumerate();
+        let mut fitting =
+            people.filter(|(_, known)| known.entity_type == EntityType::Person && fits(&known.name));
+        let (one, _) = fitting.next()?;
+        fitting.next().is_none().then_some(one)
+    }
+
+    /// Words with capitals that are nobody's name yet; `first` is the token behind a title.
+    fn unknown(&self, at: usize, first: usize, end: usize) -> Option<Named> {
+        let text = &self.parsed.text;
+        let mut next = first;
+        // "T. Moss", "H.-J. Moss".
+        let initial = text.raw_word(next).chars().count() == 1
+            && text.is_capitalised(next)
+            && text.word(next + 1) == ".";
+        if initial {
+            next += 2;
+        }
+        let begin = next;
+        let particle = |at: usize| {
+            text.is_any(at, &["van", "de", "von", "der", "den", "da", "di", "del", "ten", "le", "la", "bin"])
+        };
+        while next < end && next < begin + NAME_WORDS && self.parsed.mention(next).is_none() {
+            let apart = next > begin && !spaced(text, next - 1);
+            let inner = particle(next) && (next > begin || initial) && text.is_word(next + 1);
+            if apart || !(text.is_capitalised(next) || inner) {
+                break;
+            }
+            next += 1;
+        }
+        // "Wee Col": a word more before the name of someone known.
+        let rest = self
+            .parsed
+            .person(next)
+            .filter(|rest| rest.tokens.start == next && next > at && rest.tokens.end <= end);
+        if let Some(rest) =
+            rest.filter(|_| begin + 1 == next && spaced(text, next - 1) && !self.is_word(begin))
+        {
+            return Some(Named { tokens: rest.tokens.clone(), known: Some(rest.entity), is_body: false });
+        }
+        if next == begin || self.parsed.mention(next).is_some_and(|mention| mention.tokens.start < next) {
+            return None;
+        }
+        let last = text.word(next - 1);
+        let words = next - begin;
+        let is_body = words > 1
+            && (CIRCLES.contains(&last)
+                || lists::TEAMS.contains(last)
+                || lists::UNITS.contains(last)
+                || is_body(text.raw_word(next - 1))
+                || is_shouted(text.raw_word(begin)));
+        let fits = (begin..next).all(|at| particle(at) || names::could_be_part(text.raw_word(at)));
+        let is_single = words == 1 && first == at && !initial;
+        let is_someone =
+            fits && if is_single { !self.is_word(begin) } else { (begin..next).any(|at| !self.is_word(at)) };
+        let bodily = is_body && (begin..next - 1).all(|at| !names::is_no_name(text.word(at)));
+        (bodily || (!is_body && is_someone)).then_some(Named { tokens: at..next, known: None, is_body })
+    }
+
+    /// What is a word of the language or of a thing, as far as the lists and this text tell.
+    fn is_word(&self, at: usize) -> bool {
+        let text = &self.parsed.text;
+        let lower = text.raw_word(at).to_lowercase();
+        let trade = ["er", "or", "ers", "ors", "ian", "ist", "ist", "ant", "ent", "ents", "ants"];
+        let first = names::is_first_name(&lower);
+        self.small.contains(text.word(at)) && !first
+            || names::is_common_word(&lower)
+            || calendar_word(&lower).is_some()
+            || lists::SOFTWARE.contains(&lower)
+            || lists::PLACES.contains(&lower)
+            || (!first && trade.iter().any(|end| lower.len() > end.len() + 2 && lower.ends_with(end)))
+            || (!first && lower.ends_with('s') && lower.len() > 6)
+    }
+}
+
+/// "CNRE".
+fn is_shouted(raw: &str) -> bool {
+    raw.len() > 2 && raw.bytes().all(|byte| byte.is_ascii_uppercase())
+}
