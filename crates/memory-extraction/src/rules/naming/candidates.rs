@@ -8,8 +8,10 @@ use super::super::words::{Kind, Text, spaced};
 
 /// A name has at most so many tokens.
 const TOKENS_MAX: usize = 8;
+/// One in quotation or code marks has at most so many.
 const QUOTED_MAX: usize = 6;
 
+/// All that may be a name in a segment, and what the rules named, in order; one may lie within another.
 pub(super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Range<usize>> {
     let text = &parsed.text;
     let mut found: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -51,6 +53,7 @@ pub(super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Range<usize>> {
     found.into_iter().map(|(start, end)| start..end).collect()
 }
 
+/// A word with a capital anywhere.
 fn large(text: &Text<'_>, at: usize) -> bool {
     text.is_word(at) && text.raw_word(at).chars().any(char::is_uppercase)
 }
@@ -67,6 +70,7 @@ fn run(text: &Text<'_>, at: usize) -> usize {
     end
 }
 
+/// What may join two parts of a name.
 fn joint(text: &Text<'_>, at: usize) -> bool {
     matches!(
         text.word(at),
@@ -96,6 +100,7 @@ fn joint(text: &Text<'_>, at: usize) -> bool {
     )
 }
 
+/// The candidates that begin with words with a capital.
 fn runs(text: &Text<'_>, whole: Range<usize>, found: &mut BTreeSet<(usize, usize)>) {
     let Range { start, end } = whole;
     found.insert((start, end));
@@ -126,7 +131,7 @@ fn runs(text: &Text<'_>, whole: Range<usize>, found: &mut BTreeSet<(usize, usize
     }
 }
 
-/// "tide-gate", "mast_core", "node.js", "k8s".
+/// "tide-gate", "mast_core", "node.js", "k8s", or in code marks.
 fn marked(text: &Text<'_>, at: usize) -> bool {
     let word = text.raw_word(at);
     let code = at > 0 && text.word(at - 1) == "`" && text.word(at + 1) == "`";
@@ -135,6 +140,7 @@ fn marked(text: &Text<'_>, at: usize) -> bool {
         && (code || slash || word.contains(['-', '_', '.']) || word.bytes().any(|b| b.is_ascii_digit()))
 }
 
+/// The words between two marks.
 fn quoted(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     let opens = matches!(text.word(at), "\"" | "“" | "'" | "‘" | "*" | "`");
     if !opens || !text.touches_next(at) {

@@ -119,15 +119,21 @@ fn doubt(names: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], rost
         }
     }
     let mut gone = vec![false; roster.entities.len()];
+    let mut is_changed = false;
     for (entity, odds) in likeliest {
         if roster.is_sure(entity) {
             continue;
         }
         if odds[0] > NOTHING_MIN {
             gone[entity] = true;
+            is_changed = true;
         } else if let Some(entity_type) = weights::surely(&odds, OTHER_TYPE_MIN) {
+            is_changed |= roster.entities[entity].entity_type != entity_type;
             roster.entities[entity].entity_type = entity_type;
         }
+    }
+    if !is_changed {
+        return;
     }
     let numbers = roster.without(&gone);
     for parsed in parsed_segments {

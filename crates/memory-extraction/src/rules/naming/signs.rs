@@ -23,8 +23,9 @@ pub(super) struct Page {
     /// Words that stand somewhere without a capital.
     small: HashSet<u64>,
     title: String,
-    /// Those with a part in it, in lower case.
-    people: Vec<String>,
+    /// Those with a part in it, in lower case, and the parts of their names.
+    people: HashSet<String>,
+    parts_of_people: HashSet<String>,
 }
 
 impl Page {
@@ -36,8 +37,10 @@ impl Page {
             small.extend(words.filter(|word| !word.contains(char::is_uppercase)).map(stable_hash));
         }
         let people = source.author.iter().chain(&source.participants).map(|name| name.to_lowercase());
+        let people: HashSet<String> = people.collect();
+        let parts_of_people = people.iter().flat_map(|person| person.split(' ')).map(str::to_owned).collect();
         let title = source.title.as_deref().unwrap_or_default().to_lowercase();
-        Self { small, title, people: people.collect() }
+        Self { small, title, people, parts_of_people }
     }
 }
 
@@ -215,7 +218,7 @@ impl Signs {
         }
         if page.people.contains(&lower) {
             sink.put(&["part:whole"]);
-        } else if page.people.iter().any(|person| person.split(' ').any(|part| part == lower)) {
+        } else if page.parts_of_people.contains(&lower) {
             sink.put(&["part:part"]);
         }
     }
