@@ -106,6 +106,7 @@ pub(crate) fn index_definition(model: &ActiveModel) -> String {
     let ActiveModel { model_id, info: ModelInfo { dimension, .. } } = model;
     format!(
         "passage_embedding_hnsw_{model_id} on passage_embedding
-         using hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) where model_id = {model_id}"
+         using hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) with (m = 24, ef_construction = 128)
+         where model_id = {model_id}"
     )
 }

@@ -307,7 +307,7 @@ fn login(url: &str) -> Result<PgConnectOptions, StoreError> {
         // Trigrams wait for as long as a search reads the list of them without being slowed down.
         ("gin_pending_list_limit", "256kB"),
         // Enough candidates, and more where a filter drops them; results are sorted again after.
-        ("hnsw.ef_search", "100"),
+        ("hnsw.ef_search", "150"),
         ("hnsw.iterative_scan", "relaxed_order"),
     ]))
 }

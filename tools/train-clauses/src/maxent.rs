@@ -21,9 +21,9 @@ const SHORT_THRESHOLD_MIN: u8 = 20;
 /// Features that weigh less than this for every class are left out of the file.
 const WEIGHT_MIN: f32 = 0.18;
 
-/// A clause with its labels.
+/// A clause, or what may be a name, with its labels.
 #[derive(Clone)]
-pub(crate) struct Example {
+pub(crate) struct Example<const COUNT: usize = CLASSES> {
     pub(crate) document: usize,
     /// Of its document.
     pub(crate) fold: usize,
@@ -31,20 +31,20 @@ pub(crate) struct Example {
     pub(crate) span: (usize, usize),
     pub(crate) features: Vec<String>,
     /// How much of it each class is, none first; `None` for a clause that is neither right nor wrong.
-    pub(crate) targets: Option<[f32; CLASSES]>,
+    pub(crate) targets: Option<[f32; COUNT]>,
 }
 
 /// Weights by the name of their feature.
-pub(crate) type Weights = BTreeMap<String, [f32; CLASSES]>;
+pub(crate) type Weights<const COUNT: usize = CLASSES> = BTreeMap<String, [f32; COUNT]>;
 
-pub(crate) fn train(examples: &[&Example]) -> Weights {
+pub(crate) fn train<const COUNT: usize>(examples: &[&Example<COUNT>]) -> Weights<COUNT> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for feature in examples.iter().flat_map(|example| &example.features) {
         *counts.entry(feature).or_default() += 1;
     }
     let names: Vec<&str> =
         counts.into_iter().filter(|(_, count)| *count >= SEEN_AT_LEAST).map(|(name, _)| name).collect();
-    let rows: Vec<(Vec<usize>, [f32; CLASSES])> = examples
+    let rows: Vec<(Vec<usize>, [f32; COUNT])> = examples
         .iter()
         .filter_map(|example| {
             let features =
@@ -52,7 +52,7 @@ pub(crate) fn train(examples: &[&Example]) -> Weights {
             Some((features.collect(), example.targets?))
         })
         .collect();
-    let mut weights = vec![[0.0_f32; CLASSES]; names.len()];
+    let mut weights = vec![[0.0_f32; COUNT]; names.len()];
     let mut slope = weights.clone();
     let mut curve = weights.clone();
     for round in 1..=ROUNDS {
@@ -60,7 +60,7 @@ pub(crate) fn train(examples: &[&Example]) -> Weights {
         let step = STEP * (1.0 - (round - 1) as f32 / ROUNDS as f32);
         let (first, second) = (1.0 - 0.9_f32.powi(round), 1.0 - 0.99_f32.powi(round));
         for (feature, gradient) in gradients.iter().enumerate() {
-            for class in 0..CLASSES {
+            for class in 0..COUNT {
                 let (slope, curve) = (&mut slope[feature][class], &mut curve[feature][class]);
                 *slope = 0.9 * *slope + 0.1 * gradient[class];
                 *curve = 0.99 * *curve + 0.01 * gradient[class] * gradient[class];
@@ -71,14 +71,17 @@ pub(crate) fn train(examples: &[&Example]) -> Weights {
     names.into_iter().map(str::to_owned).zip(weights).collect()
 }
 
-fn gradients(rows: &[(Vec<usize>, [f32; CLASSES])], weights: &[[f32; CLASSES]]) -> Vec<[f32; CLASSES]> {
+fn gradients<const COUNT: usize>(
+    rows: &[(Vec<usize>, [f32; COUNT])],
+    weights: &[[f32; COUNT]],
+) -> Vec<[f32; COUNT]> {
     let all = rows.len().max(1) as f32;
-    let mut gradients: Vec<[f32; CLASSES]> =
+    let mut gradients: Vec<[f32; COUNT]> =
         weights.iter().map(|row| row.map(|weight| weight * L2 / all)).collect();
     for (features, targets) in rows {
         let odds = odds(features.iter().map(|feature| &weights[*feature]));
         for feature in features {
-            for class in 0..CLASSES {
+            for class in 0..COUNT {
                 gradients[*feature][class] += (odds[class] - targets[class]) / all;
             }
         }
@@ -86,8 +89,8 @@ fn gradients(rows: &[(Vec<usize>, [f32; CLASSES])], weights: &[[f32; CLASSES]]) 
     gradients
 }
 
-fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> Odds {
-    let mut sums = [0.0_f32; CLASSES];
+fn odds<'w, const COUNT: usize>(rows: impl Iterator<Item = &'w [f32; COUNT]>) -> [f32; COUNT] {
+    let mut sums = [0.0_f32; COUNT];
     for row in rows {
         for (sum, weight) in sums.iter_mut().zip(row) {
             *sum += weight;
@@ -96,7 +99,10 @@ fn odds<'w>(rows: impl Iterator<Item = &'w [f32; CLASSES]>) -> Odds {
     softmax(sums)
 }
 
-pub(crate) fn odds_of(example: &Example, weights: &Weights) -> Odds {
+pub(crate) fn odds_of<const COUNT: usize>(
+    example: &Example<COUNT>,
+    weights: &Weights<COUNT>,
+) -> [f32; COUNT] {
     odds(example.features.iter().filter_map(|name| weights.get(name)))
 }
 
@@ -189,15 +195,20 @@ pub(crate) fn written(
     let mut out = format!("features {FEATURES_VERSION}\n{}", lines(thresholds));
     let bias = bias.map(|one| format!("{one:.3}")).join(" ");
     let _ = write!(out, "blend {features:.3} {encoder:.3} {bias}\n{}", lines(blended));
+    write_weights(&mut out, weights, SCALE);
+    out
+}
+
+/// A line for each feature that counts.
+pub(crate) fn write_weights<const COUNT: usize>(out: &mut String, weights: &Weights<COUNT>, scale: f32) {
     for (name, row) in weights {
         // Only differences between the classes count: "none" is the one that the others are measured by.
-        let row = row.map(|weight| (weight * SCALE).round().clamp(-127.0, 127.0) as i32);
-        if row.iter().any(|weight| weight.abs() as f32 >= WEIGHT_MIN * SCALE) {
+        let row = row.map(|weight| (weight * scale).round().clamp(-127.0, 127.0) as i32);
+        if row.iter().any(|weight| weight.abs() as f32 >= WEIGHT_MIN * scale) {
             let numbers: Vec<String> = row.iter().map(ToString::to_string).collect();
             let _ = writeln!(out, "{name}\t{}", numbers.join(" "));
         }
     }
-    out
 }
 
 fn lines(Thresholds { categories, short }: &Thresholds) -> String {

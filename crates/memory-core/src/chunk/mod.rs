@@ -6,12 +6,14 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use tiktoken_rs::cl100k_base_singleton;
+use cl100k::Tokeniser;
 use unicode_segmentation::GraphemeCursor;
 
 use memory_language::text::{CharIndex, CharSpan};
+
+mod cl100k;
 
 /// The most tokens of a chunk, and the fewest of a text that is cut into chunks.
 pub const CHUNK_MAX_TOKENS: usize = 900;
@@ -32,8 +34,6 @@ const OVERLAP_TOKENS: [usize; 3] = [60, 100, 140];
 const PIECE_BYTES: usize = 2048;
 /// The piece taken from an unbroken run: cl100k_base takes digits in threes and up to 128 spaces at once.
 const RUN_PIECE_BYTES: usize = 768;
-/// cl100k_base's ordinary tokens are numbered from 0 without gaps.
-const ORDINARY_TOKENS: u32 = 100_256;
 
 /// How far, in bytes, a grapheme cluster is traced back and ahead of a cut.
 const CLUSTER_BYTES: usize = 1024;
@@ -104,8 +104,12 @@ pub fn chunk_text(content: &str) -> Chunked {
 /// between two token boundaries plain to see (a space, a line end, a letter beside a digit); an unbroken
 /// run longer than that is counted in parts, which may differ by a few tokens a part.
 pub fn count_tokens(text: &str) -> usize {
-    let encoder = cl100k_base_singleton();
-    pieces(text).map(|piece| encoder.encode_ordinary(piece).len()).sum()
+    let mut tokeniser = Tokeniser::default();
+    let mut tokens = 0;
+    for piece in pieces(text) {
+        tokeniser.token_lengths(piece, |_| tokens += 1);
+    }
+    tokens
 }
 
 /// How many short stretches of text are remembered with their counts, and how long one may be, in bytes.
@@ -155,13 +159,6 @@ fn stretches(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The bytes of each ordinary token, by its number; the longest has 128.
-static TOKEN_BYTES: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let encoder = cl100k_base_singleton();
-    let length = |token| encoder.decode_bytes(&[token]).map_or(0, |bytes| bytes.len() as u8);
-    (0..ORDINARY_TOKENS).map(length).collect()
-});
-
 /// Where the tokens of a text end, in bytes and in order; one that ends inside a character counts to its end.
 struct Tokens<'a> {
     text: &'a str,
@@ -170,14 +167,14 @@ struct Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     fn of(text: &'a str) -> Self {
-        let encoder = cl100k_base_singleton();
+        let mut tokeniser = Tokeniser::default();
         let mut ends = Vec::with_capacity(text.len() / 4);
         let mut byte = 0;
         for piece in pieces(text) {
-            for token in encoder.encode_ordinary(piece) {
-                byte += usize::from(TOKEN_BYTES[token as usize]);
+            tokeniser.token_lengths(piece, |length| {
+                byte += length;
                 ends.push(text.ceil_char_boundary(byte));
-            }
+            });
         }
         debug_assert_eq!(byte, text.len());
         Self { text, ends }

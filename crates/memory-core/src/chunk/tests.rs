@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use tiktoken_rs::cl100k_base_singleton;
 
 use super::*;
 

@@ -21,6 +21,7 @@ mod lines;
 mod lists;
 mod model;
 mod names;
+mod naming;
 mod narrative;
 mod owners;
 mod parsed_segment;
@@ -57,6 +58,7 @@ pub use model::{
     clauses_of, in_their_text, is_short, logarithm, softmax,
 };
 use model::{Clauses, judged};
+pub use naming::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, names_of};
 use parsed_segment::ParsedSegment;
 use people::{Roster, Sightings, is_own_name, is_role_name};
 use words::Text;
@@ -68,8 +70,8 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 12;
-const VERSION_WITH_ENCODER: i32 = 13;
+const VERSION_WITHOUT_ENCODER: i32 = 14;
+const VERSION_WITH_ENCODER: i32 = 15;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -86,6 +88,7 @@ pub(crate) fn check_data() -> Result<(), DataFault> {
     things::read_places()?;
     model::read_word_classes()?;
     ClauseModel::read_own()?;
+    NameModel::read_own()?;
     Ok(())
 }
 
@@ -189,7 +192,8 @@ struct Found<'a> {
     drafts: Vec<Draft>,
 }
 
-fn found(source: &SourceText) -> Found<'_> {
+/// The segments of a source and who and what the rules name in them.
+fn named_by_rules(source: &SourceText) -> (Vec<ParsedSegment<'_>>, Roster) {
     let mut parsed_segments = parsed_segments(source);
     let plain: Vec<things::Things> =
         parsed_segments.iter().map(|parsed| things::plain(&parsed.text, &parsed.layout.hidden)).collect();
@@ -210,6 +214,12 @@ fn found(source: &SourceText) -> Found<'_> {
     for (parsed, things) in parsed_segments.iter_mut().zip(things) {
         parsed.find_mentions(&roster, things);
     }
+    (parsed_segments, roster)
+}
+
+fn found(source: &SourceText) -> Found<'_> {
+    let (mut parsed_segments, mut roster) = named_by_rules(source);
+    naming::judge(NameModel::own(), source, &mut parsed_segments, &mut roster);
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
     for parsed in &mut parsed_segments {
         let own = source.segments.get(parsed.segment).and_then(|segment| segment.date);

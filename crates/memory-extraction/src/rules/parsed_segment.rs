@@ -197,6 +197,11 @@ impl<'a> ParsedSegment<'a> {
             let by_title = titled.get(&mention.entity).copied();
             mention.gender = by_title.or_else(|| Gender::of_name(&roster.entities[mention.entity].name));
         }
+        self.set_mentions(mentions);
+    }
+
+    /// `mentions` stand in order and apart from each other.
+    pub(super) fn set_mentions(&mut self, mentions: Vec<Mention>) {
         self.mentions = mentions;
         self.tag();
     }

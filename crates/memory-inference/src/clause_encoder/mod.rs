@@ -30,7 +30,7 @@ use crate::runtime;
 /// Low-rank differences to the weights of the encoder, which setup merges with them, and the classification head.
 pub const ADAPTER: &[u8] = include_bytes!("../../data/clause_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_4.onnx";
+pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_5.onnx";
 /// Without anything to read, the model is given back after this.
 const IDLE: Duration = Duration::from_secs(30);
 

@@ -1,6 +1,6 @@
 //! A world of invented notes: the same for the same seed, of any size, each note made by its number alone.
 //!
-//! Words follow Zipf's law, as those of people do; vectors lie in clusters, as those of models do.
+//! Words follow Zipf's law, as those of people do; vectors lie to each other as those of models do.
 
 mod vectors;
 mod words;
@@ -16,7 +16,7 @@ use self::words::{Vocabulary, identifier, person, project};
 use measuring::random::Random;
 
 /// Raised whenever the same seed gives other notes.
-pub const GENERATOR_VERSION: u32 = 1;
+pub const GENERATOR_VERSION: u32 = 2;
 /// The first note's day, in seconds since 1970: 2023-01-01.
 const FIRST_DAY: i64 = 1_672_531_200;
 const DAYS: usize = 1_000;
@@ -67,12 +67,12 @@ impl World {
         }
     }
 
-    /// The unit vector of the note of this number.
     /// The states of the tokens of a note, compressed.
     pub fn states(&self, text: &str) -> Vec<u8> {
         vectors::compressed_tokens(text, self.clusters.dimension())
     }
 
+    /// The unit vector of the note of this number.
     pub fn vector(&self, number: u64) -> Vec<f32> {
         self.clusters.draw(&mut Random::of(!self.seed, number))
     }

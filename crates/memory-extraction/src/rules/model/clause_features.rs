@@ -20,14 +20,14 @@ use super::token_features::token_feature;
 
 /// Takes features by name; the same name twice counts once.
 #[derive(Debug, Default)]
-pub(super) struct Sink {
+pub(in super::super) struct Sink {
     hashes: Vec<u64>,
     names: Option<Vec<String>>,
 }
 
 impl Sink {
     /// Keeps the names too.
-    pub(super) fn named() -> Self {
+    pub(in super::super) fn named() -> Self {
         Self { names: Some(Vec::new()), ..Self::default() }
     }
 
@@ -35,20 +35,20 @@ impl Sink {
         self.hashes.clear();
     }
 
-    fn put(&mut self, parts: &[&str]) {
+    pub(in super::super) fn put(&mut self, parts: &[&str]) {
         if let Some(names) = &mut self.names {
             names.push(parts.concat());
         }
         self.hashes.push(hash(parts));
     }
 
-    pub(super) fn hashes(&mut self) -> &[u64] {
+    pub(in super::super) fn hashes(&mut self) -> &[u64] {
         self.hashes.sort_unstable();
         self.hashes.dedup();
         &self.hashes
     }
 
-    pub(super) fn into_names(self) -> Vec<String> {
+    pub(in super::super) fn into_names(self) -> Vec<String> {
         let mut names = self.names.unwrap_or_default();
         names.sort_unstable();
         names.dedup();
@@ -57,7 +57,7 @@ impl Sink {
 }
 
 /// Of a name in parts.
-pub(super) fn hash(parts: &[&str]) -> u64 {
+pub(in super::super) fn hash(parts: &[&str]) -> u64 {
     parts.iter().fold(Fnv1a::default(), |hash, part| hash.bytes(part.as_bytes())).value()
 }
 

@@ -19,7 +19,8 @@ use memory_core::event::{ActorRole, Category};
 use memory_core::ports::SourceText;
 use memory_language::text::CharSpan;
 
-use self::clause_features::{Seen, Sink, Verdict};
+use self::clause_features::{Seen, Verdict};
+pub(super) use self::clause_features::{Sink, hash};
 use self::clauses::{Candidate, candidates};
 use self::draft_index::DraftIndex;
 use self::page::Page;

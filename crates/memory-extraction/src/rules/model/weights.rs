@@ -91,7 +91,7 @@ pub fn logarithm(odd: f32) -> f32 {
 }
 
 /// The odds of logits.
-pub fn softmax(sums: [f32; CLASSES]) -> Odds {
+pub fn softmax<const COUNT: usize>(sums: [f32; COUNT]) -> [f32; COUNT] {
     let most = sums.iter().copied().fold(f32::MIN, f32::max);
     let odds = sums.map(|sum| (sum - most).exp());
     let all: f32 = odds.iter().sum();

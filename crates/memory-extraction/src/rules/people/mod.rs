@@ -159,6 +159,44 @@ impl Roster {
         }
     }
 
+    /// Whether it is one with a part in the source.
+    pub(super) fn is_sure(&self, entity: usize) -> bool {
+        self.sure.contains(&entity)
+    }
+
+    /// Takes those that are `gone` away; gives the new numbers of the others.
+    pub(super) fn without(&mut self, gone: &[bool]) -> Vec<Option<usize>> {
+        let mut left = 0;
+        let numbers: Vec<Option<usize>> = gone
+            .iter()
+            .map(|gone| {
+                let number = (!gone).then_some(left);
+                left += usize::from(!gone);
+                number
+            })
+            .collect();
+        if left == gone.len() {
+            return numbers;
+        }
+        let mut stays = gone.iter().map(|gone| !gone);
+        self.entities.retain(|_| stays.next().unwrap_or(true));
+        let renumber = |entity: &mut usize| match numbers[*entity] {
+            Some(number) => {
+                *entity = number;
+                true
+            }
+            None => false,
+        };
+        self.phrases.retain(|_, entity| renumber(entity));
+        self.by_name.retain(|_, entity| renumber(entity));
+        self.fitting_initials.retain(|_, entity| entity.as_mut().is_none_or(&renumber));
+        self.sure = self.sure.iter().filter_map(|entity| numbers[*entity]).collect();
+        let domains = std::mem::take(&mut self.domains);
+        self.domains =
+            domains.into_iter().filter_map(|(entity, all)| Some((numbers[entity]?, all))).collect();
+        numbers
+    }
+
     /// Adds an entity, or finds the one of that name.
     pub(super) fn add(&mut self, name: &str, entity_type: EntityType) -> usize {
         let normal = normalised_name(name);

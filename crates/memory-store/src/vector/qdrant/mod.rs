@@ -25,7 +25,7 @@ pub use points::{Kept, Look, Page};
 
 /// How many times as many are looked at among compressed vectors before the best are compared as they were.
 const OVERSAMPLING: f64 = 3.0;
-/// As much care as pgvector takes (`hnsw.ef_search`), or as the limit asks for.
+/// How much is looked at, or as the limit asks for.
 const SEARCH_BREADTH_MIN: u64 = 128;
 
 /// A Qdrant server, or several behind one address. Cloning is cheap.

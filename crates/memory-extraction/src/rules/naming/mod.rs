@@ -1,0 +1,243 @@
+//! The name model: what the capitalised words and other candidates of a source name, if anything, by their form and by what stands
+//! around them wherever they stand. It adds names on which the rules are silent, and doubts some of theirs.
+
+mod candidates;
+mod signs;
+mod weights;
+mod word_kinds;
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use memory_core::entity::{EntityType, normalised_name};
+use memory_core::ports::SourceText;
+
+use super::gender::Gender;
+use super::parsed_segment::{Mention, ParsedSegment};
+use super::people::{Known, Roster};
+use signs::Signs;
+use weights::Odds;
+pub use weights::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel};
+
+/// More names than this are not judged.
+const NAMES_MAX: usize = 4_000;
+/// Of a name no more places than this are looked at.
+const PLACES_MAX: usize = 24;
+/// Of the names with a word so many are compared.
+const SAME_WORD_MAX: usize = 40;
+/// Who a rule found is nobody where the model is so sure of it.
+const NOTHING_MIN: f32 = 0.8;
+/// What a rule found is of another type where the model is so sure of that.
+const OTHER_TYPE_MIN: f32 = 0.7;
+
+/// A name as the model sees it, for training.
+#[derive(Debug, Clone)]
+pub struct NameSeen {
+    pub name: String,
+    /// In order, each once.
+    pub features: Vec<String>,
+}
+
+/// All that may be a name in a source, with its features.
+pub fn names_of(source: &SourceText) -> Vec<NameSeen> {
+    let (parsed_segments, _) = super::named_by_rules(source);
+    let mut all = Vec::new();
+    read(source, &parsed_segments, true, |name, signs| {
+        all.push(NameSeen { name: name.text, features: signs.into_names() });
+    });
+    all
+}
+
+/// What may be a name, and where it stands: the number of the parsed segment and the tokens.
+struct Name {
+    text: String,
+    places: Vec<(usize, Range<usize>)>,
+}
+
+fn read(
+    source: &SourceText,
+    parsed_segments: &[ParsedSegment<'_>],
+    is_named: bool,
+    mut take: impl FnMut(Name, Signs),
+) {
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut all: Vec<Name> = Vec::new();
+    for (number, parsed) in parsed_segments.iter().enumerate() {
+        for tokens in candidates::candidates(parsed) {
+            let raw = &parsed.text.raw[parsed.text.bytes(&tokens)];
+            let text = raw.split_whitespace().collect::<Vec<_>>().join(" ");
+            if let Some(known) = numbers.get(&text) {
+                all[*known].places.push((number, tokens));
+            } else if all.len() < NAMES_MAX {
+                numbers.insert(text.clone(), all.len());
+                all.push(Name { text, places: vec![(number, tokens)] });
+            }
+        }
+    }
+    let page = signs::Page::of(source, parsed_segments);
+    let mut kinds = word_kinds::WordKinds::default();
+    for name in all {
+        let mut signs = Signs::new(is_named);
+        let (first, tokens) = &name.places[0];
+        signs.name(&parsed_segments[*first].text, tokens, &mut kinds);
+        for (number, tokens) in name.places.iter().take(PLACES_MAX) {
+            signs.place(&parsed_segments[*number], tokens, &mut kinds);
+        }
+        signs.whole(&name.text, &page, name.places.len());
+        take(name, signs);
+    }
+}
+
+/// Doubts what the rules named and adds what else is named.
+pub(super) fn judge(
+    model: &NameModel,
+    source: &SourceText,
+    parsed_segments: &mut [ParsedSegment<'_>],
+    roster: &mut Roster,
+) {
+    let mut names: Vec<(Name, Odds)> = Vec::new();
+    read(source, parsed_segments, false, |name, mut signs| {
+        let odds = model.odds(signs.hashes());
+        names.push((name, odds));
+    });
+    doubt(&names, parsed_segments, roster);
+    add(model, &names, parsed_segments, roster);
+}
+
+/// Takes away what the rules named and is no name, and corrects types. Those with a part in the source are not doubted.
+fn doubt(names: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], roster: &mut Roster) {
+    let mut likeliest: HashMap<usize, Odds> = HashMap::new();
+    for (name, odds) in names {
+        for (number, tokens) in &name.places {
+            let Some(mention) = parsed_segments[*number].mention(tokens.start) else { continue };
+            let class = NameModel::class_of(mention.entity_type);
+            let Some(class) = class.filter(|_| mention.tokens == *tokens) else { continue };
+            let best = likeliest.entry(mention.entity).or_insert(*odds);
+            if odds[class] > best[class] {
+                *best = *odds;
+            }
+        }
+    }
+    let mut gone = vec![false; roster.entities.len()];
+    let mut is_changed = false;
+    for (entity, odds) in likeliest {
+        if roster.is_sure(entity) {
+            continue;
+        }
+        if odds[0] > NOTHING_MIN {
+            gone[entity] = true;
+            is_changed = true;
+        } else if let Some(entity_type) = weights::surely(&odds, OTHER_TYPE_MIN) {
+            is_changed |= roster.entities[entity].entity_type != entity_type;
+            roster.entities[entity].entity_type = entity_type;
+        }
+    }
+    if !is_changed {
+        return;
+    }
+    let numbers = roster.without(&gone);
+    for parsed in parsed_segments {
+        let mut mentions = std::mem::take(&mut parsed.mentions);
+        mentions.retain_mut(|mention| {
+            let Some(entity) = numbers[mention.entity] else { return false };
+            mention.entity = entity;
+            mention.entity_type = roster.entities[entity].entity_type;
+            true
+        });
+        parsed.set_mentions(mentions);
+    }
+}
+
+/// Adds the likeliest names first, where nothing else is named.
+fn add(
+    model: &NameModel,
+    names: &[(Name, Odds)],
+    parsed_segments: &mut [ParsedSegment<'_>],
+    roster: &mut Roster,
+) {
+    let mut likely: Vec<&(Name, Odds)> =
+        names.iter().filter(|(_, odds)| model.named(odds).is_some()).collect();
+    likely.sort_by(|(_, a), (_, b)| a[0].total_cmp(&b[0]));
+    let mut known = KnownNames::of(roster);
+    let mut taken: Vec<Vec<bool>> = parsed_segments
+        .iter()
+        .map(|parsed| (0..parsed.text.tokens.len()).map(|at| parsed.mention(at).is_some()).collect())
+        .collect();
+    let mut added: Vec<Vec<Mention>> = vec![Vec::new(); parsed_segments.len()];
+    for (name, odds) in likely {
+        let normal = normalised_name(&name.text);
+        if known.names.contains(&normal) {
+            continue;
+        }
+        let free: Vec<&(usize, Range<usize>)> = name
+            .places
+            .iter()
+            .filter(|(number, tokens)| !taken[*number][tokens.clone()].contains(&true))
+            .collect();
+        if free.is_empty() {
+            continue;
+        }
+        // "the Trust" beside "Harbour Trust" is the same.
+        let entity = known
+            .longer(&normal)
+            .unwrap_or_else(|| roster.add(&name.text, model.named(odds).unwrap_or(EntityType::Other)));
+        known.learn(&normal, entity);
+        let Known { entity_type, name, .. } = &roster.entities[entity];
+        let gender = if *entity_type == EntityType::Person { Gender::of_name(name) } else { None };
+        for (number, tokens) in free {
+            taken[*number][tokens.clone()].fill(true);
+            added[*number].push(Mention {
+                tokens: tokens.clone(),
+                entity,
+                entity_type: *entity_type,
+                gender,
+            });
+        }
+    }
+    for (parsed, added) in parsed_segments.iter_mut().zip(added) {
+        if !added.is_empty() {
+            let mut mentions = std::mem::take(&mut parsed.mentions);
+            mentions.extend(added);
+            mentions.sort_by_key(|mention| mention.tokens.start);
+            parsed.set_mentions(mentions);
+        }
+    }
+}
+
+/// The normalised names of entities, and by each of their words who has it.
+#[derive(Default)]
+struct KnownNames {
+    names: HashSet<String>,
+    by_word: HashMap<String, Vec<(HashSet<String>, usize)>>,
+}
+
+impl KnownNames {
+    fn of(roster: &Roster) -> Self {
+        let mut known = Self::default();
+        for (number, entity) in roster.entities.iter().enumerate() {
+            for name in entity.aliases.iter().chain([&entity.name]) {
+                known.learn(&normalised_name(name), number);
+            }
+        }
+        known
+    }
+
+    fn learn(&mut self, normal: &str, entity: usize) {
+        let words: HashSet<String> = normal.split(' ').map(str::to_owned).collect();
+        for word in &words {
+            let known = self.by_word.entry(word.clone()).or_default();
+            if known.len() < SAME_WORD_MAX {
+                known.push((words.clone(), entity));
+            }
+        }
+        self.names.insert(normal.to_owned());
+    }
+
+    /// Who has all words of the name in a longer one.
+    fn longer(&self, normal: &str) -> Option<usize> {
+        let mut words = normal.split(' ');
+        let known = self.by_word.get(words.next()?)?;
+        let (_, entity) = known.iter().find(|(all, _)| words.clone().all(|word| all.contains(word)))?;
+        Some(*entity)
+    }
+}
