@@ -5,7 +5,7 @@ use memory_language::calendar_words::{MONTH_ALTERNATIVES, WEEKDAY_ALTERNATIVES};
 use super::patterns::Pattern;
 
 const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
-const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
+const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
 
 pub(super) static ALL: [&Pattern; 11] =
     [&BULLET, &HEADER, &LABEL, &TURN, &ANGLE, &ABOVE, &ENTRY, &STAMPED, &LOG, &TRACE, &CODE];

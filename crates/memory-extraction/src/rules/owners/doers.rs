@@ -30,6 +30,10 @@ const CIRCLES: [&str; 10] =
 /// Marks of an action, before the one who is to do it.
 const ACTIONS: [&str; 6] = ["action", "actions", "ai", "ap", "task", "todo"];
 
+/// Numbers before what there are so many of.
+const NUMBERS: [&str; 12] =
+    ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
 /// One who is named as the doer.
 #[derive(Debug, Clone)]
 struct Named {
@@ -53,7 +57,13 @@ pub(in super::super) fn name_doers(
         let Some(parsed) = parsed_segments.get(*segment) else { continue };
         let small = words[*segment].get_or_insert_with(|| small_words(&parsed.text));
         let place = Place { parsed, roster, small };
-        let Some(doers) = place.doers(&parsed.text.tokens_in(bytes)) else { continue };
+        let tokens = parsed.text.tokens_in(bytes);
+        // The row of a table names its owner in a column.
+        let is_row = tokens.clone().any(|at| parsed.text.word(at) == "|");
+        if is_row && draft.actors.iter().any(|actor| actor.role == ActorRole::Owner) {
+            continue;
+        }
+        let Some(doers) = place.doers(&tokens) else { continue };
         let owners: Vec<usize> = doers
             .into_iter()
             .filter_map(|doer| {
@@ -181,8 +191,8 @@ impl Place<'_, '_> {
         let colon =
             text.word(at) == ":" || (matches!(text.word(at), "–" | "—" | "-") && !text.touches_next(at));
         let plain = named.iter().all(|one| one.known.is_some() || self.is_surely_someone(&one.tokens));
-        let does =
-            self.does(at, plain) || (colon && (is_marked || (at > start + 1 && self.is_initialled(&named))));
+        let shared = named.len() > 1 && named.iter().any(|one| one.known.is_some());
+        let does = self.does(at, plain) || (colon && (is_marked || shared || self.is_initialled(&named)));
         (at < end && does).then_some(named)
     }
 
@@ -333,7 +343,9 @@ impl Place<'_, '_> {
         let is_single = words == 1 && first == at && !initial;
         let is_someone =
             fits && if is_single { !self.is_word(begin) } else { (begin..next).any(|at| !self.is_word(at)) };
-        let bodily = is_body && (begin..next - 1).all(|at| !names::is_no_name(text.word(at)));
+        let article =
+            ["all", "any", "each", "every", "my", "new", "next", "no", "our", "the", "this", "your"];
+        let bodily = is_body && !text.is_any(begin, &article);
         (bodily || (!is_body && is_someone)).then_some(Named { tokens: at..next, known: None, is_body })
     }
 
@@ -341,9 +353,10 @@ impl Place<'_, '_> {
     fn is_word(&self, at: usize) -> bool {
         let text = &self.parsed.text;
         let lower = text.raw_word(at).to_lowercase();
-        let trade = ["er", "or", "ers", "ors", "ian", "ist", "ist", "ant", "ent", "ents", "ants"];
+        let trade = ["er", "or", "ers", "ors", "ian", "ist", "ant", "ent", "ents", "ants"];
         let first = names::is_first_name(&lower);
         self.small.contains(text.word(at)) && !first
+            || NUMBERS.contains(&lower.as_str())
             || names::is_common_word(&lower)
             || calendar_word(&lower).is_some()
             || lists::SOFTWARE.contains(&lower)

@@ -373,6 +373,9 @@ fn who_stands_where_the_doer_stands_is_the_owner_even_if_nothing_else_names_them
         let found = lines(&format!("## Actions\n\n- {line}\n"));
         assert!(found.iter().any(|one| one.contains(&format!("[{owner}]"))), "{line}: {found:?}");
     }
+    let chat = "30/11 10:12 Wexla Bryn: who fetches the tiles\n30/11 10:16 Alice Chen: me, I'll fetch them on Monday\n";
+    let found = lines(chat);
+    assert!(found.iter().any(|one| one.contains("[Alice Chen owner]")), "{found:?}");
     // Words at the head of a sentence are no names.
     for line in ["Tiles to order by Monday, the tiles are late", "Plumber will come by Monday"] {
         let people = read(&format!("## Actions\n\n- {line}\n")).entities;
