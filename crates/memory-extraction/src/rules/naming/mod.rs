@@ -13,6 +13,7 @@ use memory_core::entity::{EntityType, normalised_name};
 use memory_core::ports::SourceText;
 
 use super::gender::Gender;
+use super::names;
 use super::parsed_segment::{Mention, ParsedSegment};
 use super::people::{Known, Roster};
 use signs::Signs;
@@ -27,6 +28,10 @@ const PLACES_MAX: usize = 24;
 const SAME_WORD_MAX: usize = 40;
 /// Who a rule found is nobody where the model is so sure of it.
 const NOTHING_MIN: f32 = 0.8;
+/// The same of a person with a known first name.
+const KNOWN_NOTHING_MIN: f32 = 0.95;
+/// A shorter text shows too little of a name to doubt what a rule says of it.
+const DOUBTED_MIN_TOKENS: usize = 60;
 /// What a rule found is of another type where the model is so sure of that.
 const OTHER_TYPE_MIN: f32 = 0.7;
 
@@ -95,19 +100,22 @@ pub(super) fn judge(
     parsed_segments: &mut [ParsedSegment<'_>],
     roster: &mut Roster,
 ) {
-    let mut names: Vec<(Name, Odds)> = Vec::new();
+    let mut judged: Vec<(Name, Odds)> = Vec::new();
     read(source, parsed_segments, false, |name, mut signs| {
         let odds = model.odds(signs.hashes());
-        names.push((name, odds));
+        judged.push((name, odds));
     });
-    doubt(&names, parsed_segments, roster);
-    add(model, &names, parsed_segments, roster);
+    let words: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
+    if words >= DOUBTED_MIN_TOKENS {
+        doubt(&judged, parsed_segments, roster);
+    }
+    add(model, &judged, parsed_segments, roster);
 }
 
 /// Takes away what the rules named and is no name, and corrects types. Those with a part in the source are not doubted.
-fn doubt(names: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], roster: &mut Roster) {
+fn doubt(judged: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], roster: &mut Roster) {
     let mut likeliest: HashMap<usize, Odds> = HashMap::new();
-    for (name, odds) in names {
+    for (name, odds) in judged {
         for (number, tokens) in &name.places {
             let Some(mention) = parsed_segments[*number].mention(tokens.start) else { continue };
             let class = NameModel::class_of(mention.entity_type);
@@ -124,7 +132,10 @@ fn doubt(names: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], rost
         if roster.is_sure(entity) {
             continue;
         }
-        if odds[0] > NOTHING_MIN {
+        let Known { name, entity_type, .. } = &roster.entities[entity];
+        let first = name.split(' ').next().unwrap_or_default().to_lowercase();
+        let is_known = *entity_type == EntityType::Person && names::is_first_name(&first);
+        if odds[0] > if is_known { KNOWN_NOTHING_MIN } else { NOTHING_MIN } {
             gone[entity] = true;
             is_changed = true;
         } else if let Some(entity_type) = weights::surely(&odds, OTHER_TYPE_MIN) {
@@ -151,12 +162,12 @@ fn doubt(names: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], rost
 /// Adds the likeliest names first, where nothing else is named.
 fn add(
     model: &NameModel,
-    names: &[(Name, Odds)],
+    judged: &[(Name, Odds)],
     parsed_segments: &mut [ParsedSegment<'_>],
     roster: &mut Roster,
 ) {
     let mut likely: Vec<&(Name, Odds)> =
-        names.iter().filter(|(_, odds)| model.named(odds).is_some()).collect();
+        judged.iter().filter(|(_, odds)| model.named(odds).is_some()).collect();
     likely.sort_by(|(_, a), (_, b)| a[0].total_cmp(&b[0]));
     let mut known = KnownNames::of(roster);
     let mut taken: Vec<Vec<bool>> = parsed_segments
