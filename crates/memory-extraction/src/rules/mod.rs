@@ -7,6 +7,7 @@ mod cues;
 mod data_file;
 mod date_context;
 mod discover;
+mod doers;
 mod draft;
 mod event_context;
 mod events;
@@ -180,7 +181,7 @@ impl Extractor for RulesExtractor {
                 judged(clauses, &thresholds, &roster, drafts)
             }
         };
-        owners::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
+        doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
         Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }
 }

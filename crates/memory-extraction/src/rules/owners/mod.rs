@@ -1,7 +1,6 @@
 //! Owners: whose an item is, by the forms in which lists say it.
 
 mod behind;
-mod doers;
 
 use std::ops::Range;
 
@@ -11,12 +10,11 @@ use super::verbs;
 use super::words::Kind;
 pub(super) use behind::behind;
 use behind::trailing;
-pub(super) use doers::name_doers;
 
 /// Between "be" and "by" stand at most so many words.
 const AGENT_WITHIN_TOKENS: usize = 8;
 /// So many are named together.
-const TOGETHER_MAX: usize = 12;
+pub(super) const TOGETHER_MAX: usize = 12;
 /// Who is spoken to is said within this many words.
 const CALL_WITHIN_TOKENS: usize = 30;
 
@@ -270,7 +268,7 @@ pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> O
 }
 
 /// "has kindly agreed to", "undertook to", "is charged with", "'s rewriting": it is theirs.
-fn takes_on(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+pub(super) fn takes_on(parsed: &ParsedSegment<'_>, at: usize) -> bool {
     let text = &parsed.text;
     let adverb = |at: usize| text.word(at).len() > 4 && text.word(at).ends_with("ly");
     match text.word(at) {
@@ -297,7 +295,7 @@ fn takes_on(parsed: &ParsedSegment<'_>, at: usize) -> bool {
 }
 
 /// "Imran fits it", "Imran sorts out the keys": a word in -s with what it is done to.
-fn looks_like_a_deed(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+pub(super) fn looks_like_a_deed(parsed: &ParsedSegment<'_>, at: usize) -> bool {
     let text = &parsed.text;
     let word = text.word(at);
     text.is_word(at)
@@ -311,7 +309,7 @@ fn looks_like_a_deed(parsed: &ParsedSegment<'_>, at: usize) -> bool {
         )
 }
 
-fn is_open(word: &str) -> bool {
+pub(super) fn is_open(word: &str) -> bool {
     matches!(word, "*" | "_" | "[" | "(" | "\"" | "`")
 }
 

@@ -8,15 +8,15 @@ use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
 use memory_language::calendar_words::calendar_word;
 
-use super::super::draft::Draft;
-use super::super::lists;
-use super::super::names;
-use super::super::parsed_segment::{Mention, ParsedSegment};
-use super::super::people::{Roster, is_initials};
-use super::super::things::is_body;
-use super::super::verbs::{self, Class};
-use super::super::words::{Kind, Text, spaced};
-use super::{TOGETHER_MAX, is_open, looks_like_a_deed, takes_on};
+use super::draft::Draft;
+use super::lists;
+use super::names;
+use super::owners::{TOGETHER_MAX, is_open, looks_like_a_deed, takes_on};
+use super::parsed_segment::{Mention, ParsedSegment};
+use super::people::{Roster, is_initials};
+use super::things::is_body;
+use super::verbs::{self, Class};
+use super::words::{Kind, Text, spaced};
 
 /// A doer stands within so many tokens of the head.
 const HEAD_TOKENS: usize = 12;
@@ -44,7 +44,7 @@ struct Named {
 }
 
 /// Gives promises to those who stand where the doer stands, and makes known who was not.
-pub(in super::super) fn name_doers(
+pub(super) fn name_doers(
     parsed_segments: &mut [ParsedSegment<'_>],
     roster: &mut Roster,
     drafts: &mut [Draft],
