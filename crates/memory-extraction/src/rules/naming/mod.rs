@@ -30,8 +30,10 @@ const SAME_WORD_MAX: usize = 40;
 const NOTHING_MIN: f32 = 0.8;
 /// The same of a person with a known first name.
 const KNOWN_NOTHING_MIN: f32 = 0.95;
-/// A shorter text shows too little of a name to doubt what a rule says of it.
-const DOUBTED_MIN_TOKENS: usize = 60;
+/// A shorter text shows too little of a name to doubt what a rule says of it, or to add it unless the model is surer.
+const TELLING_TOKENS: usize = 60;
+/// So sure.
+const SHORT_MIN: f32 = 0.8;
 /// What a rule found is of another type where the model is so sure of that.
 const OTHER_TYPE_MIN: f32 = 0.7;
 
@@ -106,7 +108,9 @@ pub(super) fn judge(
         judged.push((name, odds));
     });
     let words: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
-    if words >= DOUBTED_MIN_TOKENS {
+    if words < TELLING_TOKENS {
+        judged.retain(|(_, odds)| odds[0] < 1.0 - SHORT_MIN);
+    } else {
         doubt(&judged, parsed_segments, roster);
     }
     add(model, &judged, parsed_segments, roster);
