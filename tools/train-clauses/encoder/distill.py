@@ -1,9 +1,9 @@
-"""distill.py DUMP RANK OUT.safetensors CHECKPOINT…: thin matrices of RANK for the mean of checkpoints. They begin with the largest
+"""distill.py DUMP RANK OUT.safetensors CHECKPOINT…: thin matrices of RANK for the mean of checkpoints (or adapters). They begin with the largest
 singular values of what training changed, and are trained to give the states and classes that the whole matrices give."""
 import argparse, json, random, time
 import torch
 from safetensors.torch import load_file, save_file
-from adapter import NAMES, thin
+from adapter import NAMES, checkpoint, thin
 from bert import *
 p = argparse.ArgumentParser()
 p.add_argument("dump"); p.add_argument("rank", type=int); p.add_argument("out"); p.add_argument("checkpoints", nargs="+")
@@ -11,7 +11,7 @@ p.add_argument("--fold", type=int, default=0); p.add_argument("--steps", type=in
 p.add_argument("--tokens", type=int, default=1600); p.add_argument("--threads", type=int, default=2)
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(0); random.seed(0)
-loaded = [torch.load(name) for name in a.checkpoints]
+loaded = [checkpoint(name) for name in a.checkpoints]
 whole = {key: sum(one[key] for one in loaded) / len(loaded) for key in loaded[0]}
 teacher, student = Bert(), Bert(a.rank)
 teacher.load_state_dict(whole); teacher.eval()

@@ -2,6 +2,7 @@
 After each epoch OUT.pt has the weights, at the end OUT.json the logits of every document that was not trained on."""
 import argparse, json, random, time, sys
 import torch
+from adapter import checkpoint
 from bert import *
 p = argparse.ArgumentParser()
 p.add_argument("dump"); p.add_argument("out")
@@ -54,7 +55,7 @@ def tensors(b):
 # Trainings of every seed begin with the same head, so that their weights can be averaged.
 m = Bert(a.rank, a.frozen, a.dropout)
 if a.seed: torch.manual_seed(a.seed)
-if a.start: m.load_state_dict(torch.load(a.start))
+if a.start: m.load_state_dict(checkpoint(a.start))
 head = list(m.head.parameters()); hid = {id(x) for x in head}
 rest = [x for x in m.parameters() if x.requires_grad and id(x) not in hid]
 opt = torch.optim.AdamW([dict(params=rest, lr=a.lr), dict(params=head, lr=a.headlr)], weight_decay=0.01, fused=True)
