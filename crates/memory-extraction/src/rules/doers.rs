@@ -29,7 +29,6 @@ const CIRCLES: [&str; 10] =
     ["circle", "committee", "crew", "desk", "group", "office", "service", "services", "squad", "team"];
 /// Marks of an action, before the one who is to do it.
 const ACTIONS: [&str; 6] = ["action", "actions", "ai", "ap", "task", "todo"];
-
 /// Numbers before what there are so many of.
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -38,7 +37,7 @@ const NUMBERS: [&str; 12] =
 #[derive(Debug, Clone)]
 struct Named {
     tokens: Range<usize>,
-    /// Nobody known is meant: it is a name of its own.
+    /// Who is meant, of those known; otherwise it is a name of its own.
     known: Option<usize>,
     is_body: bool,
 }

@@ -107,8 +107,8 @@ pub(super) fn judge(
         let odds = model.odds(signs.hashes());
         judged.push((name, odds));
     });
-    let words: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
-    if words < TELLING_TOKENS {
+    let tokens: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
+    if tokens < TELLING_TOKENS {
         judged.retain(|(_, odds)| odds[0] < 1.0 - SHORT_MIN);
     } else {
         doubt(&judged, parsed_segments, roster);
@@ -184,11 +184,15 @@ fn add(
         if known.names.contains(&normal) {
             continue;
         }
-        let free: Vec<&(usize, Range<usize>)> = name
-            .places
-            .iter()
-            .filter(|(number, tokens)| !taken[*number][tokens.clone()].contains(&true))
-            .collect();
+        // One by one: in "Wagga Wagga Wagga" the places of "Wagga Wagga" overlap.
+        let mut free: Vec<&(usize, Range<usize>)> = Vec::new();
+        for place in &name.places {
+            let taken = &mut taken[place.0][place.1.clone()];
+            if !taken.contains(&true) {
+                taken.fill(true);
+                free.push(place);
+            }
+        }
         if free.is_empty() {
             continue;
         }
@@ -200,7 +204,6 @@ fn add(
         let Known { entity_type, name, .. } = &roster.entities[entity];
         let gender = if *entity_type == EntityType::Person { Gender::of_name(name) } else { None };
         for (number, tokens) in free {
-            taken[*number][tokens.clone()].fill(true);
             added[*number].push(Mention {
                 tokens: tokens.clone(),
                 entity,
@@ -256,3 +259,6 @@ impl KnownNames {
         Some(*entity)
     }
 }
+
+#[cfg(test)]
+mod tests;
