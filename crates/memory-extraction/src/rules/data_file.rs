@@ -84,7 +84,7 @@ pub(super) fn loaded<T>(read: Result<T, DataFault>) -> T {
     read.unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-type Words = HashSet<&'static str, BuildHasherDefault<WordHasher>>;
+pub(super) type Words = HashSet<&'static str, BuildHasherDefault<WordHasher>>;
 
 /// A section of a data file as a set of words.
 pub(super) struct WordSet {
@@ -99,7 +99,11 @@ impl WordSet {
     }
 
     pub(super) fn contains(&self, word: &str) -> bool {
-        self.words.get_or_init(|| loaded(self.read())).contains(word)
+        self.words().contains(word)
+    }
+
+    pub(super) fn words(&self) -> &Words {
+        self.words.get_or_init(|| loaded(self.read()))
     }
 
     pub(super) fn read(&self) -> Result<Words, DataFault> {

@@ -1,6 +1,6 @@
 //! Maps of words that are looked up for every token, and how their keys are hashed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 use memory_language::hash::Fnv1a;
@@ -46,3 +46,4 @@ impl Hasher for Hashed {
 
 pub(super) type WordMap<K, V> = HashMap<K, V, BuildHasherDefault<WordHasher>>;
 pub(super) type HashedMap<V> = HashMap<u64, V, BuildHasherDefault<Hashed>>;
+pub(super) type HashedSet = HashSet<u64, BuildHasherDefault<Hashed>>;

@@ -31,7 +31,7 @@ impl Sink {
         Self { names: Some(Vec::new()), ..Self::default() }
     }
 
-    pub(super) fn clear(&mut self) {
+    pub(in super::super) fn clear(&mut self) {
         self.hashes.clear();
     }
 

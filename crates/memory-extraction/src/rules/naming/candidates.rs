@@ -1,8 +1,8 @@
 //! What may be a name: words with a capital, alone and joined, words with marks or numbers inside, words in quotation or code marks.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::super::names;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::words::{Kind, Text, spaced};
 
@@ -14,7 +14,7 @@ const QUOTED_MAX: usize = 6;
 /// All that may be a name in a segment, and what the rules named, in order; one may lie within another.
 pub(super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Range<usize>> {
     let text = &parsed.text;
-    let mut found: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut found: Vec<(usize, usize)> = Vec::new();
     let mut hidden = parsed.layout.hidden.iter().peekable();
     let mut at = 0;
     while at < text.tokens.len() {
@@ -33,23 +33,27 @@ pub(super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Range<usize>> {
             continue;
         }
         if text.is_word(at) && marked(text, at) {
-            found.insert((at, at + 1));
+            found.push((at, at + 1));
             if text.word(at + 1) == "/"
                 && text.is_word(at + 2)
                 && text.touches_next(at)
                 && text.touches_next(at + 1)
             {
-                found.insert((at, at + 3));
+                found.push((at, at + 3));
             }
         }
         if let Some(quoted) = quoted(text, at) {
-            found.insert((quoted.start, quoted.end));
+            found.push((quoted.start, quoted.end));
         }
         at += 1;
     }
+    // "The", "We": a word that is known to be no name is none alone.
+    found.retain(|(start, end)| *end > start + 1 || !names::is_no_name(text.word(*start)));
     for mention in &parsed.mentions {
-        found.insert((mention.tokens.start, mention.tokens.end));
+        found.push((mention.tokens.start, mention.tokens.end));
     }
+    found.sort_unstable();
+    found.dedup();
     found.into_iter().map(|(start, end)| start..end).collect()
 }
 
@@ -101,15 +105,15 @@ fn joint(text: &Text<'_>, at: usize) -> bool {
 }
 
 /// The candidates that begin with words with a capital.
-fn runs(text: &Text<'_>, whole: Range<usize>, found: &mut BTreeSet<(usize, usize)>) {
+fn runs(text: &Text<'_>, whole: Range<usize>, found: &mut Vec<(usize, usize)>) {
     let Range { start, end } = whole;
-    found.insert((start, end));
+    found.push((start, end));
     // Without the first word, which may be large for another reason, and without the last.
     if end > start + 1 {
-        found.insert((start + 1, end));
-        found.insert((start, end - 1));
+        found.push((start + 1, end));
+        found.push((start, end - 1));
         if end > start + 2 {
-            found.insert((start + 1, end - 1));
+            found.push((start + 1, end - 1));
         }
     }
     // "Board of Fenwick", "Clay and Fire", "Women's Aid".
@@ -123,9 +127,9 @@ fn runs(text: &Text<'_>, whole: Range<usize>, found: &mut BTreeSet<(usize, usize
             return;
         }
         let stop = run(text, next).min(start + TOKENS_MAX);
-        found.insert((start, stop));
+        found.push((start, stop));
         if end > start + 1 {
-            found.insert((start + 1, stop));
+            found.push((start + 1, stop));
         }
         last = stop;
     }

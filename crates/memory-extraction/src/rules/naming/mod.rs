@@ -13,10 +13,11 @@ use memory_core::entity::{EntityType, normalised_name};
 use memory_core::ports::SourceText;
 
 use super::gender::Gender;
+use super::model::Sink;
 use super::names;
 use super::parsed_segment::{Mention, ParsedSegment};
 use super::people::{Known, Roster};
-use signs::Signs;
+use signs::{Page, Signs};
 use weights::Odds;
 pub use weights::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel};
 
@@ -48,11 +49,14 @@ pub struct NameSeen {
 /// All that may be a name in a source, with its features.
 pub fn names_of(source: &SourceText) -> Vec<NameSeen> {
     let (parsed_segments, _) = super::named_by_rules(source);
-    let mut all = Vec::new();
-    read(source, &parsed_segments, true, |name, signs| {
-        all.push(NameSeen { name: name.text, features: signs.into_names() });
+    let names = names_in(&parsed_segments);
+    let page = Page::of(source, &parsed_segments);
+    let seen = names.into_iter().map(|name| {
+        let mut sink = Sink::named();
+        read(&name, &parsed_segments, &page, &mut sink);
+        NameSeen { name: name.text, features: sink.into_names() }
     });
-    all
+    seen.collect()
 }
 
 /// What may be a name, and where it stands: the number of the parsed segment and the tokens.
@@ -61,12 +65,7 @@ struct Name {
     places: Vec<(usize, Range<usize>)>,
 }
 
-fn read(
-    source: &SourceText,
-    parsed_segments: &[ParsedSegment<'_>],
-    is_named: bool,
-    mut take: impl FnMut(Name, Signs),
-) {
+fn names_in(parsed_segments: &[ParsedSegment<'_>]) -> Vec<Name> {
     let mut numbers: HashMap<String, usize> = HashMap::new();
     let mut all: Vec<Name> = Vec::new();
     for (number, parsed) in parsed_segments.iter().enumerate() {
@@ -81,18 +80,18 @@ fn read(
             }
         }
     }
-    let page = signs::Page::of(source, parsed_segments);
-    let mut kinds = word_kinds::WordKinds::default();
-    for name in all {
-        let mut signs = Signs::new(is_named);
-        let (first, tokens) = &name.places[0];
-        signs.name(&parsed_segments[*first].text, tokens, &mut kinds);
-        for (number, tokens) in name.places.iter().take(PLACES_MAX) {
-            signs.place(&parsed_segments[*number], tokens, &mut kinds);
-        }
-        signs.whole(&name.text, &page, name.places.len());
-        take(name, signs);
+    all
+}
+
+/// Gives all features of a name.
+fn read(name: &Name, parsed_segments: &[ParsedSegment<'_>], page: &Page, sink: &mut Sink) {
+    let mut signs = Signs::new(sink);
+    let (first, tokens) = &name.places[0];
+    signs.name(&parsed_segments[*first].text, tokens);
+    for (number, tokens) in name.places.iter().take(PLACES_MAX) {
+        signs.place(&parsed_segments[*number], tokens);
     }
+    signs.whole(&name.text, page, name.places.len());
 }
 
 /// Doubts what the rules named and adds what else is named.
@@ -102,28 +101,55 @@ pub(super) fn judge(
     parsed_segments: &mut [ParsedSegment<'_>],
     roster: &mut Roster,
 ) {
-    let mut judged: Vec<(Name, Odds)> = Vec::new();
-    read(source, parsed_segments, false, |name, mut signs| {
-        let odds = model.odds(signs.hashes());
-        judged.push((name, odds));
+    let words: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
+    let is_telling = words >= TELLING_TOKENS;
+    // What stands elsewhere only within the names of the rules is none of its own.
+    let is_open = |name: &Name| {
+        name.places.iter().any(|(number, tokens)| {
+            let parsed = &parsed_segments[*number];
+            match parsed.mention(tokens.start) {
+                Some(mention) => is_telling && mention.tokens == *tokens && is_doubtful(mention, roster),
+                None => tokens.clone().all(|at| parsed.mention(at).is_none()),
+            }
+        })
+    };
+    let mut names = names_in(parsed_segments);
+    names.retain(is_open);
+    if names.is_empty() {
+        return;
+    }
+    let page = Page::of(source, parsed_segments);
+    let mut sink = Sink::default();
+    let judged = names.into_iter().map(|name| {
+        read(&name, parsed_segments, &page, &mut sink);
+        let odds = model.odds(sink.hashes());
+        (name, odds)
     });
-    let tokens: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
-    if tokens < TELLING_TOKENS {
-        judged.retain(|(_, odds)| odds[0] < 1.0 - SHORT_MIN);
-    } else {
+    let mut judged: Vec<(Name, Odds)> = judged.collect();
+    if is_telling {
         doubt(&judged, parsed_segments, roster);
+    } else {
+        judged.retain(|(_, odds)| odds[0] < 1.0 - SHORT_MIN);
     }
     add(model, &judged, parsed_segments, roster);
 }
 
-/// Takes away what the rules named and is no name, and corrects types. Those with a part in the source are not doubted.
+/// Whether what the rules say may be doubted: not of those with a part in the source.
+fn is_doubtful(mention: &Mention, roster: &Roster) -> bool {
+    NameModel::class_of(mention.entity_type).is_some() && !roster.is_sure(mention.entity)
+}
+
+/// Takes away what the rules named and is no name, and corrects types.
 fn doubt(judged: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], roster: &mut Roster) {
     let mut likeliest: HashMap<usize, Odds> = HashMap::new();
     for (name, odds) in judged {
         for (number, tokens) in &name.places {
             let Some(mention) = parsed_segments[*number].mention(tokens.start) else { continue };
             let class = NameModel::class_of(mention.entity_type);
-            let Some(class) = class.filter(|_| mention.tokens == *tokens) else { continue };
+            let Some(class) = class.filter(|_| mention.tokens == *tokens && is_doubtful(mention, roster))
+            else {
+                continue;
+            };
             let best = likeliest.entry(mention.entity).or_insert(*odds);
             if odds[class] > best[class] {
                 *best = *odds;
@@ -133,9 +159,6 @@ fn doubt(judged: &[(Name, Odds)], parsed_segments: &mut [ParsedSegment<'_>], ros
     let mut gone = vec![false; roster.entities.len()];
     let mut is_changed = false;
     for (entity, odds) in likeliest {
-        if roster.is_sure(entity) {
-            continue;
-        }
         let Known { name, entity_type, .. } = &roster.entities[entity];
         let first = name.split(' ').next().unwrap_or_default().to_lowercase();
         let is_known = *entity_type == EntityType::Person && names::is_first_name(&first);
@@ -172,6 +195,9 @@ fn add(
 ) {
     let mut likely: Vec<&(Name, Odds)> =
         judged.iter().filter(|(_, odds)| model.named(odds).is_some()).collect();
+    if likely.is_empty() {
+        return;
+    }
     likely.sort_by(|(_, a), (_, b)| a[0].total_cmp(&b[0]));
     let mut known = KnownNames::of(roster);
     let mut taken: Vec<Vec<bool>> = parsed_segments

@@ -13,6 +13,7 @@ use super::super::model::Sink;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::verbs::{self, Class};
 use super::super::words::{Kind, Text, begins_line, spaced};
+use super::super::wordset::HashedSet;
 use super::word_kinds::WordKinds;
 
 /// Small words inside of a name.
@@ -21,7 +22,7 @@ const JOINTS: [&str; 9] = ["of", "and", "&", "for", "the", "'s", "/", "to", "in"
 /// What is known of the whole source.
 pub(super) struct Page {
     /// Words that stand somewhere without a capital.
-    small: HashSet<u64>,
+    small: HashedSet,
     title: String,
     /// Those with a part in it, in lower case, and the parts of their names.
     people: HashSet<String>,
@@ -30,11 +31,12 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn of(source: &SourceText, parsed_segments: &[ParsedSegment<'_>]) -> Self {
-        let mut small = HashSet::new();
+        let mut small = HashedSet::default();
         for text in parsed_segments.iter().map(|parsed| &parsed.text) {
             let words = (0..text.tokens.len()).filter(|at| text.is_word(*at));
             let words = words.map(|at| text.raw_word(at));
-            small.extend(words.filter(|word| !word.contains(char::is_uppercase)).map(stable_hash));
+            let words = words.filter(|word| !word.contains(char::is_uppercase));
+            small.extend(words.map(stable_hash));
         }
         let people = source.author.iter().chain(&source.participants).map(|name| name.to_lowercase());
         let people: HashSet<String> = people.collect();
@@ -45,8 +47,8 @@ impl Page {
 }
 
 /// The features of one name.
-pub(super) struct Signs {
-    sink: Sink,
+pub(super) struct Signs<'s> {
+    sink: &'s mut Sink,
     /// It stands within a sentence.
     is_in_midst: bool,
     /// How often nothing that has a capital stands beside it.
@@ -55,24 +57,15 @@ pub(super) struct Signs {
     led: usize,
 }
 
-impl Signs {
-    /// Keeps the names of features where `is_named`.
-    pub(super) fn new(is_named: bool) -> Self {
-        let sink = if is_named { Sink::named() } else { Sink::default() };
+impl<'s> Signs<'s> {
+    pub(super) fn new(sink: &'s mut Sink) -> Self {
+        sink.clear();
         Self { sink, is_in_midst: false, alone: 0, led: 0 }
     }
 
-    pub(super) fn into_names(self) -> Vec<String> {
-        self.sink.into_names()
-    }
-
-    pub(super) fn hashes(&mut self) -> &[u64] {
-        self.sink.hashes()
-    }
-
     /// The name itself.
-    pub(super) fn name(&mut self, text: &Text<'_>, tokens: &Range<usize>, kinds: &mut WordKinds) {
-        let sink = &mut self.sink;
+    pub(super) fn name(&mut self, text: &Text<'_>, tokens: &Range<usize>) {
+        let sink = &mut *self.sink;
         sink.put(&["bias"]);
         let counts = |at: &usize| text.is_word(*at) || text.kind(*at) == Some(Kind::Number);
         let words: Vec<usize> = tokens.clone().filter(counts).collect();
@@ -80,7 +73,7 @@ impl Signs {
         let (Some(first), Some(last)) = (words.first().copied(), words.last().copied()) else { return };
         let one = if words.len() == 1 { "1" } else { "" };
         for at in &words {
-            for kind in kinds.of(text.raw_word(*at)) {
+            for kind in WordKinds::of(text, *at) {
                 sink.put(&["any:", kind]);
                 if *at == first {
                     sink.put(&[one, "first:", kind]);
@@ -93,7 +86,7 @@ impl Signs {
         let shapes: Vec<&str> = words.iter().take(4).map(|at| shape(text.raw_word(*at))).collect();
         sink.put(&["shape:", &shapes.join(" ")]);
         if words.len() == 2 {
-            let (a, b) = (kinds.first(text.raw_word(first)), kinds.first(text.raw_word(last)));
+            let (a, b) = (WordKinds::of(text, first).first(), WordKinds::of(text, last).first());
             sink.put(&["kinds:", a, " ", b]);
         }
         let ending = text.raw_word(last).to_lowercase();
@@ -118,7 +111,7 @@ impl Signs {
     }
 
     /// One place where it stands.
-    pub(super) fn place(&mut self, parsed: &ParsedSegment<'_>, tokens: &Range<usize>, kinds: &mut WordKinds) {
+    pub(super) fn place(&mut self, parsed: &ParsedSegment<'_>, tokens: &Range<usize>) {
         let text = &parsed.text;
         let opens_line = tokens.start == 0 || text.ends_line(tokens.start - 1);
         let ends_line = text.ends_line(tokens.end - 1);
@@ -130,10 +123,10 @@ impl Signs {
         let goes_before = before.filter(|at| spaced(text, *at) && large(*at));
         let goes_on = next.filter(|at| spaced(text, *at - 1) && large(*at));
         if let Some(at) = goes_before {
-            self.sink.put(&["gb:", if opens { "s" } else { "m" }, kinds.first(text.raw_word(at))]);
+            self.sink.put(&["gb:", if opens { "s" } else { "m" }, WordKinds::of(text, at).first()]);
         }
         if let Some(at) = goes_on {
-            self.sink.put(&["go:", kinds.first(text.raw_word(at))]);
+            self.sink.put(&["go:", WordKinds::of(text, at).first()]);
         }
         self.alone += usize::from(goes_before.is_none() && goes_on.is_none());
         self.is_in_midst |= !opens;
@@ -141,12 +134,12 @@ impl Signs {
         self.sink.put(&["n1:", next.map_or("$", |at| beside(parsed, at, opens))]);
         if let Some(at) = before {
             self.led += usize::from(text.word(at) == "the");
-            for kind in kinds.of(text.raw_word(at)) {
+            for kind in WordKinds::of(text, at) {
                 self.sink.put(&["pk:", kind]);
             }
         }
         if let Some(at) = next {
-            for kind in kinds.of(text.raw_word(at)) {
+            for kind in WordKinds::of(text, at) {
                 self.sink.put(&["nk:", kind]);
             }
             if let Some(verb) = verbs::of(text.word(at)) {
@@ -191,7 +184,7 @@ impl Signs {
 
     /// What the whole text does with it.
     pub(super) fn whole(&mut self, name: &str, page: &Page, places: usize) {
-        let sink = &mut self.sink;
+        let sink = &mut *self.sink;
         if self.is_in_midst {
             sink.put(&["midst"]);
         }

@@ -1,11 +1,13 @@
 //! Which of the word lists have a word: a name is weighed by them, and so are the words beside it.
 
+use std::sync::LazyLock;
+
 use memory_language::calendar_words::calendar_word;
 
-use super::super::cues;
+use super::super::data_file::WordSet;
 use super::super::lists;
-use super::super::names;
 use super::super::verbs;
+use super::super::words::Text;
 use super::super::wordset::WordMap;
 
 /// The names of the kinds, by their bits. The last is of words that no list has.
@@ -42,63 +44,93 @@ const KINDS: [&str; 30] = [
     "unknown",
 ];
 
-/// Looks each word up once.
-#[derive(Default)]
-pub(super) struct WordKinds(WordMap<String, u32>);
+/// The kinds of a token, one after the other.
+pub(super) struct WordKinds(u32);
 
 impl WordKinds {
-    pub(super) fn of(&mut self, raw: &str) -> impl Iterator<Item = &'static str> + use<> {
-        let bits = match self.0.get(raw) {
-            Some(bits) => *bits,
-            None => {
-                let bits = bits_of(raw);
-                self.0.insert(raw.to_owned(), bits);
-                bits
-            }
-        };
-        KINDS.iter().enumerate().filter(move |(bit, _)| bits >> bit & 1 == 1).map(|(_, kind)| *kind)
+    pub(super) fn of(text: &Text<'_>, at: usize) -> Self {
+        let raw = text.raw_word(at);
+        Self(if raw.is_ascii() { bits_of(raw, text.word(at)) } else { bits_of(raw, &raw.to_lowercase()) })
     }
 
-    /// The first of its kinds.
-    pub(super) fn first(&mut self, raw: &str) -> &'static str {
-        self.of(raw).next().unwrap_or("unknown")
+    pub(super) fn first(&self) -> &'static str {
+        KINDS[self.0.trailing_zeros() as usize]
     }
 }
 
-fn bits_of(raw: &str) -> u32 {
-    let lower = raw.to_lowercase();
-    let word = lower.as_str();
-    let is = [
-        names::is_first_name(word),
-        names::is_wordy_name(word),
-        names::is_no_name(word),
-        names::is_title(word),
-        lists::PLACES.contains(word),
-        lists::PLACE_ENDINGS.contains(word),
-        lists::SITES.contains(word),
-        lists::BODIES.contains(raw),
-        lists::LEADING_BODIES.contains(raw),
-        lists::SMALL_BODIES.contains(word),
-        lists::COMPANY_ENDINGS.contains(raw),
-        lists::SOFTWARE.contains(word),
-        lists::TRADES.contains(word),
-        lists::DEPARTMENTS.contains(word),
-        lists::UNITS.contains(word),
-        lists::TEAMS.contains(word),
-        cues::is_role(word),
-        lists::PUBLIC.contains(word) || lists::OTHER_PEOPLE.contains(word),
-        lists::GATHERINGS.contains(word),
-        lists::DOCUMENT_KINDS.contains(word),
-        lists::WORKS.contains(word),
-        lists::NAMED_WORK.contains(word) || lists::ARTICLED_WORK.contains(word),
-        lists::BUILDING_WORK.contains(word),
-        lists::PACKAGES.contains(word) || lists::PACKAGE_ENDINGS.contains(word),
-        lists::ACRONYMS.contains(word),
-        lists::PLANS.contains(word),
-        lists::TROUBLES.contains(word),
-        calendar_word(word).is_some(),
-        verbs::of(word).is_some(),
-    ];
-    let known = is.iter().enumerate().fold(0, |bits, (bit, is)| bits | u32::from(*is) << bit);
-    if known == 0 { 1 << is.len() } else { known }
+impl Iterator for WordKinds {
+    type Item = &'static str;
+
+    fn next(&mut self) -> Option<&'static str> {
+        let kind = KINDS.get(self.0.trailing_zeros() as usize)?;
+        self.0 &= self.0 - 1;
+        Some(kind)
+    }
+}
+
+/// The lists of words in lower case, by the bits of their kinds.
+const LISTS: [(u32, &WordSet); 27] = [
+    (0, &lists::FIRST_NAMES),
+    (1, &lists::WORDY_NAMES),
+    (2, &lists::NOT_NAMES),
+    (3, &lists::TITLES),
+    (4, &lists::PLACES),
+    (5, &lists::PLACE_ENDINGS),
+    (6, &lists::SITES),
+    (9, &lists::SMALL_BODIES),
+    (11, &lists::SOFTWARE),
+    (12, &lists::TRADES),
+    (13, &lists::DEPARTMENTS),
+    (14, &lists::UNITS),
+    (15, &lists::TEAMS),
+    (16, &lists::ROLES),
+    (17, &lists::PUBLIC),
+    (17, &lists::OTHER_PEOPLE),
+    (18, &lists::GATHERINGS),
+    (19, &lists::DOCUMENT_KINDS),
+    (20, &lists::WORKS),
+    (21, &lists::NAMED_WORK),
+    (21, &lists::ARTICLED_WORK),
+    (22, &lists::BUILDING_WORK),
+    (23, &lists::PACKAGES),
+    (23, &lists::PACKAGE_ENDINGS),
+    (24, &lists::ACRONYMS),
+    (25, &lists::PLANS),
+    (26, &lists::TROUBLES),
+];
+/// Those of words as they are written.
+const WRITTEN: [(u32, &WordSet); 3] =
+    [(7, &lists::BODIES), (8, &lists::LEADING_BODIES), (10, &lists::COMPANY_ENDINGS)];
+const DAY: u32 = 27;
+const VERB: u32 = 28;
+const UNKNOWN: u32 = 29;
+
+type Bits = WordMap<&'static str, u32>;
+
+static BITS: LazyLock<Bits> = LazyLock::new(|| joined(&LISTS));
+static WRITTEN_BITS: LazyLock<Bits> = LazyLock::new(|| joined(&WRITTEN));
+
+fn joined(lists: &[(u32, &WordSet)]) -> Bits {
+    let mut bits = Bits::default();
+    for (bit, list) in lists {
+        for word in list.words() {
+            *bits.entry(*word).or_default() |= 1 << bit;
+        }
+    }
+    // A name that is a word too is no other word.
+    for bits in bits.values_mut().filter(|bits| **bits & 2 != 0) {
+        *bits &= !4;
+    }
+    bits
+}
+
+/// `word` is the token in lower case.
+fn bits_of(raw: &str, word: &str) -> u32 {
+    let of = |bits: &Bits, word: &str| bits.get(word).copied().unwrap_or_default();
+    let is = |bit: u32, is: bool| u32::from(is) << bit;
+    let known = of(&BITS, word)
+        | of(&WRITTEN_BITS, raw)
+        | is(DAY, calendar_word(word).is_some())
+        | is(VERB, verbs::of(word).is_some());
+    if known == 0 { 1 << UNKNOWN } else { known }
 }
