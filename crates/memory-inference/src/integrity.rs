@@ -143,7 +143,8 @@ fn needed_bytes(head: &[u8]) -> Option<u64> {
     Some(needed)
 }
 
-fn sum(content: &[u8]) -> String {
+/// SHA-256 in hexadecimal digits.
+pub(crate) fn sum(content: &[u8]) -> String {
     Sha256::digest(content).iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text

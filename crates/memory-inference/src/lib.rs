@@ -8,3 +8,6 @@ pub mod files;
 pub mod integrity;
 pub mod reranking;
 mod runtime;
+mod sentence_encoder;
+mod tokenizer;
+pub mod word_embeddings;

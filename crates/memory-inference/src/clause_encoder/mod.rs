@@ -9,14 +9,13 @@ mod windows;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::Builder;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::ports::{CLAUSE_CLASSES, ClauseEncoder, ClauseEncoderError};
-use ort::session::Session;
-use ort::value::Tensor;
 use safetensors::SafeTensors;
 use tokenizers::Tokenizer;
 use tokio::sync::oneshot;
@@ -26,11 +25,13 @@ use self::windows::Window;
 use crate::convert::decode;
 use crate::integrity::Sums;
 use crate::runtime;
+use crate::sentence_encoder::{SentenceEncoder, States};
+use crate::tokenizer::tokenizer;
 
 /// Low-rank differences to the weights of the encoder, which setup merges with them, and the classification head.
 pub const ADAPTER: &[u8] = include_bytes!("../../data/clause_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_5.onnx";
+pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_6.onnx";
 /// Without anything to read, the model is given back after this.
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -119,8 +120,8 @@ fn answer_all(waiting: &mpsc::Receiver<Request>, model_dir: &Path, library: &Pat
 }
 
 struct Model {
-    session: Session,
-    tokenizer: Tokenizer,
+    encoder: SentenceEncoder,
+    tokenizer: Arc<Tokenizer>,
     head: Head,
 }
 
@@ -134,22 +135,10 @@ struct Head {
 impl Model {
     fn load(model_dir: &Path, library: &Path) -> Result<Self, ClauseEncoderError> {
         let sums = Sums::of(model_dir).map_err(failed)?;
-        let file = |name: &str| sums.read(model_dir, name).map_err(failed);
         let environment = runtime::environment(library).map_err(failed)?;
-        let mut tokenizer = Tokenizer::from_bytes(file("tokenizer.json")?).map_err(failed)?;
-        tokenizer.with_padding(None);
-        tokenizer.with_truncation(None).map_err(failed)?;
-        let mut builder = Session::builder(&environment)
-            .map_err(failed)?
-            .with_intra_threads(1)
-            .map_err(failed)?
-            .with_config_entry("session.intra_op.allow_spinning", "0")
-            .map_err(failed)?;
-        if !crate::runtime::multiplies_bytes_exactly() {
-            builder = builder.with_config_entry("session.x64quantprecision", "1").map_err(failed)?;
-        }
-        let session = builder.commit_from_memory(&file(CLAUSE_ENCODER_FILE)?).map_err(failed)?;
-        Ok(Self { session, tokenizer, head: Head::read(ADAPTER)? })
+        let tokenizer = tokenizer(model_dir, &sums).map_err(failed)?;
+        let encoder = SentenceEncoder::load(model_dir, CLAUSE_ENCODER_FILE, &sums, &environment, 1);
+        Ok(Self { encoder: encoder.map_err(failed)?, tokenizer, head: Head::read(ADAPTER)? })
     }
 
     fn logits(&mut self, text: &str, clauses: &[Range<usize>], is_cancelled: impl Fn() -> bool) -> Logits {
@@ -171,18 +160,10 @@ impl Model {
         window: Window,
         logits: &mut [[f32; CLAUSE_CLASSES]],
     ) -> Result<(), ClauseEncoderError> {
-        let count = window.ids.len();
-        let tensor = |values: Vec<i64>| Tensor::from_array(([1, count], values)).map_err(failed);
-        let inputs = ort::inputs![
-            "input_ids" => tensor(window.ids)?,
-            "attention_mask" => tensor(vec![1; count])?,
-            "token_type_ids" => tensor(vec![0; count])?,
-        ];
-        let outputs = self.session.run(inputs).map_err(failed)?;
-        let (_, states) = outputs["last_hidden_state"].try_extract_tensor::<f32>().map_err(failed)?;
-        let hidden = states.len() / count;
+        let States { values, dimension: hidden, .. } =
+            self.encoder.states(&[window.ids], 0).map_err(failed)?;
         for (clause, tokens) in window.clauses {
-            let states = states.get(tokens.start * hidden..tokens.end * hidden).unwrap_or_default();
+            let states = values.get(tokens.start * hidden..tokens.end * hidden).unwrap_or_default();
             logits[clause] = self.head.logits(states, hidden)?;
         }
         Ok(())

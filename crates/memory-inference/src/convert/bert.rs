@@ -8,11 +8,14 @@ use serde::Deserialize;
 use super::ConvertError;
 use super::graph::{GraphBuilder, float, int, ints};
 use super::onnx::ModelProto;
-use super::quantize::{quantize_columns, quantize_tensor};
+use super::quantize::{TensorScaled, quantize_columns, quantize_tensor};
 use super::weights::Weights;
+use crate::word_embeddings::WORD_EMBEDDINGS_INPUT;
 
 /// Added to the attention score of padding, so that softmax leaves it nothing.
 const MASKED: f32 = -10_000.0;
+
+const WORD_EMBEDDINGS: &str = "embeddings.word_embeddings.weight";
 
 /// What `config.json` says of the shape of the model.
 #[derive(Debug, Deserialize)]
@@ -80,8 +83,21 @@ impl BertConfig {
     }
 }
 
+/// The table of word embeddings, \[vocabulary, hidden\], and its shape.
+pub(super) fn word_embeddings(
+    config: &BertConfig,
+    weights: &Weights,
+) -> Result<([usize; 2], TensorScaled), ConvertError> {
+    let shape = [config.vocab_size, config.hidden_size];
+    Ok((shape, quantize_tensor(&weights.floats(WORD_EMBEDDINGS, &shape)?)))
+}
+
 /// Reads the weights one by one: the whole model is in memory once, quantized.
 pub(super) fn build(config: &BertConfig, weights: &Weights) -> Result<ModelProto, ConvertError> {
+    if weights.are_adapted(WORD_EMBEDDINGS) {
+        let reason = "its adapter changes word embeddings, which models of the same weights share";
+        return Err(ConvertError::Unsupported(reason.to_owned()));
+    }
     let mut encoder = Encoder { config, weights, graph: GraphBuilder::default() };
     let mask = encoder.mask();
     encoder.constants();
@@ -90,8 +106,7 @@ pub(super) fn build(config: &BertConfig, weights: &Weights) -> Result<ModelProto
         hidden = encoder.layer(layer, &hidden, &mask)?;
     }
     encoder.graph.node("Identity", &[&hidden], "last_hidden_state");
-    let inputs = ["input_ids", "attention_mask", "token_type_ids"];
-    Ok(encoder.graph.into_model(&config.model_type, &inputs, "last_hidden_state", config.hidden_size))
+    Ok(encoder.graph.into_model(&config.model_type, "last_hidden_state", config.hidden_size))
 }
 
 struct Encoder<'a> {
@@ -125,11 +140,11 @@ impl Encoder<'_> {
     }
 
     fn embeddings(&mut self) -> Result<String, ConvertError> {
-        let BertConfig { vocab_size, type_vocab_size, max_position_embeddings, hidden_size, .. } =
-            *self.config;
-        let words = self.gather("embeddings.word_embeddings", vocab_size, "input_ids", "words")?;
-        let types =
-            self.gather("embeddings.token_type_embeddings", type_vocab_size, "token_type_ids", "types")?;
+        let BertConfig { type_vocab_size, max_position_embeddings, hidden_size, .. } = *self.config;
+        let words = self.graph.float_input(WORD_EMBEDDINGS_INPUT, hidden_size);
+        let mask = self.graph.int_input("attention_mask");
+        let type_ids = self.graph.int_input("token_type_ids");
+        let types = self.gather("embeddings.token_type_embeddings", type_vocab_size, &type_ids, "types")?;
 
         // A slice, not a gather over a range: ONNX Runtime turns that into a slice with starts of rank 0,
         // which then fails when it runs.
@@ -138,8 +153,8 @@ impl Encoder<'_> {
         let positions = self.graph.floats("positions_table", &shape, &positions);
         let zero = self.graph.ints("zero", &[0]);
         let sequence = self.graph.ints("sequence_axis", &[1]);
-        let ids_shape = self.graph.node("Shape", &["input_ids"], "ids_shape");
-        let length = self.graph.node("Gather", &[&ids_shape, &sequence], "length");
+        let shape = self.graph.node("Shape", &[&mask], "mask_shape");
+        let length = self.graph.node("Gather", &[&shape, &sequence], "length");
         let positions = self.graph.node("Slice", &[&positions, &zero, &length, &zero], "positions");
 
         let sum = self.graph.node("Add", &[&words, &types], "words_and_types");

@@ -113,22 +113,22 @@ impl GraphBuilder {
         self.node_with("Cast", &[input], output, vec![int("to", i64::from(FLOAT))])
     }
 
-    /// The finished model with int64 inputs of \[batch, sequence\] and one float output of
-    /// \[batch, sequence, `hidden`\].
-    pub(super) fn into_model(
-        mut self,
-        name: &str,
-        inputs: &[&str],
-        output: &str,
-        hidden: usize,
-    ) -> ModelProto {
-        let batch_and_sequence = || [named_size("batch"), named_size("sequence")];
+    /// An input of int64, \[batch, sequence\].
+    pub(super) fn int_input(&mut self, name: &str) -> String {
+        self.graph.input.push(value(name, INT64, batch_and_sequence()));
+        name.to_owned()
+    }
+
+    /// An input of float32, \[batch, sequence, `hidden`\].
+    pub(super) fn float_input(&mut self, name: &str, hidden: usize) -> String {
+        self.graph.input.push(value(name, FLOAT, with_hidden(hidden)));
+        name.to_owned()
+    }
+
+    /// The finished model with one float output of \[batch, sequence, `hidden`\].
+    pub(super) fn into_model(mut self, name: &str, output: &str, hidden: usize) -> ModelProto {
         name.clone_into(&mut self.graph.name);
-        self.graph.input =
-            inputs.iter().map(|input| value(input, INT64, batch_and_sequence().into())).collect();
-        let [batch, sequence] = batch_and_sequence();
-        let hidden = DimensionProto { value: Some(hidden as i64), param: None };
-        self.graph.output = vec![value(output, FLOAT, vec![batch, sequence, hidden])];
+        self.graph.output = vec![value(output, FLOAT, with_hidden(hidden))];
         ModelProto {
             ir_version: IR_VERSION,
             producer_name: "remembrancer".to_owned(),
@@ -149,6 +149,16 @@ pub(super) fn ints(name: &str, values: &[i64]) -> AttributeProto {
 
 pub(super) fn float(name: &str, value: f32) -> AttributeProto {
     AttributeProto { name: name.to_owned(), f: Some(value), r#type: ATTRIBUTE_FLOAT, ..Default::default() }
+}
+
+fn batch_and_sequence() -> Vec<DimensionProto> {
+    vec![named_size("batch"), named_size("sequence")]
+}
+
+fn with_hidden(hidden: usize) -> Vec<DimensionProto> {
+    let mut sizes = batch_and_sequence();
+    sizes.push(DimensionProto { value: Some(hidden as i64), param: None });
+    sizes
 }
 
 fn named_size(name: &str) -> DimensionProto {

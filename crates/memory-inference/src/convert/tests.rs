@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use super::onnx::{FLOAT, INT8, TensorProto, UINT8};
 use super::*;
 use crate::convert::onnx::ModelProto;
+use crate::integrity::Sums;
+use crate::word_embeddings::{WORD_EMBEDDINGS_FILE, WordEmbeddings};
 
 const HIDDEN: usize = 8;
 const WIDE: usize = 16;
@@ -119,7 +121,7 @@ fn weights_survive_conversion_within_half_a_step() {
     assert_eq!((model.ir_version, model.opset_import[0].version), (8, 17));
     let graph = model.graph.unwrap();
     let inputs: Vec<_> = graph.input.iter().map(|input| input.name.as_str()).collect();
-    assert_eq!(inputs, ["input_ids", "attention_mask", "token_type_ids"]);
+    assert_eq!(inputs, ["word_embeddings", "attention_mask", "token_type_ids"]);
     assert_eq!(graph.output[0].name, "last_hidden_state");
     let tensor = |name: &str| graph.initializer.iter().find(|tensor| tensor.name == name).unwrap();
 
@@ -139,12 +141,12 @@ fn weights_survive_conversion_within_half_a_step() {
         }
     }
 
-    let table = tensor("embeddings.word_embeddings_quantized");
-    assert_eq!((table.data_type, table.raw_data.len()), (UINT8, VOCABULARY * HIDDEN));
-    let scale = floats(tensor("embeddings.word_embeddings_scale"))[0];
-    let zero_point = f32::from(tensor("embeddings.word_embeddings_zero_point").raw_data[0]);
+    let table = tensor("embeddings.token_type_embeddings_quantized");
+    assert_eq!((table.data_type, table.raw_data.len()), (UINT8, 2 * HIDDEN));
+    let scale = floats(tensor("embeddings.token_type_embeddings_scale"))[0];
+    let zero_point = f32::from(tensor("embeddings.token_type_embeddings_zero_point").raw_data[0]);
     for (quantized, original) in
-        table.raw_data.iter().zip(made_up("embeddings.word_embeddings.weight", VOCABULARY * HIDDEN))
+        table.raw_data.iter().zip(made_up("embeddings.token_type_embeddings.weight", 2 * HIDDEN))
     {
         assert!((scale * (f32::from(*quantized) - zero_point) - original).abs() <= scale * 1.01);
     }
@@ -152,6 +154,41 @@ fn weights_survive_conversion_within_half_a_step() {
         floats(tensor("encoder.layer.0.output.dense.bias")),
         made_up("encoder.layer.0.output.dense.bias", HIDDEN)
     );
+}
+
+#[test]
+fn word_embeddings_are_read_as_they_were_written_within_half_a_step() {
+    let folder = Folder::new("words");
+    write_model(&folder.0);
+    let file = folder.0.join(WORD_EMBEDDINGS_FILE);
+    write_word_embeddings(&folder.0, &file).unwrap();
+    let words = WordEmbeddings::open(&folder.0, &Sums::of(&folder.0).unwrap()).unwrap();
+    assert_eq!(words.hidden(), HIDDEN);
+    let table = made_up("embeddings.word_embeddings.weight", VOCABULARY * HIDDEN);
+    let ids = [0, 10, 3, 10];
+    let wanted = ids.iter().flat_map(|id| &table[id * HIDDEN..(id + 1) * HIDDEN]);
+    let rows = words.rows(&ids.map(|id| id as i64)).unwrap();
+    assert_eq!(rows.len(), ids.len() * HIDDEN);
+    // Values span less than one, so a step is less than 1 / 255.
+    assert!(rows.iter().zip(wanted).all(|(row, wanted)| (row - wanted).abs() <= 1.01 / 255.0));
+    for id in [-1, VOCABULARY as i64] {
+        let refused = words.rows(&[id]).unwrap_err().to_string();
+        assert!(refused.contains("no word"), "{refused}");
+    }
+}
+
+#[test]
+fn a_file_without_word_embeddings_is_refused() {
+    let folder = Folder::new("no-words");
+    let file = folder.0.join(WORD_EMBEDDINGS_FILE);
+    let none = safetensors([("values".to_owned(), vec![1, 1], vec![0.5])]);
+    for content in [Vec::new(), b"none".to_vec(), vec![0xff; 40], none] {
+        fs::write(&file, content).unwrap();
+        let refused = WordEmbeddings::open(&folder.0, &Sums::of(&folder.0).unwrap()).unwrap_err();
+        assert!(refused.to_string().contains(WORD_EMBEDDINGS_FILE), "{refused}");
+    }
+    fs::remove_file(&file).unwrap();
+    assert!(WordEmbeddings::open(&folder.0, &Sums::of(&folder.0).unwrap()).is_err());
 }
 
 #[test]
@@ -199,6 +236,7 @@ fn an_adapter_that_does_not_fit_is_refused_and_leaves_no_file() {
         safetensors([thin("up", [HIDDEN, 2]), thin("down", [3, WIDE])]),
         safetensors([thin("up", [HIDDEN, 2]), thin("down", [2, WIDE + 1])]),
         safetensors([(name.to_owned(), vec![3], vec![0.5; 3])]),
+        safetensors([("embeddings.word_embeddings.weight".to_owned(), vec![1], vec![0.5])]),
         b"no tensors".to_vec(),
     ] {
         let error = convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap_err();

@@ -29,6 +29,12 @@ impl Weights {
         self.adapter.as_deref().map(SafeTensors::deserialize).transpose().map_err(broken)
     }
 
+    /// Whether the adapter, which is known to be sound, has something for a tensor.
+    pub(super) fn are_adapted(&self, name: &str) -> bool {
+        let adapter = self.adapter().ok().flatten();
+        adapter.is_some_and(|adapter| adapter.names().iter().any(|changed| changed.starts_with(name)))
+    }
+
     fn tensors(&self) -> Result<SafeTensors<'_>, ConvertError> {
         SafeTensors::deserialize(&self.file).map_err(|error| malformed(&self.path, &error.to_string()))
     }

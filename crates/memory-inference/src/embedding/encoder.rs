@@ -1,36 +1,33 @@
 //! The model and its tokenizer, on the thread that owns them.
 
-use std::borrow::Cow;
 use std::path::Path;
+use std::sync::Arc;
 
-use fastembed::{
-    InitOptionsUserDefined, OutputKey, QuantizationMode, TextEmbedding, TokenizerFiles,
-    UserDefinedEmbeddingModel,
-};
 use memory_core::ports::{Embedded, EmbeddingError, TokenState};
 use ort::environment::Environment;
+use tokenizers::{Tokenizer, TruncationDirection};
 
 use super::batches::{Place, unit_length};
 use super::description::{ModelDescription, unavailable};
 use super::windows::{self, Token};
 use super::worker::{Encode, Lane};
 use crate::integrity::Sums;
-use crate::runtime;
+use crate::sentence_encoder::SentenceEncoder;
+use crate::tokenizer::tokenizer;
 
 const ONNX_FILE: &str = "model_int8.onnx";
-
-/// What a sentence encoder calls the states of its tokens.
-const STATES: OutputKey = OutputKey::ByName("last_hidden_state");
-
-type Tokenize = Box<dyn Fn(&str) -> Result<Vec<Token>, EmbeddingError> + Send>;
+const CONFIG_FILE: &str = "config.json";
 
 pub(super) struct Encoder {
-    model: TextEmbedding,
-    /// The tokens of a text, however many, without the marks that the model adds.
-    tokenize: Tokenize,
+    model: SentenceEncoder,
+    tokenizer: Arc<Tokenizer>,
+    /// The token that shorter texts of a batch are filled up with.
+    padding: i64,
     query: Prefix,
     passage: Prefix,
     dimension: usize,
+    /// Tokens of a window without the marks.
+    room: usize,
     /// Tokens that the model adds to each text.
     marks: usize,
 }
@@ -38,47 +35,46 @@ pub(super) struct Encoder {
 struct Prefix {
     text: String,
     tokens: usize,
-    /// Tokens of a window that are left for the text.
-    room: usize,
 }
 
 impl Encoder {
     pub(super) fn load(
         model_dir: &Path,
         description: &ModelDescription,
-        environment: Environment,
+        environment: &Environment,
         threads: usize,
     ) -> Result<Self, EmbeddingError> {
         // Texts come one by one or in small batches: waking other threads for them takes longer than the work.
         tokenizers::parallelism::set_parallelism(false);
         let sums = Sums::of(model_dir).map_err(unavailable)?;
-        let file = |name: &str| sums.read(model_dir, name).map_err(unavailable);
-        let tokenizer = TokenizerFiles {
-            tokenizer_file: file("tokenizer.json")?,
-            config_file: file("config.json")?,
-            special_tokens_map_file: file("special_tokens_map.json")?,
-            tokenizer_config_file: file("tokenizer_config.json")?,
-        };
-        let model = UserDefinedEmbeddingModel::new(file(ONNX_FILE)?, tokenizer)
-            // Not `Dynamic`, which forces all texts of a call into one batch.
-            .with_quantization(QuantizationMode::None);
-        let options = session_options(environment, threads).with_max_length(description.window_tokens);
-        let model = TextEmbedding::try_new_from_user_defined(model, options).map_err(|error| {
+        let tokenizer = tokenizer(model_dir, &sums).map_err(unavailable)?;
+        let config = sums.read(model_dir, CONFIG_FILE).map_err(unavailable)?;
+        let config: serde_json::Value = serde_json::from_slice(&config)
+            .map_err(|error| unavailable(format!("{CONFIG_FILE} cannot be read: {error}")))?;
+        let model = SentenceEncoder::load(model_dir, ONNX_FILE, &sums, environment, threads);
+        let model = model.map_err(|error| {
             EmbeddingError::Unavailable(format!(
                 "the model in {} does not load: {error}",
                 model_dir.display()
             ))
         })?;
 
-        let tokenize = tokenize(&model);
-        let marks = model.tokenizer.encode("", true).map_err(|error| failed(&error))?.len();
+        let marks = tokenizer.encode("", true).map_err(|error| failed(&error))?.len();
         let prefix = |text: &str| -> Result<Prefix, EmbeddingError> {
-            let tokens = tokenize(text)?.len();
-            let room = description.window_tokens.saturating_sub(marks + tokens);
-            Ok(Prefix { text: text.to_owned(), tokens, room })
+            let tokens = tokenize(&tokenizer, text)?.len();
+            Ok(Prefix { text: text.to_owned(), tokens })
         };
         let (query, passage) = (prefix(&description.query_prefix)?, prefix(&description.passage_prefix)?);
-        Ok(Self { model, tokenize, query, passage, dimension: description.dimension, marks })
+        Ok(Self {
+            model,
+            padding: config["pad_token_id"].as_i64().unwrap_or(0),
+            tokenizer,
+            query,
+            passage,
+            dimension: description.dimension,
+            room: description.window_tokens.saturating_sub(marks),
+            marks,
+        })
     }
 
     fn prefix(&self, lane: Lane) -> &Prefix {
@@ -86,6 +82,21 @@ impl Encoder {
             Lane::Queries => &self.query,
             Lane::Passages | Lane::Background => &self.passage,
         }
+    }
+
+    /// The numbers of a window's tokens, with the model's marks.
+    fn ids(&self, lane: Lane, window: &str) -> Result<Vec<i64>, EmbeddingError> {
+        let prefix = &self.prefix(lane).text;
+        let encoded = if prefix.is_empty() {
+            self.tokenizer.encode(window, false)
+        } else {
+            self.tokenizer.encode(format!("{prefix}{window}"), false)
+        };
+        let mut encoding = encoded.map_err(|error| failed(&error))?;
+        // One that is cut within a word may have more tokens than it had there.
+        encoding.truncate(self.room, 0, TruncationDirection::Right);
+        let marked = self.tokenizer.post_process(encoding, None, true).map_err(|error| failed(&error))?;
+        Ok(marked.get_ids().iter().map(|id| i64::from(*id)).collect())
     }
 }
 
@@ -95,7 +106,8 @@ impl Encode for Encoder {
     }
 
     fn places(&self, lane: Lane, index: usize, text: &str) -> Result<Vec<Place>, EmbeddingError> {
-        let windows = windows::cut(text, self.prefix(lane).room, &self.tokenize)?;
+        let room = self.room.saturating_sub(self.prefix(lane).tokens);
+        let windows = windows::cut(text, room, |piece| tokenize(&self.tokenizer, piece))?;
         Ok(windows.into_iter().map(|window| Place { text: index, window }).collect())
     }
 
@@ -109,44 +121,24 @@ impl Encode for Encoder {
         texts: &[String],
         places: &[Place],
     ) -> Result<Vec<Embedded>, EmbeddingError> {
-        let prefix = &self.prefix(lane).text;
-        let windows: Vec<Cow<'_, str>> = places
-            .iter()
-            .map(|place| &texts[place.text][place.window.bytes.clone()])
-            .map(|window| if prefix.is_empty() { window.into() } else { format!("{prefix}{window}").into() })
-            .collect();
-        // It encodes them once more: fastembed takes texts only, and does not expose its session.
-        let output = self.model.transform(&windows, Some(windows.len())).map_err(|error| failed(&error))?;
-        let [batch] = &output.into_raw()[..] else { return Err(failed(&"it ran more than once")) };
-        let states =
-            batch.select_output(&&[STATES, OutputKey::OnlyOne][..]).map_err(|error| failed(&error))?;
-        let (&[texts_run, row_tokens, dimension], Some(values)) = (states.shape(), states.as_slice()) else {
-            return Err(failed(&format!("it gives numbers of the shape {:?}", states.shape())));
-        };
-        if texts_run != places.len() || dimension != self.dimension {
-            return Err(failed(&format!("{texts_run} × {dimension} numbers for {} texts", places.len())));
+        let rows = places.iter().map(|place| self.ids(lane, &texts[place.text][place.window.bytes.clone()]));
+        let rows = rows.collect::<Result<Vec<_>, _>>()?;
+        let states = self.model.states(&rows, self.padding).map_err(|error| failed(&error))?;
+        if states.dimension != self.dimension {
+            return Err(failed(&format!("{} numbers for a token", states.dimension)));
         }
-        let mask = batch.attention_mask_array.as_slice().unwrap_or_default();
-        let rows = values.chunks_exact(row_tokens * dimension).zip(mask.chunks_exact(row_tokens));
-        rows.zip(places).map(|((values, mask), place)| self.embedded(lane, place, values, mask)).collect()
+        let texts = states.values.chunks_exact(states.tokens * states.dimension).zip(&rows);
+        texts
+            .zip(places)
+            .map(|((values, row), place)| self.embedded(lane, place, &values[..row.len() * states.dimension]))
+            .collect()
     }
 }
 
 impl Encoder {
-    /// Vector and tokens of one window, from the states of its tokens, the model's own marks and padding included.
-    fn embedded(
-        &self,
-        lane: Lane,
-        place: &Place,
-        values: &[f32],
-        mask: &[i64],
-    ) -> Result<Embedded, EmbeddingError> {
-        let seen: Vec<&[f32]> = values
-            .chunks_exact(self.dimension)
-            .zip(mask)
-            .filter(|(_, is_seen)| **is_seen != 0)
-            .map(|(state, _)| state)
-            .collect();
+    /// Vector and tokens of one window, from the states of its tokens, the model's own marks included.
+    fn embedded(&self, lane: Lane, place: &Place, values: &[f32]) -> Result<Embedded, EmbeddingError> {
+        let seen: Vec<&[f32]> = values.chunks_exact(self.dimension).collect();
         let mut mean = vec![0.0_f32; self.dimension];
         for state in &seen {
             for (sum, value) in mean.iter_mut().zip(*state) {
@@ -165,34 +157,15 @@ impl Encoder {
     }
 }
 
-fn session_options(environment: Environment, threads: usize) -> InitOptionsUserDefined {
-    let options = InitOptionsUserDefined::new()
-        .with_environment(environment)
-        .with_intra_threads(threads.max(1))
-        // Threads that wait sleep: the database needs the same cores, and a query is no slower for it.
-        .with_session_config("session.intra_op.allow_spinning", "0");
-    if runtime::multiplies_bytes_exactly() {
-        options
-    } else {
-        options.with_session_config("session.x64quantprecision", "1")
-    }
-}
-
-/// A tokenizer like that of the model that cuts nothing off and pads nothing.
-fn tokenize(model: &TextEmbedding) -> Tokenize {
-    let mut tokenizer = model.tokenizer.clone();
-    tokenizer.with_padding(None);
-    let uncut = tokenizer.with_truncation(None).map(|_| ()).map_err(|error| error.to_string());
-    Box::new(move |text| {
-        uncut.as_ref().map_err(failed)?;
-        let encoding = tokenizer.encode(text, false).map_err(|error| failed(&error))?;
-        let words = encoding.get_word_ids();
-        let tokens = encoding.get_offsets().iter().enumerate().map(|(index, (begin, _))| Token {
-            begin: *begin,
-            starts_word: index == 0 || words[index].is_none() || words[index] != words[index - 1],
-        });
-        Ok(tokens.collect())
-    })
+/// The tokens of a text, however many, without the marks that the model adds.
+fn tokenize(tokenizer: &Tokenizer, text: &str) -> Result<Vec<Token>, EmbeddingError> {
+    let encoding = tokenizer.encode(text, false).map_err(|error| failed(&error))?;
+    let words = encoding.get_word_ids();
+    let tokens = encoding.get_offsets().iter().enumerate().map(|(index, (begin, _))| Token {
+        begin: *begin,
+        starts_word: index == 0 || words[index].is_none() || words[index] != words[index - 1],
+    });
+    Ok(tokens.collect())
 }
 
 fn failed(error: &impl ToString) -> EmbeddingError {

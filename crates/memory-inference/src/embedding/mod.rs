@@ -37,7 +37,7 @@ pub struct OnnxEmbedding {
 }
 
 impl OnnxEmbedding {
-    /// Loads the model in `model_dir` (`model.json`, `model_int8.onnx` and the files of the tokenizer) and
+    /// Loads the model in `model_dir` (`model.json`, `model_int8.onnx`, `config.json` and `tokenizer.json`) and
     /// the ONNX Runtime library, which a process loads once. Blocks for a fraction of a second.
     ///
     /// `threads` is how many cores one batch may use. A file that is missing or of another kind is
@@ -52,7 +52,7 @@ impl OnnxEmbedding {
             .map_err(|error| EmbeddingError::Unavailable(error.to_string()))?;
         let info = ModelInfo { id: description.id.clone(), dimension: description.dimension };
         let model_dir = model_dir.to_owned();
-        let load = move || Encoder::load(&model_dir, &description, environment.clone(), threads);
+        let load = move || Encoder::load(&model_dir, &description, &environment, threads);
         let encoder = load()?;
         let lanes = Arc::new(Lanes::default());
         let thread = worker::spawn(encoder, Arc::clone(&lanes))

@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use memory_inference::clause_encoder::{ADAPTER, CLAUSE_ENCODER_FILE};
-use memory_inference::convert::convert_to_int8_onnx;
+use memory_inference::convert::{convert_to_int8_onnx, write_word_embeddings};
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
 use memory_inference::integrity::{SUMS_FILE, write_sums};
+use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use walkdir::WalkDir;
 
 use super::unpack::unpack;
@@ -94,6 +95,7 @@ impl<'a> Installer<'a> {
 fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     convert_to_int8_onnx(folder, None, &folder.join("model_int8.onnx"))?;
     convert_to_int8_onnx(folder, Some(ADAPTER), &folder.join(CLAUSE_ENCODER_FILE))?;
+    write_word_embeddings(folder, &folder.join(WORD_EMBEDDINGS_FILE))?;
     let weights = folder.join(WEIGHTS);
     fs::remove_file(&weights).with_context(|| format!("cannot delete {}", weights.display()))?;
     let description = ModelDescription {
@@ -104,8 +106,8 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
         passage_prefix: String::new(),
     };
     let json = serde_json::to_string_pretty(&description)?;
-    for (name, content) in [(MODEL_FILE, Some(json)), ("model_int8.onnx", None), (CLAUSE_ENCODER_FILE, None)]
-    {
+    let made = ["model_int8.onnx", CLAUSE_ENCODER_FILE, WORD_EMBEDDINGS_FILE].map(|name| (name, None));
+    for (name, content) in [(MODEL_FILE, Some(json))].into_iter().chain(made) {
         let file = folder.join(name);
         if let Some(content) = content {
             fs::write(&file, content).with_context(|| format!("cannot write {}", file.display()))?;

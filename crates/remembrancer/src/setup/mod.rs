@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use memory_inference::clause_encoder::CLAUSE_ENCODER_FILE;
 use memory_inference::embedding::MODEL_FILE;
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
+use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use serde::Serialize;
 
 pub(crate) use self::fetch::Source;
@@ -138,9 +139,10 @@ fn is_versioned_dylib(name: &str) -> bool {
 }
 
 /// What a model's folder is read for.
-const MODEL_FILES: [&str; 7] = [
+const MODEL_FILES: [&str; 8] = [
     MODEL_FILE,
     "model_int8.onnx",
+    WORD_EMBEDDINGS_FILE,
     "tokenizer.json",
     "config.json",
     "special_tokens_map.json",
