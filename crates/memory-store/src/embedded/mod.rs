@@ -7,6 +7,7 @@ mod access;
 mod account;
 mod backup;
 mod major;
+mod memory;
 
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -296,11 +297,12 @@ impl EmbeddedPostgres {
         // until it is written would be 8 MB by itself, all of which is in use from the first 8 MB on.
         format!(
             "-c listen_addresses='' -c unix_socket_directories='{}' -c unix_socket_permissions=0700 \
-             -c wal_keep_size=64MB -c shared_buffers=256MB -c wal_buffers=1MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
+             -c wal_keep_size=64MB -c shared_buffers={}MB -c wal_buffers=1MB -c max_connections=60 -c jit=off -c max_wal_size=512MB -c wal_compression=on \
              -c checkpoint_timeout=15min -c autovacuum_naptime=5s -c max_parallel_workers=0 \
              -c io_method=sync -c max_logical_replication_workers=0 \
              -c logging_collector=off -c log_checkpoints=off -c log_error_verbosity=terse {}",
             self.socket_option(),
+            memory::shared_buffers_mb(&self.data()),
             self.more_options
         )
     }
