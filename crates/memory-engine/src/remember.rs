@@ -170,9 +170,7 @@ impl Memory {
     ) -> Result<Remembered, EngineError> {
         let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
         let is_embedding_pending = prepared.lacks_vectors();
-        if let Some(previous) = line.as_ref().and_then(|line| line.previous.clone()) {
-            prepared.correct_previous(ns, Some(previous));
-        }
+        prepared.follow(ns, line.as_ref());
         let entry = Entry {
             uid: &uid,
             is_latest: true,
@@ -401,6 +399,13 @@ impl Prepared {
 
     fn lacks_vectors(&self) -> bool {
         self.passages.iter().any(|p| p.embedding.is_none())
+    }
+
+    /// Counts the words of the line before with those of the first passage.
+    fn follow(&mut self, ns: &Namespace, line: Option<&SpokenLine<'_>>) {
+        if let Some(previous) = line.and_then(|line| line.previous.clone()) {
+            self.correct_previous(ns, Some(previous));
+        }
     }
 
     /// Another turn may have come between the rendering and the lock: then the words of the first passage are

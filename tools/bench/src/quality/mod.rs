@@ -112,6 +112,15 @@ impl Plan {
         Ok(Namespace::new(&format!("{}-{}-{conversation}", self.prefix, level.name()))?)
     }
 
+    /// The weights that are measured, the default first.
+    fn configurations(&self, has_reranker: bool) -> Vec<(String, RankingWeights)> {
+        let mut all = configurations::all(has_reranker);
+        if self.is_brief {
+            all.truncate(1);
+        }
+        all
+    }
+
     /// Every namespace that a run writes to.
     pub fn namespaces(&self) -> anyhow::Result<Vec<Namespace>> {
         let levels = self.levels.iter();
@@ -190,10 +199,7 @@ async fn run_level(
     ensure!(!questions.is_empty(), "no question names a stored turn as its evidence");
     let categories: Vec<Category> = questions.iter().map(|asked| asked.question.category.clone()).collect();
 
-    let mut configurations = configurations::all(memory.reranks());
-    if plan.is_brief {
-        configurations.truncate(1);
-    }
+    let configurations = plan.configurations(memory.reranks());
     let bar = bars("questions asked");
     let expanded = if plan.is_brief { 0 } else { plan.ks.len() };
     bar.set_length((questions.len() * (configurations.len() + expanded)) as u64);
