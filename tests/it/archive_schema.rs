@@ -38,7 +38,7 @@ pub(crate) const SCHEMA: &[Assigned] = &[
         kept: "context source source_id author role participants date title tags importance conversation_id turn_index \
                is_latest created_at extractor extractor_version extracted_at rejected_count is_extraction_stale",
         told: "revision_id artifact_id superseded_by",
-        derived: "artifact_uid summary event_count passages",
+        derived: "artifact_uid summary event_count passages line_of line_index line_speaker",
         // A counter of renderings, compared within one database.
         operational: "namespace rendering",
         ..table("artifact_revision")

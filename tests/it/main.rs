@@ -115,6 +115,7 @@ mod schema_owner;
 mod shorthand;
 mod slices;
 mod snapshots;
+mod spoken_lines;
 mod stand_ins;
 mod status;
 mod store;

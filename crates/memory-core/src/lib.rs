@@ -27,6 +27,7 @@ pub mod ports;
 pub mod recall;
 pub mod render;
 pub mod snippet;
+pub mod spoken;
 
 /// A value from outside that is not accepted, in words by which the caller can correct it:
 /// what was wrong, with which value, and what to do instead.

@@ -178,8 +178,14 @@ impl Memory {
                     .await?;
                     let new = NewArtifact { content, hash: current.hash, meta: meta.clone() };
                     let priority = priority_of(Priority::Small, &chunked);
-                    let incoming =
-                        Incoming { new: &new, chunked: &chunked, previous, priority, directives: &[] };
+                    let incoming = Incoming {
+                        new: &new,
+                        chunked: &chunked,
+                        previous,
+                        priority,
+                        directives: &[],
+                        line: None,
+                    };
                     Ok(Some(self.keep_current(ns, incoming, meta, current).await?))
                 })
                 .await

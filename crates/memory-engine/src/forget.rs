@@ -8,7 +8,7 @@ use memory_store::artifacts;
 use memory_store::forgetting::{self, Cascade};
 
 use crate::locking::locked;
-use crate::remember::render_following_turn;
+use crate::remember::{render_following_line, render_following_turn};
 use crate::{EngineError, Memory};
 
 /// What became of a request to forget.
@@ -85,6 +85,7 @@ impl Memory {
         for place in &places {
             artifacts::lock_conversation(&mut tx, ns, &place.conversation_id).await?;
         }
+        let lines = forgetting::lines(&mut tx, ns, id).await?;
         let Some(cascade) = forgetting::delete_artifact(&mut tx, ns, id).await? else {
             return Ok(Forgotten::NotFound);
         };
@@ -94,6 +95,9 @@ impl Memory {
             let after = turn.saturating_add(1);
             let previous = artifacts::previous_turn(&mut tx, ns, conversation, after).await?;
             render_following_turn(&mut tx, ns, conversation, turn, previous).await?;
+        }
+        for place in lines {
+            render_following_line(&mut tx, ns, place).await?;
         }
         *locked(unanswered) = Some(cascade);
         tx.commit().await?;

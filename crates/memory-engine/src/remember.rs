@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::directive::{FoundDirective, find_directives};
@@ -12,11 +13,12 @@ use memory_core::job::{JobKind, Priority};
 use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
+use memory_core::spoken::{LinePlace, line_speaker, place_after};
 use memory_language::lexicon::lexeme_counts;
 use memory_store::artifacts::{self, CurrentRevision, Entry};
 use memory_store::models::ActiveModel;
-use memory_store::passages::{self, NewPassage, PassageVector};
-use memory_store::{Tx, jobs};
+use memory_store::passages::{self, FollowingTurn, NewPassage, PassageVector};
+use memory_store::{Conn, Tx, jobs};
 
 use crate::error::on_own_thread;
 use crate::{EngineError, Memory, directives, long_text};
@@ -52,6 +54,15 @@ pub(crate) struct Incoming<'a> {
     pub(crate) priority: Priority,
     /// What it says that the user wants.
     pub(crate) directives: &'a [FoundDirective],
+    /// Set for a new text that is a line of a talk.
+    pub(crate) line: Option<SpokenLine<'a>>,
+}
+
+/// A text that says itself who speaks, among those that were stored before it.
+pub(crate) struct SpokenLine<'t> {
+    pub(crate) speaker: &'t str,
+    pub(crate) place: LinePlace,
+    pub(crate) previous: Option<PreviousTurn>,
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -118,9 +129,14 @@ impl Memory {
                     }
                     None => None,
                 };
+                let line = match &current {
+                    Some(current) if current.hash == new.hash => None,
+                    _ => line_of(&mut conn, ns, &new, Timestamp::now()).await?,
+                };
                 conn.done();
+                let directives = &directives;
                 let incoming =
-                    Incoming { new: &new, chunked: &chunked, previous, priority, directives: &directives };
+                    Incoming { new: &new, chunked: &chunked, previous, priority, directives, line };
                 match current {
                     Some(current) if current.hash == new.hash => {
                         let mut meta = new.meta.clone();
@@ -147,13 +163,14 @@ impl Memory {
     async fn put_in_place(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, priority, directives: found, .. }: Incoming<'_>,
+        Incoming { new, chunked, priority, directives: found, line, .. }: Incoming<'_>,
         mut prepared: Prepared,
         uid: ArtifactUid,
         current: Option<CurrentRevision>,
     ) -> Result<Remembered, EngineError> {
         let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
         let is_embedding_pending = prepared.lacks_vectors();
+        prepared.follow(ns, line.as_ref());
         let entry = Entry {
             uid: &uid,
             is_latest: true,
@@ -161,6 +178,7 @@ impl Memory {
             queue_extract: new.meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
             queue_embed: is_embedding_pending,
             priority,
+            line: line.as_ref().map(|line| (line.speaker, line.place)),
         };
         let remembered = |id, job_id| Remembered {
             id,
@@ -244,7 +262,7 @@ impl Memory {
     pub(crate) async fn keep_current(
         &self,
         ns: &Namespace,
-        Incoming { new, chunked, previous, priority, .. }: Incoming<'_>,
+        Incoming { new, chunked, mut previous, priority, .. }: Incoming<'_>,
         meta: Metadata,
         current: CurrentRevision,
     ) -> Result<Remembered, EngineError> {
@@ -256,6 +274,9 @@ impl Memory {
         if meta != current.meta || lacks_extraction || is_embedding_pending {
             let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&current.meta, None);
             let mut prepared = if is_rendered_anew {
+                if meta.turn().is_none() {
+                    previous = self.line_before(ns, current.revision_id).await?;
+                }
                 Some(self.prepare(ns, &meta, chunked, previous, priority).await?)
             } else {
                 None
@@ -298,6 +319,21 @@ impl Memory {
             token_count: chunked.token_count,
             is_embedding_pending,
         })
+    }
+
+    /// The line before one that is stored, where it is one.
+    async fn line_before(
+        &self,
+        ns: &Namespace,
+        revision_id: RevisionId,
+    ) -> Result<Option<PreviousTurn>, EngineError> {
+        let mut conn = self.store.acquire(ns).await?;
+        let previous = match artifacts::line_place(&mut conn, ns, revision_id).await? {
+            Some(place) => artifacts::previous_line(&mut conn, ns, place).await?,
+            None => None,
+        };
+        conn.done();
+        Ok(previous)
     }
 
     /// Renders the passages and embeds them where they are few and the model is there. No transaction is
@@ -365,6 +401,13 @@ impl Prepared {
         self.passages.iter().any(|p| p.embedding.is_none())
     }
 
+    /// Counts the words of the line before with those of the first passage.
+    fn follow(&mut self, ns: &Namespace, line: Option<&SpokenLine<'_>>) {
+        if let Some(previous) = line.and_then(|line| line.previous.clone()) {
+            self.correct_previous(ns, Some(previous));
+        }
+    }
+
     /// Another turn may have come between the rendering and the lock: then the words of the first passage are
     /// counted again.
     fn correct_previous(&mut self, ns: &Namespace, previous: Option<PreviousTurn>) {
@@ -428,9 +471,31 @@ pub(crate) async fn render_following_turn(
     turn_index: i32,
     previous: Option<PreviousTurn>,
 ) -> Result<Option<RevisionId>, EngineError> {
-    let Some(turn) = passages::following_turn(tx, ns, conversation_id, turn_index).await? else {
-        return Ok(None);
-    };
+    match passages::following_turn(tx, ns, conversation_id, turn_index).await? {
+        Some(turn) => render_again(tx, ns, turn, previous).await,
+        None => Ok(None),
+    }
+}
+
+/// The same of the line after a place in a talk whose line was forgotten.
+pub(crate) async fn render_following_line(
+    tx: &mut Tx,
+    ns: &Namespace,
+    place: LinePlace,
+) -> Result<(), EngineError> {
+    if let Some(line) = passages::following_line(tx, ns, place).await? {
+        let previous = artifacts::previous_line(tx, ns, place).await?;
+        render_again(tx, ns, line, previous).await?;
+    }
+    Ok(())
+}
+
+async fn render_again(
+    tx: &mut Tx,
+    ns: &Namespace,
+    turn: FollowingTurn,
+    previous: Option<PreviousTurn>,
+) -> Result<Option<RevisionId>, EngineError> {
     let Some((mut surroundings, _)) = passages::surroundings(tx, ns, turn.revision_id).await? else {
         return Ok(None);
     };
@@ -438,4 +503,18 @@ pub(crate) async fn render_following_turn(
     let lexemes = lexeme_counts(&surroundings.words_of(&turn.text, true));
     passages::rewrite_lex(tx, ns, turn.passage_id, &lexemes).await?;
     Ok(Some(turn.revision_id))
+}
+
+/// Where a text that says itself who speaks goes on with what was stored before, and what that is.
+pub(crate) async fn line_of<'t>(
+    conn: &mut Conn,
+    ns: &Namespace,
+    new: &'t NewArtifact,
+    at: Timestamp,
+) -> Result<Option<SpokenLine<'t>>, EngineError> {
+    let Some(speaker) = line_speaker(&new.content, &new.meta) else { return Ok(None) };
+    let recent = artifacts::recent_lines(conn, ns, new.meta.source.as_deref()).await?;
+    let place = place_after(&recent, speaker, at);
+    let previous = artifacts::previous_line(conn, ns, place).await?;
+    Ok(Some(SpokenLine { speaker, place, previous }))
 }

@@ -3,12 +3,13 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use jiff_sqlx::ToSqlx;
+use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::artifact::{ArtifactUid, Metadata, NewArtifact};
 use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
 use memory_core::job::Priority;
 use memory_core::render::PreviousTurn;
+use memory_core::spoken::{LINES_LOOKED_AT, LinePlace, StoredLine};
 use serde::Serialize;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
@@ -125,6 +126,77 @@ pub async fn previous_turn(
     Ok(row.map(|(speaker, text)| PreviousTurn { speaker, text }))
 }
 
+/// Of the texts that were stored last before a moment, those that are lines from the same source, newest first.
+pub async fn recent_lines(
+    conn: &mut Conn,
+    ns: &Namespace,
+    source: Option<&str>,
+) -> Result<Vec<StoredLine>, StoreError> {
+    let rows: Vec<(i64, i32, String, SqlTimestamp)> = sqlx::query_as(
+        "select line_of, line_index, line_speaker, created_at
+         from (select line_of, line_index, line_speaker, created_at, source, revision_id
+               from artifact_revision
+               where namespace = $1 and is_latest
+               order by revision_id desc
+               limit $3) r
+         where line_of is not null and source is not distinct from $2
+         order by revision_id desc",
+    )
+    .bind(ns.as_str())
+    .bind(source)
+    .bind(LINES_LOOKED_AT as i64)
+    .fetch_all(conn)
+    .await?;
+    let line = |(of, index, speaker, at): (i64, i32, String, SqlTimestamp)| StoredLine {
+        place: LinePlace { of, index },
+        speaker,
+        at: at.to_jiff(),
+    };
+    Ok(rows.into_iter().map(line).collect())
+}
+
+/// The nearest line before a place in a talk, as the next is rendered with it.
+pub async fn previous_line(
+    conn: &mut Conn,
+    ns: &Namespace,
+    place: LinePlace,
+) -> Result<Option<PreviousTurn>, StoreError> {
+    if place.index == 0 {
+        return Ok(None);
+    }
+    let text: Option<String> = sqlx::query_scalar(
+        "select left(a.content, 400)
+         from artifact_revision r
+         join artifact a using (namespace, artifact_id)
+         where r.namespace = $1 and r.line_of = $2 and r.line_index < $3 and r.is_latest
+         order by r.line_index desc, r.revision_id desc
+         limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(place.of)
+    .bind(place.index)
+    .fetch_optional(conn)
+    .await?;
+    // Its text says who speaks.
+    Ok(text.map(|text| PreviousTurn { speaker: None, text }))
+}
+
+/// The place of a revision in a talk, where it is a line of one.
+pub async fn line_place(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision_id: RevisionId,
+) -> Result<Option<LinePlace>, StoreError> {
+    let place: Option<(Option<i64>, Option<i32>)> = sqlx::query_as(
+        "select line_of, line_index from artifact_revision where namespace = $1 and revision_id = $2",
+    )
+    .bind(ns.as_str())
+    .bind(revision_id.0)
+    .fetch_optional(conn)
+    .await?;
+    Ok(place.and_then(|(of, index)| Some(LinePlace { of: of?, index: index? })))
+}
+
 /// Stores the content unless the namespace has it, and gives its id. When another content holds the
 /// 12-digit id, a longer one is taken.
 pub async fn insert_artifact(
@@ -201,6 +273,9 @@ struct RevisionColumns<'a> {
     artifact_id: &'a str,
     artifact_uid: &'a str,
     turn_index: Option<i32>,
+    line_of: Option<i64>,
+    line_index: Option<i32>,
+    line_speaker: Option<&'a str>,
     is_latest: bool,
     queue_extract: bool,
     queue_embed: bool,
@@ -221,6 +296,9 @@ impl<'a> RevisionColumns<'a> {
             artifact_id: &artifact_id.0,
             artifact_uid: &entry.uid.0,
             turn_index: new.meta.turn_index,
+            line_of: entry.line.map(|(_, place)| place.of),
+            line_index: entry.line.map(|(_, place)| place.index),
+            line_speaker: entry.line.map(|(speaker, _)| speaker),
             is_latest: entry.is_latest,
             queue_extract: entry.queue_extract,
             queue_embed: entry.queue_embed,
@@ -241,6 +319,8 @@ pub struct Entry<'a> {
     pub queue_extract: bool,
     pub queue_embed: bool,
     pub priority: Priority,
+    /// Who speaks, and the place in the talk, where the text is a line of one.
+    pub line: Option<(&'a str, LinePlace)>,
 }
 
 /// Stores a revision with its passages, their vectors and its jobs, in one statement. The place of a latest

@@ -1,6 +1,7 @@
 //! Forgetting: everything that came from an artifact goes in one transaction.
 
 use memory_core::id::{ArtifactId, EventId, Namespace};
+use memory_core::spoken::LinePlace;
 use sqlx::Row;
 
 use crate::entities::{decisions, delete_orphans, entities_of_revisions, insert_keys};
@@ -41,6 +42,20 @@ pub async fn places(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<
             })
         })
         .collect()
+}
+
+/// The lines of talks that the artifact's revisions are.
+pub async fn lines(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<Vec<LinePlace>, StoreError> {
+    let rows: Vec<(i64, i32)> = sqlx::query_as(
+        "select distinct line_of, line_index from artifact_revision
+         where namespace = $1 and artifact_id = $2 and line_of is not null
+         order by line_of, line_index",
+    )
+    .bind(ns.as_str())
+    .bind(&id.0)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|(of, index)| LinePlace { of, index }).collect())
 }
 
 /// Deletes the artifact with all its revisions, chunks, passages, vectors, jobs, events and mentions, every

@@ -54,6 +54,27 @@ pub async fn turns(
     rows.iter().map(neighbour_of).collect()
 }
 
+/// Up to `each` lines before and after each of these that are lines of talks, in order, with at most `max_chars` of their texts.
+pub async fn lines(
+    conn: &mut Conn,
+    ns: &Namespace,
+    given: &[PassageId],
+    each: i64,
+    max_chars: i32,
+) -> Result<Vec<(PassageId, Neighbour)>, StoreError> {
+    if given.is_empty() {
+        return Ok(Vec::new());
+    }
+    let rows = sqlx::query(include_str!("sql/neighbour_lines.sql"))
+        .bind(ns.as_str())
+        .bind(given.iter().map(|id| id.0).collect::<Vec<_>>())
+        .bind(each)
+        .bind(max_chars)
+        .fetch_all(conn)
+        .await?;
+    rows.iter().map(neighbour_of).collect()
+}
+
 /// Up to `each` passages before and after each of these in the same text, in order, with at most `max_chars` of
 /// each; what a passage shares with the hit is left out.
 pub async fn passages(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_core::render::Surroundings;
+use memory_core::spoken::LinePlace;
 use memory_language::hash::stable_hash;
 use memory_language::lexicon::LexemeCounts;
 use memory_language::text::CharSpan;
@@ -325,6 +326,32 @@ pub async fn following_turn(
     .bind(ns.as_str())
     .bind(conversation_id)
     .bind(turn_index)
+    .fetch_optional(conn)
+    .await?;
+    Ok(row.map(|(revision, passage, text)| FollowingTurn {
+        revision_id: RevisionId(revision),
+        passage_id: PassageId(passage),
+        text,
+    }))
+}
+
+/// The same of the nearest line after a place in a talk.
+pub async fn following_line(
+    conn: &mut Conn,
+    ns: &Namespace,
+    place: LinePlace,
+) -> Result<Option<FollowingTurn>, StoreError> {
+    let row: Option<(i64, i64, String)> = sqlx::query_as(
+        "select r.revision_id, p.passage_id, p.text
+         from artifact_revision r
+         join passage p on p.namespace = r.namespace and p.revision_id = r.revision_id and p.ordinal = 0
+         where r.namespace = $1 and r.line_of = $2 and r.line_index > $3 and r.is_latest
+         order by r.line_index, r.revision_id
+         limit 1",
+    )
+    .bind(ns.as_str())
+    .bind(place.of)
+    .bind(place.index)
     .fetch_optional(conn)
     .await?;
     Ok(row.map(|(revision, passage, text)| FollowingTurn {

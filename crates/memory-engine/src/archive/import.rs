@@ -24,7 +24,7 @@ use super::{ArchiveImported, decisions};
 use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
-use crate::remember::{SHORT_TURN_TOKENS, priority_of, render_following_turn};
+use crate::remember::{SHORT_TURN_TOKENS, line_of, priority_of, render_following_turn};
 use crate::streams::Input;
 use crate::{EngineError, EngineSettings, directives, long_text};
 
@@ -274,6 +274,9 @@ impl<'a> Import<'a> {
         };
         // Cutting a long text and counting its words takes a while; other calls go on meanwhile.
         let ns = self.ns.clone();
+        let line = line_of(tx, self.ns, &new, created_at).await?.filter(|_| is_latest);
+        let line = line.map(|line| (line.speaker.to_owned(), line.place, line.previous));
+        let previous = previous.or_else(|| line.as_ref().and_then(|(.., previous)| previous.clone()));
         let surroundings = Surroundings::new(&new.meta, previous);
         let (new, chunked, passages, found) = on_own_thread(move || {
             let chunked = chunk_text(&new.content);
@@ -296,6 +299,7 @@ impl<'a> Import<'a> {
             queue_extract: turn.is_none() || chunked.token_count >= SHORT_TURN_TOKENS,
             queue_embed: true,
             priority: priority_of(Priority::Bulk, &chunked),
+            line: line.as_ref().map(|(speaker, place, _)| (speaker.as_str(), *place)),
         };
         let (id, _) =
             artifacts::insert_revision(tx, self.ns, &artifact_id, &new, passages, None, entry).await?;

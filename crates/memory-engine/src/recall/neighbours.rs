@@ -1,4 +1,4 @@
-//! What stands around a hit: turns of its conversation, or the adjoining chunks of its text.
+//! What stands around a hit: turns of its conversation or talk, or the adjoining chunks of its text.
 
 use std::collections::HashMap;
 
@@ -36,6 +36,7 @@ impl Memory {
         let mut around = neighbours::turns(conn, ns, &turns, each as i64, NEIGHBOUR_MAX_CHARS).await?;
         let in_texts: Vec<PassageId> =
             hits.iter().filter(|hit| hit.turn_index.is_none()).map(|hit| hit.passage_id).collect();
+        around.extend(neighbours::lines(conn, ns, &in_texts, each as i64, NEIGHBOUR_MAX_CHARS).await?);
         around.extend(neighbours::passages(conn, ns, &in_texts, each as i32, NEIGHBOUR_MAX_CHARS).await?);
         let mut of_hits: HashMap<PassageId, Vec<Neighbour>> = HashMap::new();
         for (of, neighbour) in around {

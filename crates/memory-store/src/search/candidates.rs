@@ -34,7 +34,7 @@ pub enum Owner {
         is_latest: bool,
         date: Timestamp,
         importance: f32,
-        /// Conversation and number of the turn.
+        /// Conversation and number of the turn; of a line of a talk that has no name, one that no conversation has.
         turn: Option<(String, i32)>,
         /// An assistant said it.
         by_assistant: bool,
@@ -57,7 +57,8 @@ pub async fn candidates(
     // "offset 0" keeps the order of the joins: from the few candidates, by key, to what belongs to them.
     let mut statement = QueryBuilder::new(
         "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation,
-                coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.by_assistant, r.passages,
+                coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.line_of, r.line_index,
+                r.by_assistant, r.passages,
                 r.artifact_uid, ",
     );
     match query {
@@ -78,8 +79,8 @@ pub async fn candidates(
     statement.push(
         " offset 0) p
           left join lateral (
-              select date, created_at, importance, conversation_id, turn_index, passages, artifact_uid,
-                     coalesce(role, lower(author)) is not distinct from 'assistant' as by_assistant
+              select date, created_at, importance, conversation_id, turn_index, line_of, line_index, passages, artifact_uid,
+                     coalesce(role, lower(author), lower(line_speaker)) is not distinct from 'assistant' as by_assistant
               from artifact_revision where revision_id = p.revision_id and namespace = ",
     );
     statement.push_bind(ns.as_str()).push(" offset 0) r on true");
@@ -137,6 +138,8 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
         Some(id) => {
             let conversation: Option<String> = row.try_get("conversation_id")?;
             let turn_index: Option<i32> = row.try_get("turn_index")?;
+            let (line_of, line_index): (Option<i64>, Option<i32>) =
+                (row.try_get("line_of")?, row.try_get("line_index")?);
             Owner::Revision {
                 revision_id: RevisionId(id),
                 artifact_id: ArtifactId(row.try_get("artifact_id")?),
@@ -144,7 +147,7 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
                 is_latest: row.try_get("is_latest")?,
                 date: row.try_get::<SqlTimestamp, _>("date")?.to_jiff(),
                 importance: row.try_get("importance")?,
-                turn: conversation.zip(turn_index),
+                turn: conversation.zip(turn_index).or_else(|| Some((talk(line_of?), line_index?))),
                 by_assistant: row.try_get("by_assistant")?,
                 passages: row.try_get("passages")?,
             }
@@ -156,4 +159,9 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
         cosine: row.try_get("cosine")?,
         states: row.try_get::<Option<&[u8]>, _>("states")?.map(Arc::from),
     })
+}
+
+/// What stands for the name of a talk that has none: trimmed names begin with no space.
+fn talk(of: i64) -> String {
+    format!(" {of}")
 }

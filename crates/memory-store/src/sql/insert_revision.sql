@@ -5,14 +5,14 @@ with /*content*/new as (
     select *
     from jsonb_to_record($2) as n (artifact_id text, artifact_uid text, context text, source text, source_id text,
         author text, role text, participants text[], title text, tags text[], importance real, conversation_id text,
-        turn_index integer, summary text, is_latest boolean, queue_extract boolean, queue_embed boolean, lane smallint)/*of_content*/
+        turn_index integer, line_of bigint, line_index integer, line_speaker text, summary text, is_latest boolean, queue_extract boolean, queue_embed boolean, lane smallint)/*of_content*/
 ), revision as (
     insert into artifact_revision (namespace, artifact_id, artifact_uid, context, source, source_id, author, role,
-        participants, date, title, tags, importance, conversation_id, turn_index, summary, is_latest, created_at,
-        passages)
+        participants, date, title, tags, importance, conversation_id, turn_index, line_of, line_index, line_speaker, summary, is_latest,
+        created_at, passages)
     select $1, artifact_id, artifact_uid, context, source, source_id, author, role,
-        participants, $3, title, tags, importance, conversation_id, turn_index, summary, is_latest, coalesce($4, now()),
-        cardinality($8::text[])
+        participants, $3, title, tags, importance, conversation_id, turn_index, line_of, line_index, line_speaker, summary, is_latest,
+        coalesce($4, now()), cardinality($8::text[])
     from new
     returning revision_id
 ), passages as (

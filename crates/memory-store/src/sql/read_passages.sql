@@ -1,8 +1,8 @@
 -- search::resident: the passages of the revisions of a namespace with all that they are found and ranked by. A condition on the
 -- revisions may follow.
 select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation, p.lex, p.lex_length,
-       coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index,
-       coalesce(r.role, lower(r.author)) is not distinct from 'assistant' as by_assistant, r.passages, r.artifact_uid,
+       coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.line_of, r.line_index,
+       coalesce(r.role, lower(r.author), lower(r.line_speaker)) is not distinct from 'assistant' as by_assistant, r.passages, r.artifact_uid,
        null::real as cosine, e.embedding, t.states
 from artifact_revision r
 cross join lateral (

@@ -12,7 +12,7 @@ use memory_engine::{EngineSettings, Memory};
 use memory_extraction::RulesExtractor;
 use remembrancer_bench::conversations::{self, Conversation};
 use remembrancer_bench::plot;
-use remembrancer_bench::quality::{self, Level, LevelReport, Plan, QualityReport};
+use remembrancer_bench::quality::{self, Given, Level, LevelReport, Plan, QualityReport};
 use serde_json::{Value, json};
 
 use super::database::{Database, until_signal};
@@ -35,6 +35,12 @@ pub(crate) struct QualityArgs {
     /// How many results count
     #[arg(short, long, value_delimiter = ',', default_value = "5,10,20", value_parser = clap::value_parser!(u64).range(1..=50))]
     k: Vec<u64>,
+    /// What turns are given with, besides their texts
+    #[arg(long, value_enum, default_value = "all")]
+    given: Given,
+    /// Measure the default alone, without other weights and without what expansion adds
+    #[arg(long)]
+    brief: bool,
     #[command(flatten)]
     outputs: Outputs,
     #[command(flatten)]
@@ -81,6 +87,8 @@ pub(crate) async fn run(settings: &Settings, args: QualityArgs) -> anyhow::Resul
         collection: file.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
         conversations,
         levels: args.level.list(),
+        given: args.given,
+        is_brief: args.brief,
         ks: ks.clone(),
         prefix: format!("{}-{n}", own_name()),
     };

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
+use clap::ValueEnum;
 use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt};
 use memory_core::id::Namespace;
@@ -61,6 +62,34 @@ impl Serialize for Level {
     }
 }
 
+/// What a turn is given with, besides its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Given {
+    /// Speaker, date, conversation and place in it.
+    All,
+    WithoutConversation,
+    WithoutDate,
+    WithoutAuthor,
+    /// Nothing: the content is `Speaker: text`, and one is stored after the other.
+    Content,
+    /// The same as `[date] Speaker: text`.
+    DatedContent,
+}
+
+impl Given {
+    fn has_conversation(self) -> bool {
+        matches!(self, Self::All | Self::WithoutDate | Self::WithoutAuthor)
+    }
+
+    fn has_date(self) -> bool {
+        matches!(self, Self::All | Self::WithoutConversation | Self::WithoutAuthor)
+    }
+
+    fn has_author(self) -> bool {
+        matches!(self, Self::All | Self::WithoutConversation | Self::WithoutDate)
+    }
+}
+
 /// What is measured, and how deep.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -68,6 +97,9 @@ pub struct Plan {
     pub collection: String,
     pub conversations: Vec<Conversation>,
     pub levels: Vec<Level>,
+    pub given: Given,
+    /// The default alone, without other weights and without expansion.
+    pub is_brief: bool,
     /// In rising order.
     pub ks: Vec<usize>,
     /// What the namespaces' names begin with.
@@ -78,6 +110,15 @@ impl Plan {
     /// The namespace of a conversation.
     fn namespace(&self, level: Level, conversation: usize) -> anyhow::Result<Namespace> {
         Ok(Namespace::new(&format!("{}-{}-{conversation}", self.prefix, level.name()))?)
+    }
+
+    /// The weights that are measured, the default first.
+    fn configurations(&self, has_reranker: bool) -> Vec<(String, RankingWeights)> {
+        let mut all = configurations::all(has_reranker);
+        if self.is_brief {
+            all.truncate(1);
+        }
+        all
     }
 
     /// Every namespace that a run writes to.
@@ -124,7 +165,7 @@ async fn run_level(
     let mut stored = Vec::new();
     for (n, conversation) in plan.conversations.iter().enumerate() {
         let namespace = plan.namespace(level, n)?;
-        let kept = storing::store(memory, &namespace, conversation, level, &bar)
+        let kept = storing::store(memory, &namespace, conversation, (level, plan.given), &bar)
             .await
             .with_context(|| format!("the conversation '{}' could not be remembered", conversation.id))?;
         stored.push((namespace, kept));
@@ -158,18 +199,23 @@ async fn run_level(
     ensure!(!questions.is_empty(), "no question names a stored turn as its evidence");
     let categories: Vec<Category> = questions.iter().map(|asked| asked.question.category.clone()).collect();
 
-    let configurations = configurations::all(memory.reranks());
+    let configurations = plan.configurations(memory.reranks());
     let bar = bars("questions asked");
-    bar.set_length((questions.len() * (configurations.len() + plan.ks.len())) as u64);
+    let expanded = if plan.is_brief { 0 } else { plan.ks.len() };
+    bar.set_length((questions.len() * (configurations.len() + expanded)) as u64);
     let mut scored = Vec::new();
     for (name, weights) in configurations {
         let memory = with_weights(weights).await?;
         let (scores, times) = ask(&memory, plan, &questions, &bar).await?;
         scored.push((name, scores, Spread::of(&times)));
     }
-    let (related, as_many) = ask_expanded(memory, plan, &questions, &bar).await?;
-    for (name, (scores, times)) in [("and related events", related), ("and as many results more", as_many)] {
-        scored.push((name.to_owned(), scores, Spread::of(&times)));
+    if !plan.is_brief {
+        let (related, as_many) = ask_expanded(memory, plan, &questions, &bar).await?;
+        for (name, (scores, times)) in
+            [("and related events", related), ("and as many results more", as_many)]
+        {
+            scored.push((name.to_owned(), scores, Spread::of(&times)));
+        }
     }
     let default_answers = answers::default_answers(memory, &questions).await?;
     bar.finish_and_clear();

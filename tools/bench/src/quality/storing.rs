@@ -11,7 +11,7 @@ use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_engine::recall::Recalled;
 
-use super::Level;
+use super::{Given, Level};
 use crate::conversations::{Conversation, Turn};
 use crate::session_date::session_date;
 
@@ -62,7 +62,7 @@ pub(super) async fn store(
     memory: &Arc<Memory>,
     ns: &Namespace,
     conversation: &Conversation,
-    level: Level,
+    (level, given): (Level, Given),
     bar: &ProgressBar,
 ) -> anyhow::Result<Stored> {
     let mut sessions: BTreeMap<i64, Vec<&Turn>> = BTreeMap::new();
@@ -80,7 +80,7 @@ pub(super) async fn store(
         .map(|(session, turns)| match level {
             Level::Turn => {
                 let name = format!("{} session {session}", conversation.id);
-                turns.iter().enumerate().map(|(n, turn)| turn_draft(&name, n, turn)).collect()
+                turns.iter().enumerate().map(|(n, turn)| turn_draft(&name, n, turn, given)).collect()
             }
             Level::Session => Ok(vec![session_draft(&turns)?]),
         })
@@ -90,7 +90,7 @@ pub(super) async fn store(
             let task = tokio::spawn(remember_in_order(Arc::clone(memory), ns.clone(), drafts, bar.clone()));
             async move { task.await? }
         })
-        .buffered(SESSIONS_AT_ONCE)
+        .buffered(if given.has_conversation() { SESSIONS_AT_ONCE } else { 1 })
         .try_collect()
         .await?;
     let mut stored = Stored { unit_of_turn: HashMap::new(), unit_at: HashMap::new(), units: 0 };
@@ -122,19 +122,36 @@ async fn remember_in_order(
     Ok(places)
 }
 
-fn turn_draft(conversation: &str, index: usize, turn: &Turn) -> anyhow::Result<(Vec<String>, Draft)> {
+fn turn_draft(
+    conversation: &str,
+    index: usize,
+    turn: &Turn,
+    given: Given,
+) -> anyhow::Result<(Vec<String>, Draft)> {
     // Of a chat with an assistant the speakers are named by their roles.
     let role = ["user", "assistant", "system"].into_iter().find(|role| *role == turn.speaker);
-    let draft = Draft {
-        content: turn.text.clone(),
-        context: Some("conversation".to_owned()),
-        role: role.map(str::to_owned),
-        author: Some(turn.speaker.clone()),
-        date: Some(session_date(&turn.date)?),
-        conversation_id: Some(conversation.to_owned()),
-        turn_index: Some(index as i64),
-        ..Draft::default()
-    };
+    let date = session_date(&turn.date)?;
+    let labelled = format!("{}: {}", turn.speaker, turn.text);
+    let mut draft = Draft { content: turn.text.clone(), ..Draft::default() };
+    match given {
+        Given::Content => draft.content = labelled,
+        Given::DatedContent => {
+            draft.content = format!("[{}] {labelled}", date.replace('T', " ").trim_end_matches('Z'))
+        }
+        _ => {}
+    }
+    if given.has_author() {
+        draft.author = Some(turn.speaker.clone());
+        draft.role = role.map(str::to_owned);
+    }
+    if given.has_date() {
+        draft.date = Some(date);
+    }
+    if given.has_conversation() {
+        draft.context = Some("conversation".to_owned());
+        draft.conversation_id = Some(conversation.to_owned());
+        draft.turn_index = Some(index as i64);
+    }
     Ok((vec![turn.id.clone()], draft))
 }
 
