@@ -223,14 +223,13 @@ impl Memory {
         if let Some((conversation, turn)) = new.meta.turn() {
             let own = as_previous(new, &new.meta);
             render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
-            let settings = &self.settings;
             jobs::queue_conversation(
                 &mut tx,
                 ns,
                 conversation,
                 priority,
-                settings.conversation_pause.as_secs_f64(),
-                settings.conversation_patience.as_secs_f64(),
+                self.settings.conversation_pause.as_secs_f64(),
+                self.settings.conversation_patience.as_secs_f64(),
             )
             .await?;
         }

@@ -150,6 +150,18 @@ pub async fn run(with_weights: WithWeights<'_>, plan: &Plan, bars: Bars) -> anyh
     Ok(levels)
 }
 
+/// Nothing is measured while vectors or events are still to come.
+async fn drain(memory: &Arc<Memory>) -> anyhow::Result<()> {
+    let workers = (0..WORKERS).map(|_| {
+        let memory = Arc::clone(memory);
+        tokio::spawn(async move { memory.job_runner().drain().await })
+    });
+    for worker in workers.collect::<Vec<_>>() {
+        worker.await??;
+    }
+    Ok(())
+}
+
 async fn run_level(
     memory: &Arc<Memory>,
     with_weights: WithWeights<'_>,
@@ -170,14 +182,7 @@ async fn run_level(
             .with_context(|| format!("the conversation '{}' could not be remembered", conversation.id))?;
         stored.push((namespace, kept));
     }
-    // Nothing is measured while vectors or events are still to come.
-    let workers = (0..WORKERS).map(|_| {
-        let memory = Arc::clone(memory);
-        tokio::spawn(async move { memory.job_runner().drain().await })
-    });
-    for worker in workers.collect::<Vec<_>>() {
-        worker.await??;
-    }
+    drain(memory).await?;
     bar.finish_and_clear();
     let storing_seconds = started.elapsed().as_secs_f64();
 

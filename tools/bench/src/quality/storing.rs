@@ -136,7 +136,7 @@ fn turn_draft(
     match given {
         Given::Content => draft.content = labelled,
         Given::DatedContent => {
-            draft.content = format!("[{}] {labelled}", date.replace('T', " ").trim_end_matches('Z'))
+            draft.content = format!("[{}] {labelled}", date.replace('T', " ").trim_end_matches('Z'));
         }
         _ => {}
     }
