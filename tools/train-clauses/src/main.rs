@@ -60,6 +60,10 @@ async fn main() -> anyhow::Result<()> {
         let (out, folders) = words.split_first().context("name the file to write and folders")?;
         return names::write(out, &labelled(folders)?);
     }
+    if let Some(("--dump-names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        let (out, folders) = words.split_first().context("name the file to write and folders")?;
+        return names::dump(out, &labelled(folders)?);
+    }
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =
         words.split_first().context("name the file to write and folders of labelled documents")?;

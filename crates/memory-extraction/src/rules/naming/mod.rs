@@ -25,6 +25,8 @@ pub use weights::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel};
 const NAMES_MAX: usize = 4_000;
 /// Of a name no more places than this are looked at.
 const PLACES_MAX: usize = 24;
+/// An encoder reads so many of them.
+const ENCODED_PLACES_MAX: usize = 12;
 /// Of the names with a word so many are compared.
 const SAME_WORD_MAX: usize = 40;
 /// Who a rule found is nobody where the model is so sure of it.
@@ -44,19 +46,70 @@ pub struct NameSeen {
     pub name: String,
     /// In order, each once.
     pub features: Vec<String>,
+    /// Where it stands in the text, in bytes.
+    pub places: Vec<Range<usize>>,
+    /// As what the rules know it.
+    pub by_rules: Option<EntityType>,
+    /// Whether the rules leave it to the model.
+    pub is_open: bool,
 }
 
-/// All that may be a name in a source, with its features.
-pub fn names_of(source: &SourceText) -> Vec<NameSeen> {
-    let (parsed_segments, _) = super::named_by_rules(source);
+/// The text of a source, its segments one below the other, and all that may be a name in it.
+pub fn names_of(source: &SourceText) -> (String, Vec<NameSeen>) {
+    let (parsed_segments, roster) = super::named_by_rules(source);
     let names = names_in(&parsed_segments);
     let page = Page::of(source, &parsed_segments);
+    let joined = Joined::of(&parsed_segments);
     let seen = names.into_iter().map(|name| {
         let mut sink = Sink::named();
         read(&name, &parsed_segments, &page, &mut sink);
-        NameSeen { name: name.text, features: sink.into_names() }
+        let known = name.places.iter().find_map(|(number, tokens)| {
+            let mention = parsed_segments[*number].mention(tokens.start)?;
+            (mention.tokens == *tokens).then_some(mention.entity_type)
+        });
+        NameSeen {
+            places: joined.places(&name, &parsed_segments),
+            is_open: is_open(&name, &parsed_segments, &roster),
+            by_rules: known,
+            name: name.text,
+            features: sink.into_names(),
+        }
     });
-    seen.collect()
+    let seen = seen.collect();
+    (joined.text, seen)
+}
+
+/// The segments one below the other, as an encoder reads them.
+struct Joined {
+    text: String,
+    /// Where each segment begins, in bytes.
+    begins: Vec<usize>,
+}
+
+impl Joined {
+    fn of(parsed_segments: &[ParsedSegment<'_>]) -> Self {
+        let (mut text, mut begins) = (String::new(), Vec::with_capacity(parsed_segments.len()));
+        for parsed in parsed_segments {
+            if !begins.is_empty() {
+                text.push('\n');
+            }
+            begins.push(text.len());
+            text.push_str(parsed.text.raw);
+        }
+        Self { text, begins }
+    }
+
+    /// The first places of a name.
+    fn places(&self, name: &Name, parsed_segments: &[ParsedSegment<'_>]) -> Vec<Range<usize>> {
+        let first = name.places.iter().take(ENCODED_PLACES_MAX);
+        first
+            .map(|(number, tokens)| {
+                let bytes = parsed_segments[*number].text.bytes(tokens);
+                let begin = self.begins[*number];
+                begin + bytes.start..begin + bytes.end
+            })
+            .collect()
+    }
 }
 
 /// What may be a name, and where it stands: the number of the parsed segment and the tokens.
@@ -101,20 +154,9 @@ pub(super) fn judge(
     parsed_segments: &mut [ParsedSegment<'_>],
     roster: &mut Roster,
 ) {
-    let words: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
-    let is_telling = words >= TELLING_TOKENS;
-    // What stands elsewhere only within the names of the rules is none of its own.
-    let is_open = |name: &Name| {
-        name.places.iter().any(|(number, tokens)| {
-            let parsed = &parsed_segments[*number];
-            match parsed.mention(tokens.start) {
-                Some(mention) => is_telling && mention.tokens == *tokens && is_doubtful(mention, roster),
-                None => tokens.clone().all(|at| parsed.mention(at).is_none()),
-            }
-        })
-    };
+    let is_telling = is_telling(parsed_segments);
     let mut names = names_in(parsed_segments);
-    names.retain(is_open);
+    names.retain(|name| is_open(name, parsed_segments, roster));
     if names.is_empty() {
         return;
     }
@@ -132,6 +174,24 @@ pub(super) fn judge(
         judged.retain(|(_, odds)| odds[0] < 1.0 - SHORT_MIN);
     }
     add(model, &judged, parsed_segments, roster);
+}
+
+/// Whether the text shows enough of its names.
+fn is_telling(parsed_segments: &[ParsedSegment<'_>]) -> bool {
+    let words: usize = parsed_segments.iter().map(|parsed| parsed.text.tokens.len()).sum();
+    words >= TELLING_TOKENS
+}
+
+/// Whether the model has a say: what stands elsewhere only within the names of the rules is none of its own.
+fn is_open(name: &Name, parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> bool {
+    let is_telling = is_telling(parsed_segments);
+    name.places.iter().any(|(number, tokens)| {
+        let parsed = &parsed_segments[*number];
+        match parsed.mention(tokens.start) {
+            Some(mention) => is_telling && mention.tokens == *tokens && is_doubtful(mention, roster),
+            None => tokens.clone().all(|at| parsed.mention(at).is_none()),
+        }
+    })
 }
 
 /// Whether what the rules say may be doubted: not of those with a part in the source.
