@@ -9,7 +9,9 @@
 //! the weights of all documents: `encoder/` learns from them.
 //!
 //! `cargo run --release -p train-clauses -- --names OUT.txt FOLDER…` trains the name model instead; OUT is
-//! `crates/memory-extraction/data/name_weights.txt`. What clauses show depends on the names in them, so names come first.
+//! `crates/memory-extraction/data/name_weights.txt`. How the name encoder of setup is blended in is found on the fifth that it was not
+//! trained on. With `--dump-names OUT.jsonl FOLDER…` what may be a name is written with its places and features: the encoder learns
+//! from it. What clauses show depends on the names in them, so names come first.
 
 mod blend;
 mod dump;
@@ -68,10 +70,7 @@ async fn main() -> anyhow::Result<()> {
         words.split_first().context("name the file to write and folders of labelled documents")?;
     let documents = labelled(folders)?;
     let encoders = encoders()?;
-    let mut examples = Vec::new();
-    for (number, (_, document)) in documents.iter().enumerate() {
-        examples.extend(self::examples(number, document, encoders.names.as_deref()).await?);
-    }
+    let examples = examples_of(&documents, encoders.names.as_deref()).await?;
     println!("{} documents, {} clauses", documents.len(), examples.len());
 
     let folds: Vec<maxent::Weights> = (0..FOLDS)
@@ -195,6 +194,18 @@ async fn blended(
         odds
     });
     Ok((blend, maxent::lowest_thresholds(&left_out, BLENDED_PRECISION)))
+}
+
+/// Of all documents, those of one together.
+async fn examples_of(
+    documents: &[(&String, Document)],
+    names: Option<&dyn NameEncoder>,
+) -> anyhow::Result<Vec<Example>> {
+    let mut all = Vec::new();
+    for (number, (_, document)) in documents.iter().enumerate() {
+        all.extend(examples(number, document, names).await?);
+    }
+    Ok(all)
 }
 
 async fn examples(

@@ -20,7 +20,7 @@ use super::{ENCODER_FOLD, FOLDS, fold_of};
 /// right than wrong in documents left out.
 const THRESHOLDS: [f32; TYPES.len()] = [0.60, 0.40, 0.50, 0.40];
 /// The same with an encoder.
-const BLENDED_THRESHOLDS: [f32; TYPES.len()] = [0.60, 0.40, 0.50, 0.40];
+const BLENDED_THRESHOLDS: [f32; TYPES.len()] = [0.60, 0.35, 0.38, 0.35];
 
 const TYPES: [EntityType; 4] = [EntityType::Person, EntityType::Org, EntityType::Project, EntityType::Place];
 /// Objects and all other names are one class.

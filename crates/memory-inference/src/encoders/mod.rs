@@ -91,7 +91,7 @@ impl OnnxEncoders {
         let both = Arc::new(Self { requests });
         Encoders {
             clauses: clauses.then(|| Arc::clone(&both) as Arc<dyn ClauseEncoder>),
-            names: names.then(|| both as Arc<dyn NameEncoder>),
+            names: names.then_some(both as Arc<dyn NameEncoder>),
         }
     }
 

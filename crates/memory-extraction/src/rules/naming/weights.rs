@@ -57,7 +57,8 @@ impl NameModel {
     /// Reads weights as the trainer writes them.
     pub fn parse(text: &str) -> Result<Self, DataFault> {
         let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        if FILE.numbers(lines.next(), "features ")? != [NAME_FEATURES_VERSION as f32] {
+        let version = lines.next().and_then(|(_, line)| line.strip_prefix("features ")).unwrap_or_default();
+        if version.parse() != Ok(NAME_FEATURES_VERSION) {
             let reason = format!(
                 "the weights are not for features of version {NAME_FEATURES_VERSION}; train them anew"
             );
