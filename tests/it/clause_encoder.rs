@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::artifact::Context;
-use memory_core::ports::{ClauseEncoder, ExtractError, Extractor, Segment, SourceText};
+use memory_core::ports::{ClauseEncoder, Encoders, ExtractError, Extractor, Segment, SourceText};
 use memory_extraction::RulesExtractor;
-use memory_inference::clause_encoder::{ADAPTER, CLAUSE_ENCODER_FILE, OnnxClauseEncoder};
+use memory_inference::encoders::{CLAUSE_ADAPTER, CLAUSE_ENCODER_FILE, OnnxEncoders};
 use memory_tests::process::{DataDir, Server, eventually};
-use memory_tests::{model_dir, onnxruntime_library};
+use memory_tests::{copied_model, model_dir, onnxruntime_library};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -26,8 +26,8 @@ struct Reference {
     logits: [f32; 9],
 }
 
-fn encoder(folder: &Path) -> OnnxClauseEncoder {
-    OnnxClauseEncoder::in_folder(folder, &onnxruntime_library()).expect("it is there")
+fn encoder(folder: &Path) -> Arc<dyn ClauseEncoder> {
+    OnnxEncoders::in_folder(folder, &onnxruntime_library()).clauses.expect("it is there")
 }
 
 fn lines(text: &str) -> Vec<Range<usize>> {
@@ -53,14 +53,6 @@ fn source(text: &str) -> SourceText {
         author: None,
         participants: Vec::new(),
         segments: vec![Segment { text: text.to_owned(), speaker: None, date: None, context_only: false }],
-    }
-}
-
-/// A folder with copies of the files of the model.
-fn copied(to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for file in std::fs::read_dir(model_dir()).expect("the model").filter_map(Result::ok) {
-        std::fs::copy(file.path(), to.join(file.file_name())).expect("it is copied");
     }
 }
 
@@ -103,7 +95,8 @@ async fn texts_of_every_shape_are_read() {
 
 #[test]
 fn another_adapter_has_another_file_name() {
-    let sum: String = Sha256::digest(ADAPTER).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let sum: String =
+        Sha256::digest(CLAUSE_ADAPTER).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         (CLAUSE_ENCODER_FILE, sum.as_str()),
         ("clause_encoder_6.onnx", "7f05ee4e"),
@@ -115,11 +108,12 @@ fn another_adapter_has_another_file_name() {
 async fn a_damaged_encoder_fails_what_is_read_until_it_is_mended() {
     let folder = DataDir::empty();
     let model = folder.path().join("model");
-    copied(&model);
+    copied_model(&model);
     let file = model.join(CLAUSE_ENCODER_FILE);
     let whole = std::fs::read(&file).expect("it is read");
     std::fs::write(&file, &whole[..whole.len() / 2]).expect("it is cut short");
-    let rules = RulesExtractor::new().with_encoder(Some(Arc::new(encoder(&model))));
+    let encoders = Encoders { clauses: Some(encoder(&model)), names: None };
+    let rules = RulesExtractor::new().with_encoders(encoders);
     let text = source("Anna will send the price list to Bruno by Friday.");
     match rules.extract(&text).await {
         Err(ExtractError::Failed(reason)) => {
@@ -138,7 +132,7 @@ async fn an_installation_from_before_there_was_an_encoder_goes_on_and_is_told_ho
     let models = data_dir.path().join("models");
     std::fs::remove_file(&models).expect("the link goes");
     let model = data_dir.path().join(MODEL);
-    copied(&model);
+    copied_model(&model);
     std::fs::remove_file(model.join(CLAUSE_ENCODER_FILE)).expect("it goes");
     memory_inference::integrity::write_sums(&model).expect("the sums are noted");
 

@@ -45,6 +45,7 @@ mod mirror_figures;
 mod mirror_return;
 mod mirror_shorthand;
 mod module_circles;
+mod name_encoder;
 mod neighbours;
 mod operate;
 mod pages;

@@ -12,7 +12,7 @@ pub mod oauth;
 pub mod process;
 pub mod qdrant;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -73,7 +73,15 @@ pub fn model_dir() -> PathBuf {
     component("models", "all-MiniLM")
 }
 
-/// The same, for a test that wants one of its own.
+/// Makes a folder with copies of its files.
+pub fn copied_model(to: &Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for file in std::fs::read_dir(model_dir()).expect("the model").filter_map(Result::ok) {
+        std::fs::copy(file.path(), to.join(file.file_name())).expect("it is copied");
+    }
+}
+
+/// The same model, for a test that wants one of its own.
 pub fn load_model() -> OnnxEmbedding {
     OnnxEmbedding::load(&model_dir(), &onnxruntime_library(), 2).expect("the model loads")
 }

@@ -2,6 +2,7 @@
 //! given one by configuration; there is none over Postgres.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -82,10 +83,17 @@ pub trait Reranker: Send + Sync {
 /// What a clause may tell: nothing, or one of the categories, in their order.
 pub const CLAUSE_CLASSES: usize = Category::ALL.len() + 1;
 
-/// The encoder cannot be loaded or run; another try may do.
+/// What a candidate may name: nothing, a person, an organisation, a project, a place, or anything else.
+pub const NAME_CLASSES: usize = 6;
+
+/// An encoder cannot be loaded or run; another try may do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the clause encoder failed: {0}")]
-pub struct ClauseEncoderError(pub String);
+#[error("the {encoder} encoder failed: {reason}")]
+pub struct EncoderError {
+    /// `clause` or `name`.
+    pub encoder: &'static str,
+    pub reason: String,
+}
 
 /// Classifies clauses by what stands around them. The same text always gives the same numbers.
 #[async_trait]
@@ -95,7 +103,25 @@ pub trait ClauseEncoder: Send + Sync + std::fmt::Debug {
         &self,
         text: String,
         clauses: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, ClauseEncoderError>;
+    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError>;
+}
+
+/// Classifies what may be a name by what stands around it wherever it stands. The same text always gives the same numbers.
+#[async_trait]
+pub trait NameEncoder: Send + Sync + std::fmt::Debug {
+    /// The logits of `names`, each by its places, which are byte ranges of `text`; the first class is none.
+    async fn name_logits(
+        &self,
+        text: String,
+        names: Vec<Vec<Range<usize>>>,
+    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError>;
+}
+
+/// The encoders of an installation. What was set up before there was one of them has none.
+#[derive(Debug, Clone, Default)]
+pub struct Encoders {
+    pub clauses: Option<Arc<dyn ClauseEncoder>>,
+    pub names: Option<Arc<dyn NameEncoder>>,
 }
 
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of

@@ -1,14 +1,13 @@
 //! Where the model and its runtime lie: in the data folder, where `remembrancer setup` puts them.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use memory_core::ports::{ClauseEncoder, EmbeddingError, ModelInfo, RerankError};
+use memory_core::ports::{EmbeddingError, Encoders, ModelInfo, RerankError};
 
 use thiserror::Error;
 
-use crate::clause_encoder::OnnxClauseEncoder;
 use crate::embedding::{ModelDescription, OnnxEmbedding};
+use crate::encoders::OnnxEncoders;
 use crate::reranking::CrossEncoder;
 
 /// The model that setup makes, and the name of its folder.
@@ -64,12 +63,11 @@ impl ModelSettings {
         Ok(files)
     }
 
-    /// The clause encoder of the model that setup made, whichever model is searched with; `None` if it made none.
-    pub fn clause_encoder(&self) -> Result<Option<Arc<dyn ClauseEncoder>>, DataFolderError> {
+    /// The encoders beside the model that setup made, whichever model is searched with; those that it made.
+    pub fn encoders(&self) -> Result<Encoders, DataFolderError> {
         let data_dir = self.data_dir()?;
         let library = onnxruntime_folder(&data_dir).join(ONNXRUNTIME_LIBRARY);
-        let encoder = OnnxClauseEncoder::in_folder(&model_folder(&data_dir), &library);
-        Ok(encoder.map(|encoder| Arc::new(encoder) as Arc<dyn ClauseEncoder>))
+        Ok(OnnxEncoders::in_folder(&model_folder(&data_dir), &library))
     }
 
     pub fn files(&self) -> Result<ModelFiles, DataFolderError> {

@@ -1,8 +1,8 @@
 //! What models do: text to vectors, and passages to an order.
 
-pub mod clause_encoder;
 pub mod convert;
 pub mod embedding;
+pub mod encoders;
 pub mod environment;
 pub mod files;
 pub mod integrity;

@@ -1,9 +1,7 @@
 //! Labelled documents with their clauses, as one JSON object a line: what `encoder/` learns from.
 
-use std::path::Path;
-
 use anyhow::Context;
-use measuring::extraction::{Document, Gold};
+use measuring::extraction::Document;
 use memory_extraction::CLASSES;
 use serde::Serialize;
 
@@ -38,7 +36,7 @@ pub(crate) fn write(
     examples: &[Example],
     folds: &[Weights],
     all: &Weights,
-    others: &[String],
+    others: &[(String, Document, Vec<Example>)],
 ) -> anyhow::Result<()> {
     let file = std::fs::File::create(out).with_context(|| format!("{out} cannot be written"))?;
     let mut file = std::io::BufWriter::new(file);
@@ -47,11 +45,8 @@ pub(crate) fn write(
         let (folder, document) = &documents[*document];
         line(&mut file, folder, document, *fold, text, &folds[*fold])?;
     }
-    for folder in others {
-        for document in Gold::read(Path::new(folder))?.documents {
-            let clauses = crate::examples(0, &document);
-            line(&mut file, folder, &document, 0, &clauses, all)?;
-        }
+    for (folder, document, clauses) in others {
+        line(&mut file, folder, document, 0, clauses, all)?;
     }
     Ok(())
 }

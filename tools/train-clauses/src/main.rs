@@ -9,7 +9,9 @@
 //! the weights of all documents: `encoder/` learns from them.
 //!
 //! `cargo run --release -p train-clauses -- --names OUT.txt FOLDER…` trains the name model instead; OUT is
-//! `crates/memory-extraction/data/name_weights.txt`. What clauses show depends on the names in them, so names come first.
+//! `crates/memory-extraction/data/name_weights.txt`. How the name encoder of setup is blended in is found on the fifth that it was not
+//! trained on. With `--dump-names OUT.jsonl FOLDER…` what may be a name is written with its places and features: the encoder learns
+//! from it. What clauses show depends on the names in them, so names come first.
 
 mod blend;
 mod dump;
@@ -18,11 +20,10 @@ mod names;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context;
 use measuring::extraction::{self, Document, Figures, Gold, Judged};
-use memory_core::ports::ClauseEncoder;
+use memory_core::ports::{Encoders, NameEncoder};
 use memory_extraction::{Blend, ClauseModel, EncoderInput, Odds, RulesExtractor, Thresholds, clauses_of};
 use memory_inference::files::ModelSettings;
 
@@ -58,14 +59,18 @@ async fn main() -> anyhow::Result<()> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     if let Some(("--names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         let (out, folders) = words.split_first().context("name the file to write and folders")?;
-        return names::write(out, &labelled(folders)?);
+        return names::write(out, &labelled(folders)?, encoders()?.names.as_deref()).await;
+    }
+    if let Some(("--dump-names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        let (out, folders) = words.split_first().context("name the file to write and folders")?;
+        return names::dump(out, &labelled(folders)?);
     }
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =
         words.split_first().context("name the file to write and folders of labelled documents")?;
     let documents = labelled(folders)?;
-    let examples: Vec<Example> =
-        documents.iter().enumerate().flat_map(|(number, (_, document))| examples(number, document)).collect();
+    let encoders = encoders()?;
+    let examples = examples_of(&documents, encoders.names.as_deref()).await?;
     println!("{} documents, {} clauses", documents.len(), examples.len());
 
     let folds: Vec<maxent::Weights> = (0..FOLDS)
@@ -73,14 +78,12 @@ async fn main() -> anyhow::Result<()> {
         .collect();
     let by_fold = |text: &[Example]| odds_of(text, &folds);
     let thresholds = maxent::thresholds(&maxent::left_out(&examples, by_fold), PRECISION_MIN);
-    let data_dir = std::env::var_os("REMEMBRANCER_DATA_DIR").map(PathBuf::from);
-    let models = ModelSettings { data_dir, model_dir: None };
-    let encoder = models.clause_encoder()?.context("there is no clause encoder: run `remembrancer setup`")?;
-    let blended = blended(encoder.as_ref(), &documents, &examples, &folds).await?;
+    let blended = blended(&encoders, &documents, &examples, &folds).await?;
     println!("{blended:?}");
     if let Some([_, dump_file, others @ ..]) = dump.as_deref() {
         let all = maxent::train(&examples.iter().collect::<Vec<_>>());
-        dump::write(dump_file, &documents, &examples, &folds, &all, others)?;
+        let others = read_others(others, encoders.names.as_deref()).await?;
+        dump::write(dump_file, &documents, &examples, &folds, &all, &others)?;
     }
 
     let mut judged = Vec::new();
@@ -89,15 +92,14 @@ async fn main() -> anyhow::Result<()> {
         let weights = maxent::written(weights, &thresholds, &blended);
         let model = || ClauseModel::parse(&weights).map_err(anyhow::Error::msg);
         let extractor = RulesExtractor::with_model(Some(model()?));
-        let with_encoder =
-            RulesExtractor::with_model(Some(model()?)).with_encoder(Some(Arc::clone(&encoder)));
+        let with_encoders = RulesExtractor::with_model(Some(model()?)).with_encoders(encoders.clone());
         let alone = RulesExtractor::with_model(None);
         for (folder, document) in documents.iter().filter(|(_, document)| fold_of(document) == fold) {
             let one = std::slice::from_ref(document);
             judged.extend(extraction::run(&extractor, one).await?.into_iter().map(|one| (*folder, one)));
             plain.extend(extraction::run(&alone, one).await?);
             if fold == ENCODER_FOLD {
-                encoded.extend(extraction::run(&with_encoder, one).await?);
+                encoded.extend(extraction::run(&with_encoders, one).await?);
             }
         }
     }
@@ -126,6 +128,27 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The encoders of `remembrancer setup`.
+fn encoders() -> anyhow::Result<Encoders> {
+    let data_dir = std::env::var_os("REMEMBRANCER_DATA_DIR").map(PathBuf::from);
+    Ok(ModelSettings { data_dir, model_dir: None }.encoders()?)
+}
+
+/// The documents of further folders, with their clauses.
+async fn read_others(
+    folders: &[String],
+    names: Option<&dyn NameEncoder>,
+) -> anyhow::Result<Vec<(String, Document, Vec<Example>)>> {
+    let mut read = Vec::new();
+    for folder in folders {
+        for document in Gold::read(Path::new(folder))?.documents {
+            let clauses = examples(0, &document, names).await?;
+            read.push((folder.clone(), document, clauses));
+        }
+    }
+    Ok(read)
+}
+
 /// By its name, so that it stays the same when documents are added.
 fn fold_of(document: &Document) -> usize {
     let hash = |sum: usize, byte: u8| sum.wrapping_mul(31).wrapping_add(usize::from(byte));
@@ -138,11 +161,12 @@ fn odds_of(text: &[Example], folds: &[maxent::Weights]) -> Vec<Odds> {
 
 /// How the encoder is blended in, and the thresholds with it.
 async fn blended(
-    encoder: &dyn ClauseEncoder,
+    Encoders { clauses: encoder, names }: &Encoders,
     documents: &[(&String, Document)],
     examples: &[Example],
     folds: &[maxent::Weights],
 ) -> anyhow::Result<(Blend, Thresholds)> {
+    let encoder = encoder.as_deref().context("there is no clause encoder: run `remembrancer setup`")?;
     let mut read = BTreeMap::new();
     let mut pairs = Vec::new();
     for text in examples.chunk_by(|a, b| a.document == b.document) {
@@ -151,7 +175,8 @@ async fn blended(
         if text[0].fold != ENCODER_FOLD {
             continue;
         }
-        let Some(input) = EncoderInput::of(&documents[number].1.source, &odds) else { continue };
+        let input = EncoderInput::of(&documents[number].1.source, names.as_deref(), &odds).await?;
+        let Some(input) = input else { continue };
         let logits = encoder.logits(input.text, input.clauses).await?;
         for (at, logits) in input.numbers.iter().zip(&logits) {
             let pair = |targets| Pair { odds: odds[*at], logits: *logits, targets };
@@ -171,7 +196,23 @@ async fn blended(
     Ok((blend, maxent::lowest_thresholds(&left_out, BLENDED_PRECISION)))
 }
 
-fn examples(number: usize, document: &Document) -> Vec<Example> {
+/// Of all documents, those of one together.
+async fn examples_of(
+    documents: &[(&String, Document)],
+    names: Option<&dyn NameEncoder>,
+) -> anyhow::Result<Vec<Example>> {
+    let mut all = Vec::new();
+    for (number, (_, document)) in documents.iter().enumerate() {
+        all.extend(examples(number, document, names).await?);
+    }
+    Ok(all)
+}
+
+async fn examples(
+    number: usize,
+    document: &Document,
+    names: Option<&dyn NameEncoder>,
+) -> anyhow::Result<Vec<Example>> {
     let labels: Vec<Label> = document
         .events
         .iter()
@@ -181,12 +222,12 @@ fn examples(number: usize, document: &Document) -> Vec<Example> {
             is_optional: event.is_optional,
         })
         .collect();
-    let clauses = clauses_of(&document.source);
+    let clauses = clauses_of(&document.source, names).await?;
     let spans: Vec<(usize, usize)> =
         clauses.iter().map(|clause| (clause.span.start, clause.span.end)).collect();
     let targets = maxent::targets(&spans, &labels);
     let examples = clauses.into_iter().zip(spans).zip(targets);
-    examples
+    Ok(examples
         .map(|((clause, span), targets)| Example {
             document: number,
             fold: fold_of(document),
@@ -194,5 +235,5 @@ fn examples(number: usize, document: &Document) -> Vec<Example> {
             features: clause.features,
             targets,
         })
-        .collect()
+        .collect())
 }

@@ -72,6 +72,20 @@ impl DataFile {
         }
     }
 
+    /// The numbers of a line that begins with `name`.
+    pub(super) fn numbers<const COUNT: usize>(
+        &self,
+        line: Option<(usize, &str)>,
+        name: &str,
+    ) -> Result<[f32; COUNT], DataFault> {
+        let (number, line) = line.unwrap_or_default();
+        let line = line.strip_prefix(name).unwrap_or_default();
+        let numbers: Vec<f32> = line.split(' ').filter_map(|number| number.parse().ok()).collect();
+        numbers
+            .try_into()
+            .map_err(|_| self.fault(number, format!("it has to be '{name}' and {COUNT} numbers")))
+    }
+
     pub(super) fn fault(&self, line: usize, reason: impl Into<String>) -> DataFault {
         DataFault::File { file: self.name, line, reason: reason.into() }
     }

@@ -47,7 +47,9 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use memory_core::artifact::Context;
 use memory_core::event::{Category, Extraction};
-use memory_core::ports::{ClauseEncoder, ExtractError, Extractor, ExtractorHealth, SourceText};
+use memory_core::ports::{
+    ClauseEncoder, EncoderError, Encoders, ExtractError, Extractor, ExtractorHealth, NameEncoder, SourceText,
+};
 use memory_language::time::{Lean, readings};
 
 pub use data_file::DataFault;
@@ -70,9 +72,10 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 /// Of a source no more than this is read; what lies behind it yields nothing.
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
-/// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 16;
-const VERSION_WITH_ENCODER: i32 = 17;
+/// All are raised with every change after which the same text may give another result.
+const VERSION_WITHOUT_ENCODERS: i32 = 18;
+const VERSION_WITH_CLAUSES: i32 = 19;
+const VERSION_WITH_ENCODERS: i32 = 20;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -99,7 +102,7 @@ pub(crate) fn check_data() -> Result<(), DataFault> {
 pub struct RulesExtractor {
     model: Option<Arc<ClauseModel>>,
     confidence: Option<f32>,
-    encoder: Option<Arc<dyn ClauseEncoder>>,
+    encoders: Encoders,
 }
 
 impl Default for RulesExtractor {
@@ -110,12 +113,12 @@ impl Default for RulesExtractor {
 
 impl RulesExtractor {
     pub fn new() -> Self {
-        Self { model: Some(ClauseModel::own()), confidence: None, encoder: None }
+        Self { model: Some(ClauseModel::own()), confidence: None, encoders: Encoders::default() }
     }
 
     /// Judges clauses by another model; by none, with the hand-written rules alone.
     pub fn with_model(model: Option<ClauseModel>) -> Self {
-        Self { model: model.map(Arc::new), confidence: None, encoder: None }
+        Self { model: model.map(Arc::new), confidence: None, encoders: Encoders::default() }
     }
 
     /// Tells what is at least so likely, 0 to 1, instead of what is above the thresholds that came with the model.
@@ -124,15 +127,15 @@ impl RulesExtractor {
         Self { confidence, ..self }
     }
 
-    /// Judges clauses by an encoder too, with weights that were found with one. While it fails, nothing is extracted.
+    /// Judges names and clauses by encoders too, with weights that were found with them. While one fails, nothing is extracted.
     #[must_use]
-    pub fn with_encoder(self, encoder: Option<Arc<dyn ClauseEncoder>>) -> Self {
-        Self { encoder, ..self }
+    pub fn with_encoders(self, encoders: Encoders) -> Self {
+        Self { encoders, ..self }
     }
 
-    /// The encoder, and how what it says is weighed.
-    fn encoder(&self) -> Option<(&dyn ClauseEncoder, &Blend)> {
-        Some((self.encoder.as_deref()?, self.model.as_ref()?.blend()))
+    /// The encoder of clauses, and how what it says is weighed.
+    fn clause_encoder(&self) -> Option<(&dyn ClauseEncoder, &Blend)> {
+        Some((self.encoders.clauses.as_deref()?, self.model.as_ref()?.blend()))
     }
 }
 
@@ -143,7 +146,11 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        if self.encoder().is_some() { VERSION_WITH_ENCODER } else { VERSION_WITHOUT_ENCODER }
+        match (self.clause_encoder(), &self.encoders.names) {
+            (Some(_), Some(_)) => VERSION_WITH_ENCODERS,
+            (Some(_), None) => VERSION_WITH_CLAUSES,
+            (None, _) => VERSION_WITHOUT_ENCODERS,
+        }
     }
 
     fn is_quick(&self) -> bool {
@@ -151,27 +158,28 @@ impl Extractor for RulesExtractor {
     }
 
     fn health(&self) -> ExtractorHealth {
-        let encoder = match self.encoder() {
-            Some(_) => "with the clause encoder",
-            None => "without the clause encoder, which finds more (`remembrancer setup` adds it)",
+        let encoders = match (self.clause_encoder(), &self.encoders.names) {
+            (Some(_), Some(_)) => "with the encoders of clauses and names",
+            (Some(_), None) => "without the name encoder, which finds more (`remembrancer setup` adds it)",
+            (None, _) => "without the clause encoder, which finds more (`remembrancer setup` adds it)",
         };
-        let detail = format!("{} version {}, {encoder}, reads English only", self.name(), self.version());
+        let detail = format!("{} version {}, {encoders}, reads English only", self.name(), self.version());
         ExtractorHealth { is_healthy: true, detail }
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        let Found { mut parsed_segments, mut roster, drafts } = found(source);
+        let found = found(source, self.encoders.names.as_deref()).await.map_err(failed)?;
+        let Found { mut parsed_segments, mut roster, drafts } = found;
         let mut drafts = match &self.model {
             None => trusted(source, &parsed_segments, drafts),
             Some(model) => {
                 let mut clauses = Clauses::of(model, source, &parsed_segments, &drafts);
-                let encoder = self.encoder();
+                let encoder = self.clause_encoder();
                 if let Some((encoder, blend)) = encoder
                     && let Some(EncoderInput { text, numbers, clauses: bytes }) =
                         clauses.encoder_input(source)
                 {
-                    let logits = encoder.logits(text, bytes).await;
-                    let logits = logits.map_err(|error| ExtractError::Failed(error.to_string()))?;
+                    let logits = encoder.logits(text, bytes).await.map_err(failed)?;
                     blend.join(&mut clauses.odds, &numbers, &logits);
                 }
                 let thresholds = match self.confidence {
@@ -218,9 +226,17 @@ fn named_by_rules(source: &SourceText) -> (Vec<ParsedSegment<'_>>, Roster) {
     (parsed_segments, roster)
 }
 
-fn found(source: &SourceText) -> Found<'_> {
+#[allow(clippy::needless_pass_by_value, reason = "errors are mapped by it")]
+fn failed(error: EncoderError) -> ExtractError {
+    ExtractError::Failed(error.to_string())
+}
+
+async fn found<'a>(
+    source: &'a SourceText,
+    encoder: Option<&dyn NameEncoder>,
+) -> Result<Found<'a>, EncoderError> {
     let (mut parsed_segments, mut roster) = named_by_rules(source);
-    naming::judge(NameModel::own(), source, &mut parsed_segments, &mut roster);
+    naming::judge(NameModel::own(), encoder, source, &mut parsed_segments, &mut roster).await?;
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
     for parsed in &mut parsed_segments {
         let own = source.segments.get(parsed.segment).and_then(|segment| segment.date);
@@ -239,7 +255,7 @@ fn found(source: &SourceText) -> Found<'_> {
         drafts.extend(EventReader::new(context).read());
     }
     drafts.extend(turns::agreements(&parsed_segments, &roster));
-    Found { parsed_segments, roster, drafts }
+    Ok(Found { parsed_segments, roster, drafts })
 }
 
 /// The drafts that are sure enough for the kind of text they stand in.

@@ -61,6 +61,11 @@ impl BertConfig {
         Ok(config)
     }
 
+    /// With no more than so many layers.
+    pub(super) fn with_layers(self, layers: usize) -> Self {
+        Self { num_hidden_layers: self.num_hidden_layers.min(layers), ..self }
+    }
+
     fn check(&self) -> Result<(), ConvertError> {
         let unsupported = |reason: String| Err(ConvertError::Unsupported(reason));
         if self.hidden_act != "gelu" {

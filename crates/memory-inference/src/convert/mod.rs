@@ -47,7 +47,18 @@ pub fn convert_to_int8_onnx(
     adapter: Option<&[u8]>,
     out_file: &Path,
 ) -> Result<(), ConvertError> {
+    convert_first_layers(model_dir, usize::MAX, adapter, out_file)
+}
+
+/// The same of no more than `layers` layers: its output are the states of the last of them.
+pub fn convert_first_layers(
+    model_dir: &Path,
+    layers: usize,
+    adapter: Option<&[u8]>,
+    out_file: &Path,
+) -> Result<(), ConvertError> {
     let (config, weights) = open(model_dir, adapter)?;
+    let config = config.with_layers(layers);
     let model = bert::build(&config, &weights)?;
     write_whole(out_file, &model.encode_to_vec())
 }

@@ -257,6 +257,20 @@ fn inputs_of_several_matrices_are_quantized_once() {
 }
 
 #[test]
+fn no_more_layers_than_wanted_are_converted() {
+    let folder = Folder::new("layers");
+    write_model(&folder.0);
+    let out = folder.0.join("layers.onnx");
+    for (layers, matrices) in [(0, 0), (1, 6), (3, 6)] {
+        convert_first_layers(&folder.0, layers, None, &out).unwrap();
+        let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
+        let multiplied = graph.node.iter().filter(|node| node.op_type == "MatMulInteger").count();
+        assert_eq!(multiplied, matrices, "{layers}");
+        assert_eq!(graph.output[0].name, "last_hidden_state");
+    }
+}
+
+#[test]
 fn every_input_of_a_node_stands_before_it() {
     let folder = Folder::new("order");
     write_model(&folder.0);

@@ -6,9 +6,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use memory_inference::clause_encoder::{ADAPTER, CLAUSE_ENCODER_FILE};
-use memory_inference::convert::{convert_to_int8_onnx, write_word_embeddings};
+use memory_inference::convert::{convert_first_layers, convert_to_int8_onnx, write_word_embeddings};
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
+use memory_inference::encoders::{
+    CLAUSE_ADAPTER, CLAUSE_ENCODER_FILE, NAME_ADAPTER, NAME_ENCODER_FILE, NAME_ENCODER_LAYERS,
+};
 use memory_inference::integrity::{SUMS_FILE, write_sums};
 use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use walkdir::WalkDir;
@@ -94,7 +96,9 @@ impl<'a> Installer<'a> {
 /// Weights as published become those that are run.
 fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     convert_to_int8_onnx(folder, None, &folder.join("model_int8.onnx"))?;
-    convert_to_int8_onnx(folder, Some(ADAPTER), &folder.join(CLAUSE_ENCODER_FILE))?;
+    convert_to_int8_onnx(folder, Some(CLAUSE_ADAPTER), &folder.join(CLAUSE_ENCODER_FILE))?;
+    let names = folder.join(NAME_ENCODER_FILE);
+    convert_first_layers(folder, NAME_ENCODER_LAYERS, Some(NAME_ADAPTER), &names)?;
     write_word_embeddings(folder, &folder.join(WORD_EMBEDDINGS_FILE))?;
     let weights = folder.join(WEIGHTS);
     fs::remove_file(&weights).with_context(|| format!("cannot delete {}", weights.display()))?;
@@ -106,12 +110,11 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
         passage_prefix: String::new(),
     };
     let json = serde_json::to_string_pretty(&description)?;
-    let made = ["model_int8.onnx", CLAUSE_ENCODER_FILE, WORD_EMBEDDINGS_FILE].map(|name| (name, None));
-    for (name, content) in [(MODEL_FILE, Some(json))].into_iter().chain(made) {
+    let description = folder.join(MODEL_FILE);
+    fs::write(&description, json).with_context(|| format!("cannot write {}", description.display()))?;
+    let made = ["model_int8.onnx", CLAUSE_ENCODER_FILE, NAME_ENCODER_FILE, WORD_EMBEDDINGS_FILE];
+    for name in made.into_iter().chain([MODEL_FILE]) {
         let file = folder.join(name);
-        if let Some(content) = content {
-            fs::write(&file, content).with_context(|| format!("cannot write {}", file.display()))?;
-        }
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644))
             .with_context(|| format!("cannot set the mode of {}", file.display()))?;
     }

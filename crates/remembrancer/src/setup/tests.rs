@@ -110,7 +110,7 @@ fn an_interrupted_unpack_is_begun_again() {
 }
 
 #[test]
-fn a_model_without_the_clause_encoder_is_enough_to_start_and_is_made_anew_by_setup() {
+fn a_model_without_an_encoder_is_enough_to_start_and_is_made_anew_by_setup() {
     let folder = Folder::new("encoder");
     let components = folder.components();
     let model = components.folder(Component::Model);
@@ -119,6 +119,8 @@ fn a_model_without_the_clause_encoder_is_enough_to_start_and_is_made_anew_by_set
     let is_missing = |missing: &Missing| missing.component == Component::Model;
     assert!(!components.missing(false).iter().any(is_missing) && !components.has(Component::Model));
     fs::write(model.join(CLAUSE_ENCODER_FILE), "").unwrap();
+    assert!(!components.has(Component::Model), "names have an encoder of their own");
+    fs::write(model.join(NAME_ENCODER_FILE), "").unwrap();
     assert!(components.has(Component::Model));
 }
 

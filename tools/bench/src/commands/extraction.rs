@@ -33,9 +33,9 @@ pub(crate) struct ExtractionArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Which {
-    /// With the clause encoder if setup has made one.
+    /// With the encoders if setup has made them.
     Rules,
-    /// Without the clause encoder.
+    /// Without encoders.
     RulesAlone,
     Llm,
 }
@@ -44,7 +44,7 @@ impl Which {
     fn extractor(self, settings: &Settings) -> anyhow::Result<Arc<dyn Extractor>> {
         let alone = RulesExtractor::new().with_confidence(settings.extractor.event_confidence);
         match self {
-            Self::Rules => Ok(Arc::new(alone.with_encoder(settings.model.clause_encoder()?))),
+            Self::Rules => Ok(Arc::new(alone.with_encoders(settings.model.encoders()?))),
             Self::RulesAlone => Ok(Arc::new(alone)),
             Self::Llm => {
                 let named = settings.extractor.options()?.is_some();

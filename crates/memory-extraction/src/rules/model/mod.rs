@@ -16,7 +16,7 @@ mod weights;
 use std::ops::Range;
 
 use memory_core::event::{ActorRole, Category};
-use memory_core::ports::SourceText;
+use memory_core::ports::{EncoderError, NameEncoder, SourceText};
 use memory_language::text::CharSpan;
 
 use self::clause_features::{Seen, Verdict};
@@ -48,9 +48,12 @@ pub struct ClauseSeen {
     pub features: Vec<String>,
 }
 
-/// All clauses of a source with their features.
-pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
-    let Found { parsed_segments, drafts, .. } = super::found(source);
+/// All clauses of a source with their features, which depend on the names in it.
+pub async fn clauses_of(
+    source: &SourceText,
+    names: Option<&dyn NameEncoder>,
+) -> Result<Vec<ClauseSeen>, EncoderError> {
+    let Found { parsed_segments, drafts, .. } = super::found(source, names).await?;
     let index = DraftIndex::of(&drafts);
     let mut all = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
@@ -64,7 +67,7 @@ pub fn clauses_of(source: &SourceText) -> Vec<ClauseSeen> {
             all.push(ClauseSeen { segment: parsed.segment, span, features: sink.into_names() });
         }
     }
-    all
+    Ok(all)
 }
 
 /// What an encoder is given of a text.
@@ -79,15 +82,20 @@ pub struct EncoderInput {
 }
 
 impl EncoderInput {
-    /// `odds` are those of all clauses, in the order of [`clauses_of`]; nothing without a clause that may tell something.
-    pub fn of(source: &SourceText, odds: &[Odds]) -> Option<Self> {
-        let Found { parsed_segments, .. } = super::found(source);
+    /// `odds` are those of all clauses, in the order of [`clauses_of`] with the same encoder of names; nothing without a clause
+    /// that may tell something.
+    pub async fn of(
+        source: &SourceText,
+        names: Option<&dyn NameEncoder>,
+        odds: &[Odds],
+    ) -> Result<Option<Self>, EncoderError> {
+        let Found { parsed_segments, .. } = super::found(source, names).await?;
         let all: Vec<_> = parsed_segments
             .iter()
             .filter(|parsed| !parsed.context_only)
             .map(|parsed| (parsed, candidates(parsed)))
             .collect();
-        Self::with(source, &parsed_segments, &all, odds)
+        Ok(Self::with(source, &parsed_segments, &all, odds))
     }
 
     fn with(

@@ -56,12 +56,13 @@ fn weights_of_other_features_are_refused_with_a_reason() {
     );
 }
 
-#[test]
-fn the_same_text_shows_the_same_features_and_no_names() {
+#[tokio::test]
+async fn the_same_text_shows_the_same_features_and_no_names() {
     let text =
         "Dana Whitfield will send the contract to Kofi Mensah by Friday. We agreed to drop the old plan.";
     let mail = source(Context::Email, Some("Dana Whitfield"), text);
-    let (one, other) = (clauses_of(&mail), clauses_of(&mail));
+    let one = clauses_of(&mail, None).await.unwrap();
+    let other = clauses_of(&mail, None).await.unwrap();
     assert_eq!(one.len(), 2);
     for (one, other) in one.iter().zip(&other) {
         assert_eq!(one.features, other.features);

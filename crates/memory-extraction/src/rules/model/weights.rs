@@ -61,18 +61,18 @@ pub struct Thresholds {
     pub short: f32,
 }
 
-/// How the odds by features and the logits of a [`ClauseEncoder`](memory_core::ports::ClauseEncoder) are weighed: the factors of
-/// their logarithms, and what is added for each class.
+/// How the odds by features and the logits of an encoder are weighed: the factors of their logarithms, and what is added for
+/// each class.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Blend {
+pub struct Blend<const COUNT: usize = CLASSES> {
     pub features: f32,
     pub encoder: f32,
-    pub bias: [f32; CLASSES],
+    pub bias: [f32; COUNT],
 }
 
-impl Blend {
-    /// Replaces the odds of the clauses of these numbers by those of both.
-    pub fn join(&self, odds: &mut [Odds], numbers: &[usize], logits: &[[f32; CLASSES]]) {
+impl<const COUNT: usize> Blend<COUNT> {
+    /// Replaces the odds of these numbers by those of both.
+    pub fn join(&self, odds: &mut [[f32; COUNT]], numbers: &[usize], logits: &[[f32; COUNT]]) {
         for (number, logits) in numbers.iter().zip(logits) {
             let odds = &mut odds[*number];
             let encoder = softmax(*logits);
@@ -129,7 +129,7 @@ impl ClauseModel {
             return Err(FILE.fault(1, reason));
         }
         let thresholds = thresholds(&mut lines)?;
-        let [features, encoder, bias @ ..] = numbers::<{ CLASSES + 2 }>(lines.next(), "blend ")?;
+        let [features, encoder, bias @ ..] = FILE.numbers::<{ CLASSES + 2 }>(lines.next(), "blend ")?;
         let blend = Blend { features, encoder, bias };
         let blended_thresholds = self::thresholds(&mut lines)?;
         let mut weights = HashedMap::default();
@@ -184,15 +184,7 @@ type Line<'l> = (usize, &'l str);
 
 /// The two lines of thresholds.
 fn thresholds<'l>(lines: &mut impl Iterator<Item = Line<'l>>) -> Result<Thresholds, DataFault> {
-    let categories = numbers(lines.next(), "thresholds ")?;
-    let [short] = numbers(lines.next(), "short ")?;
+    let categories = FILE.numbers(lines.next(), "thresholds ")?;
+    let [short] = FILE.numbers(lines.next(), "short ")?;
     Ok(Thresholds { categories, short })
-}
-
-/// The numbers of a line that begins with `name`.
-fn numbers<const COUNT: usize>(line: Option<Line<'_>>, name: &str) -> Result<[f32; COUNT], DataFault> {
-    let (number, line) = line.unwrap_or_default();
-    let line = line.strip_prefix(name).unwrap_or_default();
-    let numbers: Vec<f32> = line.split(' ').filter_map(|number| number.parse().ok()).collect();
-    numbers.try_into().map_err(|_| FILE.fault(number, format!("it has to be '{name}' and {COUNT} numbers")))
 }

@@ -16,7 +16,7 @@ fn places_of_a_name_that_overlap_are_found_once() {
     let (mut parsed_segments, mut roster) = super::super::named_by_rules(&source);
     let name = Name { text: "wagga wagga".to_owned(), places: vec![(0, 0..2), (0, 1..3)] };
     let odds = [0.0, 0.0, 0.0, 0.0, 1.0, 0.0];
-    add(NameModel::own(), &[(name, odds)], &mut parsed_segments, &mut roster);
+    settle::add(NameModel::own().thresholds(false), &[(name, odds)], &mut parsed_segments, &mut roster);
     let places: Vec<_> = parsed_segments[0]
         .mentions
         .iter()

@@ -1,34 +1,40 @@
 //! The trained weights of names: which feature speaks how strongly for what a name is of.
 //!
-//! A text: the version of the features, how likely each type must be where the rules are silent, then a line for each feature with
-//! its name and a whole number for each class, none first. They were found by `cargo run -p train-clauses -- --names`.
+//! A text: the version of the features, how likely each type must be where the rules are silent, how the logits of an encoder are
+//! blended in and how likely each type must be with them, then a line for each feature with its name and a whole number for each
+//! class, none first. They were found by `cargo run -p train-clauses -- --names`.
 
 use std::sync::LazyLock;
 
 use memory_core::entity::EntityType;
+pub use memory_core::ports::NAME_CLASSES;
 
 use super::super::data_file::{DataFault, DataFile, loaded};
-use super::super::model::{hash, softmax};
+use super::super::model::{Blend, hash, softmax};
 use super::super::wordset::HashedMap;
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
 pub const NAME_FEATURES_VERSION: u32 = 1;
-/// None, and the types below.
-pub const NAME_CLASSES: usize = 6;
 /// A weight of one is this much in the file.
 pub const NAME_SCALE: f32 = 50.0;
 
-/// What a name may be of; the last class is all else that has a name.
+/// What a name may be of, after none; the last class is all else that has a name.
 const TYPES: [EntityType; 4] = [EntityType::Person, EntityType::Org, EntityType::Project, EntityType::Place];
 
 static FILE: DataFile = DataFile::new("name_weights.txt", include_str!("../../../data/name_weights.txt"));
+
+/// How likely a name of each type must be.
+pub(super) type Thresholds = [f32; TYPES.len()];
 
 /// How likely each class is; the first is none.
 pub(super) type Odds = [f32; NAME_CLASSES];
 
 #[derive(Debug)]
 pub struct NameModel {
-    thresholds: [f32; TYPES.len()],
+    thresholds: Thresholds,
+    /// With an encoder.
+    blend: Blend<NAME_CLASSES>,
+    blended_thresholds: Thresholds,
     weights: HashedMap<[i8; NAME_CLASSES]>,
 }
 
@@ -51,21 +57,17 @@ impl NameModel {
     /// Reads weights as the trainer writes them.
     pub fn parse(text: &str) -> Result<Self, DataFault> {
         let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let mut head = |name: &str| {
-            let (number, line) = lines.next().unwrap_or_default();
-            line.strip_prefix(name)
-                .map(|line| line.split(' ').filter_map(|number| number.parse().ok()).collect::<Vec<f32>>())
-                .ok_or_else(|| FILE.fault(number, format!("it has to begin with '{name}'")))
-        };
-        if head("features ")? != [NAME_FEATURES_VERSION as f32] {
+        let version = lines.next().and_then(|(_, line)| line.strip_prefix("features ")).unwrap_or_default();
+        if version.parse() != Ok(NAME_FEATURES_VERSION) {
             let reason = format!(
                 "the weights are not for features of version {NAME_FEATURES_VERSION}; train them anew"
             );
             return Err(FILE.fault(1, reason));
         }
-        let thresholds = head("thresholds ")?
-            .try_into()
-            .map_err(|_| FILE.fault(2, format!("there have to be {} thresholds", TYPES.len())))?;
+        let thresholds = FILE.numbers(lines.next(), "thresholds ")?;
+        let [features, encoder, bias @ ..] = FILE.numbers::<{ NAME_CLASSES + 2 }>(lines.next(), "blend ")?;
+        let blend = Blend { features, encoder, bias };
+        let blended_thresholds = FILE.numbers(lines.next(), "thresholds ")?;
         let mut weights = HashedMap::default();
         for (number, line) in lines {
             let row = line.split_once('\t').and_then(|(name, numbers)| {
@@ -77,7 +79,7 @@ impl NameModel {
             })?;
             weights.insert(name, row);
         }
-        Ok(Self { thresholds, weights })
+        Ok(Self { thresholds, blend, blended_thresholds, weights })
     }
 
     pub(super) fn odds(&self, features: &[u64]) -> Odds {
@@ -90,11 +92,21 @@ impl NameModel {
         softmax(sums.map(|sum| sum as f32 / NAME_SCALE))
     }
 
-    /// What it names, where that is likely enough.
-    pub(super) fn named(&self, odds: &Odds) -> Option<EntityType> {
-        let (class, odd) = likeliest(odds);
-        (odd >= *self.thresholds.get(class - 1)?).then(|| TYPES[class - 1])
+    /// How an encoder is weighed.
+    pub(super) fn blend(&self) -> &Blend<NAME_CLASSES> {
+        &self.blend
     }
+
+    /// How likely each type must be where the rules are silent, with an encoder or without.
+    pub(super) fn thresholds(&self, with_encoder: bool) -> &Thresholds {
+        if with_encoder { &self.blended_thresholds } else { &self.thresholds }
+    }
+}
+
+/// What it names, where that is likely enough.
+pub(super) fn named(odds: &Odds, thresholds: &Thresholds) -> Option<EntityType> {
+    let (class, odd) = likeliest(odds);
+    (odd >= *thresholds.get(class - 1)?).then(|| TYPES[class - 1])
 }
 
 /// The likeliest class but none.

@@ -15,8 +15,9 @@ const HEADING_MAX_CHARS: usize = 60;
 #[derive(Debug, Default)]
 pub(super) struct Tokens {
     pub(super) ids: Vec<i64>,
-    /// Where each begins in the text, in bytes.
+    /// Where each begins and ends in the text, in bytes.
     begins: Vec<usize>,
+    ends: Vec<usize>,
     /// From which token on which heading stands above, in order.
     headings: Vec<(usize, Vec<i64>)>,
 }
@@ -30,8 +31,10 @@ impl Tokens {
             if !encoding.is_empty() {
                 tokens.ids.extend(encoding.get_ids().iter().map(|id| i64::from(*id)));
                 tokens.begins.extend(encoding.get_offsets().iter().map(|(begin, _)| at + begin));
+                tokens.ends.extend(encoding.get_offsets().iter().map(|(_, end)| at + end));
                 tokens.ids.push(SEP);
                 tokens.begins.push(at + line.len());
+                tokens.ends.push(at + line.len());
                 if is_heading(line) {
                     let heading = encoding.get_ids().iter().take(HEADING_MAX_TOKENS);
                     let heading = heading.map(|id| i64::from(*id)).collect();
@@ -57,6 +60,14 @@ impl Tokens {
             start = start.saturating_sub(1);
         }
         start..end.max(start + 1).min(start + limit - 1)
+    }
+
+    /// The tokens that a stretch of bytes meets, or the one behind it; none of a text without any.
+    pub(super) fn meeting(&self, bytes: &Range<usize>) -> Range<usize> {
+        let start = self.ends.partition_point(|end| *end <= bytes.start);
+        let start = start.min(self.ids.len().saturating_sub(1));
+        let end = self.begins.partition_point(|begin| *begin < bytes.end);
+        start..end.max(start + 1).min(self.ids.len())
     }
 
     pub(super) fn heading_at(&self, token: usize) -> &[i64] {
