@@ -308,6 +308,12 @@ pub struct FollowingTurn {
     pub text: String,
 }
 
+impl From<(i64, i64, String)> for FollowingTurn {
+    fn from((revision, passage, text): (i64, i64, String)) -> Self {
+        Self { revision_id: RevisionId(revision), passage_id: PassageId(passage), text }
+    }
+}
+
 /// The first passage of the latest revision of the nearest turn after this one.
 pub async fn following_turn(
     conn: &mut Conn,
@@ -328,11 +334,7 @@ pub async fn following_turn(
     .bind(turn_index)
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(|(revision, passage, text)| FollowingTurn {
-        revision_id: RevisionId(revision),
-        passage_id: PassageId(passage),
-        text,
-    }))
+    Ok(row.map(FollowingTurn::from))
 }
 
 /// The same of the nearest line after a place in a talk.
@@ -354,11 +356,7 @@ pub async fn following_line(
     .bind(place.index)
     .fetch_optional(conn)
     .await?;
-    Ok(row.map(|(revision, passage, text)| FollowingTurn {
-        revision_id: RevisionId(revision),
-        passage_id: PassageId(passage),
-        text,
-    }))
+    Ok(row.map(FollowingTurn::from))
 }
 
 /// Rewrites the lexical index of one passage.
