@@ -212,8 +212,11 @@ impl Output {
             wish,
         );
         let due = |event: &Event| {
-            let due = event.due.as_ref().map(|due| format!(", due {due}")).unwrap_or_default();
-            format!("{}{due} [{}]", line(&event.summary), event.id)
+            let summary = line(&event.summary);
+            match &event.due {
+                Some(due) => format!("{}, due {due} [{}]", summary.trim_end_matches('.'), event.id),
+                None => format!("{summary} [{}]", event.id),
+            }
         };
         section(&mut out, "Overdue", &self.overdue, due);
         section(&mut out, "Open commitments", &self.open, due);

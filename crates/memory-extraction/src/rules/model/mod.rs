@@ -36,6 +36,8 @@ pub use weights::{
 
 /// A clause that is so likely to tell nothing is not given to the encoder.
 const CERTAINLY_NONE: f32 = 0.995;
+/// Who speaks is named in no more than so many tokens at the head of a line.
+const LABEL_TOKENS: usize = 5;
 /// An encoder takes some milliseconds for each of them, and other texts wait for it.
 const ENCODED_MAX_CLAUSES: usize = 2_000;
 
@@ -201,7 +203,8 @@ pub(super) fn judged(
             })
             .filter(|(at, category, _)| match category {
                 Category::Commitment => !refuses(parsed, &candidates[*at]),
-                Category::Execution => !denies(parsed, &candidates[*at]),
+                Category::Execution => !denies(parsed, &candidates[*at]) && !asks(parsed, &candidates[*at]),
+                Category::Decision => !asks(parsed, &candidates[*at]),
                 _ => true,
             })
             .collect();
@@ -266,6 +269,18 @@ fn refuses(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
 /// "No connection pooling configured", "nothing was merged": what was not done.
 fn denies(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     parsed.text.is_any(candidate.tokens.start, &["no", "none", "nothing", "nobody", "neither", "never"])
+}
+
+/// "Did the deploy go through?", "Ann: Has Bob shipped it?": whether it was done is what is asked.
+fn asks(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let Range { start, end } = candidate.tokens;
+    let stop = end.max(candidate.sentence.end);
+    let mark = (start..=stop).find(|at| text.is_any(*at, &[".", "!", "?", ";"]));
+    let label = (start..end.min(start + LABEL_TOKENS)).find(|at| text.word(*at) == ":");
+    let head = label.map_or(start, |colon| colon + 1);
+    mark.is_some_and(|mark| text.word(mark) == "?")
+        && text.is_any(head, &["did", "has", "have", "had", "was", "were", "is", "are", "do", "does"])
 }
 
 fn verdicts(

@@ -137,3 +137,21 @@ fn a_long_text_is_read_in_time_that_grows_with_it() {
     let (short, long) = (time(200), time(1600));
     assert!(long < short * 40, "{short:?} for a text, {long:?} for one of eight times its length");
 }
+
+#[test]
+fn what_is_asked_whether_it_was_done_was_not_told() {
+    let categories = |text: &str| -> Vec<Category> {
+        let all = RulesExtractor::new().with_confidence(Some(0.05));
+        extract(&all, &source(Context::Note, None, text)).events.iter().map(|event| event.category).collect()
+    };
+    let told = [Category::Execution, Category::Decision];
+    for text in [
+        "Ann: Did the staging deploy go through last night?",
+        "Has Bob shipped the parser yesterday?",
+        "Were the tables migrated and did we choose Redis?",
+    ] {
+        let found = categories(text);
+        assert!(!found.iter().any(|category| told.contains(category)), "{text}: {found:?}");
+    }
+    assert!(categories("Bob shipped the parser yesterday.").contains(&Category::Execution));
+}
