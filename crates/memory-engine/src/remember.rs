@@ -144,7 +144,7 @@ impl Memory {
                         self.keep_current(ns, incoming, meta, current).await
                     }
                     current => {
-                        let prepared = match (made, early) {
+                        let mut prepared = match (made, early) {
                             (Poll::Ready(made), _) => made?,
                             (Poll::Pending, Some(preparing)) => preparing.await?,
                             (Poll::Pending, None) => {
@@ -152,6 +152,9 @@ impl Memory {
                                 self.prepare(ns, &new.meta, &chunked, previous, priority).await?
                             }
                         };
+                        if let Some(line) = &incoming.line {
+                            prepared.correct_previous(ns, line.previous.clone());
+                        }
                         self.put_in_place(ns, incoming, prepared, uid, current).await
                     }
                 }
@@ -170,7 +173,6 @@ impl Memory {
     ) -> Result<Remembered, EngineError> {
         let directives = directives::with_vectors(self.model.ready(), found.to_vec()).await;
         let is_embedding_pending = prepared.lacks_vectors();
-        prepared.follow(ns, line.as_ref());
         let entry = Entry {
             uid: &uid,
             is_latest: true,
@@ -398,13 +400,6 @@ impl Prepared {
 
     fn lacks_vectors(&self) -> bool {
         self.passages.iter().any(|p| p.embedding.is_none())
-    }
-
-    /// Counts the words of the line before with those of the first passage.
-    fn follow(&mut self, ns: &Namespace, line: Option<&SpokenLine<'_>>) {
-        if let Some(previous) = line.and_then(|line| line.previous.clone()) {
-            self.correct_previous(ns, Some(previous));
-        }
     }
 
     /// Another turn may have come between the rendering and the lock: then the words of the first passage are

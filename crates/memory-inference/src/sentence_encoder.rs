@@ -27,7 +27,7 @@ pub(crate) enum SentenceEncoderError {
     Word(#[from] std::io::Error),
     #[error("it gives numbers of the shape {0:?}")]
     Shape(Vec<i64>),
-    #[error("its one output is not the states of tokens")]
+    #[error("of its outputs none is {STATES}")]
     Outputs,
 }
 

@@ -2,11 +2,12 @@
 //! the system's file cache, once for all models and processes that read it.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use safetensors::tensor::{Dtype, Metadata, SafeTensorError, TensorInfo};
+use safetensors::SafeTensors;
+use safetensors::tensor::{Dtype, SafeTensorError, TensorInfo};
 use thiserror::Error;
 
 use crate::integrity::{FileError, Sums};
@@ -16,9 +17,6 @@ use crate::integrity::{FileError, Sums};
 pub const WORD_EMBEDDINGS_FILE: &str = "word_embeddings.safetensors";
 /// The input that takes them in place of the tokens' ids, float32 of \[batch, sequence, hidden\].
 pub(crate) const WORD_EMBEDDINGS_INPUT: &str = "word_embeddings";
-
-/// More than the header of such a file takes.
-const HEADER_MAX_BYTES: u64 = 4096;
 
 /// Why they cannot be used: make the model anew.
 #[derive(Debug, Error)]
@@ -50,27 +48,30 @@ pub(crate) struct WordEmbeddings {
 
 impl WordEmbeddings {
     pub(crate) fn open(model_dir: &Path, sums: &Sums) -> Result<Self, WordEmbeddingsError> {
-        sums.read(model_dir, WORD_EMBEDDINGS_FILE)?;
-        let file = File::open(model_dir.join(WORD_EMBEDDINGS_FILE))?;
-        let mut head = Vec::new();
-        (&file).take(HEADER_MAX_BYTES).read_to_end(&mut head)?;
-        let (header_bytes, metadata) = read_header(&head)?;
-        let data = 8 + header_bytes as u64;
+        let content = sums.read(model_dir, WORD_EMBEDDINGS_FILE)?;
+        let (header_bytes, metadata) = SafeTensors::read_metadata(&content)?;
+        let data = size_of::<u64>() + header_bytes;
         let find = |name: &str, dtype: Dtype| -> Result<&TensorInfo, WordEmbeddingsError> {
             let found = metadata.info(name).filter(|info| info.dtype == dtype);
-            found.ok_or_else(|| WordEmbeddingsError::Malformed(format!("there are no {name} of {dtype:?}")))
+            found.ok_or_else(|| malformed(&format!("there are no {name} of {dtype:?}")))
         };
+        let one = |info: &TensorInfo| &content[data + info.data_offsets.0..data + info.data_offsets.1];
         let values = find("values", Dtype::U8)?;
-        let &[vocabulary, hidden] = values.shape.as_slice() else {
-            return Err(WordEmbeddingsError::Malformed("they are no table".to_owned()));
+        let (&[vocabulary, hidden], Ok(scale), &[zero_point]) = (
+            values.shape.as_slice(),
+            one(find("scale", Dtype::F32)?).try_into(),
+            one(find("zero_point", Dtype::U8)?),
+        ) else {
+            return Err(malformed("they are no table with one scale and one zero point"));
         };
-        let mut scale = [0; 4];
-        file.read_exact_at(&mut scale, data + find("scale", Dtype::F32)?.data_offsets.0 as u64)?;
-        let mut zero_point = [0];
-        file.read_exact_at(&mut zero_point, data + find("zero_point", Dtype::U8)?.data_offsets.0 as u64)?;
         let scale = f32::from_le_bytes(scale);
-        let values_of = std::array::from_fn(|value| (value as f32 - f32::from(zero_point[0])) * scale);
-        Ok(Self { file, begin: data + values.data_offsets.0 as u64, vocabulary, hidden, values: values_of })
+        Ok(Self {
+            file: File::open(model_dir.join(WORD_EMBEDDINGS_FILE))?,
+            begin: (data + values.data_offsets.0) as u64,
+            vocabulary,
+            hidden,
+            values: std::array::from_fn(|value| (value as f32 - f32::from(zero_point)) * scale),
+        })
     }
 
     /// The numbers of a row.
@@ -92,14 +93,6 @@ impl WordEmbeddings {
     }
 }
 
-/// Its length, and what it says; the tensors themselves need not be there.
-fn read_header(head: &[u8]) -> Result<(usize, Metadata), WordEmbeddingsError> {
-    let malformed = |reason: &str| WordEmbeddingsError::Malformed(reason.to_owned());
-    let (length, rest) = head.split_first_chunk::<8>().ok_or_else(|| malformed("it is cut short"))?;
-    let length =
-        usize::try_from(u64::from_le_bytes(*length)).map_err(|_| malformed("its header is too long"))?;
-    let header = rest.get(..length).ok_or_else(|| malformed("its header is too long"))?;
-    let metadata =
-        serde_json::from_slice(header).map_err(|error| WordEmbeddingsError::Malformed(error.to_string()))?;
-    Ok((length, metadata))
+fn malformed(reason: &str) -> WordEmbeddingsError {
+    WordEmbeddingsError::Malformed(reason.to_owned())
 }

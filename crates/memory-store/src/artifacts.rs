@@ -126,7 +126,7 @@ pub async fn previous_turn(
     Ok(row.map(|(speaker, text)| PreviousTurn { speaker, text }))
 }
 
-/// Of the texts that were stored last before a moment, those that are lines from the same source, newest first.
+/// Of the texts that were stored last, those that are lines from the same source, newest first.
 pub async fn recent_lines(
     conn: &mut Conn,
     ns: &Namespace,

@@ -33,7 +33,7 @@ pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_6.onnx";
 pub const NAME_ADAPTER: &[u8] = include_bytes!("../../data/name_encoder.safetensors");
 pub const NAME_ENCODER_FILE: &str = "name_encoder_1.onnx";
 pub const NAME_ENCODER_LAYERS: usize = 3;
-/// Without anything to read, models are given back after this. Loading both again takes 50 ms of a core.
+/// Without anything to read, models are given back after this. Loading both again takes less than a tenth of a second.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// How far it stands back behind calls.
