@@ -40,6 +40,7 @@ mod observing;
 mod recovery;
 mod settings;
 mod signals;
+mod spoken_lines;
 mod statistics;
 
 pub use error::EngineError;

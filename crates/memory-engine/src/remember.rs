@@ -13,14 +13,15 @@ use memory_core::job::{JobKind, Priority};
 use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
-use memory_core::spoken::{LinePlace, line_speaker, place_after};
+use memory_core::spoken::LinePlace;
 use memory_language::lexicon::lexeme_counts;
 use memory_store::artifacts::{self, CurrentRevision, Entry};
 use memory_store::models::ActiveModel;
 use memory_store::passages::{self, FollowingTurn, NewPassage, PassageVector};
-use memory_store::{Conn, Tx, jobs};
+use memory_store::{Tx, jobs};
 
 use crate::error::on_own_thread;
+use crate::spoken_lines::{SpokenLine, line_of};
 use crate::{EngineError, Memory, directives, long_text};
 
 /// Up to this many passages are embedded before the commit; a longer text gets its vectors by a job.
@@ -56,13 +57,6 @@ pub(crate) struct Incoming<'a> {
     pub(crate) directives: &'a [FoundDirective],
     /// Set for a new text that is a line of a talk.
     pub(crate) line: Option<SpokenLine<'a>>,
-}
-
-/// A text that says itself who speaks, among those that were stored before it.
-pub(crate) struct SpokenLine<'t> {
-    pub(crate) speaker: &'t str,
-    pub(crate) place: LinePlace,
-    pub(crate) previous: Option<PreviousTurn>,
 }
 
 /// A text cut, rendered and, where that could be done at once, embedded.
@@ -322,21 +316,6 @@ impl Memory {
         })
     }
 
-    /// The line before one that is stored, where it is one.
-    async fn line_before(
-        &self,
-        ns: &Namespace,
-        revision_id: RevisionId,
-    ) -> Result<Option<PreviousTurn>, EngineError> {
-        let mut conn = self.store.acquire(ns).await?;
-        let previous = match artifacts::line_place(&mut conn, ns, revision_id).await? {
-            Some(place) => artifacts::previous_line(&mut conn, ns, place).await?,
-            None => None,
-        };
-        conn.done();
-        Ok(previous)
-    }
-
     /// Renders the passages and embeds them where they are few and the model is there. No transaction is
     /// open meanwhile.
     async fn prepare(
@@ -484,6 +463,7 @@ pub(crate) async fn render_following_line(
     Ok(())
 }
 
+/// Indexes a stored turn anew with the words of the one before it; gives its revision, none where it is gone.
 async fn render_again(
     tx: &mut Tx,
     ns: &Namespace,
@@ -497,18 +477,4 @@ async fn render_again(
     let lexemes = lexeme_counts(&surroundings.words_of(&turn.text, true));
     passages::rewrite_lex(tx, ns, turn.passage_id, &lexemes).await?;
     Ok(Some(turn.revision_id))
-}
-
-/// Where a text that says itself who speaks goes on with what was stored before, and what that is.
-pub(crate) async fn line_of<'t>(
-    conn: &mut Conn,
-    ns: &Namespace,
-    new: &'t NewArtifact,
-    at: Timestamp,
-) -> Result<Option<SpokenLine<'t>>, EngineError> {
-    let Some(speaker) = line_speaker(&new.content, &new.meta) else { return Ok(None) };
-    let recent = artifacts::recent_lines(conn, ns, new.meta.source.as_deref()).await?;
-    let place = place_after(&recent, speaker, at);
-    let previous = artifacts::previous_line(conn, ns, place).await?;
-    Ok(Some(SpokenLine { speaker, place, previous }))
 }

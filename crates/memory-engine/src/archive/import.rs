@@ -24,7 +24,8 @@ use super::{ArchiveImported, decisions};
 use crate::error::on_own_thread;
 use crate::line_reader::LineReader;
 use crate::progress::{Progress, Report};
-use crate::remember::{SHORT_TURN_TOKENS, line_of, priority_of, render_following_turn};
+use crate::remember::{SHORT_TURN_TOKENS, priority_of, render_following_turn};
+use crate::spoken_lines::line_of;
 use crate::streams::Input;
 use crate::{EngineError, EngineSettings, directives, long_text};
 
