@@ -4,7 +4,7 @@ use std::path::Path;
 
 use measuring::extraction::{self, Figures, Gold};
 use memory_extraction::RulesExtractor;
-use memory_inference::encoders::OnnxEncoders;
+use memory_inference::text_encoder::OnnxTextEncoder;
 use memory_tests::{model_dir, onnxruntime_library};
 
 /// What a half must reach at least, the last one at most.
@@ -55,11 +55,10 @@ fn half(name: &str) -> Gold {
     Gold::read(&folder).and_then(Gold::sound).unwrap_or_else(|e| panic!("{e:#}"))
 }
 
-fn with_encoders() -> RulesExtractor {
-    let encoders = OnnxEncoders::in_folder(&model_dir(), &onnxruntime_library());
-    let has_both = encoders.clauses.is_some() && encoders.names.is_some();
-    assert!(has_both, "there are not both encoders: run `remembrancer setup`");
-    RulesExtractor::new().with_encoders(encoders)
+fn with_encoder() -> RulesExtractor {
+    let encoder = OnnxTextEncoder::in_folder(&model_dir(), &onnxruntime_library());
+    assert!(encoder.is_some(), "there is no text encoder: run `remembrancer setup`");
+    RulesExtractor::new().with_encoder(encoder)
 }
 
 async fn extraction_stays_within(bounds: Bounds, extractor: &RulesExtractor) {
@@ -93,18 +92,18 @@ async fn extraction_stays_within(bounds: Bounds, extractor: &RulesExtractor) {
 
 #[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_the_documents_it_is_tuned_on() {
-    extraction_stays_within(TUNING, &with_encoders()).await;
+    extraction_stays_within(TUNING, &with_encoder()).await;
 }
 
 #[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_documents_held_aside() {
-    extraction_stays_within(HELD_ASIDE, &with_encoders()).await;
+    extraction_stays_within(HELD_ASIDE, &with_encoder()).await;
     extraction_stays_within(HELD_ASIDE_ALONE, &RulesExtractor::new()).await;
 }
 
 #[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_talk_short_notes_and_records() {
-    extraction_stays_within(KINDS, &with_encoders()).await;
+    extraction_stays_within(KINDS, &with_encoder()).await;
     extraction_stays_within(KINDS_ALONE, &RulesExtractor::new()).await;
 }
 

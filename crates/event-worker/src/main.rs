@@ -101,7 +101,7 @@ async fn run(stop: CancellationToken) -> anyhow::Result<()> {
     };
     let key = vector::api_key()?;
     let mirror = Qdrant::of(&settings.mirror, key, Times::default())?;
-    let extractor = settings.extractor.extractor(settings.model.encoders()?)?;
+    let extractor = settings.extractor.extractor(settings.model.text_encoder()?)?;
     tracing::info!("{}", extractor.health().detail);
     let (announce, readiness) = readiness::channel();
     if let Some(bind) = settings.metrics_bind.filter(|bind| !bind.trim().is_empty()) {

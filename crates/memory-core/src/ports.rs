@@ -86,42 +86,28 @@ pub const CLAUSE_CLASSES: usize = Category::ALL.len() + 1;
 /// What a candidate may name: nothing, a person, an organisation, a project, a place, or anything else.
 pub const NAME_CLASSES: usize = 6;
 
-/// An encoder cannot be loaded or run; another try may do.
+/// The encoder cannot be loaded or run; another try may do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the {encoder} encoder failed: {reason}")]
-pub struct EncoderError {
-    /// `clause` or `name`.
-    pub encoder: &'static str,
-    pub reason: String,
-}
+#[error("the text encoder failed: {0}")]
+pub struct EncoderError(pub String);
 
-/// Classifies clauses by what stands around them. The same text always gives the same numbers.
+/// Classifies what may be a name, and clauses, by what stands around them. The same text always gives the same numbers. A text that is
+/// asked about twice in a row is read once.
 #[async_trait]
-pub trait ClauseEncoder: Send + Sync + std::fmt::Debug {
-    /// The logits of `clauses`, which are byte ranges of `text` in its order; the first class is none.
-    async fn logits(
-        &self,
-        text: String,
-        clauses: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError>;
-}
-
-/// Classifies what may be a name by what stands around it wherever it stands. The same text always gives the same numbers.
-#[async_trait]
-pub trait NameEncoder: Send + Sync + std::fmt::Debug {
+pub trait TextEncoder: Send + Sync + std::fmt::Debug {
     /// The logits of `names`, each by its places, which are byte ranges of `text`; the first class is none.
     async fn name_logits(
         &self,
-        text: String,
+        text: Arc<str>,
         names: Vec<Vec<Range<usize>>>,
     ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError>;
-}
 
-/// The encoders of an installation. What was set up before there was one of them has none.
-#[derive(Debug, Clone, Default)]
-pub struct Encoders {
-    pub clauses: Option<Arc<dyn ClauseEncoder>>,
-    pub names: Option<Arc<dyn NameEncoder>>,
+    /// The logits of `clauses`, which are byte ranges of `text` in its order; the first class is none.
+    async fn clause_logits(
+        &self,
+        text: Arc<str>,
+        clauses: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError>;
 }
 
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::builder::FalseyValueParser;
 use memory_core::Invalid;
-use memory_core::ports::{Encoders, Extractor};
+use memory_core::ports::{Extractor, TextEncoder};
 
 use super::rules::check_data;
 use super::{Key, LlmExtractor, LlmOptions, RulesExtractor};
@@ -42,11 +42,11 @@ pub struct ExtractorSettings {
 }
 
 impl ExtractorSettings {
-    /// The extractor that is configured, with the encoders that there are. Fails with a sentence when it cannot be
+    /// The extractor that is configured, with the encoder, if there is one. Fails with a sentence when it cannot be
     /// used; nothing is connected to.
-    pub fn extractor(&self, encoders: Encoders) -> Result<Arc<dyn Extractor>, Invalid> {
+    pub fn extractor(&self, encoder: Option<Arc<dyn TextEncoder>>) -> Result<Arc<dyn Extractor>, Invalid> {
         check_data().map_err(|fault| Invalid(fault.to_string()))?;
-        let rules = RulesExtractor::new().with_encoders(encoders).with_confidence(self.event_confidence);
+        let rules = RulesExtractor::new().with_encoder(encoder).with_confidence(self.event_confidence);
         Ok(match self.options()? {
             Some(options) => {
                 Arc::new(LlmExtractor::new(options, rules)?.with_confidence(self.event_confidence))

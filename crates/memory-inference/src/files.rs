@@ -1,14 +1,15 @@
 //! Where the model and its runtime lie: in the data folder, where `remembrancer setup` puts them.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use memory_core::ports::{EmbeddingError, Encoders, ModelInfo, RerankError};
+use memory_core::ports::{EmbeddingError, ModelInfo, RerankError, TextEncoder};
 
 use thiserror::Error;
 
 use crate::embedding::{ModelDescription, OnnxEmbedding};
-use crate::encoders::OnnxEncoders;
 use crate::reranking::CrossEncoder;
+use crate::text_encoder::OnnxTextEncoder;
 
 /// The model that setup makes, and the name of its folder.
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2-int8";
@@ -63,11 +64,11 @@ impl ModelSettings {
         Ok(files)
     }
 
-    /// The encoders beside the model that setup made, whichever model is searched with; those that it made.
-    pub fn encoders(&self) -> Result<Encoders, DataFolderError> {
+    /// The encoder beside the model that setup made, whichever model is searched with; nothing if it made none.
+    pub fn text_encoder(&self) -> Result<Option<Arc<dyn TextEncoder>>, DataFolderError> {
         let data_dir = self.data_dir()?;
         let library = onnxruntime_folder(&data_dir).join(ONNXRUNTIME_LIBRARY);
-        Ok(OnnxEncoders::in_folder(&model_folder(&data_dir), &library))
+        Ok(OnnxTextEncoder::in_folder(&model_folder(&data_dir), &library))
     }
 
     pub fn files(&self) -> Result<ModelFiles, DataFolderError> {

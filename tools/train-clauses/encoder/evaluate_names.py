@@ -1,15 +1,12 @@
-"""evaluate_names.py OFFSETS-DUMP OUT.json…: how many of the labelled names are found at precisions, by the features alone and with the
+"""evaluate_names.py DUMP OUT.names.json…: how many of the labelled names are found at precisions, by the features alone and with the
 encoder's logits of documents that it was not trained on (a, b and biases of each fifth are fitted on the others, or all on one)."""
 import json, sys
 import numpy as np
 from scipy.optimize import minimize
+from documents import is_training, read
+from name_features import give_offsets, softmax
 
 TYPES = ["person", "org", "project", "place"]
-
-
-def softmax(z):
-    z = np.exp(z - z.max(1, keepdims=True))
-    return z / z.sum(1, keepdims=True)
 
 
 def joined(v, s, e):
@@ -49,20 +46,14 @@ def table(p, y, label=""):
 
 
 if __name__ == "__main__":
-    from names import give_offsets, texts_of
-    dump, twice, *outs = sys.argv[1:]
-    wanted = set(open(twice).read().split())
+    dump, *outs = sys.argv[1:]
     logits = {k: v for out in outs for k, v in json.load(open(out)).items()}
-    texts = texts_of(dump); give_offsets(texts)
-    texts = [t for t in texts if t.name in logits]
-    s = np.concatenate([t.offset.numpy() for t in texts]); e = np.concatenate([np.array(logits[t.name]).reshape(-1, 6) for t in texts])
-    y = np.array([c for t in texts for c in t.labels]); fold = np.array([t.fold for t in texts for _ in t.labels])
-    mine = np.array([t.name in wanted for t in texts for _ in t.labels])
-    p = softmax(s + e)
-    if len(set(fold)) > 1:
-        for k in set(fold): p[fold == k] = softmax(joined(fit_blend(s[fold != k], e[fold != k], y[fold != k]), s, e)[fold == k])
+    docs = read(dump, is_training); give_offsets(docs)
+    docs = [d for d in docs if d.classes and d.name in logits]
+    s = np.concatenate([d.offset.numpy() for d in docs]); e = np.concatenate([np.array(logits[d.name]).reshape(-1, 6) for d in docs])
+    y = np.array([c for d in docs for c in d.classes]); fold = np.array([d.fold for d in docs for _ in d.classes])
+    p = softmax(joined(fit_blend(s, e, y), s, e))
+    for k in set(fold) if len(set(fold)) > 1 else ():
+        p[fold == k] = softmax(joined(fit_blend(s[fold != k], e[fold != k], y[fold != k]), s, e)[fold == k])
     print("a, b and biases:", np.round(fit_blend(s, e, y), 3))
-    for label, which in (("all", mine | True), ("those that count twice", mine)):
-        table(softmax(s)[which], y[which], "features, " + label)
-        table(softmax(s + e)[which], y[which], "plain sum, " + label)
-        table(p[which], y[which], "blended, " + label)
+    for label, odds in (("features", softmax(s)), ("plain sum", softmax(s + e)), ("blended", p)): table(odds, y, label)

@@ -1,39 +1,22 @@
-"""logits.py ADAPTER.safetensors TEXT: what the encoder with an adapter gives for each line of a text, as a JSON object a line."""
+"""logits.py ADAPTER.safetensors TEXTS.jsonl: what the encoder with an adapter gives for names and clauses. Each line has "text" and "names",
+each with "places" in bytes; they are written again with logits, and with those of all lines of the text as clauses."""
 import json, sys, torch
-from safetensors.torch import load_file
-from adapter import NAMES
-from bert import Bert, windows
+from documents import Document
+from encoder import Encoder, checkpoint
 
-
-def adapted(path):
-    model, tensors = Bert(), load_file(path)
-    state = model.state_dict()
-    for key in state:
-        if key.startswith("head."):
-            state[key] = tensors[key].float()
-        elif key.startswith("layers."):
-            _, n, part, kind = key.split(".")
-            name = f"encoder.layer.{n}.{NAMES[part]}.{kind}"
-            if name + ".up" in tensors:
-                state[key] = state[key] + tensors[name + ".up"].float() @ tensors[name + ".down"].float()
-            elif name in tensors:
-                state[key] = state[key] + tensors[name].float()
-    model.load_state_dict(state)
-    return model.eval()
-
-
-if __name__ == "__main__":
-    model, text = adapted(sys.argv[1]), open(sys.argv[2]).read()
-    at, clauses = 0, []
-    for line in text.split("\n"):
-        if line.strip():
-            clauses.append({"span": (at, at + len(line))})
-        at += len(line) + 1
-    for ids, inside in windows({"text": text, "clauses": clauses}):
-        rows = torch.zeros(len(inside), dtype=torch.long)
-        starts, ends = (torch.tensor([span[n] for span in inside]) for n in (1, 2))
-        with torch.no_grad():
-            logits = model.clauses(torch.tensor([ids]), torch.ones(1, len(ids)), rows, starts, ends)
-        for (number, *_), row in zip(inside, logits.tolist()):
-            a, b = clauses[number]["span"]
-            print(json.dumps({"clause": text[a:b], "logits": [round(value, 3) for value in row]}))
+model = Encoder(); model.load_state_dict(checkpoint(sys.argv[1])); model.eval()
+for line in open(sys.argv[2]):
+    line = json.loads(line); text = line["text"]
+    in_bytes, in_chars = lambda n: len(text[:n].encode()), lambda n: len(text.encode()[:n].decode())
+    spans, at = [], 0
+    for one in text.split("\n"):
+        if one.strip(): spans.append((at, at + len(one)))
+        at += len(one) + 1
+    places = [one["places"] for one in line["names"]]
+    names = [dict(places=[(in_chars(a), in_chars(b)) for a, b in own], features=[], **{"class": 0}) for own in places]
+    clauses = [dict(span=span, targets=None) for span in spans]
+    doc = Document(dict(name="", folder="", fold=0, text=text, clauses=clauses, names=names))
+    with torch.no_grad(): _, of_clauses, of_names = model.read([doc])
+    rounded = lambda logits: [[round(value, 3) for value in row] for row in ([] if logits is None else logits.tolist())]
+    print(json.dumps(dict(text=text, names=[dict(places=own, logits=row) for own, row in zip(places, rounded(of_names))],
+        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row) for (a, b), row in zip(spans, rounded(of_clauses))]), ensure_ascii=False))

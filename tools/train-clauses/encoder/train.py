@@ -1,98 +1,78 @@
-"""train.py DUMP OUT --fold K (left out; -1 for none) [--start CHECKPOINT.pt]: fine-tunes the encoder on the clauses of a dump.
-After each epoch OUT.pt has the weights, at the end OUT.json the logits of every document that was not trained on."""
-import argparse, json, random, time, sys
-import torch
-from adapter import checkpoint
-from bert import *
+"""train.py DUMP OUT --fold K (left out; -1 for none) [--start CHECKPOINT] [--soft LOGITS.json]: fine-tunes the encoder on the clauses and
+names of a dump. After each epoch OUT.pt has the weights, at the end OUT.json and OUT.names.json the logits of what was not trained on."""
+import argparse, json, random, time
+import torch, torch.nn.functional as F
+from documents import batches, is_training, read
+from encoder import CLAUSE_CLASSES, Encoder, checkpoint
+from name_features import give_offsets
 p = argparse.ArgumentParser()
-p.add_argument("dump"); p.add_argument("out")
-p.add_argument("--fold", type=int, default=0); p.add_argument("--folds", type=int, default=5)
-p.add_argument("--rank", type=int, default=0); p.add_argument("--epochs", type=int, default=3)
-p.add_argument("--lr", type=float, default=1e-4); p.add_argument("--headlr", type=float, default=1e-3)
-p.add_argument("--frozen", type=int, default=0); p.add_argument("--threads", type=int, default=1)
-p.add_argument("--tokens", type=int, default=1600); p.add_argument("--seed", type=int, default=0)
-p.add_argument("--start", help="a checkpoint to go on from"); p.add_argument("--minutes", type=float, default=float("inf"), help="no longer than this")
-p.add_argument("--dropout", type=float, default=0.1)
+p.add_argument("dump"); p.add_argument("out"); p.add_argument("--fold", type=int, default=0)
+p.add_argument("--start", help="a checkpoint to go on from"); p.add_argument("--seed", type=int, default=0)
+p.add_argument("--soft", help="logits of another encoder, by names of documents"); p.add_argument("--share", type=float, default=0.5, help="of its classes in the targets")
+p.add_argument("--epochs", type=int, default=4); p.add_argument("--lr", type=float, default=1.5e-4); p.add_argument("--headlr", type=float, default=1e-3)
+p.add_argument("--names", type=float, default=0.5, help="weight of the names' loss"); p.add_argument("--twice", help="a file with the names of documents whose names count twice")
+p.add_argument("--hiding", type=float, default=0.5, help="how many texts with labelled names are read with hidden ones"); p.add_argument("--hide", type=float, default=0.5, help="how many of their names are hidden")
+p.add_argument("--tokens", type=int, default=1700, help="of a batch"); p.add_argument("--dropout", type=float, default=0.1); p.add_argument("--threads", type=int, default=2)
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(0); random.seed(a.seed)
-docs = [json.loads(l) for l in open(a.dump)]
-train, test = [], []
-for d in docs:
-    is_train = "training" in d["folder"] or "tuning" in d["folder"]
-    (train if is_train and d["fold"] % a.folds != a.fold else test).append(d)
+docs = read(a.dump)
+labelled = lambda d: d.folder in ("training", "tuning")
+train = [d for d in docs if labelled(d) and d.fold != a.fold]
+test = [d for d in docs if not labelled(d) or d.fold == a.fold]
+give_offsets([d for d in docs if labelled(d)])
+soft = json.load(open(a.soft)) if a.soft else {}
+twice = set(open(a.twice).read().split()) if a.twice else ()
+for d in train:
+    d.which = [k for k, target in enumerate(d.targets) if target is not None]
+    d.wanted = torch.tensor([d.targets[k] for k in d.which]).reshape(-1, CLAUSE_CLASSES)
+    if d.which and len(soft.get(d.name, ())) == len(d.targets):
+        said = torch.softmax(torch.tensor([soft[d.name][k] for k in d.which]), 1)
+        d.wanted = (1 - a.share) * d.wanted + a.share * said
+    d.weight = 2.0 if d.name in twice else 1.0
+train = [d for d in train if d.which or d.classes]
 
-def items(docs, labelled):
-    out = []
-    for d in docs:
-        for ids, cl in windows(d):
-            if labelled:
-                cl = [(d["clauses"][k]["targets"], s, e) for k, s, e in cl if d["clauses"][k]["targets"] is not None]
-                if not cl: continue
-            out.append((ids, cl, d["name"]))
-    return out
-
-def batches(its, shuffle):
-    its = list(its)
-    if shuffle: random.shuffle(its)
-    its.sort(key=lambda x: len(x[0]) + (random.random() * 20 if shuffle else 0))
-    out, cur = [], []
-    for it in its:
-        if cur and (len(cur) + 1) * max(len(it[0]), len(cur[0][0])) > a.tokens: out.append(cur); cur = []
-        cur.append(it)
-    if cur: out.append(cur)
-    if shuffle: random.shuffle(out)
-    return out
-
-def tensors(b):
-    t = max(len(i[0]) for i in b)
-    ids = torch.zeros(len(b), t, dtype=torch.long); mask = torch.zeros(len(b), t)
-    rows, st, en, tg = [], [], [], []
-    for n, (w, cl, _) in enumerate(b):
-        ids[n, :len(w)] = torch.tensor(w); mask[n, :len(w)] = 1
-        for x, s, e in cl: rows.append(n); st.append(s); en.append(e); tg.append(x)
-    return ids, mask, torch.tensor(rows), torch.tensor(st), torch.tensor(en), tg
-
-# Trainings of every seed begin with the same head, so that their weights can be averaged.
-m = Bert(a.rank, a.frozen, a.dropout)
+# Trainings of every seed begin with the same last layers, so that their weights can be averaged.
+m = Encoder(dropout=a.dropout)
 if a.seed: torch.manual_seed(a.seed)
 if a.start: m.load_state_dict(checkpoint(a.start))
-head = list(m.head.parameters()); hid = {id(x) for x in head}
-rest = [x for x in m.parameters() if x.requires_grad and id(x) not in hid]
-opt = torch.optim.AdamW([dict(params=rest, lr=a.lr), dict(params=head, lr=a.headlr)], weight_decay=0.01, fused=True)
-its = items(train, True)
-per = len(batches(its, True)); steps = per * a.epochs
-t0 = time.time()
-def done(step): return max(step / steps, (time.time() - t0) / 60 / a.minutes)
-sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1, (s + 1) / (0.08 * steps)) * max(0.0, 1 - done(s)))
-print(len(train), "docs", len(its), "windows", sum(len(i[0]) for i in its), "tokens", sum(len(i[1]) for i in its), "clauses", steps, "steps",
-      sum(x.numel() for x in rest), "params", flush=True)
+heads = [*m.clauses.parameters(), *m.names.parameters()]; known = {id(x) for x in heads}
+rest = [x for x in m.parameters() if x.requires_grad and id(x) not in known]
+opt = torch.optim.AdamW([dict(params=rest, lr=a.lr), dict(params=heads, lr=a.headlr)], weight_decay=0.01, fused=True)
+steps = len(batches(train, a.tokens)) * a.epochs
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1, (s + 1) / (0.08 * steps)) * max(0.0, 1 - s / steps))
+print(len(train), "docs", sum(len(d.ids) for d in train), "tokens", sum(len(d.which) for d in train), "clauses", sum(len(d.classes) for d in train), "names", steps, "steps", flush=True)
 
-def predict(docs):
-    m.eval()
-    out = [[None] * len(d["clauses"]) for d in docs]
-    read = [(ids, [((n, k), s, e) for k, s, e in cl], None) for n, d in enumerate(docs) for ids, cl in windows(d)]
-    for b in batches(read, False):
-        ids, mask, rows, st, en, where = tensors(b)
-        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-            lg = m.clauses(ids, mask, rows, st, en)
-        for (n, k), l in zip(where, lg.float().tolist()): out[n][k] = [round(v, 4) for v in l]
-    m.train(); return {d["folder"].split("/")[-1] + "/" + d["name"]: res for d, res in zip(docs, out)}
-
-step = 0
+rng, t0, step = random.Random(a.seed), time.time(), 0
 for epoch in range(a.epochs):
-    m.train(); tot = n = 0
-    for b in batches(its, True):
-        if done(step) >= 1: break
-        ids, mask, rows, st, en, tg = tensors(b); tg = torch.tensor(tg)
-        with torch.autocast("cpu", torch.bfloat16):
-            lg = m.clauses(ids, mask, rows, st, en)
-        loss = -(F.log_softmax(lg.float(), 1) * tg).sum() 
-        (loss / len(tg)).backward()
-        torch.nn.utils.clip_grad_norm_(rest + head, 1.0)
+    m.train(); sums = [0.0, 0, 0.0, 0]
+    for b in batches(train, a.tokens):
+        ids = [d.hidden(rng, a.hide) if d.classes and rng.random() < a.hiding else d.ids for d in b]
+        with torch.autocast("cpu", torch.bfloat16): states, begins = m.states(b, ids)
+        loss = 0
+        if any(d.which for d in b):
+            wanted = torch.cat([d.wanted for d in b])
+            logits = m.clause_logits(states, begins, b, [d.which for d in b]).float()
+            own = -(F.log_softmax(logits, 1) * wanted).sum()
+            loss = loss + own / len(wanted); sums[0] += own.item(); sums[1] += len(wanted)
+        named = [(d, begin) for d, begin in zip(b, begins) if d.classes]
+        if named:
+            logits = torch.cat([d.offset for d, _ in named]) + m.name_logits(states, [q for _, q in named], [d for d, _ in named]).float()
+            weights = torch.cat([torch.full((len(d.classes),), d.weight) for d, _ in named])
+            own = (F.cross_entropy(logits, torch.tensor([c for d, _ in named for c in d.classes]), reduction="none") * weights).sum()
+            loss = loss + a.names * own / weights.sum(); sums[2] += own.item(); sums[3] += weights.sum().item()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(rest + heads, 1.0)
         opt.step(); sched.step(); opt.zero_grad(); step += 1
-        tot += loss.item(); n += len(tg)
-        if step % 40 == 0: print(step, round(tot / n, 4), round(time.time() - t0), "s", flush=True)
-    torch.save({k: v for k, v in m.state_dict().items()}, a.out + ".pt")
-    if epoch + 1 == a.epochs or done(step) >= 1: json.dump(predict(test), open(a.out + ".json", "w"))
-    print("epoch", epoch, round(tot / n, 4), round(time.time() - t0), "s", flush=True)
-    if done(step) >= 1: break
+        if step % 60 == 0: print(step, round(sums[0] / sums[1], 4), round(sums[2] / max(sums[3], 1), 4), round(time.time() - t0), "s", flush=True)
+    torch.save(m.state_dict(), a.out + ".pt")
+    print("epoch", epoch, round(sums[0] / sums[1], 4), round(sums[2] / max(sums[3], 1), 4), round(time.time() - t0), "s", flush=True)
+
+m.eval(); clauses, names = {}, {}
+rows = lambda logits, count: [[round(v, 4) for v in next(logits)] for _ in range(count)]
+for b in batches(test, 3000, False):
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16): _, of_clauses, of_names = m.read(b)
+    of_clauses, of_names = (iter([] if x is None else x.tolist()) for x in (of_clauses, of_names))
+    for d in b:
+        clauses[d.folder + "/" + d.name] = rows(of_clauses, len(d.clauses))
+        if d.classes: names[d.name] = rows(of_names, len(d.classes))
+json.dump(clauses, open(a.out + ".json", "w")); json.dump(names, open(a.out + ".names.json", "w"))

@@ -1,4 +1,4 @@
-//! Labelled documents with their clauses, as one JSON object a line: what `encoder/` learns from.
+//! Labelled documents with their clauses and what may be a name in them, as one JSON object a line: what `encoder/` learns from.
 
 use anyhow::Context;
 use measuring::extraction::Document;
@@ -6,8 +6,9 @@ use memory_extraction::CLASSES;
 use serde::Serialize;
 
 use crate::maxent::{self, Example, Weights};
+use crate::names;
 
-/// A document and its clauses.
+/// A document, its clauses and names.
 #[derive(Serialize)]
 struct Line<'a> {
     folder: &'a str,
@@ -17,6 +18,8 @@ struct Line<'a> {
     fold: usize,
     text: &'a str,
     clauses: Vec<Clause<'a>>,
+    /// Null where names are not labelled.
+    names: Option<Vec<names::Seen>>,
 }
 
 #[derive(Serialize)]
@@ -73,6 +76,7 @@ fn line(
         fold,
         text: document.text(),
         clauses: clauses.collect(),
+        names: names::seen_in(document),
     };
     serde_json::to_writer(&mut *file, &line)?;
     writeln!(file)?;

@@ -3,15 +3,14 @@
 //! `cargo run --release -p train-clauses -- OUT.txt FOLDER… [--dump DUMP.jsonl FOLDER…]`
 //!
 //! A fifth of the documents at a time is left out and then read with the weights of the others. The thresholds are
-//! chosen on those readings; the weights that are written are of all documents. How the clause encoder of `remembrancer setup`
+//! chosen on those readings; the weights that are written are of all documents. How the text encoder of `remembrancer setup`
 //! is blended in, and with which thresholds, is found on the fifth that it was not fine-tuned on. OUT is
-//! `crates/memory-extraction/data/weights.txt`. With `--dump` all clauses are written too, those of further folders read with
-//! the weights of all documents: `encoder/` learns from them.
+//! `crates/memory-extraction/data/weights.txt`. With `--dump` all clauses, and what may be a name in documents whose names
+//! are labelled, are written too, clauses of further folders read with the weights of all documents: `encoder/` learns from them.
 //!
 //! `cargo run --release -p train-clauses -- --names OUT.txt FOLDER…` trains the name model instead; OUT is
-//! `crates/memory-extraction/data/name_weights.txt`. How the name encoder of setup is blended in is found on the fifth that it was not
-//! trained on. With `--dump-names OUT.jsonl FOLDER…` what may be a name is written with its places and features: the encoder learns
-//! from it. What clauses show depends on the names in them, so names come first.
+//! `crates/memory-extraction/data/name_weights.txt`. How the text encoder is blended in is found on the fifth that it was not
+//! trained on. What clauses show depends on the names in them, so names come first.
 
 mod blend;
 mod dump;
@@ -20,10 +19,11 @@ mod names;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 use measuring::extraction::{self, Document, Figures, Gold, Judged};
-use memory_core::ports::{Encoders, NameEncoder};
+use memory_core::ports::TextEncoder;
 use memory_extraction::{Blend, ClauseModel, EncoderInput, Odds, RulesExtractor, Thresholds, clauses_of};
 use memory_inference::files::ModelSettings;
 
@@ -31,7 +31,7 @@ use blend::Pair;
 use maxent::{Example, Label};
 
 const FOLDS: usize = 5;
-/// The fold whose documents the clause encoder was not fine-tuned on.
+/// The fold whose documents the text encoder was not fine-tuned on.
 const ENCODER_FOLD: usize = 0;
 /// The least precision of any category on documents that were left out.
 const PRECISION_MIN: f32 = 0.73;
@@ -59,18 +59,14 @@ async fn main() -> anyhow::Result<()> {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     if let Some(("--names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         let (out, folders) = words.split_first().context("name the file to write and folders")?;
-        return names::write(out, &labelled(folders)?, encoders()?.names.as_deref()).await;
-    }
-    if let Some(("--dump-names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        let (out, folders) = words.split_first().context("name the file to write and folders")?;
-        return names::dump(out, &labelled(folders)?);
+        return names::write(out, &labelled(folders)?, encoder()?.as_deref()).await;
     }
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =
         words.split_first().context("name the file to write and folders of labelled documents")?;
     let documents = labelled(folders)?;
-    let encoders = encoders()?;
-    let examples = examples_of(&documents, encoders.names.as_deref()).await?;
+    let encoder = encoder()?;
+    let examples = examples_of(&documents, encoder.as_deref()).await?;
     println!("{} documents, {} clauses", documents.len(), examples.len());
 
     let folds: Vec<maxent::Weights> = (0..FOLDS)
@@ -78,13 +74,13 @@ async fn main() -> anyhow::Result<()> {
         .collect();
     let by_fold = |text: &[Example]| odds_of(text, &folds);
     let thresholds = maxent::thresholds(&maxent::left_out(&examples, by_fold), PRECISION_MIN);
-    let blended = blended(&encoders, &documents, &examples, &folds).await?;
-    println!("{blended:?}");
     if let Some([_, dump_file, others @ ..]) = dump.as_deref() {
         let all = maxent::train(&examples.iter().collect::<Vec<_>>());
-        let others = read_others(others, encoders.names.as_deref()).await?;
+        let others = read_others(others, encoder.as_deref()).await?;
         dump::write(dump_file, &documents, &examples, &folds, &all, &others)?;
     }
+    let blended = blended(encoder.as_deref(), &documents, &examples, &folds).await?;
+    println!("{blended:?}");
 
     let mut judged = Vec::new();
     let (mut plain, mut encoded) = (Vec::new(), Vec::new());
@@ -92,14 +88,14 @@ async fn main() -> anyhow::Result<()> {
         let weights = maxent::written(weights, &thresholds, &blended);
         let model = || ClauseModel::parse(&weights).map_err(anyhow::Error::msg);
         let extractor = RulesExtractor::with_model(Some(model()?));
-        let with_encoders = RulesExtractor::with_model(Some(model()?)).with_encoders(encoders.clone());
+        let with_encoder = RulesExtractor::with_model(Some(model()?)).with_encoder(encoder.clone());
         let alone = RulesExtractor::with_model(None);
         for (folder, document) in documents.iter().filter(|(_, document)| fold_of(document) == fold) {
             let one = std::slice::from_ref(document);
             judged.extend(extraction::run(&extractor, one).await?.into_iter().map(|one| (*folder, one)));
             plain.extend(extraction::run(&alone, one).await?);
             if fold == ENCODER_FOLD {
-                encoded.extend(extraction::run(&with_encoders, one).await?);
+                encoded.extend(extraction::run(&with_encoder, one).await?);
             }
         }
     }
@@ -128,21 +124,21 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The encoders of `remembrancer setup`.
-fn encoders() -> anyhow::Result<Encoders> {
+/// The encoder of `remembrancer setup`.
+fn encoder() -> anyhow::Result<Option<Arc<dyn TextEncoder>>> {
     let data_dir = std::env::var_os("REMEMBRANCER_DATA_DIR").map(PathBuf::from);
-    Ok(ModelSettings { data_dir, model_dir: None }.encoders()?)
+    Ok(ModelSettings { data_dir, model_dir: None }.text_encoder()?)
 }
 
 /// The documents of further folders, with their clauses.
 async fn read_others(
     folders: &[String],
-    names: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
 ) -> anyhow::Result<Vec<(String, Document, Vec<Example>)>> {
     let mut read = Vec::new();
     for folder in folders {
         for document in Gold::read(Path::new(folder))?.documents {
-            let clauses = examples(0, &document, names).await?;
+            let clauses = examples(0, &document, encoder).await?;
             read.push((folder.clone(), document, clauses));
         }
     }
@@ -161,12 +157,12 @@ fn odds_of(text: &[Example], folds: &[maxent::Weights]) -> Vec<Odds> {
 
 /// How the encoder is blended in, and the thresholds with it.
 async fn blended(
-    Encoders { clauses: encoder, names }: &Encoders,
+    encoder: Option<&dyn TextEncoder>,
     documents: &[(&String, Document)],
     examples: &[Example],
     folds: &[maxent::Weights],
 ) -> anyhow::Result<(Blend, Thresholds)> {
-    let encoder = encoder.as_deref().context("there is no clause encoder: run `remembrancer setup`")?;
+    let encoder = encoder.context("there is no text encoder: run `remembrancer setup`")?;
     let mut read = BTreeMap::new();
     let mut pairs = Vec::new();
     for text in examples.chunk_by(|a, b| a.document == b.document) {
@@ -175,9 +171,9 @@ async fn blended(
         if text[0].fold != ENCODER_FOLD {
             continue;
         }
-        let input = EncoderInput::of(&documents[number].1.source, names.as_deref(), &odds).await?;
+        let input = EncoderInput::of(&documents[number].1.source, Some(encoder), &odds).await?;
         let Some(input) = input else { continue };
-        let logits = encoder.logits(input.text, input.clauses).await?;
+        let logits = encoder.clause_logits(input.text, input.clauses).await?;
         for (at, logits) in input.numbers.iter().zip(&logits) {
             let pair = |targets| Pair { odds: odds[*at], logits: *logits, targets };
             pairs.extend(text[*at].targets.map(pair));
@@ -199,11 +195,11 @@ async fn blended(
 /// Of all documents, those of one together.
 async fn examples_of(
     documents: &[(&String, Document)],
-    names: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
 ) -> anyhow::Result<Vec<Example>> {
     let mut all = Vec::new();
     for (number, (_, document)) in documents.iter().enumerate() {
-        all.extend(examples(number, document, names).await?);
+        all.extend(examples(number, document, encoder).await?);
     }
     Ok(all)
 }
@@ -211,7 +207,7 @@ async fn examples_of(
 async fn examples(
     number: usize,
     document: &Document,
-    names: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
 ) -> anyhow::Result<Vec<Example>> {
     let labels: Vec<Label> = document
         .events
@@ -222,7 +218,7 @@ async fn examples(
             is_optional: event.is_optional,
         })
         .collect();
-    let clauses = clauses_of(&document.source, names).await?;
+    let clauses = clauses_of(&document.source, encoder).await?;
     let spans: Vec<(usize, usize)> =
         clauses.iter().map(|clause| (clause.span.start, clause.span.end)).collect();
     let targets = maxent::targets(&spans, &labels);

@@ -1,12 +1,9 @@
 //! Trains the name model: what the candidates of a source name, by its labelled entities.
 
-use std::collections::BTreeSet;
-use std::io::Write as _;
-
 use anyhow::Context as _;
 use measuring::extraction::Document;
 use memory_core::entity::{EntityType, normalised_name};
-use memory_core::ports::NameEncoder;
+use memory_core::ports::TextEncoder;
 use memory_extraction::{
     Blend, NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, names_of,
 };
@@ -20,7 +17,7 @@ use super::{ENCODER_FOLD, FOLDS, fold_of};
 /// right than wrong in documents left out.
 const THRESHOLDS: [f32; TYPES.len()] = [0.60, 0.40, 0.50, 0.40];
 /// The same with an encoder.
-const BLENDED_THRESHOLDS: [f32; TYPES.len()] = [0.60, 0.35, 0.38, 0.35];
+const BLENDED_THRESHOLDS: [f32; TYPES.len()] = [0.60, 0.35, 0.33, 0.30];
 
 const TYPES: [EntityType; 4] = [EntityType::Person, EntityType::Org, EntityType::Project, EntityType::Place];
 /// Objects and all other names are one class.
@@ -34,7 +31,7 @@ type Odds = [f32; NAME_CLASSES];
 pub(crate) async fn write(
     out: &str,
     documents: &[(&String, Document)],
-    encoder: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
 ) -> anyhow::Result<()> {
     let whole: Vec<&Document> =
         documents.iter().map(|(_, document)| document).filter(|document| document.is_whole).collect();
@@ -157,81 +154,29 @@ fn example(number: usize, document: &Document, name: NameSeen) -> Candidate {
     }
 }
 
-/// A document and what may be a name in it, for the training of the encoder.
+/// What may be a name, for the training of the encoder.
 #[derive(Serialize)]
-struct Line<'a> {
-    folder: &'a str,
-    doc: &'a str,
-    fold: usize,
-    text: &'a str,
-    author: Option<&'a str>,
-    title: Option<&'a str>,
-    participants: &'a [String],
-    names: Vec<Seen>,
-    gold: Vec<Gold<'a>>,
+pub(crate) struct Seen {
+    name: String,
+    features: Vec<String>,
+    /// Where it first stands, in characters.
+    places: Vec<(usize, usize)>,
+    class: usize,
 }
 
-#[derive(Serialize)]
-struct Seen {
-    /// The name as it is written.
-    n: String,
-    /// Its features.
-    f: Vec<String>,
-    /// Where it first stands, in characters and in bytes.
-    s: Vec<(usize, usize)>,
-    b: Vec<(usize, usize)>,
-    /// Its class by the labels.
-    y: usize,
-    /// What the rules take it for, and whether they leave it to the model.
-    rules: Option<String>,
-    open: bool,
-}
-
-#[derive(Serialize)]
-struct Gold<'a> {
-    name: &'a str,
-    r#type: String,
-    names: &'a BTreeSet<String>,
-}
-
-/// Writes the documents in which names are labelled, as one JSON object a line.
-pub(crate) fn dump(out: &str, documents: &[(&String, Document)]) -> anyhow::Result<()> {
-    let file = std::fs::File::create(out).with_context(|| format!("{out} cannot be written"))?;
-    let mut file = std::io::BufWriter::new(file);
-    for (folder, document) in documents.iter().filter(|(_, document)| document.is_whole) {
-        let (text, names) = names_of(&document.source);
-        let names = names.into_iter().map(|name| Seen {
-            y: class_in(document, &name.name),
-            s: name.places.iter().map(|bytes| (chars(&text, bytes.start), chars(&text, bytes.end))).collect(),
-            b: name.places.iter().map(|bytes| (bytes.start, bytes.end)).collect(),
-            n: name.name,
-            f: name.features,
-            rules: name.by_rules.map(|entity_type| entity_type.to_string()),
-            open: name.is_open,
-        });
-        let gold = document.entities.iter().map(|entity| Gold {
-            name: &entity.name,
-            r#type: entity.entity_type.to_string(),
-            names: &entity.names,
-        });
-        let line = Line {
-            folder,
-            doc: &document.name,
-            fold: fold_of(document),
-            text: &text,
-            author: document.source.author.as_deref(),
-            title: document.source.title.as_deref(),
-            participants: &document.source.participants,
-            names: names.collect(),
-            gold: gold.collect(),
-        };
-        serde_json::to_writer(&mut file, &line)?;
-        writeln!(file)?;
+/// What may be a name in a document, with its class by the labels; nothing where names are not labelled.
+pub(crate) fn seen_in(document: &Document) -> Option<Vec<Seen>> {
+    if !document.is_whole {
+        return None;
     }
-    file.flush()?;
-    Ok(())
-}
-
-fn chars(text: &str, byte: usize) -> usize {
-    text[..byte].chars().count()
+    let (text, names) = names_of(&document.source);
+    assert_eq!(&*text, document.text(), "a document is one segment without a speaker");
+    let chars = |byte: usize| text[..byte].chars().count();
+    let seen = names.into_iter().map(|name| Seen {
+        class: class_in(document, &name.name),
+        places: name.places.iter().map(|bytes| (chars(bytes.start), chars(bytes.end))).collect(),
+        name: name.name,
+        features: name.features,
+    });
+    Some(seen.collect())
 }

@@ -16,6 +16,7 @@ mod gender;
 mod genre;
 mod irony;
 mod items;
+mod joined;
 mod layout;
 mod line_patterns;
 mod lines;
@@ -47,9 +48,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use memory_core::artifact::Context;
 use memory_core::event::{Category, Extraction};
-use memory_core::ports::{
-    ClauseEncoder, EncoderError, Encoders, ExtractError, Extractor, ExtractorHealth, NameEncoder, SourceText,
-};
+use memory_core::ports::{EncoderError, ExtractError, Extractor, ExtractorHealth, SourceText, TextEncoder};
 use memory_language::time::{Lean, readings};
 
 pub use data_file::DataFault;
@@ -72,10 +71,9 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 /// Of a source no more than this is read; what lies behind it yields nothing.
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
-/// All are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODERS: i32 = 18;
-const VERSION_WITH_CLAUSES: i32 = 19;
-const VERSION_WITH_ENCODERS: i32 = 20;
+/// Both are raised with every change after which the same text may give another result.
+const VERSION_WITHOUT_ENCODER: i32 = 21;
+const VERSION_WITH_ENCODER: i32 = 22;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -102,7 +100,7 @@ pub(crate) fn check_data() -> Result<(), DataFault> {
 pub struct RulesExtractor {
     model: Option<Arc<ClauseModel>>,
     confidence: Option<f32>,
-    encoders: Encoders,
+    encoder: Option<Arc<dyn TextEncoder>>,
 }
 
 impl Default for RulesExtractor {
@@ -113,12 +111,12 @@ impl Default for RulesExtractor {
 
 impl RulesExtractor {
     pub fn new() -> Self {
-        Self { model: Some(ClauseModel::own()), confidence: None, encoders: Encoders::default() }
+        Self { model: Some(ClauseModel::own()), confidence: None, encoder: None }
     }
 
     /// Judges clauses by another model; by none, with the hand-written rules alone.
     pub fn with_model(model: Option<ClauseModel>) -> Self {
-        Self { model: model.map(Arc::new), confidence: None, encoders: Encoders::default() }
+        Self { model: model.map(Arc::new), confidence: None, encoder: None }
     }
 
     /// Tells what is at least so likely, 0 to 1, instead of what is above the thresholds that came with the model.
@@ -127,15 +125,11 @@ impl RulesExtractor {
         Self { confidence, ..self }
     }
 
-    /// Judges names and clauses by encoders too, with weights that were found with them. While one fails, nothing is extracted.
+    /// Judges names and clauses by an encoder too, if there is one, with weights that were found with it. While it fails, nothing is
+    /// extracted.
     #[must_use]
-    pub fn with_encoders(self, encoders: Encoders) -> Self {
-        Self { encoders, ..self }
-    }
-
-    /// The encoder of clauses, and how what it says is weighed.
-    fn clause_encoder(&self) -> Option<(&dyn ClauseEncoder, &Blend)> {
-        Some((self.encoders.clauses.as_deref()?, self.model.as_ref()?.blend()))
+    pub fn with_encoder(self, encoder: Option<Arc<dyn TextEncoder>>) -> Self {
+        Self { encoder, ..self }
     }
 }
 
@@ -146,11 +140,7 @@ impl Extractor for RulesExtractor {
     }
 
     fn version(&self) -> i32 {
-        match (self.clause_encoder(), &self.encoders.names) {
-            (Some(_), Some(_)) => VERSION_WITH_ENCODERS,
-            (Some(_), None) => VERSION_WITH_CLAUSES,
-            (None, _) => VERSION_WITHOUT_ENCODERS,
-        }
+        if self.encoder.is_some() { VERSION_WITH_ENCODER } else { VERSION_WITHOUT_ENCODER }
     }
 
     fn is_quick(&self) -> bool {
@@ -158,29 +148,28 @@ impl Extractor for RulesExtractor {
     }
 
     fn health(&self) -> ExtractorHealth {
-        let encoders = match (self.clause_encoder(), &self.encoders.names) {
-            (Some(_), Some(_)) => "with the encoders of clauses and names",
-            (Some(_), None) => "without the name encoder, which finds more (`remembrancer setup` adds it)",
-            (None, _) => "without the clause encoder, which finds more (`remembrancer setup` adds it)",
+        let encoder = match self.encoder {
+            Some(_) => "with the text encoder",
+            None => "without the text encoder, which finds more (`remembrancer setup` adds it)",
         };
-        let detail = format!("{} version {}, {encoders}, reads English only", self.name(), self.version());
+        let detail = format!("{} version {}, {encoder}, reads English only", self.name(), self.version());
         ExtractorHealth { is_healthy: true, detail }
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        let found = found(source, self.encoders.names.as_deref()).await.map_err(failed)?;
+        let encoder = self.encoder.as_deref();
+        let found = found(source, encoder).await.map_err(failed)?;
         let Found { mut parsed_segments, mut roster, drafts } = found;
         let mut drafts = match &self.model {
             None => trusted(source, &parsed_segments, drafts),
             Some(model) => {
                 let mut clauses = Clauses::of(model, source, &parsed_segments, &drafts);
-                let encoder = self.clause_encoder();
-                if let Some((encoder, blend)) = encoder
+                if let Some(encoder) = encoder
                     && let Some(EncoderInput { text, numbers, clauses: bytes }) =
                         clauses.encoder_input(source)
                 {
-                    let logits = encoder.logits(text, bytes).await.map_err(failed)?;
-                    blend.join(&mut clauses.odds, &numbers, &logits);
+                    let logits = encoder.clause_logits(text, bytes).await.map_err(failed)?;
+                    model.blend().join(&mut clauses.odds, &numbers, &logits);
                 }
                 let thresholds = match self.confidence {
                     Some(confidence) => [confidence; Category::ALL.len()],
@@ -233,7 +222,7 @@ fn failed(error: EncoderError) -> ExtractError {
 
 async fn found<'a>(
     source: &'a SourceText,
-    encoder: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
 ) -> Result<Found<'a>, EncoderError> {
     let (mut parsed_segments, mut roster) = named_by_rules(source);
     naming::judge(NameModel::own(), encoder, source, &mut parsed_segments, &mut roster).await?;

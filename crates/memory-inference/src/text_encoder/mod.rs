@@ -1,14 +1,14 @@
-//! Classifies clauses and names with the sentence encoder of setup and what fine-tuning on labelled documents added to it
-//! (`data/clause_encoder.safetensors`, `data/name_encoder.safetensors`, see `tools/train-clauses/encoder`).
+//! Classifies names and clauses with the first layers of the sentence encoder of setup and what fine-tuning on labelled documents
+//! added to them (`data/text_encoder.safetensors`, see `tools/train-clauses/encoder`).
 //!
-//! One thread owns both models. It loads each when there is something to read and gives them back after a while without.
+//! One thread owns the model. It loads it when there is something to read and gives it back after a while without.
 
-mod clause_windows;
-mod clauses;
 mod model;
-mod names;
+mod reading;
 mod tokens;
+mod windows;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -18,90 +18,70 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::ports::{CLAUSE_CLASSES, ClauseEncoder, EncoderError, Encoders, NAME_CLASSES, NameEncoder};
+use memory_core::ports::{CLAUSE_CLASSES, EncoderError, NAME_CLASSES, TextEncoder};
 use tokio::sync::oneshot;
 
-use self::clauses::ClauseReader;
-use self::model::{Failed, Place};
-use self::names::NameReader;
+use self::model::{Failed, Model, Place};
+use self::reading::{IsCancelled, Reading};
 
-/// Low-rank differences to the weights of the encoder, which setup merges with them, and the classification head.
-pub const CLAUSE_ADAPTER: &[u8] = include_bytes!("../../data/clause_encoder.safetensors");
+/// Low-rank differences to the weights of the encoder, which setup merges with them, and the last layers.
+pub const ENCODER_ADAPTER: &[u8] = include_bytes!("../../data/text_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const CLAUSE_ENCODER_FILE: &str = "clause_encoder_6.onnx";
-/// The same for names, of the first layers only.
-pub const NAME_ADAPTER: &[u8] = include_bytes!("../../data/name_encoder.safetensors");
-pub const NAME_ENCODER_FILE: &str = "name_encoder_1.onnx";
-pub const NAME_ENCODER_LAYERS: usize = 3;
-/// Without anything to read, models are given back after this. Loading both again takes less than a tenth of a second.
+pub const ENCODER_FILE: &str = "text_encoder_1.onnx";
+/// So many layers of the encoder are read.
+pub const ENCODER_LAYERS: usize = 4;
+/// Without anything to read, the model is given back after this. Loading it again takes less than a tenth of a second.
 const IDLE: Duration = Duration::from_secs(5);
+/// Texts whose names were asked for and whose clauses may be asked for next: of as many extractions at a time.
+const READINGS_MAX: usize = 4;
 
 /// How far it stands back behind calls.
 #[cfg(target_os = "linux")]
 const NICENESS: i32 = 5;
 
-/// A model that is loaded.
-trait Reader: Sized {
-    const NAME: &'static str;
-    type Wanted;
-    type Logits;
+type Answer<Logits> = Result<Vec<Logits>, EncoderError>;
 
-    fn load(place: &Place) -> Result<Self, Failed>;
-
-    fn logits(
-        &mut self,
-        text: &str,
-        wanted: &[Self::Wanted],
-        is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Vec<Self::Logits>, Failed>;
-}
-
-type Answer<R> = Result<Vec<<R as Reader>::Logits>, EncoderError>;
-
-struct Question<R: Reader> {
-    text: String,
-    wanted: Vec<R::Wanted>,
+struct Question<Wanted, Logits> {
+    text: Arc<str>,
+    wanted: Vec<Wanted>,
     /// Closed once the caller has been cancelled.
-    reply: oneshot::Sender<Answer<R>>,
+    reply: oneshot::Sender<Answer<Logits>>,
 }
+
+type NamesQuestion = Question<Vec<Range<usize>>, [f32; NAME_CLASSES]>;
+type ClausesQuestion = Question<Range<usize>, [f32; CLAUSE_CLASSES]>;
 
 enum Request {
-    Clauses(Question<ClauseReader>),
-    Names(Question<NameReader>),
+    Names(NamesQuestion),
+    Clauses(ClausesQuestion),
 }
 
-/// The encoders of a folder. Dropping them ends their thread after the text that it reads.
+/// The encoder of a folder. Dropping it ends its thread after the text that it reads.
 #[derive(Debug)]
-pub struct OnnxEncoders {
+pub struct OnnxTextEncoder {
     requests: mpsc::Sender<Request>,
 }
 
-impl OnnxEncoders {
-    /// Those that setup put into `model_dir`. Nothing is loaded yet.
-    pub fn in_folder(model_dir: &Path, onnxruntime_library: &Path) -> Encoders {
-        let place = Place { model_dir: model_dir.to_owned(), library: onnxruntime_library.to_owned() };
-        let has = |file: &str| model_dir.join(file).is_file();
-        let (clauses, names) = (has(CLAUSE_ENCODER_FILE), has(NAME_ENCODER_FILE));
-        if !clauses && !names {
-            return Encoders::default();
+impl OnnxTextEncoder {
+    /// What setup put into `model_dir`, if it did. Nothing is loaded yet.
+    pub fn in_folder(model_dir: &Path, onnxruntime_library: &Path) -> Option<Arc<dyn TextEncoder>> {
+        if !model_dir.join(ENCODER_FILE).is_file() {
+            return None;
         }
+        let place = Place { model_dir: model_dir.to_owned(), library: onnxruntime_library.to_owned() };
         let (requests, waiting) = mpsc::channel();
         // Without the thread each request fails.
         let _ = Builder::new().name("encoder".to_owned()).spawn(move || answer_all(&waiting, &place));
-        let both = Arc::new(Self { requests });
-        Encoders {
-            clauses: clauses.then(|| Arc::clone(&both) as Arc<dyn ClauseEncoder>),
-            names: names.then_some(both as Arc<dyn NameEncoder>),
-        }
+        Some(Arc::new(Self { requests }))
     }
 
-    async fn ask<R: Reader>(
+    async fn ask<Wanted, Logits>(
         &self,
-        text: String,
-        wanted: Vec<R::Wanted>,
-        request: fn(Question<R>) -> Request,
-    ) -> Answer<R> {
-        let ended = || error::<R>("its thread has ended");
+        text: Arc<str>,
+        wanted: Vec<Wanted>,
+        request: fn(Question<Wanted, Logits>) -> Request,
+    ) -> Answer<Logits> {
+        let ended = || EncoderError("its thread has ended".to_owned());
         let (reply, answer) = oneshot::channel();
         self.requests.send(request(Question { text, wanted, reply })).map_err(|_| ended())?;
         answer.await.map_err(|_| ended())?
@@ -109,72 +89,112 @@ impl OnnxEncoders {
 }
 
 #[async_trait]
-impl ClauseEncoder for OnnxEncoders {
-    async fn logits(
+impl TextEncoder for OnnxTextEncoder {
+    async fn name_logits(
         &self,
-        text: String,
+        text: Arc<str>,
+        names: Vec<Vec<Range<usize>>>,
+    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError> {
+        self.ask(text, names, Request::Names).await
+    }
+
+    async fn clause_logits(
+        &self,
+        text: Arc<str>,
         clauses: Vec<Range<usize>>,
     ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError> {
         self.ask(text, clauses, Request::Clauses).await
     }
 }
 
-#[async_trait]
-impl NameEncoder for OnnxEncoders {
-    async fn name_logits(
-        &self,
-        text: String,
-        names: Vec<Vec<Range<usize>>>,
-    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError> {
-        self.ask(text, names, Request::Names).await
-    }
+/// The model, and the texts that were read last.
+struct Loaded {
+    model: Model,
+    readings: VecDeque<Reading>,
 }
 
 fn answer_all(waiting: &mpsc::Receiver<Request>, place: &Place) {
     // Of this thread alone: nobody waits for it while others wait for the processor.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, NICENESS);
-    let (mut clauses, mut names) = (None, None);
+    let mut loaded = None;
     loop {
-        let is_loaded = clauses.is_some() || names.is_some();
-        let received = if is_loaded {
+        let received = if loaded.is_some() {
             waiting.recv_timeout(IDLE)
         } else {
             waiting.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
         match received {
-            Ok(Request::Clauses(question)) => answer(&mut clauses, question, place),
-            Ok(Request::Names(question)) => answer(&mut names, question, place),
-            Err(RecvTimeoutError::Timeout) => (clauses, names) = (None, None),
+            Ok(Request::Names(question)) => answer(&mut loaded, question, place, Loaded::names),
+            Ok(Request::Clauses(question)) => answer(&mut loaded, question, place, Loaded::clauses),
+            Err(RecvTimeoutError::Timeout) => loaded = None,
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }
 
+impl Loaded {
+    fn from(place: &Place) -> Result<Self, Failed> {
+        Ok(Self { model: Model::load(place)?, readings: VecDeque::new() })
+    }
+
+    /// The text as far as it was read, which is then no longer kept.
+    fn reading(&mut self, text: &Arc<str>) -> Result<Reading, Failed> {
+        match self.readings.iter().position(|reading| reading.text == *text) {
+            Some(known) => Ok(self.readings.swap_remove_back(known).expect("it is at that place")),
+            None => Reading::of(Arc::clone(text), &self.model),
+        }
+    }
+
+    fn names(
+        &mut self,
+        text: &Arc<str>,
+        names: &[Vec<Range<usize>>],
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Vec<[f32; NAME_CLASSES]>, Failed> {
+        let mut reading = self.reading(text)?;
+        let logits = reading.names(names, &mut self.model, is_cancelled)?;
+        self.readings.push_front(reading);
+        self.readings.truncate(READINGS_MAX);
+        Ok(logits)
+    }
+
+    /// Clauses are asked for last: nothing of the text is kept.
+    fn clauses(
+        &mut self,
+        text: &Arc<str>,
+        clauses: &[Range<usize>],
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, Failed> {
+        self.reading(text)?.clauses(clauses, &mut self.model, is_cancelled)
+    }
+}
+
 /// Loads the model unless it is there. After a failure it is loaded anew, so that a file that was mended is found.
-fn answer<R: Reader>(model: &mut Option<R>, question: Question<R>, place: &Place) {
+fn answer<Wanted, Logits>(
+    loaded: &mut Option<Loaded>,
+    question: Question<Wanted, Logits>,
+    place: &Place,
+    logits: fn(&mut Loaded, &Arc<str>, &[Wanted], IsCancelled<'_>) -> Result<Vec<Logits>, Failed>,
+) {
     let Question { text, wanted, reply } = question;
     if reply.is_closed() {
         return;
     }
-    let loaded = model.take();
+    let known = loaded.take();
     let answered = catch_unwind(AssertUnwindSafe(|| {
-        let mut loaded = loaded.map_or_else(|| R::load(place), Ok)?;
-        let logits = loaded.logits(&text, &wanted, &|| reply.is_closed())?;
-        Ok((loaded, logits))
+        let mut known = known.map_or_else(|| Loaded::from(place), Ok)?;
+        let logits = logits(&mut known, &text, &wanted, &|| reply.is_closed())?;
+        Ok((known, logits))
     }));
     let answer = match answered {
-        Ok(Ok((loaded, logits))) => {
-            *model = Some(loaded);
+        Ok(Ok((known, logits))) => {
+            *loaded = Some(known);
             Ok(logits)
         }
-        Ok(Err(Failed(reason))) => Err(error::<R>(&reason)),
-        Err(_) => Err(error::<R>("it panicked")),
+        Ok(Err(Failed(reason))) => Err(EncoderError(reason)),
+        Err(_) => Err(EncoderError("it panicked".to_owned())),
     };
     // The caller may have been cancelled meanwhile.
     let _ = reply.send(answer);
-}
-
-fn error<R: Reader>(reason: &str) -> EncoderError {
-    EncoderError { encoder: R::NAME, reason: reason.to_owned() }
 }

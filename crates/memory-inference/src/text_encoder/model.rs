@@ -1,19 +1,21 @@
-//! A fine-tuned encoder of a folder: its graph under ONNX Runtime, its tokens, and the last layer that training added.
+//! The encoder of a folder: its graph under ONNX Runtime, its tokens, and the last layers that training added.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use memory_core::ports::{CLAUSE_CLASSES, NAME_CLASSES};
 use safetensors::SafeTensors;
 use tokenizers::Tokenizer;
 
 use super::tokens::Tokens;
+use super::{ENCODER_ADAPTER, ENCODER_FILE};
 use crate::convert::decode;
 use crate::integrity::Sums;
 use crate::runtime;
 use crate::sentence_encoder::SentenceEncoder;
 use crate::tokenizer::tokenizer;
 
-/// Why an encoder cannot be loaded or run.
+/// Why the encoder cannot be loaded or run.
 #[derive(Debug)]
 pub(super) struct Failed(pub(super) String);
 
@@ -21,37 +23,48 @@ pub(super) fn failed(reason: impl std::fmt::Display) -> Failed {
     Failed(reason.to_string())
 }
 
-/// Where setup put the encoders, and the library that runs them.
+/// Where setup put the encoder, and the library that runs it.
 pub(super) struct Place {
     pub(super) model_dir: PathBuf,
     pub(super) library: PathBuf,
 }
 
-pub(super) struct Encoder {
-    model: SentenceEncoder,
+pub(super) struct Model {
+    encoder: SentenceEncoder,
     tokenizer: Arc<Tokenizer>,
+    /// Of the means of the states of a name's tokens, of those before and of those behind.
+    pub(super) names: Head<NAME_CLASSES>,
+    /// Of the mean and the most of the states of a clause's tokens.
+    pub(super) clauses: Head<CLAUSE_CLASSES>,
 }
 
-impl Encoder {
-    pub(super) fn load(Place { model_dir, library }: &Place, name: &str) -> Result<Self, Failed> {
+impl Model {
+    pub(super) fn load(Place { model_dir, library }: &Place) -> Result<Self, Failed> {
         let sums = Sums::of(model_dir).map_err(failed)?;
         let environment = runtime::environment(library).map_err(failed)?;
         let tokenizer = tokenizer(model_dir, &sums).map_err(failed)?;
-        let model = SentenceEncoder::load(model_dir, name, &sums, &environment, 1).map_err(failed)?;
-        Ok(Self { model, tokenizer })
+        let encoder =
+            SentenceEncoder::load(model_dir, ENCODER_FILE, &sums, &environment, 1).map_err(failed)?;
+        let adapter = SafeTensors::deserialize(ENCODER_ADAPTER).map_err(failed)?;
+        let (names, clauses) = (Head::read(&adapter, "names")?, Head::read(&adapter, "clauses")?);
+        Ok(Self { encoder, tokenizer, names, clauses })
     }
 
     pub(super) fn tokens(&self, text: &str) -> Result<Tokens, Failed> {
         Tokens::of(text, &self.tokenizer).map_err(failed)
     }
 
-    /// The states of tokens that are read together, one after the other.
-    pub(super) fn states(&mut self, ids: Vec<i64>) -> Result<Vec<f32>, Failed> {
-        Ok(self.model.states(&[ids], 0).map_err(failed)?.values)
+    /// The states of tokens that are read together, one after the other, and of how many numbers each is.
+    ///
+    /// Windows are read one by one: activations are quantized over all that runs together, and what stands in another window must not
+    /// change what is read in this one.
+    pub(super) fn states(&mut self, ids: Vec<i64>) -> Result<(Vec<f32>, usize), Failed> {
+        let states = self.encoder.states(&[ids], 0).map_err(failed)?;
+        Ok((states.values, states.dimension))
     }
 }
 
-/// The last layer: pooled states to classes.
+/// A last layer: pooled states to classes.
 pub(super) struct Head<const CLASSES: usize> {
     /// \[classes, numbers\]
     weight: Vec<f32>,
@@ -59,15 +72,15 @@ pub(super) struct Head<const CLASSES: usize> {
 }
 
 impl<const CLASSES: usize> Head<CLASSES> {
-    pub(super) fn read(adapter: &[u8]) -> Result<Self, Failed> {
-        let tensors = SafeTensors::deserialize(adapter).map_err(failed)?;
-        let floats = |name: &str| {
-            let tensor = tensors.tensor(name).map_err(failed)?;
+    fn read(adapter: &SafeTensors<'_>, name: &str) -> Result<Self, Failed> {
+        let floats = |part: &str| {
+            let name = format!("{name}.{part}");
+            let tensor = adapter.tensor(&name).map_err(failed)?;
             decode(tensor.data(), tensor.dtype()).ok_or_else(|| failed(format!("{name} is no float")))
         };
-        let bias = floats("head.bias")?.try_into();
-        let bias = bias.map_err(|_| failed(format!("head.bias has to be {CLASSES} numbers")))?;
-        Ok(Self { weight: floats("head.weight")?, bias })
+        let bias = floats("bias")?.try_into();
+        let bias = bias.map_err(|_| failed(format!("{name}.bias has to be {CLASSES} numbers")))?;
+        Ok(Self { weight: floats("weight")?, bias })
     }
 
     /// How many numbers it is given.

@@ -46,7 +46,7 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// The tokens of a stretch of bytes: at least one, fewer than `limit`.
+    /// The tokens of a stretch of bytes: at least one, at most `limit`.
     pub(super) fn span(&self, bytes: &Range<usize>, limit: usize) -> Range<usize> {
         let mut start = self.begins.partition_point(|begin| *begin < bytes.start);
         let end = self.begins.partition_point(|begin| *begin < bytes.end);
@@ -59,7 +59,7 @@ impl Tokens {
         if is_inside(start) {
             start = start.saturating_sub(1);
         }
-        start..end.max(start + 1).min(start + limit - 1)
+        start..end.max(start + 1).min(start + limit)
     }
 
     /// The tokens that a stretch of bytes meets, or the one behind it; none of a text without any.

@@ -13,8 +13,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use memory_inference::embedding::MODEL_FILE;
-use memory_inference::encoders::{CLAUSE_ENCODER_FILE, NAME_ENCODER_FILE};
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
+use memory_inference::text_encoder::ENCODER_FILE;
 use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use serde::Serialize;
 
@@ -221,10 +221,7 @@ impl Components {
                 POSTGRES_LATER_PROGRAMS.iter().all(|name| self.postgres_bin().join(name).is_file())
             }
             // Earlier setups made none.
-            Component::Model => {
-                let folder = self.folder(Component::Model);
-                [CLAUSE_ENCODER_FILE, NAME_ENCODER_FILE].iter().all(|name| folder.join(name).is_file())
-            }
+            Component::Model => self.folder(Component::Model).join(ENCODER_FILE).is_file(),
             Component::OnnxRuntime => true,
         };
         is_there(component, &self.folder(component)) && has_all(component)

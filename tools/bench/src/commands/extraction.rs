@@ -44,7 +44,7 @@ impl Which {
     fn extractor(self, settings: &Settings) -> anyhow::Result<Arc<dyn Extractor>> {
         let alone = RulesExtractor::new().with_confidence(settings.extractor.event_confidence);
         match self {
-            Self::Rules => Ok(Arc::new(alone.with_encoders(settings.model.encoders()?))),
+            Self::Rules => Ok(Arc::new(alone.with_encoder(settings.model.text_encoder()?))),
             Self::RulesAlone => Ok(Arc::new(alone)),
             Self::Llm => {
                 let named = settings.extractor.options()?.is_some();

@@ -14,9 +14,10 @@ mod token_features;
 mod weights;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use memory_core::event::{ActorRole, Category};
-use memory_core::ports::{EncoderError, NameEncoder, SourceText};
+use memory_core::ports::{EncoderError, SourceText, TextEncoder};
 use memory_language::text::CharSpan;
 
 use self::clause_features::{Seen, Verdict};
@@ -26,6 +27,7 @@ use self::draft_index::DraftIndex;
 use self::page::Page;
 use super::Found;
 use super::draft::Draft;
+use super::joined::Joined;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 pub(super) use lexicon::read as read_word_classes;
@@ -53,9 +55,9 @@ pub struct ClauseSeen {
 /// All clauses of a source with their features, which depend on the names in it.
 pub async fn clauses_of(
     source: &SourceText,
-    names: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
 ) -> Result<Vec<ClauseSeen>, EncoderError> {
-    let Found { parsed_segments, drafts, .. } = super::found(source, names).await?;
+    let Found { parsed_segments, drafts, .. } = super::found(source, encoder).await?;
     let index = DraftIndex::of(&drafts);
     let mut all = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
@@ -76,7 +78,7 @@ pub async fn clauses_of(
 #[derive(Debug)]
 pub struct EncoderInput {
     /// The segments with their speakers, one below the other.
-    pub text: String,
+    pub text: Arc<str>,
     /// Which clauses, by their place among all.
     pub numbers: Vec<usize>,
     /// Where those stand in `text`, in bytes.
@@ -84,14 +86,14 @@ pub struct EncoderInput {
 }
 
 impl EncoderInput {
-    /// `odds` are those of all clauses, in the order of [`clauses_of`] with the same encoder of names; nothing without a clause
+    /// `odds` are those of all clauses, in the order of [`clauses_of`] with the same encoder; nothing without a clause
     /// that may tell something.
     pub async fn of(
         source: &SourceText,
-        names: Option<&dyn NameEncoder>,
+        encoder: Option<&dyn TextEncoder>,
         odds: &[Odds],
     ) -> Result<Option<Self>, EncoderError> {
-        let Found { parsed_segments, .. } = super::found(source, names).await?;
+        let Found { parsed_segments, .. } = super::found(source, encoder).await?;
         let all: Vec<_> = parsed_segments
             .iter()
             .filter(|parsed| !parsed.context_only)
@@ -109,24 +111,17 @@ impl EncoderInput {
         let numbers = uncertain(odds);
         let mut wanted = numbers.iter().copied().peekable();
         wanted.peek()?;
+        let joined = Joined::of(source, parsed_segments);
         let mut candidates = candidates.iter().peekable();
-        let (mut text, mut clauses, mut seen) = (String::new(), Vec::new(), 0);
-        for parsed in parsed_segments {
-            if let Some(speaker) = source.segments.get(parsed.segment).and_then(|it| it.speaker.as_ref()) {
-                text.push_str(speaker);
-                text.push_str(": ");
-            }
-            let start = text.len();
-            text.push_str(parsed.text.raw);
-            text.push('\n');
+        let (mut clauses, mut seen) = (Vec::new(), 0);
+        for (segment, parsed) in parsed_segments.iter().enumerate() {
             let Some((_, own)) = candidates.next_if(|(of, _)| of.segment == parsed.segment) else { continue };
             while let Some(number) = wanted.next_if(|number| *number < seen + own.len()) {
-                let bytes = parsed.text.bytes(&own[number - seen].tokens);
-                clauses.push(start + bytes.start..start + bytes.end);
+                clauses.push(joined.place(segment, &parsed.text.bytes(&own[number - seen].tokens)));
             }
             seen += own.len();
         }
-        Some(Self { text, numbers, clauses })
+        Some(Self { text: joined.text, numbers, clauses })
     }
 }
 

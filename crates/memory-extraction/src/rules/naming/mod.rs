@@ -10,14 +10,15 @@ mod word_kinds;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use memory_core::entity::EntityType;
-use memory_core::ports::{EncoderError, NameEncoder, SourceText};
+use memory_core::ports::{EncoderError, SourceText, TextEncoder};
 
+use super::joined::Joined;
 use super::model::Sink;
 use super::parsed_segment::{Mention, ParsedSegment};
 use super::people::Roster;
-use encoded::{Joined, NamesInput};
+use encoded::NamesInput;
 use signs::{Page, Signs};
 use weights::Odds;
 pub use weights::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel};
@@ -39,30 +40,23 @@ pub struct NameSeen {
     pub features: Vec<String>,
     /// Where it stands in the text, in bytes.
     pub places: Vec<Range<usize>>,
-    /// As what the rules know it.
-    pub by_rules: Option<EntityType>,
     /// Whether the rules leave it to the model.
     pub is_open: bool,
 }
 
-/// The text of a source, its segments one below the other, and all that may be a name in it.
-pub fn names_of(source: &SourceText) -> (String, Vec<NameSeen>) {
+/// A source as an encoder reads it, and all that may be a name in it.
+pub fn names_of(source: &SourceText) -> (Arc<str>, Vec<NameSeen>) {
     let (parsed_segments, roster) = super::named_by_rules(source);
     let names = names_in(&parsed_segments);
     let page = Page::of(source, &parsed_segments);
-    let joined = Joined::of(&parsed_segments);
+    let joined = Joined::of(source, &parsed_segments);
     let is_telling = is_telling(&parsed_segments);
     let seen = names.into_iter().map(|name| {
         let mut sink = Sink::named();
         read(&name, &parsed_segments, &page, &mut sink);
-        let known = name.places.iter().find_map(|(number, tokens)| {
-            let mention = parsed_segments[*number].mention(tokens.start)?;
-            (mention.tokens == *tokens).then_some(mention.entity_type)
-        });
         NameSeen {
-            places: joined.places(&name, &parsed_segments),
+            places: encoded::places(&name, &joined, &parsed_segments),
             is_open: is_open(&name, &parsed_segments, &roster, is_telling),
-            by_rules: known,
             name: name.text,
             features: sink.into_names(),
         }
@@ -109,7 +103,7 @@ fn read(name: &Name, parsed_segments: &[ParsedSegment<'_>], page: &Page, sink: &
 /// Doubts what the rules named and adds what else is named.
 pub(super) async fn judge(
     model: &NameModel,
-    encoder: Option<&dyn NameEncoder>,
+    encoder: Option<&dyn TextEncoder>,
     source: &SourceText,
     parsed_segments: &mut [ParsedSegment<'_>],
     roster: &mut Roster,
@@ -119,7 +113,7 @@ pub(super) async fn judge(
         return Ok(());
     }
     if let Some(encoder) = encoder {
-        let NamesInput { text, numbers, places } = NamesInput::of(&names, parsed_segments);
+        let NamesInput { text, numbers, places } = NamesInput::of(&names, source, parsed_segments);
         let logits = encoder.name_logits(text, places).await?;
         model.blend().join(&mut odds, &numbers, &logits);
     }

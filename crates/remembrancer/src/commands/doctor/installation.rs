@@ -4,8 +4,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use memory_inference::encoders::{CLAUSE_ENCODER_FILE, NAME_ENCODER_FILE};
 use memory_inference::integrity;
+use memory_inference::text_encoder::ENCODER_FILE;
 use memory_language::text::counted;
 use memory_store::embedded::disk_of;
 use memory_store::own_folder::user_name;
@@ -144,21 +144,14 @@ pub(super) fn of_model(settings: &Settings, components: &Components) -> Finding 
 }
 
 /// Nothing where the model of setup is missing as a whole.
-pub(super) fn of_encoders(components: &Components) -> Option<Finding> {
+pub(super) fn of_encoder(components: &Components) -> Option<Finding> {
     const CHECK: &str = "encoder";
     let folder = components.folder(Component::Model);
-    let has = |file: &str| folder.join(file).is_file();
     folder.is_dir().then(|| {
-        let found = match (has(CLAUSE_ENCODER_FILE), has(NAME_ENCODER_FILE)) {
-            (true, true) => {
-                let sentence =
-                    format!("{CLAUSE_ENCODER_FILE} and {NAME_ENCODER_FILE} classify clauses and names");
-                return fine(CHECK, sentence);
-            }
-            (false, _) => "the clause encoder is missing: fewer events are found",
-            (true, false) => "the name encoder is missing: fewer names are found",
-        };
+        if folder.join(ENCODER_FILE).is_file() {
+            return fine(CHECK, format!("{ENCODER_FILE} classifies clauses and names"));
+        }
         let advice = "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.";
-        doubtful(CHECK, found, advice)
+        doubtful(CHECK, "the text encoder is missing: fewer events and names are found", advice)
     })
 }

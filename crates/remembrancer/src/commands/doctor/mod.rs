@@ -15,7 +15,7 @@ use super::print::{Style, printable};
 use super::{health, hook};
 use crate::settings::{ListenSettings, Settings, open_secrets, token};
 use database::of_database;
-use installation::{of_disk, of_encoders, of_folder, of_model, of_postgres, of_runtime};
+use installation::{of_disk, of_encoder, of_folder, of_model, of_postgres, of_runtime};
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
@@ -70,7 +70,7 @@ pub(crate) async fn run(
     }
     found.push(of_runtime(&components));
     found.push(of_model(settings, &components));
-    found.extend(of_encoders(&components));
+    found.extend(of_encoder(&components));
     found.extend(of_database(settings, &components).await);
     found.push(of_port(&listen.bind).await);
     found.extend(hook::files::report(&data_dir).map(|report| of_hooks(&report)));

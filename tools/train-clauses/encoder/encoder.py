@@ -1,0 +1,76 @@
+"""The encoder with its two last layers: clauses into nine classes, what may be a name into six."""
+import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
+from safetensors.torch import load_file
+from bert import Bert, H
+
+CLAUSE_CLASSES, NAME_CLASSES = 9, 6
+# Of the modules here in the files of weights.
+PARTS = dict(q="attention.self.query", k="attention.self.key", v="attention.self.value", o="attention.output.dense",
+             on="attention.output.LayerNorm", up="intermediate.dense", down="output.dense", dn="output.LayerNorm")
+
+
+class Encoder(Bert):
+    def __init__(self, rank=0, dropout=0.1):
+        super().__init__(rank, dropout)
+        self.clauses, self.names = nn.Linear(2 * H, CLAUSE_CLASSES), nn.Linear(3 * H, NAME_CLASSES)
+        nn.init.normal_(self.clauses.weight, std=0.02)
+        nn.init.zeros_(self.names.weight); nn.init.zeros_(self.names.bias)
+
+    def states(self, docs, ids=None):
+        """The states of all tokens of documents, one after the other, and where each document begins."""
+        ids = [d.ids for d in docs] if ids is None else ids
+        rows = [np.concatenate([before, own[low:high]]) for d, own in zip(docs, ids) for before, low, high in d.windows]
+        width = max(map(len, rows))
+        batch, mask = torch.zeros(len(rows), width, dtype=torch.long), torch.zeros(len(rows), width)
+        for n, row in enumerate(rows): batch[n, :len(row)] = torch.as_tensor(row); mask[n, :len(row)] = 1
+        flat, begins, window = [], [], 0
+        for d in docs:
+            begins.append(sum(map(len, flat))); flat.append((d.window_of + window) * width + d.column); window += len(d.windows)
+        return self(batch, mask).reshape(-1, H)[torch.as_tensor(np.concatenate(flat))], begins
+
+    def clause_logits(self, states, begins, docs, which):
+        """Of the mean and the most of the states of clauses; `which` are their numbers in each document."""
+        spans = [(b + d.clauses[k][0], b + d.clauses[k][1]) for d, b, numbers in zip(docs, begins, which) for k in numbers]
+        starts, ends = torch.tensor(spans).T
+        at = starts[:, None] + torch.arange(int((ends - starts).max())); inside = at < ends[:, None]
+        x = states.index_select(0, at.clamp(max=len(states) - 1).flatten()).view(*at.shape, H).float()
+        mean = (x * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True)
+        most = x.masked_fill(~inside[:, :, None], -1e4).amax(1)
+        return self.clauses(F.dropout(torch.cat([mean, most], 1), self.drop, self.training))
+
+    def name_logits(self, states, begins, docs):
+        """Of the means of the states within names, before and behind them, of all names of documents."""
+        out = []
+        for d, begin in zip(docs, begins):
+            rows, tokens, parts, shares = d.uses
+            sums = torch.zeros(len(d.classes) * 3, H).index_add(0, rows * 3 + parts, states[begin + tokens].float() * shares[:, None])
+            out.append(sums.view(-1, 3 * H))
+        return self.names(F.dropout(torch.cat(out), self.drop, self.training))
+
+    def read(self, docs, which=None):
+        """Logits of the clauses (all unless `which`) and of the names of documents, one after the other; None where there are none."""
+        states, begins = self.states(docs)
+        which = [range(len(d.clauses)) for d in docs] if which is None else which
+        clauses = self.clause_logits(states, begins, docs, which).float() if any(map(len, which)) else None
+        named = [(d, b) for d, b in zip(docs, begins) if d.classes]
+        names = self.name_logits(states, [b for _, b in named], [d for d, _ in named]).float() if named else None
+        return states, clauses, names
+
+
+def name_of(key):
+    """A tensor of a layer in files of weights."""
+    _, n, part, kind = key.split(".")
+    return f"encoder.layer.{n}.{PARTS[part]}.{kind}"
+
+
+def checkpoint(path):
+    """The weights that train.py has written, or those of an adapter merged into the model."""
+    if not path.endswith(".safetensors"): return torch.load(path)
+    adapter, weights = {key: value.float() for key, value in load_file(path).items()}, Encoder().state_dict()
+    for key, value in weights.items():
+        if key.startswith(("clauses.", "names.")): weights[key] = adapter[key]
+        elif key.startswith("layers."):
+            name = name_of(key)
+            if name + ".up" in adapter: weights[key] = value + adapter[name + ".up"] @ adapter[name + ".down"]
+            elif name in adapter: weights[key] = value + adapter[name]
+    return weights
