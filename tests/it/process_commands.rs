@@ -106,6 +106,15 @@ async fn what_cannot_be_done_ends_with_one_and_what_cannot_be_understood_with_tw
         let ran = data_dir.run(arguments).await;
         assert!(ran.refusal().len() > 30 && ran.stdout.is_empty(), "{arguments:?}: {ran:?}");
     }
+    for (arguments, option) in [
+        (&["recall"][..], "--conversation-id"),
+        (&["recall", "x", "-n", "0"], "Invalid --limit 0"),
+        (&["recall", "x", "--min-score", "2"], "Invalid --min-score 2"),
+        (&["remember", "/etc/hostname", "--turn-index", "1"], "--turn-index needs --conversation-id"),
+    ] {
+        let ran = data_dir.run(arguments).await;
+        assert!(ran.refusal().contains(option), "{arguments:?}: {ran:?}");
+    }
     let binary = run_with_input(&data_dir, &["remember"], &[0xff, 0xfe, 0x00]).await;
     assert!(binary.refusal().contains("text"), "{binary:?}");
     let json = run_with_input(&data_dir, &["remember", "--json", "--context", "nonsense"], b"x").await;

@@ -196,7 +196,7 @@ pub(crate) async fn remember(settings: &Settings, args: RememberArgs) -> anyhow:
         }
         _ => None,
     };
-    let code = print(&answer, "remember", args.json, print::remembered)?;
+    let code = print(&answer, args.json, print::remembered)?;
     let Some(failure) = failure else { return Ok(code) };
     bail!(failure)
 }
@@ -300,27 +300,17 @@ async fn ask_and_show(
     readable: fn(&Value, &Style) -> String,
 ) -> anyhow::Result<(ExitCode, Value)> {
     let answer = Client::connect(settings).await?.call(tool, arguments).await?;
-    Ok((print(&answer, tool, as_json, readable)?, answer.value))
+    Ok((print(&answer, as_json, readable)?, answer.value))
 }
 
-fn print(
-    answer: &Answer,
-    tool: &str,
-    as_json: bool,
-    readable: fn(&Value, &Style) -> String,
-) -> anyhow::Result<ExitCode> {
+fn print(answer: &Answer, as_json: bool, readable: fn(&Value, &Style) -> String) -> anyhow::Result<ExitCode> {
     if as_json {
         println!("{}", serde_json::to_string_pretty(&answer.value)?);
     } else if !answer.is_refusal {
         print!("{}", readable(&answer.value, &Style::of_stdout()));
     }
     if answer.is_refusal {
-        let confirm = if tool == "forget" {
-            answer.reason().replace("confirm=true", "--confirm")
-        } else {
-            answer.reason()
-        };
-        eprintln!("remembrancer: {confirm}");
+        eprintln!("remembrancer: {}", answer.reason());
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -9,6 +9,8 @@ use std::io::IsTerminal;
 use memory_language::text::counted;
 use serde_json::Value;
 
+use crate::option_names::as_options;
+
 pub(super) use recalled::recalled;
 pub(super) use status::status;
 
@@ -54,6 +56,12 @@ fn count_of(value: &Value, key: &str, noun: &str) -> String {
     counted(value[key].as_u64().unwrap_or(0), noun)
 }
 
+/// The warnings of an answer, a line each.
+fn notes(answer: &Value) -> String {
+    let said = list(answer, "warnings").iter().filter_map(Value::as_str);
+    said.map(|warning| format!("note: {}\n", printable(&as_options(warning)))).collect()
+}
+
 fn day(timestamp: &str) -> &str {
     timestamp.get(..10).unwrap_or(timestamp)
 }
@@ -89,10 +97,7 @@ pub(crate) fn remembered(answer: &Value, style: &Style) -> String {
 
 /// Events of a list, one a line, with their owners and sources.
 pub(crate) fn listed(answer: &Value, style: &Style) -> String {
-    let mut out = String::new();
-    for warning in list(answer, "warnings") {
-        let _ = writeln!(out, "note: {}", warning.as_str().unwrap_or_default());
-    }
+    let mut out = notes(answer);
     for (result, event) in
         list(answer, "results").iter().filter_map(|r| Some((r, list(r, "events").first()?)))
     {
