@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use memory_core::artifact::CONTENT_MAX_CHARS;
+use memory_core::id::AnyId;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ pub(crate) struct RememberArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// What to look for, in words or as a question
+    /// What to look for, in words or as a question; an id alone is shown as with --id
     query: Vec<String>,
     /// One text (`art_…`) or event (`evt_…`)
     #[arg(long)]
@@ -246,9 +247,12 @@ async fn extracted(client: &Client, id: &str) -> anyhow::Result<Value> {
 }
 
 pub(crate) async fn recall(settings: &Settings, args: RecallArgs) -> anyhow::Result<ExitCode> {
-    let query = args.query.join(" ");
+    let words = args.query.join(" ");
+    // An id alone is looked up, not searched as a word.
+    let is_id = args.id.is_none() && args.conversation_id.is_none() && AnyId::is_one(&words);
+    let (query, id) = if is_id { (None, Some(words)) } else { (Some(words), args.id) };
     let arguments = given(json!({
-        "query": (!query.is_empty()).then_some(query), "id": args.id, "conversation_id": args.conversation_id,
+        "query": query.filter(|query| !query.is_empty()), "id": id, "conversation_id": args.conversation_id,
         "context": args.context, "source": args.source, "author": args.author, "date_from": args.date_from,
         "date_to": args.date_to, "tags": args.tags, "categories": args.categories,
         "min_importance": args.min_importance, "limit": args.limit, "expand": !args.no_expand,
