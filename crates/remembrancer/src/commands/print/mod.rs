@@ -56,6 +56,14 @@ fn count_of(value: &Value, key: &str, noun: &str) -> String {
     counted(value[key].as_u64().unwrap_or(0), noun)
 }
 
+/// "3 chunks, ", or nothing: a short text has none, which says nothing of whether it is there.
+fn chunks_of(counts: &Value) -> String {
+    match counts["chunks"].as_i64() {
+        None | Some(0) => String::new(),
+        Some(chunks) => counted(chunks, "chunk") + ", ",
+    }
+}
+
 /// The warnings of an answer, a line each.
 fn notes(answer: &Value) -> String {
     let said = list(answer, "warnings").iter().filter_map(Value::as_str);
@@ -120,9 +128,9 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
     let cascade = &answer["cascade"];
     format!(
-        "{}  forgotten, with {}, {}, {}\n",
+        "{}  forgotten, with {}{}, {}\n",
         style.bold(text(answer, "id")),
-        count_of(cascade, "chunks", "chunk"),
+        chunks_of(cascade),
         count_of(cascade, "events", "event"),
         count_of(cascade, "entities", "entity")
     )
