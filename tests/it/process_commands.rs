@@ -58,6 +58,10 @@ async fn a_text_is_remembered_from_a_file_and_from_standard_input_and_shown_read
     assert_eq!(found["results"][0]["title"], "Minutes");
     let whole = data_dir.run(&["recall", "--id", &id]).await;
     assert!(whole.stdout.contains("Attendees: Anna Kovács"), "{whole:?}");
+    let by_id_alone = data_dir.run(&["recall", &id]).await;
+    assert_eq!(by_id_alone.stdout, whole.stdout, "an id alone is no word to search for");
+    let unknown = data_dir.run(&["recall", "art_000000000000"]).await;
+    assert!(unknown.stdout.starts_with("note: No text of this namespace has the id"), "{unknown:?}");
     let nothing = run_with_input(&data_dir, &["--namespace", "other", "recall", "budget"], b"").await;
     assert_eq!((nothing.status.code(), &*nothing.stdout), (Some(0), "Nothing found.\n"), "{nothing:?}");
 
@@ -105,6 +109,15 @@ async fn what_cannot_be_done_ends_with_one_and_what_cannot_be_understood_with_tw
     ] {
         let ran = data_dir.run(arguments).await;
         assert!(ran.refusal().len() > 30 && ran.stdout.is_empty(), "{arguments:?}: {ran:?}");
+    }
+    for (arguments, option) in [
+        (&["recall"][..], "--conversation-id"),
+        (&["recall", "x", "-n", "0"], "Invalid --limit 0"),
+        (&["recall", "x", "--min-score", "2"], "Invalid --min-score 2"),
+        (&["remember", "/etc/hostname", "--turn-index", "1"], "--turn-index needs --conversation-id"),
+    ] {
+        let ran = data_dir.run(arguments).await;
+        assert!(ran.refusal().contains(option), "{arguments:?}: {ran:?}");
     }
     let binary = run_with_input(&data_dir, &["remember"], &[0xff, 0xfe, 0x00]).await;
     assert!(binary.refusal().contains("text"), "{binary:?}");

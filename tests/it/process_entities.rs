@@ -55,7 +55,15 @@ async fn an_operator_sees_doubtful_pairs_decides_and_takes_it_back() {
     let again = data_dir.run(&["entities", "merge", &full, &short]).await;
     assert!(again.refusal().contains("already"), "{again:?}");
 
+    assert!(!merged.stdout.contains("Answers say"), "the fuller name is kept: {merged:?}");
     assert!(data_dir.run(&["entities", "split", &short]).await.status.success());
+    let turned = data_dir.run(&["entities", "merge", &short, &full]).await;
+    let other_way = format!("`remembrancer entities merge {full} {short}`");
+    assert!(
+        turned.stdout.contains("Answers say \"Anna\"") && turned.stdout.contains(&other_way),
+        "{turned:?}"
+    );
+    assert!(data_dir.run(&["entities", "split", &full]).await.status.success());
     assert_eq!(data_dir.run(&people).await.json(), before);
     let rejected = data_dir.run(&["entities", "reject", &full, &short]).await;
     assert!(rejected.stdout.contains("are not the same"), "{rejected:?}");

@@ -176,6 +176,25 @@ async fn a_thread_is_a_graph_of_its_own_and_the_default_one_has_a_name() {
 }
 
 #[tokio::test]
+async fn an_unknown_entity_is_refused_in_the_words_of_the_reference_server_with_what_to_do_beside_them() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    let add = async |name: &str| {
+        let additions = json!({"observations": [{"entityName": name, "contents": ["sings"]}]});
+        let (answer, is_error) = server.call("add_observations", additions).await;
+        assert!(is_error, "{answer}");
+        assert_eq!(answer["error"], format!("Entity with name {name} not found"));
+        answer["hint"].as_str().expect("a hint").to_owned()
+    };
+    let hint = add("Alice Chen").await;
+    assert!(hint.contains("create_entities") && !hint.contains("Did you mean"), "{hint}");
+    let entities = json!({"entities": [{"name": "Alice Chen", "entityType": "person", "observations": []}]});
+    server.ask("create_entities", entities).await;
+    let hint = add("alice chen").await;
+    assert!(hint.contains("Did you mean 'Alice Chen'?") && hint.contains("create_entities"), "{hint}");
+}
+
+#[tokio::test]
 async fn graph_arguments_are_mended_and_what_cannot_be_is_refused_with_a_reason() {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;

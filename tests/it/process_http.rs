@@ -154,8 +154,59 @@ async fn the_endpoint_takes_posts_at_both_paths_and_livez_says_ok_and_nothing_el
     let health =
         server.client().get(server.url.replace("/mcp", "/livez")).send().await.expect("it is answered");
     assert_eq!((health.status(), &*health.text().await.expect("text")), (StatusCode::OK, "ok\n"));
-    let nothing = server.client().get(server.url.replace("/mcp", "/")).send().await.expect("it is answered");
+    let nothing =
+        server.client().get(server.url.replace("/mcp", "/health")).send().await.expect("it is answered");
     assert_eq!(nothing.status(), StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn the_front_says_what_this_is_and_where_the_rest_is_and_not_which_version() {
+    let data_dir = DataDir::warm();
+    let mut command = data_dir.command("remembrancer");
+    command.env("REMEMBRANCER_TOKEN", TOKEN);
+    let server = Server::start_with(command).await;
+    let front = server.url.replace("/mcp", "/");
+    let got = server.client().get(&front).send().await.expect("it is answered");
+    assert_eq!(got.status(), StatusCode::OK);
+    let text = got.text().await.expect("text");
+    assert!(text.starts_with("Remembrancer"), "{text}");
+    for path in ["/mcp", "/ui", "/livez", "/readyz"] {
+        assert!(text.contains(path), "{path}: {text}");
+    }
+    assert!(!text.contains(env!("CARGO_PKG_VERSION")), "{text}");
+    let foreign = server.client().get(&front).header(HOST, "evil.example").send().await;
+    assert_eq!(foreign.expect("it is answered").status(), StatusCode::FORBIDDEN);
+    let posted = server.client().post(&front).send().await.expect("it is answered");
+    assert_eq!(posted.status(), StatusCode::METHOD_NOT_ALLOWED);
+    server.terminate().await;
+
+    let server = Server::start_as(data_dir.command("remembrancer"), &["--dashboard", "off"]).await;
+    let front = server.url.replace("/mcp", "/");
+    let text = server.client().get(&front).send().await.expect("it is answered").text().await.expect("text");
+    assert!(text.contains("/mcp") && !text.contains("/ui"), "{text}");
+}
+
+#[tokio::test]
+async fn who_holds_an_address_is_told_apart() {
+    let data_dir = DataDir::warm();
+    let server = Server::start(&data_dir).await;
+    let taken = server.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
+    // Of the same data folder, and of another.
+    let other = DataDir::warm();
+    for folder in [&data_dir, &other] {
+        let ran = folder.run(&["serve", "--bind", &taken]).await;
+        let refusal = ran.refusal();
+        assert!(
+            refusal.contains("a remembrancer already listens") && refusal.contains(&server.url),
+            "{ran:?}"
+        );
+        assert!(refusal.contains("--bind"), "{ran:?}");
+    }
+    // One that never answers costs no more than a moment.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = silent.local_addr().expect("an address").to_string();
+    let ran = other.run(&["serve", "--bind", &taken]).await;
+    assert!(ran.refusal().contains("another program"), "{ran:?}");
 }
 
 #[tokio::test]

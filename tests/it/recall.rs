@@ -78,11 +78,16 @@ async fn an_id_gives_the_artifact_or_the_event() {
 }
 
 #[tokio::test]
-async fn an_unknown_id_gives_nothing_and_another_prefix_a_reason() {
+async fn an_unknown_id_gives_nothing_and_says_so_and_another_prefix_a_reason() {
     let mut f = light(line_reader()).await;
-    for id in ["art_000000000000", "evt_0000000000000000"] {
+    for (id, said) in [
+        ("art_000000000000", "No text of this namespace has the id 'art_000000000000'"),
+        ("evt_0000000000000000", "No event of this namespace has the id 'evt_0000000000000000'"),
+    ] {
         let answer = f.recall_as(by_id(id)).await;
         assert!(answer.results.is_empty() && answer.related.is_empty() && answer.entities.is_empty());
+        let [warning] = &answer.warnings[..] else { panic!("{:?}", answer.warnings) };
+        assert!(warning.starts_with(said) && warning.contains("search"), "{warning}");
     }
     let error = RecallRequest::new(by_id("mem_1")).unwrap_err();
     assert_eq!(error.0, "Invalid ID format. Use art_xxx or evt_xxx. Got: mem_1");
@@ -93,7 +98,11 @@ async fn an_unknown_id_gives_nothing_and_another_prefix_a_reason() {
         .await
         .unwrap();
     f.ns = ns("other");
-    assert!(f.recall_as(by_id(&event)).await.results.is_empty());
+    let elsewhere = f.recall_as(by_id(&event)).await;
+    assert!(elsewhere.results.is_empty());
+    let said_of_unknown = f.recall_as(by_id("evt_0000000000000000")).await.warnings;
+    let said = elsewhere.warnings.concat().replace(&event, "evt_0000000000000000");
+    assert_eq!(said, said_of_unknown.concat(), "what another namespace holds is not told apart");
 }
 
 #[tokio::test]

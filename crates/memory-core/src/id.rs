@@ -137,6 +137,16 @@ impl AnyId {
         }
     }
 
+    /// Whether a text is nothing but an id, as they are made here.
+    pub fn is_one(text: &str) -> bool {
+        let has_digits = |(prefix, least): (&str, usize)| {
+            let digits = text.trim().strip_prefix(prefix);
+            let is_digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+            digits.is_some_and(|digits| (least..=64).contains(&digits.len()) && digits.bytes().all(is_digit))
+        };
+        [("art_", 12), ("evt_", 16)].into_iter().any(has_digits)
+    }
+
     pub fn as_str(&self) -> &str {
         match self {
             Self::Artifact(ArtifactId(id)) | Self::Event(EventId(id)) => id,

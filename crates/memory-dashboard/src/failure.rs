@@ -45,7 +45,7 @@ impl From<Invalid> for Failure {
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
         let status = match &error {
-            EngineError::Invalid(_) => StatusCode::BAD_REQUEST,
+            EngineError::Invalid(_) | EngineError::UnknownEntity { .. } => StatusCode::BAD_REQUEST,
             EngineError::Unavailable(_) | EngineError::Busy(_) | EngineError::DiskFull(_) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

@@ -8,6 +8,9 @@ pub enum EngineError {
     /// The request must be changed; the text says how.
     #[error(transparent)]
     Invalid(#[from] Invalid),
+    /// The same: a graph has no entity of this name. The sentence is the reference server's, what to do is in the hint.
+    #[error("Entity with name {name} not found")]
+    UnknownEntity { name: String, hint: String },
     /// The request may be made again as it is, later.
     #[error("The database cannot be reached right now. Nothing was changed; try again in a few seconds.")]
     Unavailable(#[source] StoreError),

@@ -10,6 +10,7 @@ use tokio::net::UnixStream;
 
 use crate::daemon::{ClientRequest, send_line};
 use crate::instance_paths::InstancePaths;
+use crate::option_names::as_options;
 use crate::settings::Settings;
 use crate::tools::ToolSettings;
 
@@ -22,13 +23,13 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The reason of a refusal, with its hint.
+    /// The reason of a refusal, with its hint, in the words of the command line.
     pub(crate) fn reason(&self) -> String {
         let text = |key: &str| self.value.get(key).and_then(Value::as_str).unwrap_or_default();
         match (text("error"), text("hint")) {
             ("", _) => cut(&self.value.to_string(), 500),
-            (error, hint) if hint.is_empty() || hint == error => error.to_owned(),
-            (error, hint) => format!("{}. {hint}", error.trim_end_matches('.')),
+            (error, hint) if hint.is_empty() || hint == error => as_options(error),
+            (error, hint) => as_options(&format!("{}. {hint}", error.trim_end_matches('.'))),
         }
     }
 }

@@ -182,6 +182,8 @@ fn understood(command: &mut clap::Command, matches: &ArgMatches) -> Result<Cli, 
 /// The commands that alone can use a setting; none where others may hand it on to a process they start.
 fn owner(arg: &clap::Arg) -> Option<&'static [&'static str]> {
     match arg.get_help_heading() {
+        // They ask the server that listens there.
+        _ if arg.get_id() == "bind" => Some(&["serve", "health", "doctor"]),
         Some("Where serve listens") => Some(&["serve"]),
         Some("Tools offered by serve and stdio") => Some(&["serve", "stdio"]),
         _ => None,
@@ -215,7 +217,7 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
         "stdio" => heading != "Where serve listens",
         "completions" | "man" => false,
         "health" => id == "bind",
-        "doctor" => is_place && id != "namespace" || id == "model_dir",
+        "doctor" => is_place && id != "namespace" || matches!(id, "model_dir" | "bind"),
         "setup" => matches!(id, "data_dir" | "model_dir"),
         "backup" => is_place || heading == "Backups",
         "stop" => matches!(id, "data_dir" | "database_url"),
@@ -344,6 +346,23 @@ mod tests {
         }
         assert!(!help("remembrancer stdio").contains("--bind"));
         assert!(!help("remembrancer jobs list").contains("--qdrant"), "{}", help("remembrancer jobs list"));
+    }
+
+    #[test]
+    fn a_command_takes_every_setting_that_its_help_shows() {
+        let root = built();
+        for command in root.get_subcommands().filter(|command| !command.is_hide_set()) {
+            let name = command.get_name();
+            for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+                let is_taken = owner(arg).is_none_or(|owner| owner.contains(&name));
+                assert!(is_taken, "`{name} --help` shows --{}, which is refused", arg.get_id());
+            }
+        }
+        for name in ["health", "doctor"] {
+            let matches = command().try_get_matches_from(["remembrancer", name, "--bind", "127.0.0.1:9"]);
+            let cli = understood(&mut command(), &matches.expect("it is parsed")).expect("it is understood");
+            assert_eq!(cli.listen.bind, "127.0.0.1:9");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod lines;
 mod message;
 mod oauth;
 mod operator;
+mod option_names;
 mod reembed;
 pub mod settings;
 pub mod setup;

@@ -6,19 +6,24 @@
 use std::collections::{HashMap, HashSet};
 
 use futures::future::BoxFuture;
-use memory_core::Invalid;
+use memory_core::authoring::MAX_SUGGESTED_FROM;
 use memory_core::graph::{
     EntityObservations, GraphEntity, GraphRelation, GraphScope, RELATION_IMPORTANCE, TextKey, Weights,
     check_entities, check_length, check_observations, check_relations,
 };
 use memory_core::id::Namespace;
+use memory_language::similarity::closest_names;
 use memory_language::text::cut;
-use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated};
+use memory_store::Conn;
+use memory_store::graph::{self, NewEntity, NewObservation, NewRelation, Repeated, Thread};
 
 use super::files::end_write;
 use super::merge_lines::first_of_each;
 use super::{Changed, KnowledgeGraph};
 use crate::EngineError;
+
+/// So many names are suggested for one that is not there.
+const SUGGESTIONS: usize = 2;
 
 impl KnowledgeGraph {
     /// Creates the entities whose names are new and gives them back. Of two with one name the first counts.
@@ -152,8 +157,7 @@ impl KnowledgeGraph {
         let mut per_addition = Vec::with_capacity(additions.len());
         for (addition, name) in additions.iter().zip(&names) {
             let Some(&entity_id) = known.get(name) else {
-                let shown = cut(&addition.entity_name, 200);
-                return Err(Invalid::new(format!("Entity with name {shown} not found")).into());
+                return Err(unknown_entity(&mut tx, &thread, &addition.entity_name).await?);
             };
             let contents: Vec<(TextKey, &String)> = addition
                 .contents
@@ -263,4 +267,18 @@ impl KnowledgeGraph {
             end_write(guard, changed.await).await
         })
     }
+}
+
+/// That there is no such entity, with names of the graph that are like it.
+async fn unknown_entity(conn: &mut Conn, thread: &Thread, name: &str) -> Result<EngineError, EngineError> {
+    let names = graph::names_and_types(conn, thread, MAX_SUGGESTED_FROM).await?;
+    let near = closest_names(name, names.iter().map(|(name, _)| name.as_str()), SUGGESTIONS);
+    let near: Vec<String> = near.into_iter().map(|name| format!("'{}'", cut(name, 100))).collect();
+    let hint = if near.is_empty() {
+        "Nothing was added. Make it with create_entities first.".to_owned()
+    } else {
+        let near = near.join(" or ");
+        format!("Nothing was added. Did you mean {near}? If not, make it with create_entities first.")
+    };
+    Ok(EngineError::UnknownEntity { name: cut(name, 200), hint })
 }

@@ -1,6 +1,6 @@
-//! What an empty answer says of the filters that emptied it.
+//! What an empty answer says of why it is empty: the filters that emptied it, or an id that is not known.
 
-use memory_core::id::Namespace;
+use memory_core::id::{AnyId, Namespace};
 use memory_language::text::{cut, nearest_texts};
 use memory_store::Conn;
 use memory_store::search::{self, Filters};
@@ -14,7 +14,7 @@ const VALUES_SHOWN: usize = 6;
 const VALUE_MAX_CHARS: usize = 60;
 
 impl Memory {
-    /// Says which filter nothing meets, where the answer's first page is empty.
+    /// Says which filter nothing meets, where the answer's first page is empty, and that an id is not known.
     pub(super) async fn explain_emptiness(
         &self,
         ns: &Namespace,
@@ -26,7 +26,10 @@ impl Memory {
             Target::Conversation(_) => {
                 answer.conversation.as_ref().is_some_and(|conversation| conversation.total_turns == 0)
             }
-            Target::Id(_) => false,
+            Target::Id(id) => {
+                answer.warnings.extend(answer.results.is_empty().then(|| unknown(id)));
+                false
+            }
         };
         if !is_empty || !request.filters.narrow() || request.offset > 0 || request.after.is_some() {
             return Ok(());
@@ -52,6 +55,17 @@ impl Memory {
         answer.warnings.append(&mut unmet);
         Ok(())
     }
+}
+
+fn unknown(id: &AnyId) -> String {
+    let (what, else_gone) = match id {
+        AnyId::Artifact(_) => ("text", "It may have been forgotten"),
+        AnyId::Event(_) => ("event", "Its text may have been forgotten, or extracted again"),
+    };
+    format!(
+        "No {what} of this namespace has the id '{}'. {else_gone}. Check the id, or search by words.",
+        id.as_str()
+    )
 }
 
 /// Each filter that is set, alone: its name, and what a text must be like for it.

@@ -241,7 +241,15 @@ fn target(
             }
             Target::Id(AnyId::parse(&id)?)
         }
-        (None, Some(query), _) => Target::Query(checked_query(query)?),
+        (None, Some(query), _) => {
+            if AnyId::is_one(&query) {
+                warnings.push(
+                    "query is an id and was searched as words. Pass it as id to get what it names."
+                        .to_owned(),
+                );
+            }
+            Target::Query(checked_query(query)?)
+        }
         (None, None, Some(id)) => Target::Conversation(id.clone()),
         (None, None, None) if lists_events || lists_category => Target::Events(events),
         (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
@@ -371,6 +379,19 @@ mod tests {
         assert!(
             matches!(request.target, Target::Id(_)) && request.warnings[0].starts_with("query was ignored")
         );
+    }
+
+    #[test]
+    fn an_id_as_a_query_is_searched_and_said() {
+        let searched = |query: &str| RecallRequest::new(draft(query)).unwrap();
+        for id in ["art_0123456789ab", "evt_0123456789abcdef"] {
+            let request = searched(id);
+            assert!(matches!(request.target, Target::Query(_)), "{id}");
+            assert!(request.warnings[0].contains("Pass it as id"), "{:?}", request.warnings);
+        }
+        for words in ["art_deco", "what is art_0123456789ab", "art_01234", "evt_0123456789ab"] {
+            assert!(searched(words).warnings.is_empty(), "{words}");
+        }
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub(crate) struct ListArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// The entity to keep
+    /// The entity to keep: answers show its name
     #[arg(value_name = "ID")]
     keep: i64,
-    /// The one that counts as it
+    /// The one that counts as it; its name is one more of the kept one's
     #[arg(value_name = "OTHER")]
     other: i64,
     /// Though the texts know them by different e-mail addresses
@@ -219,14 +219,30 @@ fn push_pair(out: &mut String, pair: &Value) {
     );
 }
 
+/// Whether a name has all words of the other and more.
+fn is_fuller(name: &str, other: &str) -> bool {
+    let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_lowercase).collect() };
+    let (name, other) = (words(name), words(other));
+    name.len() > other.len() && other.iter().all(|word| name.contains(word))
+}
+
 fn decision(answer: &Value) -> String {
     let (first, second) = (&answer["first"], &answer["second"]);
     let (first_id, second_id) = (&first["id"], &second["id"]);
     let (first, second) = (name(first), name(second));
     match answer["decided"].as_str() {
-        Some("merged") => format!(
-            "{second_id} \"{second}\" counts as {first_id} \"{first}\" now. `remembrancer entities split {second_id}` takes it back.\n"
-        ),
+        Some("merged") => {
+            let hint = if is_fuller(&second, &first) {
+                format!(
+                    "Answers say \"{first}\". For \"{second}\" split them and run `remembrancer entities merge {second_id} {first_id}`.\n"
+                )
+            } else {
+                String::new()
+            };
+            format!(
+                "{second_id} \"{second}\" counts as {first_id} \"{first}\" now. `remembrancer entities split {second_id}` takes it back.\n{hint}"
+            )
+        }
         Some("split") => {
             format!(
                 "{first_id} \"{first}\" is an entity of its own again, apart from {second_id} \"{second}\".\n"

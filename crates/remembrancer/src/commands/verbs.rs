@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Args;
 use memory_core::artifact::CONTENT_MAX_CHARS;
+use memory_core::id::AnyId;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -71,7 +72,7 @@ pub(crate) struct RememberArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RecallArgs {
-    /// What to look for, in words or as a question
+    /// What to look for, in words or as a question; an id alone is shown as with --id
     query: Vec<String>,
     /// One text (`art_…`) or event (`evt_…`)
     #[arg(long)]
@@ -196,7 +197,7 @@ pub(crate) async fn remember(settings: &Settings, args: RememberArgs) -> anyhow:
         }
         _ => None,
     };
-    let code = print(&answer, "remember", args.json, print::remembered)?;
+    let code = print(&answer, args.json, print::remembered)?;
     let Some(failure) = failure else { return Ok(code) };
     bail!(failure)
 }
@@ -246,9 +247,12 @@ async fn extracted(client: &Client, id: &str) -> anyhow::Result<Value> {
 }
 
 pub(crate) async fn recall(settings: &Settings, args: RecallArgs) -> anyhow::Result<ExitCode> {
-    let query = args.query.join(" ");
+    let words = args.query.join(" ");
+    // An id alone is looked up, not searched as a word.
+    let is_id = args.id.is_none() && args.conversation_id.is_none() && AnyId::is_one(&words);
+    let (query, id) = if is_id { (None, Some(words)) } else { (Some(words), args.id) };
     let arguments = given(json!({
-        "query": (!query.is_empty()).then_some(query), "id": args.id, "conversation_id": args.conversation_id,
+        "query": query.filter(|query| !query.is_empty()), "id": id, "conversation_id": args.conversation_id,
         "context": args.context, "source": args.source, "author": args.author, "date_from": args.date_from,
         "date_to": args.date_to, "tags": args.tags, "categories": args.categories,
         "min_importance": args.min_importance, "limit": args.limit, "expand": !args.no_expand,
@@ -300,27 +304,17 @@ async fn ask_and_show(
     readable: fn(&Value, &Style) -> String,
 ) -> anyhow::Result<(ExitCode, Value)> {
     let answer = Client::connect(settings).await?.call(tool, arguments).await?;
-    Ok((print(&answer, tool, as_json, readable)?, answer.value))
+    Ok((print(&answer, as_json, readable)?, answer.value))
 }
 
-fn print(
-    answer: &Answer,
-    tool: &str,
-    as_json: bool,
-    readable: fn(&Value, &Style) -> String,
-) -> anyhow::Result<ExitCode> {
+fn print(answer: &Answer, as_json: bool, readable: fn(&Value, &Style) -> String) -> anyhow::Result<ExitCode> {
     if as_json {
         println!("{}", serde_json::to_string_pretty(&answer.value)?);
     } else if !answer.is_refusal {
         print!("{}", readable(&answer.value, &Style::of_stdout()));
     }
     if answer.is_refusal {
-        let confirm = if tool == "forget" {
-            answer.reason().replace("confirm=true", "--confirm")
-        } else {
-            answer.reason()
-        };
-        eprintln!("remembrancer: {confirm}");
+        eprintln!("remembrancer: {}", answer.reason());
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

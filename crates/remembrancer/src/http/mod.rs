@@ -5,6 +5,7 @@ mod body;
 mod connections;
 mod credentials;
 mod dashboard;
+mod front;
 mod guard;
 mod health;
 mod proxies;
@@ -150,13 +151,10 @@ pub(crate) async fn listen(
     let oauth = OAuth::new(&options.oauth, registry.readiness().clone(), namespace.clone())?;
     // By OAuth nobody comes in whom the owner has not let in.
     let needs_key = options.token.is_none() && !is_local && oauth.is_none();
-    let listener = TcpListener::bind(&addresses[..]).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AddrInUse => anyhow::anyhow!(
-            "{} is in use by another program; choose another address with --bind, such as 127.0.0.1:3101",
-            options.bind
-        ),
-        _ => anyhow::anyhow!("cannot listen on {}: {error}", options.bind),
-    })?;
+    let listener = match TcpListener::bind(&addresses[..]).await {
+        Ok(listener) => listener,
+        Err(error) => bail!("{}", not_to_be_had(&options.bind, &addresses, &error).await),
+    };
     let address = listener.local_addr()?;
     let metrics = match &options.metrics_bind {
         Some(bind) => {
@@ -177,6 +175,20 @@ pub(crate) async fn listen(
     };
     let task = tokio::spawn(connections::serve(listener, app, most, stop));
     Ok(Listening { address, metrics, needs_key, asks_for_password, bind: options.bind, task })
+}
+
+/// Why an address cannot be listened on, and what to do.
+async fn not_to_be_had(bind: &str, addresses: &[SocketAddr], error: &std::io::Error) -> String {
+    if error.kind() != std::io::ErrorKind::AddrInUse {
+        return format!("cannot listen on {bind}: {error}");
+    }
+    if front::answers_at(addresses).await {
+        return format!(
+            "a remembrancer already listens on {bind}: connect to http://{bind}/mcp, or choose another address with --bind, \
+             such as 127.0.0.1:3101"
+        );
+    }
+    format!("{bind} is in use by another program; choose another address with --bind, such as 127.0.0.1:3101")
 }
 
 fn router(
@@ -208,6 +220,7 @@ fn router(
         .with_allowed_origins(origins)
         .enforce_origin_validation();
     let health = health::router(readiness.clone(), Arc::clone(&guard), stop.clone());
+    let front = front::router(options.dashboard, Arc::clone(&guard));
     let pages = options.dashboard.then(|| dashboard::router(options, &connection, &guard, stop));
     let connection = Arc::new(connection);
     let rest = rest::router(Arc::clone(&connection), stop.child_token());
@@ -231,6 +244,7 @@ fn router(
         .route_layer(middleware::from_fn_with_state(guard, guard::admit))
         .layer(middleware::from_fn_with_state(stop.clone(), refuse_while_stopping))
         .merge(health)
+        .merge(front)
         .merge(oauth_router)
         .merge(pages.unwrap_or_default())
         .layer(middleware::from_fn(rest::explain))

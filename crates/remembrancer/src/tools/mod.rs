@@ -73,7 +73,7 @@ impl From<Invalid> for Refusal {
 impl From<EngineError> for Refusal {
     fn from(error: EngineError) -> Self {
         let outcome = match &error {
-            EngineError::Invalid(_) => Outcome::Refused,
+            EngineError::Invalid(_) | EngineError::UnknownEntity { .. } => Outcome::Refused,
             EngineError::Unavailable(_) | EngineError::Busy(_) | EngineError::DiskFull(_) => {
                 Outcome::Unavailable
             }
@@ -82,7 +82,11 @@ impl From<EngineError> for Refusal {
             | EngineError::Internal(_)
             | EngineError::Panicked(_) => Outcome::Failed,
         };
-        Self(json!({ "error": error.to_string() }), outcome)
+        let mut answer = json!({ "error": error.to_string() });
+        if let EngineError::UnknownEntity { hint, .. } = &error {
+            answer["hint"] = json!(hint);
+        }
+        Self(answer, outcome)
     }
 }
 

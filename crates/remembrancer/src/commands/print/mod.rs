@@ -9,6 +9,8 @@ use std::io::IsTerminal;
 use memory_language::text::counted;
 use serde_json::Value;
 
+use crate::option_names::as_options;
+
 pub(super) use recalled::recalled;
 pub(super) use status::status;
 
@@ -54,6 +56,20 @@ fn count_of(value: &Value, key: &str, noun: &str) -> String {
     counted(value[key].as_u64().unwrap_or(0), noun)
 }
 
+/// "3 chunks, ", or nothing: a short text has none, which says nothing of whether it is there.
+fn chunks_of(counts: &Value) -> String {
+    match counts["chunks"].as_i64() {
+        None | Some(0) => String::new(),
+        Some(chunks) => counted(chunks, "chunk") + ", ",
+    }
+}
+
+/// The warnings of an answer, a line each.
+fn notes(answer: &Value) -> String {
+    let said = list(answer, "warnings").iter().filter_map(Value::as_str);
+    said.map(|warning| format!("note: {}\n", printable(&as_options(warning)))).collect()
+}
+
 fn day(timestamp: &str) -> &str {
     timestamp.get(..10).unwrap_or(timestamp)
 }
@@ -89,10 +105,7 @@ pub(crate) fn remembered(answer: &Value, style: &Style) -> String {
 
 /// Events of a list, one a line, with their owners and sources.
 pub(crate) fn listed(answer: &Value, style: &Style) -> String {
-    let mut out = String::new();
-    for warning in list(answer, "warnings") {
-        let _ = writeln!(out, "note: {}", warning.as_str().unwrap_or_default());
-    }
+    let mut out = notes(answer);
     for (result, event) in
         list(answer, "results").iter().filter_map(|r| Some((r, list(r, "events").first()?)))
     {
@@ -115,9 +128,9 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
     let cascade = &answer["cascade"];
     format!(
-        "{}  forgotten, with {}, {}, {}\n",
+        "{}  forgotten, with {}{}, {}\n",
         style.bold(text(answer, "id")),
-        count_of(cascade, "chunks", "chunk"),
+        chunks_of(cascade),
         count_of(cascade, "events", "event"),
         count_of(cascade, "entities", "entity")
     )

@@ -5,13 +5,10 @@ use std::fmt::Write;
 use memory_language::text::counted;
 use serde_json::Value;
 
-use super::{Style, day, indented, list, printable, text};
+use super::{Style, day, indented, list, notes, printable, text};
 
 pub(crate) fn recalled(answer: &Value, style: &Style) -> String {
-    let mut out = String::new();
-    for warning in list(answer, "warnings") {
-        let _ = writeln!(out, "note: {}", warning.as_str().unwrap_or_default());
-    }
+    let mut out = notes(answer);
     if let Some(unread) = answer["unread"].as_i64() {
         let texts = counted(unread, "text");
         let _ = writeln!(out, "note: {texts} without events yet, still to be read");

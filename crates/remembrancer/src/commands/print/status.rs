@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use memory_language::text::{counted, span_of_time};
 use serde_json::Value;
 
-use super::{Style, list, printable, text};
+use super::{Style, chunks_of, list, printable, text};
 
 /// When something began, and how long ago that is.
 fn since(began: &str) -> String {
@@ -36,9 +36,9 @@ pub(crate) fn status(answer: &Value, style: &Style) -> String {
     let of = |key: &str, noun: &str| counted(answer["counts"][key].as_i64().unwrap_or(0), noun);
     let _ = writeln!(
         out,
-        "  {}, {}, {}, {}",
+        "  {}, {}{}, {}",
         of("artifacts", "artifact"),
-        of("chunks", "chunk"),
+        chunks_of(&answer["counts"]),
         of("events", "event"),
         of("entities", "entity")
     );
@@ -122,12 +122,18 @@ mod tests {
         for part in [
             "Remembrancer 1: NOT HEALTHY\n  ! 1 embed job has failed (since 2026-01-01T00:00:00Z, ",
             " ago)\n    → Retry it.\n",
-            "  1 artifact, 0 chunks, 2 events, 1 entity\n",
+            "  1 artifact, 2 events, 1 entity\n",
             "1 failed; the oldest has waited for 2 h\n",
             "art_1: DONE, 2000 events (the most that one text may have; there may be more in it)\n",
             "vectors: 446 of 5000 passages without one, found by words alone; job_7 (embed) FAILED, TIMED_OUT: slow\n",
         ] {
             assert!(shown.contains(part), "{part} is not in\n{shown}");
         }
+    }
+    #[test]
+    fn chunks_are_counted_where_there_are_any() {
+        let counts = json!({"artifacts": 1, "chunks": 3, "events": 0, "entities": 0});
+        let shown = status(&json!({"counts": counts}), &Style { is_coloured: false });
+        assert!(shown.contains("  1 artifact, 3 chunks, 0 events, 0 entities\n"), "{shown}");
     }
 }
