@@ -5,7 +5,7 @@ use memory_language::text::cut;
 
 use crate::Invalid;
 use crate::closed_set::closed_set;
-use crate::date::parse_date;
+use crate::date::{parse_date, stamped_date};
 use crate::id::ContentHash;
 
 /// The longest content, in characters.
@@ -180,7 +180,10 @@ impl NewArtifact {
                 "Invalid importance {importance}. Use a number from 0.0 to 1.0."
             )));
         }
-        let date = draft.date.filter(|d| !d.trim().is_empty()).map(|d| parse_date("date", &d)).transpose()?;
+        let date = match draft.date.filter(|date| !date.trim().is_empty()) {
+            Some(date) => Some(parse_date("date", &date)?),
+            None => stamped_date(&content),
+        };
         let hash = ContentHash::of(&content);
         let meta = Metadata {
             context,

@@ -2,8 +2,14 @@
 
 use jiff::{SignedDuration, Timestamp};
 use memory_language::text::cut;
+use memory_language::time::{Granularity, Lean, readings};
 
 use crate::Invalid;
+
+/// The longest time at the head of a text, as in `[2023-05-08 13:56] Ann: …`, in characters.
+const STAMP_MAX_CHARS: usize = 40;
+/// A day of the week or a zone may stand beside the time.
+const STAMP_LEFT_MAX_BYTES: usize = 6;
 
 /// A date or date-time as [`parse_date`] reads it, as the end of a range: a date means the whole of that day.
 pub fn parse_end_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
@@ -44,6 +50,24 @@ pub fn parse_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
     Err(Invalid::new(format!("Invalid {field} '{shown}': {hint}.")))
 }
 
+/// When a text was written by the time in brackets at its head, as in `[2023-05-08 13:56] Ann: …`: at least a day of a year, and
+/// nothing that could be another.
+pub fn stamped_date(content: &str) -> Option<Timestamp> {
+    let (stamp, rest) = split_stamp(content.trim_start().lines().next()?)?;
+    let [reading] = &readings(stamp, None, Lean::Past)[..] else { return None };
+    let is_day = matches!(reading.granularity, Granularity::Day | Granularity::Hour | Granularity::Minute);
+    let is_whole = stamp.len() - reading.range.len() <= STAMP_LEFT_MAX_BYTES;
+    (is_day && is_whole && !reading.is_ambiguous && !rest.is_empty()).then_some(reading.start)
+}
+
+/// What stands in brackets at the head of a line and may be a time, and what follows.
+pub(crate) fn split_stamp(line: &str) -> Option<(&str, &str)> {
+    let (open, close) = if line.starts_with('[') { ('[', ']') } else { ('(', ')') };
+    let (stamp, rest) = line.strip_prefix(open)?.split_once(close)?;
+    let may_be = stamp.chars().count() < STAMP_MAX_CHARS && stamp.chars().any(|c| c.is_ascii_digit());
+    may_be.then(|| (stamp, rest.trim_start()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +103,32 @@ mod tests {
             for advised in advice.split('\'').skip(3).step_by(2) {
                 assert!(parse_date("date", advised).is_ok(), "{refused}: {advice}");
             }
+        }
+    }
+
+    #[test]
+    fn a_time_in_brackets_at_the_head_dates_the_text() {
+        let dated = [
+            ("[2023-05-08 13:56] Ann: I went.", "2023-05-08T13:56:00Z"),
+            ("[8 May 2023, 13:56] Ann: I went.", "2023-05-08T13:56:00Z"),
+            ("(Mon 8 May 2023) Ann: I went.", "2023-05-08T00:00:00Z"),
+            ("[2023-05-08T13:56:20Z] deployed\n[2023-05-09] again", "2023-05-08T13:56:20Z"),
+        ];
+        for (content, date) in dated {
+            assert_eq!(stamped_date(content).map(|at| at.to_string()).as_deref(), Some(date), "{content}");
+        }
+        for content in [
+            "[13:56] Ann: I went.",
+            "[May 2023] Ann: I went.",
+            "[3/4/2024] Ann: I went.",
+            "[8 May] Ann: I went.",
+            "[1] Smith, 8 May 2023",
+            "[PR 2024] merged",
+            "[due 2023-05-08 if it rains] tents",
+            "Ann [2023-05-08]: I went.",
+            "[2023-05-08]",
+        ] {
+            assert_eq!(stamped_date(content), None, "{content}");
         }
     }
 }

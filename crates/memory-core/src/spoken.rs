@@ -6,12 +6,11 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::artifact::{Context, Metadata};
+use crate::date::split_stamp;
 
 /// The longest label, in characters, and the most words that it has.
 const LABEL_MAX_CHARS: usize = 40;
 const LABEL_MAX_WORDS: usize = 4;
-/// The longest time before a label, as in `[2023-05-08 13:56] Ann: …`, in characters.
-const STAMP_MAX_CHARS: usize = 40;
 /// So many of the texts stored before are looked at for the line before.
 pub const LINES_LOOKED_AT: usize = 8;
 /// After a longer pause nobody goes on with what was said before.
@@ -142,19 +141,7 @@ fn speaker_of(line: &str) -> Option<&str> {
 
 /// What follows a time in brackets, else the line.
 fn after_stamp(line: &str) -> &str {
-    let close = match line.chars().next() {
-        Some('[') => ']',
-        Some('(') => ')',
-        _ => return line,
-    };
-    match line.split_once(close) {
-        Some((stamp, rest))
-            if stamp.chars().count() <= STAMP_MAX_CHARS && stamp.chars().any(|c| c.is_ascii_digit()) =>
-        {
-            rest.trim_start()
-        }
-        _ => line,
-    }
+    split_stamp(line).map_or(line, |(_, rest)| rest)
 }
 
 fn is_name(name: &str) -> bool {
