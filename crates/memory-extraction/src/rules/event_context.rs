@@ -43,7 +43,7 @@ impl EventContext<'_, '_> {
             _ => None,
         });
         let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
-        narrative::told(self.parsed, tokens, people, Pronouns { speaker, third })
+        narrative::told(self.parsed, tokens, people, Pronouns { speaker, asked: None, third })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `rules` extractor: no model and no network. The layout is read first, then names, then what sections promise
 //! and what sentences say.
 
+mod acceptances;
 mod assemble;
 mod clause;
 mod cues;
@@ -73,9 +74,9 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// All are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODERS: i32 = 18;
-const VERSION_WITH_CLAUSES: i32 = 19;
-const VERSION_WITH_ENCODERS: i32 = 20;
+const VERSION_WITHOUT_ENCODERS: i32 = 21;
+const VERSION_WITH_CLAUSES: i32 = 22;
+const VERSION_WITH_ENCODERS: i32 = 23;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -190,6 +191,7 @@ impl Extractor for RulesExtractor {
             }
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
+        acceptances::complete(&parsed_segments, &roster, &mut drafts);
         Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }
 }

@@ -13,6 +13,7 @@ mod tests;
 mod token_features;
 mod weights;
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use memory_core::event::{ActorRole, Category};
@@ -229,8 +230,10 @@ fn told_in(
     for (number, (at, category, odd)) in likely.iter().enumerate() {
         let candidate = &candidates[*at];
         let bytes = parsed.text.bytes(&candidate.tokens);
-        let mut meeting = index.meeting(parsed.segment, &bytes).into_iter();
-        if let Some(known) = meeting.find(|known| !used[*known] && drafts[*known].category == *category) {
+        let meeting = index.meeting(parsed.segment, &bytes).into_iter();
+        let fitting = meeting.filter(|known| !used[*known] && drafts[*known].category == *category);
+        // What took two turns says more than the answer alone: the most pieces, the first of these.
+        if let Some(known) = fitting.min_by_key(|known| Reverse(drafts[*known].evidence.len())) {
             used[known] = true;
             let mut draft = Draft { confidence: *odd, ..drafts[known].clone() };
             if is_without_owner(&draft) {
