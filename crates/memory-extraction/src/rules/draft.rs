@@ -36,6 +36,13 @@ impl Draft {
             self.actors.push(*owner);
         }
     }
+
+    /// Who gave it to another has a part in it, and does not own it.
+    pub(super) fn demote_owners(&mut self) {
+        for actor in self.actors.iter_mut().filter(|actor| actor.role == ActorRole::Owner) {
+            actor.role = ActorRole::Stakeholder;
+        }
+    }
 }
 
 /// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come,

@@ -27,7 +27,7 @@ pub(super) fn request(
     speaker: Option<usize>,
 ) -> Option<Draft> {
     let (owner, asker, verb, confidence) =
-        asked(context, clause).or_else(|| please(context, clause, speaker))?;
+        asked(context, clause, speaker).or_else(|| please(context, clause, speaker))?;
     if Some(owner) == asker {
         return None;
     }
@@ -63,15 +63,17 @@ pub(super) fn request(
 
 type Asked = (usize, Option<usize>, usize, f32);
 
-/// "Alice asked Bob to send …".
-fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked> {
+/// "Alice asked Bob to send …", "Alice asked me to send …".
+fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Option<usize>) -> Option<Asked> {
     let parsed = context.parsed;
     let at = clause
         .tokens
         .clone()
         .find(|at| matches!(clause.word(*at), "asked" | "asks" | "told" | "reminded"))?;
-    let whom = parsed.person(at + 1)?;
-    let to = whom.tokens.end;
+    let (whom, to) = match parsed.person(at + 1) {
+        Some(mention) => (mention.entity, mention.tokens.end),
+        None => (speaker.filter(|_| clause.word(at + 1) == "me")?, at + 2),
+    };
     if clause.word(to) != "to"
         || to + 1 >= clause.tokens.end
         || clause.is_question()
@@ -85,7 +87,19 @@ fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Aske
         super::clause::Subject::Me => parsed.speaker,
         _ => None,
     };
-    (!lead.negated).then_some((whom.entity, asker, to + 1, 0.66))
+    (!lead.negated).then_some((whom, asker, to + 1, 0.66))
+}
+
+/// "I asked Henri to order it": whoever says it settles nothing, another is to do it.
+pub(super) fn hands_on(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    let text = &parsed.text;
+    tokens.clone().any(|at| {
+        let gives = text.is_any(at, &["asked", "told", "reminded"]);
+        let named =
+            || parsed.person(at + 1).is_some() || text.is_capitalised(at + 1) || text.word(at + 1) == "me";
+        let to = || (at + 2..tokens.end.min(at + 7)).find(|to| text.word(*to) == "to");
+        gives && named() && to().is_some_and(|to| verbs::of(text.word(to + 1)).is_some_and(|verb| verb.base))
+    })
 }
 
 /// "Bob, please review …", "@bob can you please …", and "please …" in a mail to one person.

@@ -29,6 +29,7 @@ use super::Found;
 use super::draft::Draft;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
+use super::requests;
 pub(super) use lexicon::read as read_word_classes;
 pub use weights::{
     Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short,
@@ -201,6 +202,12 @@ pub(super) fn judged(
             .enumerate()
             .filter_map(|(at, odds)| {
                 ClauseModel::category(&odds, thresholds).map(|(category, odd)| (at, category, odd))
+            })
+            .map(|(at, category, odd)| match category {
+                Category::Decision if requests::hands_on(parsed, &candidates[at].tokens) => {
+                    (at, Category::Commitment, odd)
+                }
+                _ => (at, category, odd),
             })
             .filter(|(at, category, _)| match category {
                 Category::Commitment => !refuses(parsed, &candidates[*at]),
