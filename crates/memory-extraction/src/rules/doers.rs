@@ -55,14 +55,17 @@ pub(super) fn name_doers(
         let [(segment, bytes)] = draft.evidence.as_slice() else { continue };
         let Some(parsed) = parsed_segments.get(*segment) else { continue };
         let small = words[*segment].get_or_insert_with(|| small_words(&parsed.text));
-        let place = Place { parsed, roster, small };
+        let speaker = speaker_at(parsed, roster, bytes.start);
+        let place = Place { parsed, roster, small, speaker };
         let tokens = parsed.text.tokens_in(bytes);
         // The row of a table names its owner in a column.
         let is_row = tokens.clone().any(|at| parsed.text.word(at) == "|");
         if is_row && draft.actors.iter().any(|actor| actor.role == ActorRole::Owner) {
             continue;
         }
-        let Some(doers) = place.doers(&tokens) else { continue };
+        let asked = place.asked(&tokens);
+        let asks = asked.is_some();
+        let Some(doers) = asked.or_else(|| place.doers(&tokens)) else { continue };
         let owners: Vec<usize> = doers
             .into_iter()
             .filter_map(|doer| {
@@ -71,12 +74,18 @@ pub(super) fn name_doers(
                     fresh.insert(entity);
                 }
                 let entity_type = roster.entities[entity].entity_type;
-                found[*segment].push(Mention { tokens: doer.tokens, entity, entity_type, gender: None });
+                if parsed.text.word(doer.tokens.start) != "me" {
+                    found[*segment].push(Mention { tokens: doer.tokens, entity, entity_type, gender: None });
+                }
                 Some(entity)
             })
             .collect();
-        if owners.is_empty() {
+        let known = draft.actors.iter().filter(|actor| actor.role == ActorRole::Owner);
+        if owners.is_empty() || known.map(|actor| actor.entity).eq(owners.iter().copied()) {
             continue;
+        }
+        if asks {
+            draft.demote_owners();
         }
         draft.actors.retain(|actor| actor.role != ActorRole::Owner && !owners.contains(&actor.entity));
         draft.actors.extend(owners.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }));
@@ -104,6 +113,12 @@ fn entity(parsed: &ParsedSegment<'_>, roster: &mut Roster, doer: &Named) -> Opti
     Some((roster.add(&name, entity_type), true))
 }
 
+/// Who says what stands at a byte.
+fn speaker_at(parsed: &ParsedSegment<'_>, roster: &Roster, byte: usize) -> Option<usize> {
+    let block = parsed.layout.blocks.iter().find(|block| block.bytes.contains(&byte))?;
+    block.speaker.as_deref().map_or(parsed.speaker, |name| roster.named(name))
+}
+
 /// The words that a text writes in small letters: written large at the head of a sentence they are no names.
 fn small_words(text: &Text<'_>) -> HashSet<String> {
     (0..text.tokens.len())
@@ -117,9 +132,30 @@ struct Place<'p, 'a> {
     parsed: &'p ParsedSegment<'a>,
     roster: &'p Roster,
     small: &'p HashSet<String>,
+    speaker: Option<usize>,
 }
 
 impl Place<'_, '_> {
+    /// "I asked Henri to order it", "We've told Ann and Bo to wait", "Ann asked me to send it": whom another gave it to.
+    fn asked(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
+        let text = &self.parsed.text;
+        let verb = tokens.clone().find(|at| text.is_any(*at, &["asked", "told", "reminded"]))?;
+        let own = |at: usize| Some(Named { tokens: at..at + 1, known: Some(self.speaker?), is_body: false });
+        let mut named: Vec<Named> = Vec::new();
+        let mut at = verb + 1;
+        while named.len() < TOGETHER_MAX {
+            let next = if text.word(at) == "me" { own(at) } else { self.name(at, tokens.end) }?;
+            at = next.tokens.end;
+            named.push(next);
+            if !text.is_any(at, &["and", "&", ","]) {
+                break;
+            }
+            at += 1;
+        }
+        let done = verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base);
+        (text.word(at) == "to" && at + 1 < tokens.end && done).then_some(named)
+    }
+
     /// Those who stand at the head, behind "Action:", or behind what the promise is about: "Nets: Moss will mend them".
     fn doers(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
         let text = &self.parsed.text;

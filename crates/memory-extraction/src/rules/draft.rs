@@ -36,6 +36,13 @@ impl Draft {
             self.actors.push(*owner);
         }
     }
+
+    /// Who gave it to another has a part in it, and does not own it.
+    pub(super) fn demote_owners(&mut self) {
+        for actor in self.actors.iter_mut().filter(|actor| actor.role == ActorRole::Owner) {
+            actor.role = ActorRole::Stakeholder;
+        }
+    }
 }
 
 /// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come,
@@ -60,6 +67,18 @@ pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
         .or_else(|| at_the_hour(words, reference?))
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
         .or_else(|| readings.iter().find(|reading| is_overdue(reading)).map(Reading::deadline))
+}
+
+/// Where the words of a passage say the day on which what it promises falls due, with the "by" or "on" before it.
+pub(super) fn due_words(words: &str, dates: DateContext) -> Option<Range<usize>> {
+    let day = due(words, dates)?;
+    let reading =
+        dates.readings(words, Lean::Future).into_iter().find(|reading| reading.deadline() == day)?;
+    let before = words[..reading.range.start].trim_end();
+    let lead = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let leads = ["by", "before", "until", "till", "on", "for", "at"];
+    let led = leads.iter().any(|word| lead.eq_ignore_ascii_case(word));
+    Some(if led { before.len() - lead.len() } else { reading.range.start }..reading.range.end)
 }
 
 /// "by mid-August (15th)", "before Friday week, 11 July": the day that is named behind a time less exact than it.

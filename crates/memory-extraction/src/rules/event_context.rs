@@ -8,13 +8,17 @@ use memory_core::event::{Actor, ActorRole, Category};
 use super::clause::Subject;
 use super::features::Hit;
 use super::layout::{Block, Form};
+use super::lines::{bullet, heading};
 use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::{Roster, is_own_name};
-use super::sections::Section;
+use super::sections::{Section, deed_of_heading};
 
 /// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
 pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
+
+/// The heading of a list is looked for so far before an entry.
+const HEADING_WITHIN_BYTES: usize = 8_000;
 
 /// A segment, the people who are known, and whom "I" and "please" mean.
 pub(super) struct EventContext<'s, 'a> {
@@ -33,6 +37,20 @@ impl EventContext<'_, '_> {
         }
     }
 
+    /// What was done to an entry of a list, by the heading above it: "Fixed".
+    pub(super) fn headed(&self, block: &Block) -> Option<&'static str> {
+        if !matches!(block.form, Form::Item { .. }) {
+            return None;
+        }
+        let raw = self.parsed.text.raw;
+        let start = block.bytes.start;
+        let from =
+            (start.saturating_sub(HEADING_WITHIN_BYTES)..=start).find(|at| raw.is_char_boundary(*at))?;
+        let mut lines = raw[from..start].lines().rev().filter(|line| bullet(line).is_none());
+        let is_heading = |line: &&str| heading(line).is_some() || line.trim_end().ends_with(':');
+        deed_of_heading(lines.find(is_heading)?)
+    }
+
     /// The words of a range with names in full.
     pub(super) fn told(&self, tokens: &Range<usize>, speaker: Option<usize>, hit: Option<&Hit>) -> String {
         let people = &self.roster.entities;
@@ -43,7 +61,7 @@ impl EventContext<'_, '_> {
             _ => None,
         });
         let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
-        narrative::told(self.parsed, tokens, people, Pronouns { speaker, third })
+        narrative::told(self.parsed, tokens, people, Pronouns { speaker, asked: None, third })
     }
 }
 

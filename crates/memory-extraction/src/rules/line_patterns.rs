@@ -50,9 +50,19 @@ pub(super) static ABOVE: Pattern = Pattern::new("turn above its words", || {
     let before = format!(
         r"(?:\*\*)?(?P<name>{NAME})(?:\*\*)?,?\s+(?:[—–•·|-]\s+)?(?:(?:Today|Yesterday) at )?[\[(]?{TIME}[\])]?"
     );
-    // "**kwame-a** commented" above a comment.
-    let comment = format!(r"\*\*(?P<writer>{NAME})\*\* (?:commented|replied|wrote)(?: on .{{1,40}})?");
-    format!(r"^\s*(?:{after}|{before}|{comment})\s*:?\s*$")
+    // "**kwame-a** commented (member)" above a comment, "Lady_Pixel wrote:" above a post.
+    let aside = r"(?: \([^)]{1,30}\))?";
+    let comment = format!(
+        r"\*\*(?P<writer>{NAME})\*\* (?:commented|replied|wrote|left a comment|opened this \w+){aside}(?: on .{{1,40}})?{aside}"
+    );
+    let said = format!(r"(?P<said>{NAME}) (?:wrote|writes):");
+    // "— Hye-jin Park, Tue 15 Apr 2025, 20:02", "marisol-q (maintainer), Oct 27".
+    let month = format!(r"(?:{MONTH_ALTERNATIVES})[a-z]*\.?");
+    let day = format!(
+        r"(?:(?:{WEEKDAY_ALTERNATIVES})[a-z]*\.?,? )?(?:\d{{1,2}}\.? {month}|{month} \d{{1,2}})(?:,? \d{{4}})?"
+    );
+    let dated = format!(r"(?:[—–-]\s+)?(?P<dated>{NAME}){aside}, {day}(?:,?(?: at)? {TIME})?");
+    format!(r"^\s*(?:{after}|{before}|{comment}|{said}|{dated})\s*:?\s*$")
 });
 
 pub(super) static ENTRY: Pattern = Pattern::new("dated entry", || {

@@ -83,8 +83,11 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
         });
     }
     let found = ABOVE.get().captures(line)?;
-    let name = found.name("name").or(found.name("late")).or(found.name("writer"))?.as_str();
-    Some(Turn { name, timed: true, text_at: line.len() })
+    let timed = found.name("name").or(found.name("late")).or(found.name("writer"));
+    let name = timed.or(found.name("said")).or(found.name("dated"))?.as_str();
+    // "Kasper77 wrote:", "hoang-pt, Oct 28".
+    let handle = !name.contains(' ') && name.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
+    Some(Turn { name, timed: timed.is_some() || handle, text_at: line.len() })
 }
 
 /// Where the words begin in an entry that a day or an hour leads: "19 Nov 00:15  alarm rings", "2025-06-02 – gate moved".

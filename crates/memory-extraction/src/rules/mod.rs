@@ -1,6 +1,7 @@
 //! The `rules` extractor: no model and no network. The layout is read first, then names, then what sections promise
 //! and what sentences say.
 
+mod acceptances;
 mod assemble;
 mod clause;
 mod cues;
@@ -179,6 +180,7 @@ impl Extractor for RulesExtractor {
             }
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
+        acceptances::complete(&parsed_segments, &roster, &mut drafts);
         Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }
 }

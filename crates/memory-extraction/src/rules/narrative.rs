@@ -7,7 +7,7 @@ use memory_language::text::cut;
 use super::lists;
 use super::parsed_segment::ParsedSegment;
 use super::people::Known;
-use super::words::Kind;
+use super::words::{Kind, begins_line};
 
 const NARRATIVE_MAX_CHARS: usize = 300;
 
@@ -16,6 +16,8 @@ const NARRATIVE_MAX_CHARS: usize = 300;
 pub(super) struct Pronouns<'r> {
     /// "I".
     pub(super) speaker: Option<&'r str>,
+    /// "you", who does what is told; "my" is then the speaker's and "your" their own.
+    pub(super) asked: Option<&'r str>,
     /// The token of a "she" or "he" and the name it stands for.
     pub(super) third: Option<(usize, &'r str)>,
 }
@@ -60,7 +62,13 @@ pub(super) fn told(
             ("'d", _) if after_name => out.push_str(" would"),
             ("am", _) if after_me => out.push_str("is"),
             ("have", _) if after_me => out.push_str("has"),
+            ("my", Some(name)) if pronouns.asked.is_some() => out.extend([name, "'s"]),
             ("my", Some(_)) => out.push_str("their"),
+            ("your", _) if pronouns.asked.is_some() => out.push_str("their"),
+            ("yourself", _) if pronouns.asked.is_some() => out.push_str("themselves"),
+            ("you", _) if pronouns.asked.is_some() => out.extend(pronouns.asked),
+            // The mark of a quoted line.
+            (">", _) if begins_line(text, at) => {}
             ("myself", Some(_)) => out.push_str("themselves"),
             ("*" | "`" | "_", _) => {}
             _ => match pronouns.third.filter(|(third, _)| *third == at) {

@@ -27,7 +27,7 @@ pub(super) fn request(
     speaker: Option<usize>,
 ) -> Option<Draft> {
     let (owner, asker, verb, confidence) =
-        asked(context, clause).or_else(|| please(context, clause, speaker))?;
+        asked(context, clause, speaker).or_else(|| please(context, clause, speaker))?;
     if Some(owner) == asker {
         return None;
     }
@@ -63,15 +63,17 @@ pub(super) fn request(
 
 type Asked = (usize, Option<usize>, usize, f32);
 
-/// "Alice asked Bob to send …".
-fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Asked> {
+/// "Alice asked Bob to send …", "Alice asked me to send …".
+fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Option<usize>) -> Option<Asked> {
     let parsed = context.parsed;
     let at = clause
         .tokens
         .clone()
         .find(|at| matches!(clause.word(*at), "asked" | "asks" | "told" | "reminded"))?;
-    let whom = parsed.person(at + 1)?;
-    let to = whom.tokens.end;
+    let (whom, to) = match parsed.person(at + 1) {
+        Some(mention) => (mention.entity, mention.tokens.end),
+        None => (speaker.filter(|_| clause.word(at + 1) == "me")?, at + 2),
+    };
     if clause.word(to) != "to"
         || to + 1 >= clause.tokens.end
         || clause.is_question()
@@ -85,7 +87,19 @@ fn asked(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>) -> Option<Aske
         super::clause::Subject::Me => parsed.speaker,
         _ => None,
     };
-    (!lead.negated).then_some((whom.entity, asker, to + 1, 0.66))
+    (!lead.negated).then_some((whom, asker, to + 1, 0.66))
+}
+
+/// "I asked Henri to order it": whoever says it settles nothing, another is to do it.
+pub(super) fn hands_on(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    let text = &parsed.text;
+    tokens.clone().any(|at| {
+        let gives = text.is_any(at, &["asked", "told", "reminded"]);
+        let named =
+            || parsed.person(at + 1).is_some() || text.is_capitalised(at + 1) || text.word(at + 1) == "me";
+        let to = || (at + 2..tokens.end.min(at + 7)).find(|to| text.word(*to) == "to");
+        gives && named() && to().is_some_and(|to| verbs::of(text.word(to + 1)).is_some_and(|verb| verb.base))
+    })
 }
 
 /// "Bob, please review …", "@bob can you please …", and "please …" in a mail to one person.
@@ -127,22 +141,32 @@ fn please(context: &EventContext<'_, '_>, clause: &Clause<'_, '_>, speaker: Opti
     fits.then_some((owner, asker, verb, if called.is_some() { 0.66 } else { 0.58 }))
 }
 
-/// A sentence of a turn that asks the other for something: the token of what is asked, and whom it names.
+/// A sentence of a turn that asks the other, or anyone, for something: the token of what is asked, and whom it names.
 pub(super) fn asks(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<(usize, Option<usize>)> {
     let text = &parsed.text;
-    let at = sentence.clone().find(|at| {
-        (matches!(text.word(*at), "can" | "could" | "would" | "will") && text.word(at + 1) == "you")
-            || (text.word(*at) == "please" && !COURTESIES.contains(&text.word(at + 1)))
-            || (text.word(*at) == "over" && text.word(at + 1) == "to" && text.word(at + 2) == "you")
+    let (at, mut verb) = sentence.clone().find_map(|at| {
+        let next = text.word(at + 1);
+        let begins = match text.word(at) {
+            "can" | "could" | "would" | "will" if next == "you" || is_anyone(next) => at + 2,
+            "who" if matches!(next, "can" | "could" | "will") => at + 2,
+            word if is_anyone(word) && matches!(next, "should" | "must") => at + 2,
+            word if is_anyone(word) && matches!(next, "needs" | "has") && text.word(at + 2) == "to" => at + 3,
+            "please" if !COURTESIES.contains(&next) => at + 1,
+            "over" if next == "to" && text.word(at + 2) == "you" => at + 3,
+            _ => return None,
+        };
+        Some((at, begins))
     })?;
-    let mut verb = match text.word(at) {
-        "please" => at + 1,
-        "over" => at + 3,
-        _ => at + 2,
-    };
+    // "Please could you send".
+    if text.is_any(verb, &["can", "could", "would", "will"]) && text.word(verb + 1) == "you" {
+        verb += 2;
+    }
     while verb < sentence.end && matches!(text.word(verb), "please" | "also" | "maybe" | "possibly") {
         verb += 1;
     }
+    // "Would you mind checking it": what is asked is a word in -ing.
+    let mind = text.word(verb) == "mind" && verbs::of(text.word(verb + 1)).is_some_and(|verb| verb.ing);
+    verb += usize::from(mind);
     let idle = matches!(
         text.word(verb),
         "be" | "believe"
@@ -162,6 +186,10 @@ pub(super) fn asks(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Optio
     }
     let whom = owners::called(parsed, sentence);
     Some((verb, whom.or_else(|| parsed.people_in(&(sentence.start..at)).first().copied())))
+}
+
+fn is_anyone(word: &str) -> bool {
+    matches!(word, "someone" | "somebody" | "anyone" | "anybody")
 }
 
 /// A sentence that proposes something to settle: "let's go with …", "what if we drop …", "proposal: …". The token
@@ -304,4 +332,17 @@ pub(super) fn agrees_to_do(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) 
 /// "Agreed", "sounds good", "works for me".
 pub(super) fn agrees_that(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
     opens_with(parsed, sentence, &AGREED)
+}
+
+/// Whether an answer opens with an acceptance of whatever kind.
+pub(super) fn accepts(parsed: &ParsedSegment<'_>, answer: &Range<usize>) -> bool {
+    const MINE: [&[&str]; 6] = [
+        &["mine"],
+        &["ill"],
+        &["you", "'ll", "have", "it"],
+        &["i", "do", "it"],
+        &["i", "take", "it"],
+        &["i", "'m", "doing"],
+    ];
+    agrees_to_do(parsed, answer) || agrees_that(parsed, answer) || opens_with(parsed, answer, &MINE)
 }

@@ -95,6 +95,20 @@ fn by_ending(words: &str) -> Option<Section> {
     }
 }
 
+/// What was done to all that stands below a heading of a changelog: "Fixed", "### Removed".
+pub(super) fn deed_of_heading(heading: &str) -> Option<&'static str> {
+    let words = heading.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    Some(match words.as_str() {
+        "fixed" | "fixes" | "bug fixes" | "bugfixes" | "bugs fixed" | "fixed bugs" | "resolved issues" => {
+            "Fixed"
+        }
+        "added" | "additions" => "Added",
+        "removed" | "removals" => "Removed",
+        "deprecated" | "deprecations" => "Deprecated",
+        _ => return None,
+    })
+}
+
 /// The section of a label at the beginning of a line: "Decision: …", "AI: …".
 pub(super) fn of_label(label: &str) -> Option<Section> {
     let label = label.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '_')).to_lowercase();

@@ -5,12 +5,14 @@ use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
 
+use super::date_context::DateContext;
 use super::draft::{self, Draft};
 use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 use super::requests::{agrees_that, agrees_to_do, asks, offers, proposes};
 use super::sentences::sentences;
+use super::verbs;
 
 /// An answer comes within this many turns.
 const ANSWER_WITHIN: usize = 3;
@@ -19,6 +21,48 @@ struct Turn<'s, 'a> {
     parsed: &'s ParsedSegment<'a>,
     speaker: usize,
     sentences: Vec<Range<usize>>,
+}
+
+impl<'s, 'a> Turn<'s, 'a> {
+    fn said(&self, sentence: &Range<usize>) -> Said<'s, 'a> {
+        Said { parsed: self.parsed, speaker: Some(self.speaker), sentence: sentence.clone() }
+    }
+}
+
+/// A sentence, and who says it, if that is known.
+#[derive(Clone)]
+pub(super) struct Said<'s, 'a> {
+    pub(super) parsed: &'s ParsedSegment<'a>,
+    pub(super) speaker: Option<usize>,
+    pub(super) sentence: Range<usize>,
+}
+
+impl<'a> Said<'_, 'a> {
+    fn bytes(&self) -> Range<usize> {
+        self.parsed.text.bytes(&self.sentence)
+    }
+
+    fn words(&self) -> &'a str {
+        &self.parsed.text.raw[self.bytes()]
+    }
+
+    fn dates(&self) -> DateContext {
+        self.parsed.dates_at(self.bytes().start)
+    }
+
+    /// Where in the text it says when something is due.
+    fn due_words(&self) -> Option<Range<usize>> {
+        let start = self.bytes().start;
+        draft::due_words(self.words(), self.dates()).map(|said| start + said.start..start + said.end)
+    }
+
+    pub(super) fn name<'r>(&self, roster: &'r Roster) -> Option<&'r str> {
+        self.speaker.and_then(|at| roster.entities.get(at)).map(|known| known.name.as_str())
+    }
+
+    fn evidence(&self) -> (usize, Range<usize>) {
+        (self.parsed.segment, self.bytes())
+    }
 }
 
 /// The events of agreement in a conversation.
@@ -110,42 +154,51 @@ fn promised(
     if whom.is_some_and(|whom| whom != turn.speaker) {
         return None;
     }
-    let name = |entity: usize| roster.entities.get(entity).map_or("", |known| known.name.as_str());
-    let request_text = &earlier.parsed.text;
-    let request_bytes = request_text.bytes(request);
-    let answer_bytes = turn.parsed.text.bytes(answer);
-    let said = turn.parsed.dates_at(answer_bytes.start);
-    let asked = earlier.parsed.dates_at(request_bytes.start);
-    let due_time = draft::due(&turn.parsed.text.raw[answer_bytes.clone()], said)
-        .or_else(|| draft::due(&request_text.raw[request_bytes.clone()], asked));
-    let pronouns = Pronouns { speaker: Some(name(earlier.speaker)), third: None };
-    let task = narrative::told(earlier.parsed, &(verb..request.end), &roster.entities, pronouns);
-    let mut actors = vec![
-        Actor { entity: turn.speaker, role: ActorRole::Owner },
-        Actor { entity: earlier.speaker, role: ActorRole::Stakeholder },
-    ];
+    Some(accepted(&turn.said(answer), &earlier.said(request), verb, roster))
+}
+
+/// What is told of a request, from the token `verb` on, that an answer accepts.
+pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usize, roster: &Roster) -> Draft {
+    let (owner, asker) = (answer.speaker, request.speaker);
+    let own = draft::due(answer.words(), answer.dates());
+    let due_time = own.or_else(|| draft::due(request.words(), request.dates()));
+    let mut actors: Vec<Actor> = Vec::new();
+    actors.extend(owner.map(|entity| Actor { entity, role: ActorRole::Owner }));
+    actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
     actors.extend(
-        beside_you(earlier.parsed, request)
+        beside_you(request.parsed, &request.sentence)
             .into_iter()
-            .filter(|other| *other != turn.speaker)
+            .filter(|other| Some(*other) != owner)
             .map(|entity| Actor { entity, role: ActorRole::Owner }),
     );
-    let telling = format!(
-        "{} agreed to {}, asked by {}",
-        name(turn.speaker),
-        task.trim_end_matches(['?', '.', '!', ' ']),
-        name(earlier.speaker)
-    );
-    Some(Draft {
+    let pronouns = Pronouns { speaker: request.name(roster), asked: answer.name(roster), third: None };
+    let mut task = task(request, verb, roster, pronouns);
+    // "By Wednesday?" – "sure, tomorrow": the day that was promised.
+    if let (Some(asked), Some(said)) = (request.due_words(), answer.due_words().filter(|_| own.is_some())) {
+        let asked = &request.parsed.text.raw[asked];
+        task = format!("{} {}", task.replacen(asked, "", 1).trim_end(), &answer.parsed.text.raw[said]);
+    }
+    let agreed = answer.name(roster).map_or("Agreed to".to_owned(), |name| format!("{name} agreed to"));
+    let by = request.name(roster).map_or(String::new(), |name| format!(", asked by {name}"));
+    Draft {
         category: Category::Commitment,
         confidence: 0.78 + if due_time.is_some() { 0.06 } else { 0.0 },
-        narrative: narrative::sentence(&telling),
-        event_time: said.reference,
+        narrative: narrative::sentence(&format!("{agreed} {task}{by}")),
+        event_time: answer.dates().reference,
         due_time,
-        subject: draft::about(earlier.parsed, request, &actors),
+        subject: draft::about(request.parsed, &request.sentence, &actors),
         actors,
-        evidence: vec![(turn.parsed.segment, answer_bytes), (earlier.parsed.segment, request_bytes)],
-    })
+        evidence: vec![answer.evidence(), request.evidence()],
+    }
+}
+
+/// What a request is for, as something to do.
+fn task(request: &Said<'_, '_>, verb: usize, roster: &Roster, pronouns: Pronouns<'_>) -> String {
+    let told =
+        |from| narrative::told(request.parsed, &(from..request.sentence.end), &roster.entities, pronouns);
+    let base = verbs::base_of(request.parsed.text.word(verb));
+    let task = base.map_or_else(|| told(verb), |base| format!("{base} {}", told(verb + 1)));
+    task.trim_end_matches(['?', '.', '!', ' ']).to_owned()
 }
 
 /// "Can you and Kim redo it": who is asked beside the one who is spoken to.
@@ -172,8 +225,12 @@ fn taken_up(
         .find_map(|sentence| Some((sentence, offers(earlier.parsed, sentence)?)))?;
     let people = &roster.entities;
     let name = people.get(earlier.speaker).map(|known| known.name.as_str());
-    let task =
-        narrative::told(earlier.parsed, &(verb..offer.end), people, Pronouns { speaker: name, third: None });
+    let task = narrative::told(
+        earlier.parsed,
+        &(verb..offer.end),
+        people,
+        Pronouns { speaker: name, asked: None, third: None },
+    );
     let actors = vec![
         Actor { entity: earlier.speaker, role: ActorRole::Owner },
         Actor { entity: turn.speaker, role: ActorRole::Stakeholder },
@@ -210,29 +267,44 @@ fn settled(
         .iter()
         .rev()
         .find_map(|sentence| Some((sentence, proposes(earlier.parsed, sentence)?)))?;
+    Some(settled_by(&turn.said(answer), &earlier.said(proposal), verb, roster))
+}
+
+/// What is told of a proposal, from the token `verb` on, that an answer agrees to.
+pub(super) fn settled_by(
+    answer: &Said<'_, '_>,
+    proposal: &Said<'_, '_>,
+    verb: usize,
+    roster: &Roster,
+) -> Draft {
     let people = &roster.entities;
-    let who = [earlier.speaker, turn.speaker];
-    let pronouns =
-        Pronouns { speaker: people.get(earlier.speaker).map(|known| known.name.as_str()), third: None };
-    let plan = narrative::told(earlier.parsed, &(verb..proposal.end), people, pronouns);
+    let who: Vec<usize> = [proposal.speaker, answer.speaker].into_iter().flatten().collect();
+    let pronouns = Pronouns { speaker: proposal.name(roster), asked: None, third: None };
+    let plan = narrative::told(proposal.parsed, &(verb..proposal.sentence.end), people, pronouns);
     let actors: Vec<Actor> =
         who.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
-    let telling = format!(
-        "{} agreed to {}",
-        narrative::names(people, &who),
-        plan.trim_end_matches(['?', '.', '!', ' '])
-    );
-    Some(Draft {
+    let plan = plan.trim_end_matches(['?', '.', '!', ' ']);
+    let text = &proposal.parsed.text;
+    let on = text.is_capitalised(verb) && verb > proposal.sentence.start;
+    let to = match text.word(verb) {
+        "i" | "we" | "it" | "they" => "that",
+        // "I propose Redis": a thing, not something to do.
+        "the" | "a" | "an" => "on",
+        _ if on => "on",
+        _ => "to",
+    };
+    let telling = match narrative::names(people, &who).as_str() {
+        "" => format!("Agreed {to} {plan}"),
+        names => format!("{names} agreed {to} {plan}"),
+    };
+    Draft {
         category: Category::Decision,
         confidence: 0.64,
         narrative: narrative::sentence(&telling),
-        event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
+        event_time: answer.dates().reference,
         due_time: None,
-        subject: draft::about(earlier.parsed, proposal, &actors),
+        subject: draft::about(proposal.parsed, &proposal.sentence, &actors),
         actors,
-        evidence: vec![
-            (turn.parsed.segment, turn.parsed.text.bytes(answer)),
-            (earlier.parsed.segment, earlier.parsed.text.bytes(proposal)),
-        ],
-    })
+        evidence: vec![answer.evidence(), proposal.evidence()],
+    }
 }

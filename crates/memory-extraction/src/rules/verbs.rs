@@ -111,6 +111,15 @@ pub(super) fn of(word: &str) -> Option<Verb> {
     FORMS.get(word).copied()
 }
 
+/// The base of a form in -ing, as far as it is known: "checking", "making", "planning".
+pub(super) fn base_of(ing: &str) -> Option<String> {
+    let stem = ing.strip_suffix("ing")?;
+    let mut last = stem.chars().rev();
+    let single = (last.next() == last.next()).then(|| stem[..stem.len() - 1].to_owned());
+    let bases = [Some(stem.to_owned()), Some(format!("{stem}e")), single];
+    bases.into_iter().flatten().find(|base| of(base).is_some_and(|verb| verb.base))
+}
+
 /// A form that can be the verb of a sentence without another before it.
 pub(super) fn is_finite(word: &str) -> bool {
     matches!(
@@ -171,5 +180,10 @@ mod tests {
         assert!(of("finishes").is_some_and(|verb| verb.third && !verb.past));
         assert!(of("planning").is_some_and(|verb| verb.ing));
         assert!(of("budget").is_none());
+        let bases = ["checking", "making", "planning", "calling", "evening"].map(base_of);
+        assert_eq!(
+            bases.each_ref().map(Option::as_deref),
+            [Some("check"), Some("make"), Some("plan"), Some("call"), None]
+        );
     }
 }

@@ -16,6 +16,7 @@ use super::features::{self, Hit};
 use super::layout::{Block, Form};
 use super::narrative;
 use super::owners::{self, Owned};
+use super::requests;
 use super::sections::Section;
 use super::sentences::sentences;
 use super::verbs;
@@ -115,6 +116,8 @@ pub(super) fn promised(context: &EventContext<'_, '_>, block: &Block, list: &mut
     let Some(category) = category(block, hit.as_ref(), &owned, done, plans_alone) else {
         return Promised::Ordinary;
     };
+    let is_handed_on = category == Category::Decision && requests::hands_on(parsed, &tokens);
+    let category = if is_handed_on { Category::Commitment } else { category };
     let found = Found { category, tokens, owned, hit: hit.filter(|hit| hit.category == category) };
     Promised::Event(Box::new(event(context, block, found)), rest)
 }
@@ -302,7 +305,7 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
     Draft {
         category,
         confidence,
-        narrative: narrative_of(context, category, &tokens, &owned, hit.as_ref(), speaker),
+        narrative: narrative_of(context, block, category, &tokens, &owned, hit.as_ref()),
         event_time,
         due_time,
         subject: draft::about(parsed, &tokens, &actors),
@@ -331,18 +334,24 @@ fn confidence(block: &Block, category: Category, owned: &Owned, dated: bool, hit
 
 fn narrative_of(
     context: &EventContext<'_, '_>,
+    block: &Block,
     category: Category,
     tokens: &Range<usize>,
     owned: &Owned,
     hit: Option<&Hit>,
-    speaker: Option<usize>,
 ) -> String {
+    let speaker = context.speaker_of(block);
     let names = narrative::names(&context.roster.entities, &owned.people);
     let whole = context.told(tokens, speaker, hit);
     let begins_with_task = owned.task.start > tokens.start || owned.task.end < tokens.end;
     let task = if begins_with_task { context.told(&owned.task, speaker, None) } else { whole.clone() };
     let task = task.trim_start_matches([':', '-', '–', ' ']).to_owned();
     let subject_said = hit.is_some_and(|hit| hit.lead.subject != Subject::Nobody);
+    if matches!(category, Category::Execution | Category::Change)
+        && let Some(deed) = context.headed(block).filter(|_| !opens_with_past(&whole))
+    {
+        return narrative::sentence(&format!("{deed}: {whole}"));
+    }
     let telling = match (category, names.is_empty()) {
         _ if subject_said && owned.people.is_empty() => whole,
         (Category::Commitment, false) => match narrative::as_verb_phrase(&task) {
@@ -352,6 +361,7 @@ fn narrative_of(
             }
             None => format!("{names} took on: {task}"),
         },
+        (Category::Commitment, true) if requests::hands_on(context.parsed, tokens) => whole,
         (Category::Commitment, true) => format!("To do: {task}"),
         (Category::Execution, false) if hit.is_some() => format!("{names} {}", lowered(&task)),
         (Category::Execution, false) => format!("{names} completed: {task}"),
@@ -366,7 +376,7 @@ fn narrative_of(
 }
 
 /// "Paired with Jonas …" says by itself that it was done.
-fn opens_with_past(words: &str) -> bool {
+pub(super) fn opens_with_past(words: &str) -> bool {
     words.split_whitespace().next().is_some_and(|first| first.ends_with("ed"))
 }
 

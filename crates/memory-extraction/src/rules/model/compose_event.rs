@@ -1,5 +1,7 @@
 //! Telling an event that only the model found: its actors, times and narrative from the clause.
 
+use std::ops::Range;
+
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::super::clause::{Clause, Subject};
@@ -79,12 +81,29 @@ pub(super) fn draft(
     Draft {
         category,
         confidence,
-        narrative: narrative::sentence(&context.told(&tokens, speaker, Some(&hit))),
+        narrative: narrative(&context, candidate, category, &tokens, &hit),
         event_time,
         due_time,
         subject: draft::about(parsed, &tokens, &actors),
         actors,
         evidence: vec![(parsed.segment, bytes)],
+    }
+}
+
+/// The words of the clause, with what a heading says was done to it.
+fn narrative(
+    context: &EventContext<'_, '_>,
+    candidate: &Candidate,
+    category: Category,
+    tokens: &Range<usize>,
+    hit: &Hit,
+) -> String {
+    let block = candidate.block(context.parsed);
+    let words = context.told(tokens, context.speaker_of(block), Some(hit));
+    let is_listed = candidate.number == 0 && matches!(category, Category::Execution | Category::Change);
+    match context.headed(block).filter(|_| is_listed && !items::opens_with_past(&words)) {
+        Some(deed) => narrative::sentence(&format!("{deed}: {words}")),
+        None => narrative::sentence(&words),
     }
 }
 

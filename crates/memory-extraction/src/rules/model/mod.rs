@@ -13,6 +13,7 @@ mod tests;
 mod token_features;
 mod weights;
 
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ use super::draft::Draft;
 use super::joined::Joined;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
+use super::requests;
 pub(super) use lexicon::read as read_word_classes;
 pub use weights::{
     Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short,
@@ -196,6 +198,12 @@ pub(super) fn judged(
             .filter_map(|(at, odds)| {
                 ClauseModel::category(&odds, thresholds).map(|(category, odd)| (at, category, odd))
             })
+            .map(|(at, category, odd)| match category {
+                Category::Decision if requests::hands_on(parsed, &candidates[at].tokens) => {
+                    (at, Category::Commitment, odd)
+                }
+                _ => (at, category, odd),
+            })
             .filter(|(at, category, _)| match category {
                 Category::Commitment => !refuses(parsed, &candidates[*at]),
                 Category::Execution => !denies(parsed, &candidates[*at]) && !asks(parsed, &candidates[*at]),
@@ -224,8 +232,10 @@ fn told_in(
     for (number, (at, category, odd)) in likely.iter().enumerate() {
         let candidate = &candidates[*at];
         let bytes = parsed.text.bytes(&candidate.tokens);
-        let mut meeting = index.meeting(parsed.segment, &bytes).into_iter();
-        if let Some(known) = meeting.find(|known| !used[*known] && drafts[*known].category == *category) {
+        let meeting = index.meeting(parsed.segment, &bytes).into_iter();
+        let fitting = meeting.filter(|known| !used[*known] && drafts[*known].category == *category);
+        // What took two turns says more than the answer alone: the most pieces, the first of these.
+        if let Some(known) = fitting.min_by_key(|known| Reverse(drafts[*known].evidence.len())) {
             used[known] = true;
             let mut draft = Draft { confidence: *odd, ..drafts[known].clone() };
             if is_without_owner(&draft) {

@@ -2,7 +2,7 @@
 
 use memory_core::event::Category;
 
-use super::{read_as, shown};
+use super::{read, read_as, shown};
 
 /// The owners of the commitments of a text.
 fn owners(author: Option<&str>, people: &[&str], text: &str) -> Vec<String> {
@@ -77,4 +77,33 @@ fn firms_and_departments_own_what_they_are_to_do() {
 fn a_name_in_ly_is_no_adverb() {
     let found = owners(Some("Ines Duarte"), &["Emily Hart"], "Emily will send the list by Friday.");
     assert_eq!(found, ["Emily Hart owner"]);
+}
+
+#[test]
+fn what_another_was_asked_to_do_is_theirs() {
+    for (text, owner) in [
+        ("I asked Henri to order the cables by Friday.", "Henri Dubois owner"),
+        ("Decisions:\n\n- I asked Henri to order the cables.", "Henri Dubois owner"),
+        ("Decisions:\n\n- I asked Zorvan to order the cables.", "Zorvan owner"),
+        ("Ann asked me to send the invoice by Friday.", "Dana Whitfield owner"),
+    ] {
+        let found = read_as(Some("Dana Whitfield"), &["Henri Dubois", "Ann Lee"], text);
+        let events: Vec<String> = shown(&found);
+        let [event] = events.as_slice() else { panic!("{text}: {events:?}") };
+        assert!(event.starts_with("Commitment") && event.contains(owner), "{text}: {event}");
+        assert_eq!(event.matches("owner").count(), 1, "{text}: {event}");
+    }
+}
+
+#[test]
+fn a_given_name_that_is_a_word_is_who_the_text_introduces() {
+    for text in [
+        "Meeting with Dev Kapoor and Ines Duarte. Dev to order the cables.",
+        "Attendees: Dev Kapoor, Rose Miller\n\n- Dev to order the cables",
+    ] {
+        let found = shown(&read_as(Some("Dana Whitfield"), &[], text));
+        assert!(found.iter().any(|event| event.contains("[Dev Kapoor owner]")), "{text}: {found:?}");
+    }
+    let found = read("Deployed to dev this morning. Dev is down again.");
+    assert!(found.entities.is_empty(), "{:?}", found.entities);
 }

@@ -68,7 +68,7 @@ fn offices_and_initials_are_read_in_all_forms_of_lists() {
 #[test]
 fn whoever_leads_all_lines_speaks() {
     let chat = "Lena: can someone bring the projector?\nTobin: I'll do it by Monday\nLena: great\n";
-    claim(&[(chat, "[Tobin owner]")]);
+    claim(&[(chat, "[Tobin owner, Lena stakeholder]")]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What the extractor finds in whole documents.
 
+mod acceptances;
 mod doers;
 mod headed;
 mod linear;

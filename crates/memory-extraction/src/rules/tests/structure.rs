@@ -4,7 +4,7 @@ use memory_core::artifact::Context;
 
 use super::super::RulesExtractor;
 use super::extract;
-use super::{checked, read, segment, shown, source};
+use super::{checked, read, read_as, segment, shown, source};
 
 /// The events of a text by a known author with known company.
 fn read_of(author: Option<&str>, participants: &[&str], text: &str) -> Vec<String> {
@@ -163,4 +163,19 @@ fn names_above_their_words_may_have_a_written_day() {
     let lines = shown(&read(chat));
     assert!(lines.contains(&"Execution [Marco owner] i called the supplier".to_owned()), "{lines:?}");
     assert!(lines.iter().any(|line| line.contains("[Giulia owner] I'll open for")), "{lines:?}");
+}
+
+#[test]
+fn a_changelog_says_what_was_fixed_and_in_full() {
+    let text = "# Changelog\n\n## 1.4.2\n\n### Fixed\n\n- Crash when the user is not assigned to Dana\n- Fixed a race\n\n### Added\n\n- Export to CSV\n";
+    let found = read_as(Some("Dana Whitfield"), &[], text);
+    let told: Vec<&str> = found.events.iter().map(|event| event.narrative.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "Fixed: Crash when the user is not assigned to Dana Whitfield.",
+            "Fixed a race.",
+            "Added: Export to CSV."
+        ]
+    );
 }

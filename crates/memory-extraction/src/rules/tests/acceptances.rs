@@ -1,0 +1,106 @@
+//! Acceptances without content of their own are told by what they accept.
+
+use memory_core::artifact::Context;
+
+use super::super::RulesExtractor;
+use super::{extract, segment, source};
+
+/// Summaries of what the extractor tells by rules alone, with the days on which it falls due.
+fn told(turns: &[(&str, Option<&str>)], context: Context) -> Vec<String> {
+    let mut source = source(turns.iter().map(|(text, speaker)| segment(text, *speaker)).collect());
+    source.context = context;
+    if context == Context::Email {
+        source.author = Some("Bob Ilves".to_owned());
+        source.participants = vec!["Ann Lee".to_owned()];
+    }
+    let found = extract(&RulesExtractor::with_model(None), &source);
+    let told = found.events.iter().map(|event| {
+        let due = event.due_time.map_or(String::new(), |due| due.strftime(" (%m-%d)").to_string());
+        format!("{}{due}", event.narrative)
+    });
+    told.collect()
+}
+
+#[test]
+fn an_acceptance_is_told_by_the_request_before_it() {
+    for (request, answer, summary) in [
+        (
+            "Could you please send me the figures by Monday?",
+            "Will do.",
+            "send Ann Lee the figures by Monday, asked by Ann Lee. (03-18)",
+        ),
+        (
+            "Would you mind checking the boiler tomorrow?",
+            "On it",
+            "check the boiler tomorrow, asked by Ann Lee. (03-16)",
+        ),
+        (
+            "Please review my draft before Tuesday.",
+            "ok doing it",
+            "review Ann Lee's draft before Tuesday, asked by Ann Lee. (03-19)",
+        ),
+        ("Someone should call the plumber.", "I'll take it", "call the plumber, asked by Ann Lee."),
+        // The day that was promised, not the day that was asked for.
+        (
+            "Can you send the figures by Wednesday?",
+            "Sure, I'll do it tomorrow.",
+            "send the figures tomorrow, asked by Ann Lee. (03-16)",
+        ),
+    ] {
+        let turns = [(request, Some("Ann Lee")), (answer, Some("Bob Ilves"))];
+        assert_eq!(
+            told(&turns, Context::Conversation),
+            [format!("Bob Ilves agreed to {summary}")],
+            "{request}"
+        );
+    }
+    let lines = "Ann: Could you send me the figures by Monday?\nBob: Will do.";
+    assert_eq!(
+        told(&[(lines, None)], Context::Note),
+        ["Bob agreed to send Ann the figures by Monday, asked by Ann. (03-18)"]
+    );
+}
+
+#[test]
+fn a_reply_accepts_what_it_quotes() {
+    let summary = ["Bob Ilves agreed to send Ann Lee the figures by Monday, asked by Ann Lee. (03-18)"];
+    let below = "Will do.\n\nOn Thu, 14 Mar 2024 at 10:00, Ann Lee <ann@harbour.example> wrote:\n> Could you please send me the figures by Monday?";
+    let above = "> Could you please send me the figures by Monday?\n\nI'll do that.";
+    assert_eq!(told(&[(below, None)], Context::Email), summary);
+    assert_eq!(told(&[(above, None)], Context::Email), summary);
+}
+
+#[test]
+fn an_agreement_is_told_by_what_was_proposed() {
+    let turns = [("Let's use Redis for the queue.", Some("Ann Lee")), ("Agreed.", Some("Bob Ilves"))];
+    assert_eq!(
+        told(&turns, Context::Conversation),
+        ["Ann Lee and Bob Ilves agreed to use Redis for the queue."]
+    );
+    let turns = [("I propose Redis.", Some("Ann Lee")), ("Fine by me, Redis it is", Some("Bob Ilves"))];
+    assert_eq!(told(&turns, Context::Conversation), ["Ann Lee and Bob Ilves agreed on Redis."]);
+}
+
+#[test]
+fn an_acceptance_of_nothing_tells_nothing() {
+    let none: [String; 0] = [];
+    assert_eq!(told(&[("Will do.", None)], Context::Email), none);
+    assert_eq!(
+        told(&[("Will do.", Some("Bob Ilves")), ("thanks", Some("Ann Lee"))], Context::Conversation),
+        none
+    );
+    assert_eq!(
+        told(
+            &[("The weather is nice.", Some("Ann Lee")), ("On it", Some("Bob Ilves"))],
+            Context::Conversation
+        ),
+        none
+    );
+}
+
+#[test]
+fn an_acceptance_of_what_is_wrong_names_it() {
+    let turns = [("The scanner is broken again.", Some("Ann Lee")), ("I'll take it", Some("Bob Ilves"))];
+    let told = told(&turns, Context::Conversation);
+    assert!(told.contains(&"Bob Ilves took on: The scanner is broken again.".to_owned()), "{told:?}");
+}
