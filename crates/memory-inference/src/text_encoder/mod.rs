@@ -170,12 +170,16 @@ impl Loaded {
     }
 }
 
+/// What is asked of a text.
+type Ask<Wanted, Logits> =
+    fn(&mut Loaded, &Arc<str>, &[Wanted], IsCancelled<'_>) -> Result<Vec<Logits>, Failed>;
+
 /// Loads the model unless it is there. After a failure it is loaded anew, so that a file that was mended is found.
 fn answer<Wanted, Logits>(
     loaded: &mut Option<Loaded>,
     question: Question<Wanted, Logits>,
     place: &Place,
-    logits: fn(&mut Loaded, &Arc<str>, &[Wanted], IsCancelled<'_>) -> Result<Vec<Logits>, Failed>,
+    ask: Ask<Wanted, Logits>,
 ) {
     let Question { text, wanted, reply } = question;
     if reply.is_closed() {
@@ -184,7 +188,7 @@ fn answer<Wanted, Logits>(
     let known = loaded.take();
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let mut known = known.map_or_else(|| Loaded::from(place), Ok)?;
-        let logits = logits(&mut known, &text, &wanted, &|| reply.is_closed())?;
+        let logits = ask(&mut known, &text, &wanted, &|| reply.is_closed())?;
         Ok((known, logits))
     }));
     let answer = match answered {

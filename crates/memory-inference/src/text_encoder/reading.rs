@@ -73,7 +73,9 @@ impl Reading {
             let window = window_of(&together[0]);
             let states = self.states(window, model)?;
             let own = self.windows[window].own.clone();
-            together.iter().for_each(|one| take(one, &states, &own));
+            for one in together {
+                take(one, &states, &own);
+            }
         }
         Ok(())
     }
