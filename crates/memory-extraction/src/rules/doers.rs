@@ -160,17 +160,18 @@ impl Place<'_, '_> {
     fn doers(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
         let text = &self.parsed.text;
         let number = |at: usize| text.kind(at) == Some(Kind::Number) || text.word(at) == "|";
-        let head = tokens.clone().find(|at| !is_open(text.word(*at)) && !number(*at))?;
+        let mark = |at: usize| is_open(text.word(at)) || text.word(at) == "#";
+        let head = tokens.clone().find(|at| !mark(*at) && !number(*at))?;
         if let Some(owner) = self.behind_action(head, tokens.end) {
             return self.at(owner, tokens.end, true);
         }
         if let Some(doers) = self.at(head, tokens.end, false) {
             return Some(doers);
         }
-        (head + 1..tokens.end.min(head + HEAD_TOKENS)).find_map(|at| {
+        let amid = (head + 1..tokens.end.min(head + HEAD_TOKENS)).find_map(|at| {
             let arrow = text.word(at) == "→" || (text.word(at) == ">" && text.word(at - 1) == "-");
             let dash = matches!(text.word(at), "–" | "—") || (text.word(at) == "-" && !text.touches_next(at));
-            let opens = arrow || dash || matches!(text.word(at), ":" | "|");
+            let opens = arrow || dash || matches!(text.word(at), ":" | "|" | "that");
             // "our officer, S. Moss, completes it".
             let aside = text.word(at) == ",";
             if !opens && !aside {
@@ -179,7 +180,19 @@ impl Place<'_, '_> {
             let doers = self.at(at + 1, tokens.end, false)?;
             let comma = |doer: &Named| text.word(doer.tokens.end) == ",";
             (opens || doers.last().is_some_and(comma)).then_some(doers)
-        })
+        });
+        amid.or_else(|| self.fallen_to(tokens))
+    }
+
+    /// "It falls to Rafael", "assigned to Estates": the one person or body whose task it is.
+    fn fallen_to(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
+        const VERBS: [&str; 9] =
+            ["falls", "goes", "passes", "fall", "go", "assigned", "given", "left", "down"];
+        let text = &self.parsed.text;
+        let to = (tokens.start + 1..tokens.end)
+            .find(|at| text.word(*at) == "to" && text.is_any(at - 1, &VERBS))?;
+        self.parsed.mention(to + 1)?;
+        Some(vec![self.name(to + 1, tokens.end)?])
     }
 
     /// "AP3: …", "Action – …", "[TODO] …": where the owner stands.
@@ -227,7 +240,9 @@ impl Place<'_, '_> {
             text.word(at) == ":" || (matches!(text.word(at), "–" | "—" | "-") && !text.touches_next(at));
         let plain = named.iter().all(|one| one.known.is_some() || self.is_surely_someone(&one.tokens));
         let shared = named.len() > 1 && named.iter().any(|one| one.known.is_some());
-        let does = self.does(at, plain) || (colon && (is_marked || shared || self.is_initialled(&named)));
+        let is_unit = named.iter().all(|one| one.is_body && one.known.is_some());
+        let labelled = colon && (is_marked || shared || is_unit || self.is_initialled(&named));
+        let does = labelled || self.does(at, plain);
         (at < end && does).then_some(named)
     }
 
@@ -267,7 +282,10 @@ impl Place<'_, '_> {
                     || (text.word(at + 1) == "going" && text.word(at + 2) == "to")
                     || (text.word(at + 1) == "to" && deed(at + 2))
                     || verbs::of(text.word(at + 1)).is_some_and(|verb| verb.ing && verb.class != Class::Idle)
+                    || takes_on(self.parsed, at)
             }
+            // "It was left that Stefan would send it".
+            "would" => plain,
             "does" => !text.is_any(at + 1, &["not", "n't"]),
             word => {
                 let known =

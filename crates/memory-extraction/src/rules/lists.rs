@@ -71,6 +71,8 @@ lists! {
     NOT_VERBS: EXECUTION_FILE["not-verbs"];
     /// Verbs that a task begins with.
     TASK_VERBS: COMMITMENT_FILE["task-verbs"];
+    /// Where one is expected at an hour: dentist, checkup.
+    VISITS: COMMITMENT_FILE["visits"];
     /// Words of an answer that accepts something and says no more.
     ACCEPTING: COMMITMENT_FILE["accepting"];
     /// First names of many languages that are not also common words.

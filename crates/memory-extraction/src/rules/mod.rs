@@ -2,6 +2,7 @@
 //! and what sentences say.
 
 mod acceptances;
+mod appointments;
 mod assemble;
 mod clause;
 mod cues;
@@ -180,6 +181,7 @@ impl Extractor for RulesExtractor {
             }
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
+        appointments::add(&parsed_segments, &roster, &mut drafts);
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }

@@ -273,13 +273,6 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
     }
     bystanders(parsed, &tokens, category, &mut actors);
     let is_owned = |actors: &[Actor]| actors.iter().any(|actor| actor.role == ActorRole::Owner);
-    if category == Category::Commitment
-        && !is_owned(&actors)
-        && let Some(entity) = owners::told_to_do(parsed, &tokens)
-    {
-        actors.retain(|actor| actor.entity != entity);
-        actors.push(Actor { entity, role: ActorRole::Owner });
-    }
     if category == Category::Commitment && !is_owned(&actors) {
         for entity in owners::behind(parsed, &tokens, &block.bytes) {
             actors.retain(|actor| actor.entity != entity);

@@ -147,8 +147,7 @@ fn doer(clause: &Clause<'_, '_>, hit: &Hit, speaker: Option<usize>) -> Option<us
     let theirs =
         matches!(hit.lead.subject, Subject::Nobody | Subject::Thing | Subject::Public | Subject::They);
     let called = (commits && theirs).then(|| owners::called(parsed, &clause.sentence)).flatten();
-    let named = || if commits { owners::told_to_do(parsed, &clause.tokens) } else { None };
-    called.or(opens).or(by.map(|mention| mention.entity)).or_else(named).or(unsaid)
+    called.or(opens).or(by.map(|mention| mention.entity)).or(unsaid)
 }
 
 /// The verb that carries the clause, with what stands before it.

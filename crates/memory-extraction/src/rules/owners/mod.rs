@@ -5,7 +5,7 @@ mod behind;
 use std::ops::Range;
 
 use super::lists;
-use super::parsed_segment::{Mention, ParsedSegment};
+use super::parsed_segment::ParsedSegment;
 use super::verbs;
 use super::words::Kind;
 pub(super) use behind::behind;
@@ -34,7 +34,6 @@ pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: 
     own(parsed, tokens, speaker)
         .or_else(by_agent)
         .or_else(|| leading(parsed, tokens))
-        .or_else(|| led_by_body(parsed, tokens))
         .or_else(|| trailing(parsed, tokens))
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }
@@ -138,22 +137,6 @@ pub(super) fn called(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Opt
     amid.or_else(last).map(|mention| mention.entity)
 }
 
-/// "API team → write the endpoint", "Zelkit to send the list": a firm, a team or a department at the head.
-fn led_by_body(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
-    let text = &parsed.text;
-    let at = tokens.clone().find(|at| !is_open(text.word(*at)))?;
-    let mention = parsed
-        .mention(at)
-        .filter(|mention| mention.can_act() && !mention.is_person() && mention.tokens.start == at)?;
-    let next = mention.tokens.end;
-    let task = match text.word(next) {
-        "→" | "to" | "will" | "shall" => next + 1,
-        "-" if text.word(next + 1) == ">" => next + 2,
-        _ => return None,
-    };
-    Some(Owned { people: vec![mention.entity], task: task.min(tokens.end)..tokens.end })
-}
-
 /// "All board members: review it", "Everyone to vote": whoever speaks, it is not theirs alone.
 pub(super) fn is_for_many(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
     let text = &parsed.text;
@@ -230,41 +213,6 @@ fn is_sent_to_you(parsed: &ParsedSegment<'_>, with: usize) -> bool {
         && text.word(with + 1) == "you"
         && text.is_any(with - 1, &["be", "sent", "forwarded", "delivered"])
         && (with.saturating_sub(3)..with).any(|at| text.is_any(at, &["will", "'ll", "shall"]))
-}
-
-/// "Next session: Henrike will rerun it", "… | Imran to commission it", "it falls to Rafael", "Platform team to publish it": the one
-/// person or body whose task it is.
-pub(super) fn told_to_do(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<usize> {
-    let text = &parsed.text;
-    let heads = |mention: &Mention| {
-        (tokens.start..mention.tokens.start).all(|at| is_open(text.word(at)) || text.word(at) == "|")
-    };
-    let mut told = parsed.mentions_in(tokens).iter().filter(|mention| {
-        let before = mention.tokens.start.checked_sub(1);
-        // "The clerk, Mrs Farrow, to place the order".
-        let aside = text.word(mention.tokens.end) == ","
-            && before.is_some_and(|before| text.word(before) == ",")
-            && text.is_any(mention.tokens.end + 1, &["will", "shall", "to"]);
-        let next = mention.tokens.end + usize::from(aside);
-        let does = text.is_any(next, &["will", "'ll", "shall", "would", "to", "→"])
-            || verbs::of(text.word(next)).is_some_and(|verb| verb.third && !verb.past)
-            || (mention.is_person() && looks_like_a_deed(parsed, next))
-            || (text.is_any(next, &["is", "are"])
-                && (text.word(next + 1) == "to" || (text.word(next + 1) == "going" && text.word(next + 2) == "to")))
-            || takes_on(parsed, next)
-            // "Estates: clear the bay".
-            || (text.word(next) == ":" && !mention.is_person() && heads(mention))
-            || (text.word(next) == "-" && text.word(next + 1) == ">");
-        let falls = before.is_some_and(|before| {
-            text.word(before) == "to"
-                && text.is_any(
-                    before.saturating_sub(1),
-                    &["falls", "goes", "passes", "fall", "go", "assigned", "given", "left", "down"],
-                )
-        });
-        mention.can_act() && (does || falls)
-    });
-    told.next().map(|mention| mention.entity)
 }
 
 /// "has kindly agreed to", "undertook to", "is charged with", "'s rewriting": it is theirs.
@@ -349,6 +297,18 @@ fn leading(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Owned> {
             at += 1;
         } else {
             break;
+        }
+    }
+    // "API team → write the endpoint", "Zelkit to send the list".
+    let body = parsed
+        .mention(at)
+        .filter(|mention| people.is_empty() && mention.can_act() && mention.tokens.start == at);
+    if let Some(body) = body {
+        people.push(body.entity);
+        at = body.tokens.end;
+        let arrow = text.word(at) == "-" && text.word(at + 1) == ">";
+        if !arrow && !text.is_any(at, &["→", "to", "will", "shall"]) {
+            return None;
         }
     }
     if people.is_empty() {

@@ -1,6 +1,7 @@
 //! What the extractor finds in whole documents.
 
 mod acceptances;
+mod appointments;
 mod doers;
 mod headed;
 mod linear;

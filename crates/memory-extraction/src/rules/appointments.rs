@@ -1,0 +1,140 @@
+//! Appointments to come: "Next appointment on 9 December", "dentist Tuesday 3pm". They have no verb, or none that tells a promise,
+//! so they are known by their word and their day.
+
+use std::ops::Range;
+
+use memory_core::event::{Actor, ActorRole, Category};
+use memory_language::time::{Granularity, Lean, Relation};
+
+use super::draft::{self, Draft};
+use super::event_context::EventContext;
+use super::is_machine;
+use super::layout::Block;
+use super::lists;
+use super::narrative;
+use super::parsed_segment::ParsedSegment;
+use super::people::Roster;
+use super::sections::Section;
+use super::sentences::sentences;
+
+const CONFIDENCE: f32 = 0.6;
+/// "Dentist Tuesday 3pm": what is no more than where one is to be and when.
+const BARE_TOKENS: usize = 8;
+
+/// Adds the appointments of which nothing is told yet.
+pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
+    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
+        for block in &parsed.layout.blocks {
+            let is_quiet = matches!(block.section, Section::Skip | Section::People);
+            let mut words = parsed.text.tokens_in(&block.bytes);
+            if is_quiet || is_machine(block.speaker.as_deref()) || !words.any(|at| names_one(parsed, at)) {
+                continue;
+            }
+            for sentence in sentences(&parsed.text, &block.bytes) {
+                let whole = appointment(parsed, roster, block, &sentence);
+                let found = whole.or_else(|| {
+                    let parts = parts(parsed, &sentence);
+                    parts.into_iter().find_map(|part| appointment(parsed, roster, block, &part))
+                });
+                if let Some(found) = found {
+                    put(drafts, found);
+                }
+            }
+        }
+    }
+}
+
+fn names_one(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+    is_appointment(parsed, at) || lists::VISITS.contains(parsed.text.word(at))
+}
+
+fn is_appointment(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+    parsed.text.is_any(at, &["appointment", "appt"])
+}
+
+/// "Dentist Tuesday 3pm, then picking up the kids": what stands between commas.
+fn parts(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
+    let mut start = sentence.start;
+    let ends = sentence.clone().filter(|at| parsed.text.word(*at) == ",").chain([sentence.end]);
+    ends.map(|end| {
+        let part = start..end;
+        start = end + 1;
+        part
+    })
+    .collect()
+}
+
+/// Adds it unless its words tell an event already. Whom one sees has no new role, and that it is on a day is no change.
+fn put(drafts: &mut Vec<Draft>, found: Draft) {
+    let (segment, bytes) = found.evidence[0].clone();
+    let meets = |draft: &Draft| {
+        let mut evidence = draft.evidence.iter();
+        evidence.any(|(at, other)| *at == segment && other.start < bytes.end && bytes.start < other.end)
+    };
+    drafts
+        .retain(|draft| !matches!(draft.category, Category::Stakeholder | Category::Change) || !meets(draft));
+    if !drafts.iter().any(meets) {
+        drafts.push(found);
+    }
+}
+
+/// The event of an appointment on a day to come.
+fn appointment(
+    parsed: &ParsedSegment<'_>,
+    roster: &Roster,
+    block: &Block,
+    sentence: &Range<usize>,
+) -> Option<Draft> {
+    /// What was, may be, or is different now.
+    const OTHERWISE: [&str; 17] = [
+        "?",
+        "not",
+        "n't",
+        "no",
+        "if",
+        "of",
+        "was",
+        "were",
+        "had",
+        "moved",
+        "cancelled",
+        "canceled",
+        "missed",
+        "now",
+        "instead",
+        "postponed",
+        "rescheduled",
+    ];
+    let text = &parsed.text;
+    let named = sentence.clone().any(|at| is_appointment(parsed, at));
+    let bare = sentence.len() <= BARE_TOKENS && sentence.clone().any(|at| names_one(parsed, at));
+    if !(named || bare) || sentence.clone().any(|at| text.is_any(at, &OTHERWISE)) {
+        return None;
+    }
+    let bytes = text.bytes(sentence);
+    let dates = parsed.dates_at(bytes.start);
+    let now = dates.reference?;
+    let words = &text.raw[bytes.clone()];
+    let is_fixed = |granularity| granularity <= if named { Granularity::Day } else { Granularity::Hour };
+    let readings = dates.readings(words, Lean::Future);
+    let at = readings.iter().find(|reading| {
+        !reading.is_ambiguous
+            && reading.relation == Relation::At
+            && is_fixed(reading.granularity)
+            && reading.deadline() >= now
+    })?;
+    let context = EventContext { parsed, roster, machine: false };
+    let speaker = context.speaker_of(block);
+    let actors: Vec<Actor> =
+        speaker.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
+    Some(Draft {
+        category: Category::Commitment,
+        confidence: CONFIDENCE,
+        narrative: narrative::sentence(&context.told(sentence, speaker, None)),
+        event_time: Some(now),
+        due_time: Some(at.deadline()),
+        subject: draft::about(parsed, sentence, &actors),
+        actors,
+        evidence: vec![(parsed.segment, bytes)],
+    })
+}

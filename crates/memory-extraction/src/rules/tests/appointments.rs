@@ -1,0 +1,40 @@
+//! Appointments are known by their word and their day.
+
+use super::{read_as, shown};
+
+fn found(text: &str) -> Vec<String> {
+    shown(&read_as(Some("Dana Whitfield"), &[], text))
+}
+
+#[test]
+fn an_appointment_to_come_is_kept_with_its_day() {
+    for (text, event) in [
+        ("Next appointment on 9 April.", "Commitment due 04-09 [Dana Whitfield owner] Next appointment on 9"),
+        (
+            "The knee is better. She wants an MRI. Next appointment is on 9 April at 10:30. Exercises twice a day.",
+            "Commitment due 04-09 [Dana Whitfield owner] Next appointment is on",
+        ),
+        ("dentist Tuesday 3pm", "Commitment due 03-19 [Dana Whitfield owner] dentist Tuesday 3pm"),
+        (
+            "Busy week. Dentist Tuesday 3pm, then picking up the kids at 5.",
+            "Commitment due 03-19 [Dana Whitfield owner] Dentist Tuesday 3pm",
+        ),
+    ] {
+        let found = found(text);
+        assert!(found.contains(&event.to_owned()), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn what_is_no_appointment_to_come_is_none() {
+    for text in [
+        "The appointment was on 9 March.",
+        "No appointment needed on Tuesday.",
+        "Shall we make an appointment on Tuesday?",
+        "Tuesday: dentist.",
+        "The dentist on the corner opens at 9 on Tuesdays and has been there for years.",
+    ] {
+        let found = found(text);
+        assert!(!found.iter().any(|event| event.starts_with("Commitment")), "{text}: {found:?}");
+    }
+}
