@@ -17,7 +17,7 @@ use super::people::Roster;
 use super::sections::Section;
 use super::sentences::sentences;
 
-const CONFIDENCE: f32 = 0.6;
+pub(super) const CONFIDENCE: f32 = 0.6;
 /// "Dentist Tuesday 3pm": what is no more than where one is to be and when.
 const BARE_TOKENS: usize = 8;
 

@@ -181,7 +181,9 @@ impl Extractor for RulesExtractor {
             }
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
-        appointments::add(&parsed_segments, &roster, &mut drafts);
+        if self.confidence.is_none_or(|least| least <= appointments::CONFIDENCE) {
+            appointments::add(&parsed_segments, &roster, &mut drafts);
+        }
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         Ok(assemble::extraction(&parsed_segments, &roster, drafts))
     }

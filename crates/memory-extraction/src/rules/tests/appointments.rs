@@ -1,6 +1,6 @@
 //! Appointments are known by their word and their day.
 
-use super::{read_as, shown};
+use super::{RulesExtractor, extract, read_as, segment, shown, source};
 
 fn found(text: &str) -> Vec<String> {
     shown(&read_as(Some("Dana Whitfield"), &[], text))
@@ -37,4 +37,12 @@ fn what_is_no_appointment_to_come_is_none() {
         let found = found(text);
         assert!(!found.iter().any(|event| event.starts_with("Commitment")), "{text}: {found:?}");
     }
+}
+
+#[test]
+fn who_wants_surer_events_gets_no_appointment() {
+    let text = source(vec![segment("Next appointment on 9 April.", None)]);
+    let rules = |least| RulesExtractor::with_model(None).with_confidence(Some(least));
+    assert_eq!(extract(&rules(0.5), &text).events.len(), 1);
+    assert_eq!(extract(&rules(0.9), &text).events.len(), 0);
 }
