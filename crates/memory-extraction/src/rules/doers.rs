@@ -16,7 +16,7 @@ use super::parsed_segment::{Mention, ParsedSegment};
 use super::people::{Roster, is_initials};
 use super::things::is_body;
 use super::verbs::{self, Class};
-use super::words::{Kind, Text, spaced};
+use super::words::{Kind, Text, begins_line, spaced};
 
 /// A doer stands within so many tokens of the head.
 const HEAD_TOKENS: usize = 12;
@@ -56,8 +56,8 @@ pub(super) fn name_doers(
         let Some(parsed) = parsed_segments.get(*segment) else { continue };
         let small = words[*segment].get_or_insert_with(|| small_words(&parsed.text));
         let speaker = speaker_at(parsed, roster, bytes.start);
-        let place = Place { parsed, roster, small, speaker };
         let tokens = parsed.text.tokens_in(bytes);
+        let place = Place { parsed, roster, small, speaker };
         // The row of a table names its owner in a column.
         let is_row = tokens.clone().any(|at| parsed.text.word(at) == "|");
         if is_row && draft.actors.iter().any(|actor| actor.role == ActorRole::Owner) {
@@ -162,6 +162,9 @@ impl Place<'_, '_> {
         let number = |at: usize| text.kind(at) == Some(Kind::Number) || text.word(at) == "|";
         let mark = |at: usize| is_open(text.word(at)) || text.word(at) == "#";
         let head = tokens.clone().find(|at| !mark(*at) && !number(*at))?;
+        if let Some(doer) = self.before_arrow(tokens.start) {
+            return Some(vec![doer]);
+        }
         if let Some(owner) = self.behind_action(head, tokens.end) {
             return self.at(owner, tokens.end, true);
         }
@@ -182,6 +185,17 @@ impl Place<'_, '_> {
             (opens || doers.last().is_some_and(comma)).then_some(doers)
         });
         amid.or_else(|| self.fallen_to(tokens))
+    }
+
+    /// "T.J. → fix it by Friday": the line begins with the name, and the promise behind the arrow.
+    fn before_arrow(&self, start: usize) -> Option<Named> {
+        let text = &self.parsed.text;
+        let arrow = if text.word(start) == "→" { start } else { start.checked_sub(1)? };
+        let floor = arrow.saturating_sub(NAME_WORDS + 1);
+        let begin = (floor..arrow).find(|at| begins_line(text, *at) && text.is_word(*at))?;
+        let name = self.name(begin, arrow).filter(|_| text.word(arrow) == "→")?;
+        let end = name.tokens.end + usize::from(text.word(name.tokens.end) == ".");
+        (end == arrow).then_some(name)
     }
 
     /// "It falls to Rafael", "assigned to Estates": the one person or body whose task it is.

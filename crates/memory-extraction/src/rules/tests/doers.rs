@@ -107,3 +107,11 @@ fn a_given_name_that_is_a_word_is_who_the_text_introduces() {
     let found = read("Deployed to dev this morning. Dev is down again.");
     assert!(found.entities.is_empty(), "{:?}", found.entities);
 }
+
+#[test]
+fn who_stands_before_an_arrow_or_behind_falls_to_is_to_do_it() {
+    claim(&[
+        ("who/what\nMo Farouk → I'll resubmit the build by Friday", "Mo Farouk owner"),
+        ("# Actions\n\n- Migration of the jobs falls to Oliver, by 11 April", "Oliver Reed owner"),
+    ]);
+}
