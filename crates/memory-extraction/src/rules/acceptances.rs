@@ -1,6 +1,7 @@
 //! Acceptances without content of their own, "Will do", "Agreed": they are told by what was asked or proposed before them, in an
 //! earlier turn, line or quoted line; where nothing was, they tell nothing.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
@@ -8,6 +9,7 @@ use memory_language::calendar_words::calendar_word;
 use memory_language::time::Lean;
 
 use super::draft::Draft;
+use super::draft_index::DraftIndex;
 use super::lines::opens_quote;
 use super::lists;
 use super::narrative;
@@ -35,13 +37,36 @@ pub(super) fn complete(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, d
         matches!(draft.category, Category::Commitment | Category::Decision)
             && parsed_segments.get(*segment).is_some_and(|parsed| is_bare(parsed, bytes))
     };
-    if !drafts.iter().any(is_empty) {
+    let is_telling: Vec<bool> = drafts.iter().map(|draft| !is_empty(draft)).collect();
+    if is_telling.iter().all(|is_telling| *is_telling) {
         return;
     }
-    let said = said(parsed_segments, roster);
-    let told: Vec<(usize, Range<usize>)> =
-        drafts.iter().filter(|draft| !is_empty(draft)).flat_map(|draft| draft.evidence.clone()).collect();
-    drafts.retain_mut(|draft| !is_empty(draft) || complete_one(parsed_segments, roster, draft, &said, &told));
+    let text = Before {
+        said: said(parsed_segments, roster),
+        quotes: parsed_segments.iter().map(|parsed| (parsed.segment, quotes(parsed))).collect(),
+        drafts: DraftIndex::of(drafts),
+        is_telling: &is_telling,
+    };
+    let mut telling = is_telling.iter();
+    drafts.retain_mut(|draft| {
+        telling.next() == Some(&true) || complete_one(parsed_segments, roster, draft, &text)
+    });
+}
+
+/// What acceptances are told by.
+struct Before<'s, 'a> {
+    said: Vec<Said<'s, 'a>>,
+    /// By segment, in order.
+    quotes: HashMap<usize, Vec<Quote<'s, 'a>>>,
+    drafts: DraftIndex,
+    /// Of each draft, whether it tells something by itself.
+    is_telling: &'s [bool],
+}
+
+/// A quoted stretch of an earlier message, with its last sentences, the very last first.
+struct Quote<'s, 'a> {
+    bytes: Range<usize>,
+    said: Vec<Said<'s, 'a>>,
 }
 
 /// Whether the passage is nothing but words of acceptance, with a time at most.
@@ -91,30 +116,30 @@ fn complete_one(
     parsed_segments: &[ParsedSegment<'_>],
     roster: &Roster,
     draft: &mut Draft,
-    said: &[Said<'_, '_>],
-    told: &[(usize, Range<usize>)],
+    text: &Before<'_, '_>,
 ) -> bool {
     let (segment, bytes) = draft.evidence[0].clone();
     let parsed = &parsed_segments[segment];
     let sentence = parsed.text.tokens_in(&bytes);
+    let said = &text.said;
     let at = said.partition_point(|one| (one.parsed.segment, one.sentence.end) <= (segment, sentence.start));
     let own = said.get(at).filter(|own| own.parsed.segment == segment).and_then(|own| own.speaker);
     let answer = Said { parsed, speaker: own, sentence };
     let is_other = |one: &&Said<'_, '_>| own.is_none() || one.speaker != own;
     let before: Vec<&Said<'_, '_>> =
         said[at.saturating_sub(SENTENCES_BACK)..at].iter().rev().filter(is_other).collect();
-    let quoted = if before.is_empty() { quoted(&answer, bytes.start) } else { Vec::new() };
+    let quoted = if before.is_empty() { text.quoted(segment, bytes.start) } else { &[] };
     // Among lines of nobody known "I'll do it" is said by who writes, and "will do" by anybody.
     let is_own = own.is_none()
         && answer.sentence.clone().any(|at| parsed.text.is_any(at, &["i", "ill", "im", "mine"]));
     let answer = Said { speaker: own.or(parsed.speaker.filter(|_| is_own || !quoted.is_empty())), ..answer };
-    let before = before.into_iter().chain(&quoted);
+    let before = before.into_iter().chain(quoted);
     let found = before.clone().find_map(|one| answered(&answer, one, draft.category, roster));
     if let Some(found) = found {
         *draft = Draft { category: draft.category, confidence: draft.confidence, ..found };
         return true;
     }
-    let Some(matter) = before.take(MATTER_BACK).find(|one| is_matter(one, draft.category, told)) else {
+    let Some(matter) = before.take(MATTER_BACK).find(|one| text.is_matter(one, draft.category)) else {
         // "Agreed, Tuesdays it is" says something by itself.
         return !dates(parsed, &bytes).is_empty();
     };
@@ -149,28 +174,35 @@ fn answered(answer: &Said<'_, '_>, one: &Said<'_, '_>, category: Category, roste
     if category == Category::Decision { proposal().or_else(request) } else { request().or_else(proposal) }
 }
 
-/// Whether a sentence that asks for nothing may still be what is accepted: it tells something, or says what is needed.
-fn is_matter(one: &Said<'_, '_>, category: Category, told: &[(usize, Range<usize>)]) -> bool {
-    let text = &one.parsed.text;
-    let bytes = text.bytes(&one.sentence);
-    let tells = told.iter().any(|(segment, other)| {
-        *segment == one.parsed.segment && other.start < bytes.end && bytes.start < other.end
-    });
-    let needs = one.sentence.clone().any(|at| {
-        text.is_any(at, &["need", "needs", "should", "must", "to", "todo", "?"])
-            || (at == one.sentence.start && verbs::of(text.word(at)).is_some_and(|verb| verb.base))
-    });
-    let words = one.sentence.clone().filter(|at| text.is_word(*at)).count();
-    // "We are meeting at two": what others do is nothing to take on.
-    let theirs = one.sentence.clone().any(|at| text.is_any(at, &["i", "we"]));
-    words >= WORDS_MIN && (needs || (tells && !theirs) || category == Category::Decision)
+impl<'s, 'a> Before<'s, 'a> {
+    /// Whether a sentence that asks for nothing may still be what is accepted: it tells something, or says what is needed.
+    fn is_matter(&self, one: &Said<'_, '_>, category: Category) -> bool {
+        let text = &one.parsed.text;
+        let met = self.drafts.meeting(one.parsed.segment, &text.bytes(&one.sentence));
+        let tells = met.into_iter().any(|draft| self.is_telling[draft]);
+        let needs = one.sentence.clone().any(|at| {
+            text.is_any(at, &["need", "needs", "should", "must", "to", "todo", "?"])
+                || (at == one.sentence.start && verbs::of(text.word(at)).is_some_and(|verb| verb.base))
+        });
+        let words = one.sentence.clone().filter(|at| text.is_word(*at)).count();
+        // "We are meeting at two": what others do is nothing to take on.
+        let theirs = one.sentence.clone().any(|at| text.is_any(at, &["i", "we"]));
+        words >= WORDS_MIN && (needs || (tells && !theirs) || category == Category::Decision)
+    }
+
+    /// What is quoted of an earlier message: right above a reply, or below it if nothing is above.
+    fn quoted(&self, segment: usize, byte: usize) -> &[Said<'s, 'a>] {
+        let Some(quotes) = self.quotes.get(&segment) else { return &[] };
+        let above = quotes.partition_point(|quote| quote.bytes.end <= byte);
+        let quote = above.checked_sub(1).or_else(|| quotes.iter().position(|quote| quote.bytes.start > byte));
+        quote.map_or(&[], |at| &quotes[at].said)
+    }
 }
 
-/// What is quoted of an earlier message: right above a reply, or below it if nothing is above; the last sentence first.
-fn quoted<'s, 'a>(answer: &Said<'s, 'a>, byte: usize) -> Vec<Said<'s, 'a>> {
-    let parsed = answer.parsed;
+/// What a text quotes: lines behind `>`, and all below "Ann wrote:" where no such line follows.
+fn quotes<'s, 'a>(parsed: &'s ParsedSegment<'a>) -> Vec<Quote<'s, 'a>> {
     let raw = parsed.text.read();
-    let mut parts: Vec<Range<usize>> = Vec::new();
+    let mut parts: Vec<(Range<usize>, Option<usize>)> = Vec::new();
     let mut asker = None;
     let mut is_all = false;
     let mut at = 0;
@@ -182,16 +214,18 @@ fn quoted<'s, 'a>(answer: &Said<'s, 'a>, byte: usize) -> Vec<Said<'s, 'a>> {
             is_all = !raw[at..].trim_start().starts_with('>');
         } else if is_all || line.trim_start().starts_with('>') {
             match parts.last_mut() {
-                Some(last) if last.end == bytes.start => last.end = bytes.end,
-                _ => parts.push(bytes),
+                Some((last, _)) if last.end == bytes.start => last.end = bytes.end,
+                _ => parts.push((bytes, asker)),
             }
         }
     }
-    let above = parts.iter().rev().find(|part| part.end <= byte);
-    let Some(part) = above.or_else(|| parts.iter().find(|part| part.start > byte)) else { return Vec::new() };
-    let speaker = asker.or(parsed.addressee);
     let marks = |at: &usize| parsed.text.word(*at) == ">";
     let unmarked = |all: Range<usize>| all.clone().find(|at| !marks(at)).unwrap_or(all.end)..all.end;
-    let all = sentences(&parsed.text, part).into_iter().rev().map(unmarked);
-    all.take(SENTENCES_BACK).map(|sentence| Said { parsed, speaker, sentence }).collect()
+    let quote = |(bytes, asker): (Range<usize>, Option<usize>)| {
+        let speaker = asker.or(parsed.addressee);
+        let last = sentences(&parsed.text, &bytes).into_iter().rev().take(SENTENCES_BACK);
+        let said = last.map(|sentence| Said { parsed, speaker, sentence: unmarked(sentence) });
+        Quote { said: said.collect(), bytes }
+    };
+    parts.into_iter().map(quote).collect()
 }

@@ -7,6 +7,7 @@ use memory_core::event::{Actor, ActorRole, Category};
 use memory_language::time::{Granularity, Lean, Relation};
 
 use super::draft::{self, Draft};
+use super::draft_index::DraftIndex;
 use super::event_context::EventContext;
 use super::is_machine;
 use super::layout::Block;
@@ -21,8 +22,32 @@ pub(super) const CONFIDENCE: f32 = 0.6;
 /// "Dentist Tuesday 3pm": what is no more than where one is to be and when.
 const BARE_TOKENS: usize = 8;
 
-/// Adds the appointments of which nothing is told yet.
+/// Adds the appointments, but where their words tell an event already. Whom one sees has no new role, and that it is on a day is no
+/// change.
 pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
+    let index = DraftIndex::of(drafts);
+    let is_other = |draft: &Draft| matches!(draft.category, Category::Stakeholder | Category::Change);
+    let mut replaced = vec![false; drafts.len()];
+    let mut added = Vec::new();
+    for found in appointments(parsed_segments, roster) {
+        let (segment, bytes) = &found.evidence[0];
+        let (others, same): (Vec<usize>, Vec<usize>) =
+            index.meeting(*segment, bytes).into_iter().partition(|at| is_other(&drafts[*at]));
+        for at in others {
+            replaced[at] = true;
+        }
+        if same.is_empty() {
+            added.push(found);
+        }
+    }
+    let mut replaced = replaced.into_iter();
+    drafts.retain(|_| replaced.next() != Some(true));
+    drafts.extend(added);
+}
+
+/// All appointments to come, in order.
+fn appointments(parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> Vec<Draft> {
+    let mut all = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
         for block in &parsed.layout.blocks {
             let is_quiet = matches!(block.section, Section::Skip | Section::People);
@@ -32,16 +57,14 @@ pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts
             }
             for sentence in sentences(&parsed.text, &block.bytes) {
                 let whole = appointment(parsed, roster, block, &sentence);
-                let found = whole.or_else(|| {
+                all.extend(whole.or_else(|| {
                     let parts = parts(parsed, &sentence);
                     parts.into_iter().find_map(|part| appointment(parsed, roster, block, &part))
-                });
-                if let Some(found) = found {
-                    put(drafts, found);
-                }
+                }));
             }
         }
     }
+    all
 }
 
 fn names_one(parsed: &ParsedSegment<'_>, at: usize) -> bool {
@@ -62,20 +85,6 @@ fn parts(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Vec<Range<usize
         part
     })
     .collect()
-}
-
-/// Adds it unless its words tell an event already. Whom one sees has no new role, and that it is on a day is no change.
-fn put(drafts: &mut Vec<Draft>, found: Draft) {
-    let (segment, bytes) = found.evidence[0].clone();
-    let meets = |draft: &Draft| {
-        let mut evidence = draft.evidence.iter();
-        evidence.any(|(at, other)| *at == segment && other.start < bytes.end && bytes.start < other.end)
-    };
-    drafts
-        .retain(|draft| !matches!(draft.category, Category::Stakeholder | Category::Change) || !meets(draft));
-    if !drafts.iter().any(meets) {
-        drafts.push(found);
-    }
 }
 
 /// The event of an appointment on a day to come.

@@ -11,6 +11,7 @@ mod date_context;
 mod discover;
 mod doers;
 mod draft;
+mod draft_index;
 mod event_context;
 mod events;
 mod features;

@@ -5,7 +5,6 @@
 mod clause_features;
 mod clauses;
 mod compose_event;
-mod draft_index;
 mod lexicon;
 mod page;
 #[cfg(test)]
@@ -24,10 +23,10 @@ use memory_language::text::CharSpan;
 use self::clause_features::{Seen, Verdict};
 pub(super) use self::clause_features::{Sink, hash};
 use self::clauses::{Candidate, candidates};
-use self::draft_index::DraftIndex;
 use self::page::Page;
 use super::Found;
 use super::draft::Draft;
+use super::draft_index::DraftIndex;
 use super::joined::Joined;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::draft::Draft;
+use super::draft::Draft;
 
 /// Evidence by segment, in the order in which it begins.
 #[derive(Debug, Default)]
