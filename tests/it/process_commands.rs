@@ -112,7 +112,6 @@ async fn what_cannot_be_done_ends_with_one_and_what_cannot_be_understood_with_tw
     }
     for (arguments, option) in [
         (&["recall"][..], "--conversation-id"),
-        (&["recall", "x", "-n", "0"], "Invalid --limit 0"),
         (&["recall", "x", "--min-score", "2"], "Invalid --min-score 2"),
         (&["remember", "/etc/hostname", "--turn-index", "1"], "--turn-index needs --conversation-id"),
     ] {

@@ -37,7 +37,7 @@ async fn a_second_serve_at_the_same_address_is_refused_in_one_sentence() {
     let first = Server::start(&data_dir).await;
     let address = first.url.trim_start_matches("http://").trim_end_matches("/mcp").to_owned();
     let ran = data_dir.run(&["serve", "--bind", &address]).await;
-    assert!(ran.refusal().contains(&format!("{address} is in use")), "{ran:?}");
+    assert!(ran.refusal().contains(&format!("already listens on {address}")), "{ran:?}");
     first.ask("recall", json!({"query": "spare key"})).await;
 }
 
