@@ -2,7 +2,7 @@
 names of a dump. After each epoch OUT.pt has the weights, at the end OUT.json and OUT.names.json the logits of what was not trained on."""
 import argparse, json, random, time
 import torch, torch.nn.functional as F
-from documents import batches, is_training, read
+from documents import batches, read
 from encoder import CLAUSE_CLASSES, Encoder, checkpoint
 from name_features import give_offsets
 p = argparse.ArgumentParser()

@@ -1,7 +1,6 @@
 //! Acceptances without content of their own, "Will do", "Agreed": they are told by what was asked or proposed before them, in an
 //! earlier turn, line or quoted line; where nothing was, they tell nothing.
 
-use std::collections::HashMap;
 use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
@@ -43,7 +42,7 @@ pub(super) fn complete(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, d
     }
     let text = Before {
         said: said(parsed_segments, roster),
-        quotes: parsed_segments.iter().map(|parsed| (parsed.segment, quotes(parsed))).collect(),
+        quotes: parsed_segments.iter().map(quotes).collect(),
         drafts: DraftIndex::of(drafts),
         is_telling: &is_telling,
     };
@@ -57,7 +56,7 @@ pub(super) fn complete(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, d
 struct Before<'s, 'a> {
     said: Vec<Said<'s, 'a>>,
     /// By segment, in order.
-    quotes: HashMap<usize, Vec<Quote<'s, 'a>>>,
+    quotes: Vec<Vec<Quote<'s, 'a>>>,
     drafts: DraftIndex,
     /// Of each draft, whether it tells something by itself.
     is_telling: &'s [bool],
@@ -192,7 +191,7 @@ impl<'s, 'a> Before<'s, 'a> {
 
     /// What is quoted of an earlier message: right above a reply, or below it if nothing is above.
     fn quoted(&self, segment: usize, byte: usize) -> &[Said<'s, 'a>] {
-        let Some(quotes) = self.quotes.get(&segment) else { return &[] };
+        let quotes = &self.quotes[segment];
         let above = quotes.partition_point(|quote| quote.bytes.end <= byte);
         let quote = above.checked_sub(1).or_else(|| quotes.iter().position(|quote| quote.bytes.start > byte));
         quote.map_or(&[], |at| &quotes[at].said)

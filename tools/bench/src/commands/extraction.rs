@@ -33,9 +33,9 @@ pub(crate) struct ExtractionArgs {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Which {
-    /// With the encoders if setup has made them.
+    /// With the text encoder if setup has made it.
     Rules,
-    /// Without encoders.
+    /// Without it.
     RulesAlone,
     Llm,
 }
