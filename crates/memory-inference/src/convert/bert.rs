@@ -9,7 +9,7 @@ use super::ConvertError;
 use super::graph::{GraphBuilder, float, int, ints};
 use super::onnx::ModelProto;
 use super::quantize::{TensorScaled, quantize_columns, quantize_tensor};
-use super::weights::Weights;
+use super::weights::{Axis, Weights};
 use crate::word_embeddings::WORD_EMBEDDINGS_INPUT;
 
 /// Added to the attention score of padding, so that softmax leaves it nothing.
@@ -124,9 +124,9 @@ impl Encoder<'_> {
     /// Constants that every layer uses.
     fn constants(&mut self) {
         let head_size = self.config.hidden_size / self.config.num_attention_heads;
-        // A zero in a shape keeps the size that is there: batch and sequence.
-        self.graph.ints("by_head", &[0, 0, self.config.num_attention_heads as i64, head_size as i64]);
-        self.graph.ints("joined", &[0, 0, self.config.hidden_size as i64]);
+        // A zero in a shape keeps the size that is there: batch and sequence. −1 stands for as many as there are.
+        self.graph.ints("by_head", &[0, 0, -1, head_size as i64]);
+        self.graph.ints("joined", &[0, 0, -1]);
         self.graph.floats("sqrt_head_size", &[], &[(head_size as f32).sqrt()]);
         self.graph.floats("sqrt_two", &[], &[2_f32.sqrt()]);
         self.graph.floats("half", &[], &[0.5]);
@@ -174,31 +174,51 @@ impl Encoder<'_> {
     }
 
     fn layer(&mut self, index: usize, hidden: &str, mask: &str) -> Result<String, ConvertError> {
-        let BertConfig { hidden_size, intermediate_size, .. } = *self.config;
+        let BertConfig { hidden_size, intermediate_size, num_attention_heads, .. } = *self.config;
         let name = |part: &str| format!("encoder.layer.{index}.{part}");
         let out = |part: &str| format!("{part}_{index}");
+        let states = Axis::whole(hidden_size);
+        let heads = self.weights.axis(
+            &name("attention.kept"),
+            num_attention_heads,
+            hidden_size / num_attention_heads,
+        )?;
+        let intermediate = self.weights.axis(&name("intermediate.kept"), intermediate_size, 1)?;
 
-        let attended = self.attention(index, hidden, mask)?;
-        let sizes = [hidden_size, hidden_size];
-        let attended = self.linear(&attended, &name("attention.output.dense"), sizes, &out("attended"))?;
+        let attended = self.attention(index, hidden, mask, [&states, &heads])?;
+        let part = name("attention.output.dense");
+        let attended = self.linear(&attended, &part, [&heads, &states], &out("attended"))?;
         let sum = self.graph.node("Add", &[&attended, hidden], &out("attention_sum"));
         let attended = self.layer_norm(&sum, &name("attention.output.LayerNorm"), &out("attention_norm"))?;
 
-        let sizes = [hidden_size, intermediate_size];
-        let wide = self.linear(&attended, &name("intermediate.dense"), sizes, &out("wide"))?;
+        let part = name("intermediate.dense");
+        let wide = self.linear(&attended, &part, [&states, &intermediate], &out("wide"))?;
         let wide = self.gelu(&wide);
-        let sizes = [intermediate_size, hidden_size];
-        let narrow = self.linear(&wide, &name("output.dense"), sizes, &out("narrow"))?;
+        let narrow = self.linear(&wide, &name("output.dense"), [&intermediate, &states], &out("narrow"))?;
         let sum = self.graph.node("Add", &[&narrow, &attended], &out("layer_sum"));
         self.layer_norm(&sum, &name("output.LayerNorm"), &out("layer_norm"))
     }
 
-    /// softmax(Q Kᵀ / √d + mask) V, in heads.
-    fn attention(&mut self, index: usize, hidden: &str, mask: &str) -> Result<String, ConvertError> {
+    /// softmax(Q Kᵀ / √d + mask) V, in heads. `axes` are the inputs and the values of all heads.
+    fn attention(
+        &mut self,
+        index: usize,
+        hidden: &str,
+        mask: &str,
+        axes: [&Axis; 2],
+    ) -> Result<String, ConvertError> {
         let out = |part: &str| format!("{part}_{index}");
-        let query = self.head(index, hidden, "query", &[0, 2, 1, 3])?;
-        let key = self.head(index, hidden, "key", &[0, 2, 3, 1])?;
-        let value = self.head(index, hidden, "value", &[0, 2, 1, 3])?;
+        let mut head = |part: &str, order: &[i64]| {
+            let name = format!("encoder.layer.{index}.attention.self.{part}");
+            let projected = self.linear(hidden, &name, axes, &out(part))?;
+            let by_head =
+                self.graph.node("Reshape", &[&projected, "by_head"], &format!("{projected}_by_head"));
+            let order = vec![ints("perm", order)];
+            Ok(self.graph.node_with("Transpose", &[&by_head], &format!("{projected}_ordered"), order))
+        };
+        let query = head("query", &[0, 2, 1, 3])?;
+        let key = head("key", &[0, 2, 3, 1])?;
+        let value = head("value", &[0, 2, 1, 3])?;
         let graph = &mut self.graph;
         let scores = graph.node("MatMul", &[&query, &key], &out("scores"));
         let scores = graph.node("Div", &[&scores, "sqrt_head_size"], &out("scaled"));
@@ -210,29 +230,14 @@ impl Encoder<'_> {
         Ok(graph.node("Reshape", &[&mixed, "joined"], &out("mixed_joined")))
     }
 
-    fn head(
-        &mut self,
-        index: usize,
-        hidden: &str,
-        part: &str,
-        order: &[i64],
-    ) -> Result<String, ConvertError> {
-        let name = format!("encoder.layer.{index}.attention.self.{part}");
-        let out = format!("{part}_{index}");
-        let size = self.config.hidden_size;
-        let projected = self.linear(hidden, &name, [size, size], &out)?;
-        let by_head = self.graph.node("Reshape", &[&projected, "by_head"], &format!("{out}_by_head"));
-        let order = vec![ints("perm", order)];
-        Ok(self.graph.node_with("Transpose", &[&by_head], &format!("{out}_ordered"), order))
-    }
-
-    /// `sizes` are \[inputs, outputs\].
-    fn linear(&mut self, x: &str, name: &str, sizes: [usize; 2], out: &str) -> Result<String, ConvertError> {
-        let [inputs, outputs] = sizes;
-        let weight = self.weights.floats(&format!("{name}.weight"), &[outputs, inputs])?;
-        let weight = quantize_columns(&weight, outputs, inputs);
-        let bias = self.weights.floats(&format!("{name}.bias"), &[outputs])?;
-        let bias = self.graph.floats(&format!("{name}.bias"), &[outputs], &bias);
+    /// `axes` are the inputs and the outputs.
+    fn linear(&mut self, x: &str, name: &str, axes: [&Axis; 2], out: &str) -> Result<String, ConvertError> {
+        let [inputs, outputs] = axes;
+        let sizes = axes.map(Axis::len);
+        let weight = self.weights.kept_floats(&format!("{name}.weight"), &[outputs, inputs])?;
+        let weight = quantize_columns(&weight, outputs.len(), inputs.len());
+        let bias = self.weights.kept_floats(&format!("{name}.bias"), &[outputs])?;
+        let bias = self.graph.floats(&format!("{name}.bias"), &[outputs.len()], &bias);
         let product = self.graph.matmul_quantized(x, (name, sizes, &weight), &format!("{out}_product"));
         Ok(self.graph.node("Add", &[&product, &bias], out))
     }

@@ -245,6 +245,88 @@ fn an_adapter_that_does_not_fit_is_refused_and_leaves_no_file() {
     assert!(!out.exists());
 }
 
+/// A tensor of int32 beside those of floats.
+fn with_list(tensors: Vec<(String, Vec<usize>, Vec<f32>)>, name: &str, places: &[i32]) -> Vec<u8> {
+    let bits = places.iter().map(|place| f32::from_bits(place.cast_unsigned())).collect();
+    let list = (name.to_owned(), vec![places.len()], bits);
+    let file = safetensors(tensors.into_iter().chain([list]));
+    let entry = format!(r#""{name}":{{"dtype":"#);
+    let at = file.windows(entry.len()).position(|bytes| bytes == entry.as_bytes()).unwrap() + entry.len();
+    [&file[..at], br#""I32""#, &file[at + 5..]].concat()
+}
+
+#[test]
+fn of_an_axis_is_left_what_an_adapter_keeps() {
+    let folder = Folder::new("kept");
+    write_model(&folder.0);
+    let kept = [1, 4, 15];
+    let (up, down) = ("encoder.layer.0.intermediate.dense", "encoder.layer.0.output.dense");
+    let more = made_up("more", kept.len());
+    let differences = vec![(format!("{up}.bias"), vec![kept.len()], more.clone())];
+    let adapter = with_list(differences, "encoder.layer.0.intermediate.kept", &kept);
+    let out = folder.0.join("kept.onnx");
+    convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap();
+
+    let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
+    let tensor = |name: &str| graph.initializer.iter().find(|tensor| tensor.name == name).unwrap();
+    let biases = made_up(&format!("{up}.bias"), WIDE);
+    let wanted: Vec<f32> =
+        kept.iter().zip(more).map(|(place, more)| biases[*place as usize] + more).collect();
+    assert_eq!(floats(tensor(&format!("{up}.bias"))), wanted);
+    for (name, original, inputs, outputs) in [
+        (up, made_up(&format!("{up}.weight"), WIDE * HIDDEN), HIDDEN, kept.len()),
+        (down, made_up(&format!("{down}.weight"), WIDE * HIDDEN), kept.len(), HIDDEN),
+    ] {
+        let quantized = tensor(&format!("{name}_quantized"));
+        assert_eq!(quantized.dims, [inputs as i64, outputs as i64]);
+        let scales = floats(tensor(&format!("{name}_scale")));
+        for input in 0..inputs {
+            for output in 0..outputs {
+                let wanted = if name == up {
+                    original[kept[output] as usize * HIDDEN + input]
+                } else {
+                    original[output * WIDE + kept[input] as usize]
+                };
+                let value = quantized.raw_data[input * outputs + output].cast_signed();
+                assert!((f32::from(value) * scales[output] - wanted).abs() <= scales[output] * 0.501);
+            }
+        }
+    }
+}
+
+#[test]
+fn heads_that_an_adapter_does_not_keep_are_left_out() {
+    let folder = Folder::new("heads");
+    write_model(&folder.0);
+    let adapter = with_list(Vec::new(), "encoder.layer.0.attention.kept", &[1]);
+    let out = folder.0.join("kept.onnx");
+    convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap();
+    let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
+    let dims = |name: &str| {
+        let name = format!("encoder.layer.0.attention.{name}_quantized");
+        graph.initializer.iter().find(|tensor| tensor.name == name).unwrap().dims.clone()
+    };
+    let (all, half) = (HIDDEN as i64, HIDDEN as i64 / 2);
+    assert_eq!(
+        [dims("self.query"), dims("self.value"), dims("output.dense")],
+        [[all, half], [all, half], [half, all]]
+    );
+}
+
+#[test]
+fn a_list_of_what_is_kept_that_does_not_fit_is_refused() {
+    let folder = Folder::new("misfit-list");
+    write_model(&folder.0);
+    let out = folder.0.join("kept.onnx");
+    let name = "encoder.layer.0.intermediate.kept";
+    for places in [&[][..], &[3, 3], &[5, 2], &[WIDE as i32], &[-1]] {
+        let adapter = with_list(Vec::new(), name, places);
+        let error = convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap_err();
+        assert!(matches!(error, ConvertError::Unsupported(_)), "{error}");
+    }
+    assert!(!out.exists());
+}
+
 #[test]
 fn inputs_of_several_matrices_are_quantized_once() {
     let folder = Folder::new("share");

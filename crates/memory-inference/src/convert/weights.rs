@@ -6,13 +6,33 @@ use safetensors::{Dtype, SafeTensorError, SafeTensors};
 
 use super::{ConvertError, read};
 
+/// The values of one axis of a tensor.
+#[derive(Debug)]
+pub(super) struct Axis {
+    /// How many the model has.
+    size: usize,
+    /// The places of those that an adapter keeps, in order; all without.
+    kept: Option<Vec<usize>>,
+}
+
+impl Axis {
+    pub(super) fn whole(size: usize) -> Self {
+        Self { size, kept: None }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.kept.as_ref().map_or(self.size, Vec::len)
+    }
+}
+
 /// Float tensors of one file.
 #[derive(Debug)]
 pub(super) struct Weights {
     path: PathBuf,
     file: Vec<u8>,
     /// What is added to some of them, in the same format: a tensor of the same name is a difference, one of its name with
-    /// `.up` \[outputs, rank\] times the one with `.down` \[rank, inputs\] too.
+    /// `.up` \[outputs, rank\] times the one with `.down` \[rank, inputs\] too. Tensors of whole numbers say what is kept of an axis;
+    /// differences have the shape of what is kept.
     adapter: Option<Vec<u8>>,
 }
 
@@ -39,26 +59,65 @@ impl Weights {
         SafeTensors::deserialize(&self.file).map_err(|error| malformed(&self.path, &error.to_string()))
     }
 
+    /// An axis of `count` stretches of `width` values, or of those whose places the tensor `name` of the adapter lists (int32, ascending).
+    pub(super) fn axis(&self, name: &str, count: usize, width: usize) -> Result<Axis, ConvertError> {
+        let size = count * width;
+        let adapter = self.adapter()?;
+        let Some(list) = adapter.as_ref().and_then(|adapter| adapter.tensor(name).ok()) else {
+            return Ok(Axis::whole(size));
+        };
+        let words = list.data().as_chunks::<4>().0.iter();
+        let places: Vec<usize> = words.map(|word| i32::from_le_bytes(*word) as usize).collect();
+        let is_sound = list.dtype() == Dtype::I32
+            && places.is_sorted_by(|a, b| a < b)
+            && places.last().is_some_and(|last| *last < count);
+        if !is_sound {
+            let reason = format!("its adapter: {name} lists no places below {count}");
+            return Err(ConvertError::Unsupported(reason));
+        }
+        let values = places.iter().flat_map(|place| place * width..(place + 1) * width);
+        Ok(Axis { size, kept: Some(values.collect()) })
+    }
+
     /// The elements in row-major order; an error if the tensor is missing or of another shape. Names are
     /// looked up with and without the `bert.` that some exports put before them.
     pub(super) fn floats(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, ConvertError> {
+        let axes: Vec<Axis> = shape.iter().copied().map(Axis::whole).collect();
+        self.kept_floats(name, &axes.iter().collect::<Vec<_>>())
+    }
+
+    /// The same of what is kept of one or two axes.
+    pub(super) fn kept_floats(&self, name: &str, axes: &[&Axis]) -> Result<Vec<f32>, ConvertError> {
+        let shape: Vec<usize> = axes.iter().map(|axis| axis.size).collect();
         let tensors = self.tensors()?;
         let tensor = tensors
             .tensor(name)
             .or_else(|_| tensors.tensor(&format!("bert.{name}")))
             .map_err(|_| malformed(&self.path, &format!("it has no tensor {name}")))?;
-        if tensor.shape() != shape {
+        if tensor.shape() != shape.as_slice() {
             let reason = format!("{name} has the shape {:?} and {shape:?} was expected", tensor.shape());
             return Err(malformed(&self.path, &reason));
         }
         let mut values = decode(tensor.data(), tensor.dtype())
             .ok_or_else(|| ConvertError::Unsupported(format!("{name} is of type {:?}", tensor.dtype())))?;
+        for (at, axis) in axes.iter().enumerate() {
+            if let Some(kept) = &axis.kept {
+                values = take(&values, axis.size, shape[at + 1..].iter().product(), kept);
+            }
+        }
         if let Some(adapter) = self.adapter()? {
             adapt(&mut values, &adapter, name)
                 .ok_or_else(|| ConvertError::Unsupported(format!("its adapter does not fit {name}")))?;
         }
         Ok(values)
     }
+}
+
+/// Of each run of `size` stretches of `width` values those at the places that are kept.
+fn take(values: &[f32], size: usize, width: usize, kept: &[usize]) -> Vec<f32> {
+    let runs = values.chunks_exact(size * width);
+    runs.flat_map(|run| kept.iter().flat_map(|place| &run[place * width..(place + 1) * width]).copied())
+        .collect()
 }
 
 /// Adds what an adapter has for a tensor; `None` if that is of another shape or type.
