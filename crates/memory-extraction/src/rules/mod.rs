@@ -24,6 +24,7 @@ mod layout;
 mod line_patterns;
 mod lines;
 mod lists;
+mod markup;
 mod model;
 mod names;
 mod naming;
@@ -75,8 +76,8 @@ const GREETING_WITHIN_TOKENS: usize = 120;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 21;
-const VERSION_WITH_ENCODER: i32 = 22;
+const VERSION_WITHOUT_ENCODER: i32 = 23;
+const VERSION_WITH_ENCODER: i32 = 24;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -160,6 +161,8 @@ impl Extractor for RulesExtractor {
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
+        let shown = markup::Shown::of(source);
+        let source = &*shown.source;
         let encoder = self.encoder.as_deref();
         let found = found(source, encoder).await.map_err(failed)?;
         let Found { mut parsed_segments, mut roster, drafts } = found;
@@ -186,7 +189,7 @@ impl Extractor for RulesExtractor {
             appointments::add(&parsed_segments, &roster, &mut drafts);
         }
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
-        Ok(assemble::extraction(&parsed_segments, &roster, drafts))
+        Ok(shown.in_original(assemble::extraction(&parsed_segments, &roster, drafts)))
     }
 }
 
@@ -207,6 +210,7 @@ fn named_by_rules(source: &SourceText) -> (Vec<ParsedSegment<'_>>, Roster) {
     let speakers = parsed_segments
         .iter()
         .flat_map(|parsed| parsed.layout.speakers.iter().map(String::as_str))
+        .filter(|label| !may_be_word(label))
         .collect::<Vec<_>>();
     roster.trust(source.author.iter().chain(&source.participants).map(String::as_str).chain(speakers));
     let title = source.title.as_deref();
@@ -220,6 +224,14 @@ fn named_by_rules(source: &SourceText) -> (Vec<ParsedSegment<'_>>, Roster) {
         parsed.find_mentions(&roster, things);
     }
     (parsed_segments, roster)
+}
+
+/// "Progress:" at the head of lines says who speaks, or what of: one capitalised word that no known first name is.
+fn may_be_word(label: &str) -> bool {
+    let mut letters = label.chars();
+    letters.next().is_some_and(char::is_uppercase)
+        && letters.all(char::is_lowercase)
+        && !names::is_first_name(&label.to_lowercase())
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "errors are mapped by it")]

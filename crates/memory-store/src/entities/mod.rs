@@ -9,7 +9,7 @@ mod resolve;
 pub mod review;
 mod weigh;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memory_core::entity::{EntityType, name_keys, normalised_name};
 use memory_core::event::{ExtractedEntity, Mention};
@@ -201,18 +201,22 @@ pub(crate) struct NameOccurrence {
 }
 
 /// Each name with every source that has it in its text; one that no text has (it comes from metadata) with the first
-/// source that mentions the entity, else with the first at all.
+/// source that mentions the entity, else with the first at all. A mention in a form that is none of the names, such as one with
+/// markup in it, counts as the entity's own name.
 pub(crate) fn name_occurrences(
     entity: &ExtractedEntity,
     entity_id: i64,
     sources: &[Source],
     written: &[bool],
 ) -> Vec<NameOccurrence> {
+    let own = normalised_name(&entity.name);
+    let known: HashSet<String> = entity.aliases.iter().map(|alias| normalised_name(alias)).collect();
     let mentioned: Vec<(usize, String)> = entity
         .mentions
         .iter()
         .filter(|m| written[m.segment])
         .map(|m| (m.segment, normalised_name(&m.surface)))
+        .map(|(segment, surface)| (segment, if known.contains(&surface) { surface } else { own.clone() }))
         .collect();
     let fallback = mentioned.first().map(|(segment, _)| *segment).or(written.iter().position(|w| *w));
     let mut occurrences = Vec::new();

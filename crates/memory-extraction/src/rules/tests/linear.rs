@@ -40,7 +40,7 @@ fn name(number: usize) -> &'static str {
     NAMES[number % NAMES.len()]
 }
 
-const SHAPES: [(&str, Line); 15] = [
+const SHAPES: [(&str, Line); 16] = [
     ("pronouns", |_| "Alice met Bob. He said she will do it. ".to_owned()),
     ("short turns", |n| format!("Speaker{}: yes I will do item {n} by tomorrow.\n", n % 40)),
     ("bullets", |n| format!("- {} will send the {} {n} by Friday\n", name(n), word(n))),
@@ -67,6 +67,7 @@ const SHAPES: [(&str, Line); 15] = [
     ("a log", |n| format!("2025-03-{:02} 10:00 {} replaced the {} {n}\n", n % 28 + 1, name(n), word(n))),
     ("acceptances", |n| format!("Alice: Could you check the {} {n}?\nBruno: Will do.\n", word(n))),
     ("one who accepts", |_| "Alice: Will do.\n".to_owned()),
+    ("markup", |n| format!("<li>{} sent the {} {n}</li> &amp; <!-- a <script> & ", name(n), word(n))),
     ("appointments", |n| format!("Dentist Tuesday {}pm.\n", n % 9 + 1)),
 ];
 
