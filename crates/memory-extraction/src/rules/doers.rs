@@ -63,7 +63,7 @@ pub(super) fn name_doers(
         if is_row && draft.actors.iter().any(|actor| actor.role == ActorRole::Owner) {
             continue;
         }
-        let asked = place.asked(&tokens);
+        let asked = place.asked(&tokens).or_else(|| place.made_to(&tokens));
         let asks = asked.is_some();
         let Some(doers) = asked.or_else(|| place.doers(&tokens)) else { continue };
         let owners: Vec<usize> = doers
@@ -154,6 +154,21 @@ impl Place<'_, '_> {
         }
         let done = verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base);
         (text.word(at) == "to" && at + 1 < tokens.end && done).then_some(named)
+    }
+
+    /// "second by Bo Ray to have Clerk Ann Lee order it".
+    fn made_to(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
+        let text = &self.parsed.text;
+        let have = tokens.clone().skip(1).find(|at| text.word(*at) == "have" && text.word(at - 1) == "to")?;
+        // "to have the Weftdesk invoice paid" makes nobody do it.
+        let named = (have + 1..tokens.end.min(have + NAME_WORDS))
+            .take_while(|at| {
+                !text.is_any(*at, &["the", "a", "an", "our", "my", "your", "his", "her", "their"])
+            })
+            .find(|at| self.parsed.mention(*at).is_some())
+            .and_then(|at| self.name(at, tokens.end))?;
+        let does = verbs::of(text.word(named.tokens.end)).is_some_and(|verb| verb.base);
+        (does && named.tokens.end < tokens.end).then_some(vec![named])
     }
 
     /// Those who stand at the head, behind "Action:", or behind what the promise is about: "Nets: Moss will mend them".

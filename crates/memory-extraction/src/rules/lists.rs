@@ -47,6 +47,8 @@ lists! {
     ACRONYMS: PEOPLE_FILE["acronyms"];
     /// People outside of those who write, by what they are.
     PUBLIC: PEOPLE_FILE["public"];
+    /// What stands behind a name in a list of people and is nobody: votes, degrees, hours, notes.
+    ASIDES: PEOPLE_FILE["asides"];
     /// Titles that lead an organisation.
     EXECUTIVES: PEOPLE_FILE["executives"];
     /// Local parts of addresses that many people read.
@@ -85,6 +87,8 @@ lists! {
     WORDY_NAMES: NAMES_FILE["also-words"];
     /// Capitalised words that are no part of a person's name.
     NOT_NAMES: NAMES_FILE["not-names"];
+    /// Firms and bodies that many know.
+    KNOWN_BODIES: ORGANISATIONS_FILE["known"];
     /// Programs and services that many work with.
     SOFTWARE: SOFTWARE_FILE["known"];
     /// Those of the known ones that are words of the language too.

@@ -117,6 +117,36 @@ pub(super) fn could_be_name(name: &str, loose: bool) -> bool {
         && (loose || !lower_first)
 }
 
+/// "Dana Ortiz (design)", "**Dana Ortiz** - chair" without what stands behind the name.
+pub(super) fn without_aside(name: &str) -> &str {
+    let end = [", ", " - ", " – ", " — ", ": ", " | "].iter().filter_map(|mark| name.find(mark)).min();
+    name[..end.unwrap_or(name.len())]
+        .split(['(', '[', '<', '@'])
+        .next()
+        .unwrap_or(name)
+        .trim()
+        .trim_matches(['*', '_', '"', '.', ' '])
+}
+
+/// A given name at the head: one that is also a word only where more follows.
+pub(super) fn begins_with_first_name(name: &str) -> bool {
+    let first = name.split_whitespace().next().unwrap_or_default().to_lowercase();
+    is_first_name(&first) || (name.contains(' ') && is_wordy_name(&first))
+}
+
+/// The name of one person, as lists have them.
+pub(super) fn is_listed_name(name: &str) -> bool {
+    name.contains(' ') && is_listed_form(name)
+}
+
+/// A name by its form, without ordinary words.
+pub(super) fn is_listed_form(name: &str) -> bool {
+    could_be_name(name, false)
+        && (begins_with_first_name(name)
+            || is_wordy_name(&name.to_lowercase())
+            || !name.split_whitespace().any(|word| is_common_word(&word.to_lowercase())))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

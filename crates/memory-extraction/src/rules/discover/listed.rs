@@ -53,7 +53,7 @@ pub(in super::super) fn see_listed(raw: &str, hidden: &[Range<usize>], seen: &mu
 
 /// Items one under the other that are nothing but names, at least one of them a known one.
 fn see_run(run: &mut Vec<&str>, seen: &mut Sightings) {
-    if run.len() > 1 && run.iter().any(|name| begins_with_first_name(name)) {
+    if run.len() > 1 && run.iter().any(|name| names::begins_with_first_name(name)) {
         for name in run.iter() {
             seen.see(name, false);
         }
@@ -87,33 +87,10 @@ fn writer_of_comment(words: &str) -> Option<&str> {
     (told && plain(name)).then_some(name)
 }
 
-fn without_aside(name: &str) -> &str {
-    let end = [", ", " - ", " – ", " — ", ": ", " | "].iter().filter_map(|mark| name.find(mark)).min();
-    name[..end.unwrap_or(name.len())]
-        .split(['(', '[', '<', '@'])
-        .next()
-        .unwrap_or(name)
-        .trim()
-        .trim_matches(['*', '_', '"', '.', ' '])
-}
-
-fn begins_with_first_name(name: &str) -> bool {
-    let first = name.split_whitespace().next().unwrap_or_default().to_lowercase();
-    names::is_first_name(&first) || (name.contains(' ') && names::is_wordy_name(&first))
-}
-
 /// "Abigail Afi Gbadago", "Dana Ortiz (design)": two to four words that can be a name, and nothing else.
 fn names_alone(item: &str) -> bool {
-    let name = without_aside(item);
-    item.len() < 120 && name.contains(' ') && is_name(name)
-}
-
-/// A name by its form, without ordinary words.
-fn is_name(name: &str) -> bool {
-    names::could_be_name(name, false)
-        && (begins_with_first_name(name)
-            || names::is_wordy_name(&name.to_lowercase())
-            || !name.split_whitespace().any(|word| names::is_common_word(&word.to_lowercase())))
+    let name = names::without_aside(item);
+    item.len() < 120 && names::is_listed_name(name)
 }
 
 /// The names of a line that is a list of them: "Council: Carol, Mark, Eric Halden", "Acked-by: Jane Doe <jane@corp.example>",
@@ -141,8 +118,8 @@ fn names_of_line(words: &str) -> Option<Vec<&str>> {
         .filter(|part| !part.is_empty())
         .take(NAMES_MAX)
         .collect();
-    let all = !parts.is_empty() && parts.iter().all(|part| is_name(without_aside(part)));
-    let known = parts.iter().filter(|part| begins_with_first_name(part)).count();
+    let all = !parts.is_empty() && parts.iter().all(|part| names::is_listed_form(names::without_aside(part)));
+    let known = parts.iter().filter(|part| names::begins_with_first_name(part)).count();
     let told = match &name {
         Some(name) if names::is_trailer(name) => true,
         Some(name) if labels_names(name) => known > 0 || parts.len() > 1,
@@ -167,7 +144,7 @@ impl<'a> Leaders<'a> {
     fn take(&mut self, words: &'a str) {
         let Some(turn) = turn(words).filter(|turn| turn.text_at < words.len()) else { return };
         let name = turn.name;
-        if self.order.len() < 500 && is_name(name) && sections::of_label(name).is_none() {
+        if self.order.len() < 500 && names::is_listed_form(name) && sections::of_label(name).is_none() {
             let count = self.counts.entry(name).or_default();
             if *count == 0 {
                 self.order.push(name);
@@ -180,7 +157,7 @@ impl<'a> Leaders<'a> {
     fn see(self, seen: &mut Sightings) {
         // "Mark" is a name among names.
         let wordy = |name: &str| names::is_wordy_name(&name.to_lowercase());
-        let known = self.order.iter().filter(|name| begins_with_first_name(name)).count();
+        let known = self.order.iter().filter(|name| names::begins_with_first_name(name)).count();
         let likely = self.order.iter().filter(|name| wordy(name)).count();
         if known == 0 || known + likely < KNOWN_LEADERS_MIN {
             return;

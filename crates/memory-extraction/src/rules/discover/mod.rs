@@ -133,6 +133,8 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
         }
         match text.kind(at) {
             Some(Kind::Email) => seen.see_email(text.raw_word(at)),
+            // "a @Configuration class".
+            Some(Kind::Handle) if is_one_of_a_kind(text, at) => {}
             Some(Kind::Handle) => seen.see_handle(text.raw_word(at)),
             Some(Kind::Word) if is_handle_name(text, at) => seen.see_handle(text.raw_word(at)),
             Some(Kind::Word) if titled(text, at).is_some() => {
@@ -159,7 +161,7 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
                     }
                     continue;
                 }
-                if is_single_name(text, at) {
+                if is_single_name(text, at) && !is_one_of_a_kind(text, at) {
                     seen.see_single(text.raw_word(at));
                 }
             }
@@ -167,6 +169,11 @@ pub(super) fn see_people(text: &Text<'_>, hidden: &[Range<usize>], seen: &mut Si
         }
         at += 1;
     }
+}
+
+/// "an IDE": what follows an indefinite article is nobody.
+fn is_one_of_a_kind(text: &Text<'_>, at: usize) -> bool {
+    at > 0 && spaced(text, at - 1) && matches!(text.word(at - 1), "a" | "an")
 }
 
 /// "treasurer Dana Ortiz", "the treasurer, Dana Ortiz,", "Dana Ortiz is our treasurer": the office that running text gives a name.

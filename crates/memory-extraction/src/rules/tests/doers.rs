@@ -86,6 +86,11 @@ fn what_another_was_asked_to_do_is_theirs() {
         ("Decisions:\n\n- I asked Henri to order the cables.", "Henri Dubois owner"),
         ("Decisions:\n\n- I asked Zorvan to order the cables.", "Zorvan owner"),
         ("Ann asked me to send the invoice by Friday.", "Dana Whitfield owner"),
+        (
+            "Motion by Ann Lee, second by Bo Ray to have Clerk Henri Dubois order the cables by Friday.",
+            "Henri Dubois owner",
+        ),
+        ("Ann Lee will try to have the Henri Dubois order shipped by Friday.", "Ann Lee owner"),
     ] {
         let found = read_as(Some("Dana Whitfield"), &["Henri Dubois", "Ann Lee"], text);
         let events: Vec<String> = shown(&found);

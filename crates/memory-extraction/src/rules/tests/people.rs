@@ -91,6 +91,13 @@ fn short_forms_of_a_known_name_are_that_person() {
 }
 
 #[test]
+fn one_of_a_kind_is_nobody() {
+    let text = "You could add a @Configuration class with an @Import..\nOption A\n@mhcarter will price it.";
+    let found = people(text);
+    assert_eq!(found, [("mhcarter".to_owned(), vec!["@mhcarter".to_owned()])]);
+}
+
+#[test]
 fn a_handle_beside_a_name_is_the_same_person() {
     let found = people("Michael Carter (@mhcarter) wrote it. Ask @mhcarter.");
     assert_eq!(found, [("Michael Carter".to_owned(), vec!["@mhcarter".to_owned()])]);

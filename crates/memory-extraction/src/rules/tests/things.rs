@@ -154,6 +154,21 @@ fn firms_and_departments_are_told_by_what_they_take_on() {
 }
 
 #[test]
+fn bodies_that_many_know_are_told_where_they_stand_alone() {
+    claim(
+        EntityType::Org,
+        &[
+            ("At Google they said no, and Microsoft pays the bill.", &["Google", "Microsoft"]),
+            ("We keep it in Google Drive and build with the Microsoft Visual tools. I google it.", &[]),
+            (
+                "Present:\n\n* [ ] Ann Lee, Google\n* [x] Bob Cole, Netspool Pictures\n* Dana Ortiz (Weftdesk)\n",
+                &["Google", "Netspool Pictures", "Weftdesk"],
+            ),
+        ],
+    );
+}
+
+#[test]
 fn work_with_a_name_tells_a_project() {
     claim(
         EntityType::Project,

@@ -1,5 +1,6 @@
 //! Things: organisations, places, projects, tickets and versions.
 
+mod affiliations;
 mod bodies;
 mod headed;
 mod near;
@@ -96,7 +97,10 @@ pub(super) fn things(
     topics.extend(headed::headed(text, beside.as_ref()));
     topics.sort_by_key(|tokens| (tokens.start, std::cmp::Reverse(tokens.end)));
     let mut topics = topics.into_iter().peekable();
-    let mut owners = bodies::owners(text, &layout.blocks).into_iter().peekable();
+    let mut owners = bodies::owners(text, &layout.blocks);
+    owners.extend(affiliations::affiliations(text));
+    owners.sort_by_key(|tokens| (tokens.start, std::cmp::Reverse(tokens.end)));
+    let mut owners = owners.into_iter().peekable();
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     let mut plain = plain.into_iter().peekable();
     let mut hidden = layout.hidden.iter().peekable();
@@ -110,8 +114,14 @@ pub(super) fn things(
         let next = plain.peek().map_or(usize::MAX, |(tokens, _)| tokens.start);
         while topics.next_if(|topic| topic.start < at).is_some() {}
         while owners.next_if(|owner| owner.start < at).is_some() {}
+        // "Roche said" of Stephen Roche.
+        let is_surname = next == at
+            && lists::KNOWN_BODIES.contains(text.word(at))
+            && roster
+                .at(text, at, false)
+                .is_some_and(|(_, entity)| roster.entities[entity].entity_type == EntityType::Person);
         let thing = if next == at {
-            plain.next()
+            plain.next().filter(|(tokens, _)| !(is_surname && tokens.len() == 1))
         } else if seen && roster.at(text, at, false).is_none() {
             let topic = topics.next_if(|topic| topic.start == at && topic.end <= next);
             let owner = owners.next_if(|owner| owner.start == at && owner.end <= next);
@@ -202,18 +212,20 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
         return Some((at..at + 1, EntityType::Object));
     }
     let next = text.raw_word(at + 1);
-    // "Women's", "St.": a name may go on behind a mark.
-    if !spaced(text, at) {
-        let goes_on = text.touches_next(at)
-            && (matches!(text.word(at + 1), "'s" | "'" | "’")
-                || (text.word(at) == "st" && text.word(at + 1) == "."));
-        return if goes_on && text.is_capitalised(at) { body(text, at) } else { None };
-    }
     let proper = |at: usize| {
         text.is_capitalised(at)
             && text.raw_word(at).len() > 1
             && !(names::is_no_name(text.word(at)) && is_function_word(text.word(at)))
     };
+    let known = || (proper(at) && known_body(text, at)).then_some((at..at + 1, EntityType::Org));
+    // "Women's", "St.": a name may go on behind a mark.
+    if !spaced(text, at) {
+        let goes_on = text.touches_next(at)
+            && (matches!(text.word(at + 1), "'s" | "'" | "’")
+                || (text.word(at) == "st" && text.word(at + 1) == "."));
+        let longer = if goes_on && text.is_capitalised(at) { body(text, at) } else { None };
+        return longer.or_else(known);
+    }
     if matches!(raw, "Project" | "Operation")
         && proper(at + 1)
         && (!names::is_common_word(text.word(at + 1))
@@ -250,7 +262,7 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
     if !proper(at) {
         return None;
     }
-    joined_by_and(text, at).or_else(|| body(text, at)).or_else(|| {
+    joined_by_and(text, at).or_else(|| body(text, at)).or_else(known).or_else(|| {
         // "Tarn Drive 5.11" is released, and no street.
         place(text, at).map(|tokens| {
             if projects::is_version(text, tokens.end) {
@@ -260,6 +272,14 @@ fn thing_at(text: &Text<'_>, at: usize) -> Option<(Range<usize>, EntityType)> {
             }
         })
     })
+}
+
+/// "Microsoft", but not "Google Drive": a firm or body that many know, alone.
+fn known_body(text: &Text<'_>, at: usize) -> bool {
+    let amid = |near: usize| text.is_capitalised(near) && !is_function_word(text.word(near));
+    lists::KNOWN_BODIES.contains(text.word(at))
+        && !(spaced(text, at) && amid(at + 1))
+        && !(at > 0 && spaced(text, at - 1) && amid(at - 1))
 }
 
 /// "Abernathy & Osei Solicitors", "Volt & Vaughn": an organisation.
