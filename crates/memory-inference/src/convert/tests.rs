@@ -302,15 +302,27 @@ fn heads_that_an_adapter_does_not_keep_are_left_out() {
     let out = folder.0.join("kept.onnx");
     convert_to_int8_onnx(&folder.0, Some(&adapter), &out).unwrap();
     let graph = ModelProto::decode(fs::read(&out).unwrap().as_slice()).unwrap().graph.unwrap();
-    let dims = |name: &str| {
-        let name = format!("encoder.layer.0.attention.{name}_quantized");
-        graph.initializer.iter().find(|tensor| tensor.name == name).unwrap().dims.clone()
-    };
-    let (all, half) = (HIDDEN as i64, HIDDEN as i64 / 2);
-    assert_eq!(
-        [dims("self.query"), dims("self.value"), dims("output.dense")],
-        [[all, half], [all, half], [half, all]]
-    );
+    let tensor = |name: &str| graph.initializer.iter().find(|tensor| tensor.name == name).unwrap();
+    // The second of two heads has the last four of eight values.
+    for (name, rows, columns) in
+        [("self.query", 4..8, 0..8), ("self.value", 4..8, 0..8), ("output.dense", 0..8, 4..8)]
+    {
+        let name = format!("encoder.layer.0.attention.{name}");
+        let original = made_up(&format!("{name}.weight"), HIDDEN * HIDDEN);
+        let quantized = tensor(&format!("{name}_quantized"));
+        let scales = floats(tensor(&format!("{name}_scale")));
+        assert_eq!(quantized.dims, [columns.len() as i64, rows.len() as i64]);
+        for (output, row) in rows.clone().enumerate() {
+            for (input, column) in columns.clone().enumerate() {
+                let value = quantized.raw_data[input * rows.len() + output].cast_signed();
+                let restored = f32::from(value) * scales[output];
+                assert!(
+                    (restored - original[row * HIDDEN + column]).abs() <= scales[output] * 0.501,
+                    "{name}"
+                );
+            }
+        }
+    }
 }
 
 #[test]
