@@ -8,6 +8,20 @@ BASE = os.environ["MINILM"]
 H, HEADS, LAYERS = 384, 12, 4
 
 
+def axes(kept):
+    """The values of the heads that are kept, and the intermediate values."""
+    return (torch.tensor(kept[0])[:, None] * (H // HEADS) + torch.arange(H // HEADS)).flatten(), torch.tensor(kept[1])
+
+
+def narrowed(value, part, heads, wide):
+    """What is left of a tensor of a layer."""
+    if heads is None: return value
+    if part.startswith("attention.self."): return value[heads].contiguous()
+    if part == "intermediate.dense": return value[wide].contiguous()
+    if value.dim() == 2: return value[:, heads if part == "attention.output.dense" else wide].contiguous()
+    return value
+
+
 class Lin(nn.Module):
     def __init__(self, w, b, rank):
         super().__init__()
@@ -25,8 +39,10 @@ class Lin(nn.Module):
 
 
 class Bert(nn.Module):
-    def __init__(self, rank=0, dropout=0.1):
+    """`kept` are for each layer the numbers of the heads and of the intermediate values that are left of it; all without."""
+    def __init__(self, rank=0, dropout=0.1, kept=None):
         super().__init__()
+        self.kept = kept
         w = load_file(BASE + "/model.safetensors")
         w = {k.removeprefix("bert."): v.float() for k, v in w.items()}
         e = "embeddings."
@@ -38,7 +54,8 @@ class Bert(nn.Module):
         self.layers = nn.ModuleList()
         for n in range(LAYERS):
             p = f"encoder.layer.{n}."
-            lin = lambda name: Lin(w[p + name + ".weight"], w[p + name + ".bias"], rank)
+            heads, wide = axes(kept[n]) if kept else (None, None)
+            lin = lambda name: Lin(*(narrowed(w[p + name + "." + kind], name, heads, wide) for kind in ("weight", "bias")), rank)
             layer = nn.ModuleDict(dict(
                 q=lin("attention.self.query"), k=lin("attention.self.key"), v=lin("attention.self.value"),
                 o=lin("attention.output.dense"), on=self.ln(w, p + "attention.output.LayerNorm"),
@@ -58,10 +75,10 @@ class Bert(nn.Module):
         x = F.dropout(x, self.drop, self.training)
         bias = (1.0 - mask)[:, None, None, :] * -10000.0
         for l in self.layers:
-            q, k, v = (l[p](x).view(n, t, HEADS, H // HEADS).transpose(1, 2) for p in "qkv")
+            q, k, v = (l[p](x).view(n, t, -1, H // HEADS).transpose(1, 2) for p in "qkv")
             s = torch.matmul(q * (H // HEADS) ** -0.5, k.transpose(-1, -2))
             s = torch.matmul(torch.softmax(s + bias.to(s.dtype), -1, dtype=s.dtype), v)
-            s = l["o"](s.transpose(1, 2).reshape(n, t, H))
+            s = l["o"](s.transpose(1, 2).reshape(n, t, -1))
             x = l["on"](x + F.dropout(s, self.drop, self.training))
             y = l["down"](F.gelu(l["up"](x)))
             x = l["dn"](x + F.dropout(y, self.drop, self.training))

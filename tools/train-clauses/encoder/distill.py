@@ -11,9 +11,11 @@ p.add_argument("--fold", type=int, default=0); p.add_argument("--steps", type=in
 p.add_argument("--tokens", type=int, default=1700); p.add_argument("--threads", type=int, default=2)
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(0); random.seed(0)
-loaded = [checkpoint(path) for path in a.checkpoints]
-whole = {key: sum(one[key] for one in loaded) / len(loaded) for key in loaded[0]}
-teacher, student = Encoder(), Encoder(a.rank)
+checkpoints = [checkpoint(path) for path in a.checkpoints]
+kept, several = checkpoints[0][0], [weights for _, weights in checkpoints]
+assert all(one == kept for one, _ in checkpoints), "they keep different parts"
+whole = {key: sum(one[key] for one in several) / len(several) for key in several[0]}
+teacher, student = Encoder(kept=kept), Encoder(a.rank, kept=kept)
 base = {key: value.clone() for key, value in teacher.state_dict().items()}
 teacher.load_state_dict(whole); teacher.eval()
 state, is_head = student.state_dict(), lambda key: key.startswith(("clauses.", "names."))
@@ -57,7 +59,10 @@ for key, value in student.state_dict().items():
         if key.endswith(".a"): tensors[name.removesuffix("a") + "weight.down"] = value
         elif key.endswith(".b"): tensors[name.removesuffix("b") + "weight.up"] = value
         elif value.dim() == 1: tensors[name] = value - base[key]
-tensors = {key: value.detach().half().contiguous() for key, value in tensors.items()}
 # Without what training left as it was.
-save_file({key: value for key, value in tensors.items() if value.any()}, a.out)
+tensors = {key: value.detach().half().contiguous() for key, value in tensors.items() if value.any()}
+for n, layer in enumerate(kept or ()):
+    for part, numbers in zip(("attention", "intermediate"), layer):
+        tensors[f"encoder.layer.{n}.{part}.kept"] = torch.tensor(numbers, dtype=torch.int32)
+save_file(tensors, a.out)
 print(sum(value.numel() for value in tensors.values()), "numbers")

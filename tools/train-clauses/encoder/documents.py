@@ -5,7 +5,7 @@ import numpy as np, torch
 from tokenizers import Tokenizer
 from bert import BASE
 
-OWN, ENDING, BEFORE, BEHIND, HEADING = 192, 64, 32, 16, 12
+OWN, ENDING, BEFORE, BEHIND, HEADING = 192, 64, 24, 8, 10
 PLACES, CLAUSE_TOKENS = 12, 160
 CLS, SEP, MASK = 101, 102, 103
 tok = Tokenizer.from_file(BASE + "/tokenizer.json")

@@ -1,7 +1,7 @@
 """The encoder with its two last layers: clauses into nine classes, what may be a name into six."""
 import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
 from safetensors.torch import load_file
-from bert import Bert, H
+from bert import Bert, H, LAYERS
 
 CLAUSE_CLASSES, NAME_CLASSES = 9, 6
 # Of the modules here in the files of weights.
@@ -10,8 +10,8 @@ PARTS = dict(q="attention.self.query", k="attention.self.key", v="attention.self
 
 
 class Encoder(Bert):
-    def __init__(self, rank=0, dropout=0.1):
-        super().__init__(rank, dropout)
+    def __init__(self, rank=0, dropout=0.1, kept=None):
+        super().__init__(rank, dropout, kept)
         self.clauses, self.names = nn.Linear(2 * H, CLAUSE_CLASSES), nn.Linear(3 * H, NAME_CLASSES)
         nn.init.normal_(self.clauses.weight, std=0.02)
         nn.init.zeros_(self.names.weight); nn.init.zeros_(self.names.bias)
@@ -63,14 +63,31 @@ def name_of(key):
     return f"encoder.layer.{n}.{PARTS[part]}.{kind}"
 
 
+def write(model, path):
+    torch.save(dict(kept=model.kept, weights=model.state_dict()), path)
+
+
 def checkpoint(path):
-    """The weights that train.py has written, or those of an adapter merged into the model."""
-    if not path.endswith(".safetensors"): return torch.load(path)
-    adapter, weights = {key: value.float() for key, value in load_file(path).items()}, Encoder().state_dict()
+    """What is kept of each layer (`Bert`), and the weights that train.py has written, or those of an adapter merged into the model."""
+    if not path.endswith(".safetensors"):
+        read = torch.load(path)
+        return (read["kept"], read["weights"]) if "weights" in read else (None, read)
+    adapter = load_file(path)
+    of_layer = lambda n: [adapter[f"encoder.layer.{n}.{part}.kept"].tolist() for part in ("attention", "intermediate")]
+    kept = [of_layer(n) for n in range(LAYERS)] if "encoder.layer.0.attention.kept" in adapter else None
+    weights = Encoder(kept=kept).state_dict()
+    adapter = {key: value.float() for key, value in adapter.items()}
     for key, value in weights.items():
         if key.startswith(("clauses.", "names.")): weights[key] = adapter[key]
         elif key.startswith("layers."):
             name = name_of(key)
             if name + ".up" in adapter: weights[key] = value + adapter[name + ".up"] @ adapter[name + ".down"]
             elif name in adapter: weights[key] = value + adapter[name]
-    return weights
+    return kept, weights
+
+
+def loaded(path, dropout=0.1):
+    kept, weights = checkpoint(path)
+    model = Encoder(dropout=dropout, kept=kept)
+    model.load_state_dict(weights)
+    return model

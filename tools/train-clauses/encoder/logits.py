@@ -2,9 +2,9 @@
 each with "places" in bytes; they are written again with logits, and with those of all lines of the text as clauses."""
 import json, sys, torch
 from documents import Document
-from encoder import Encoder, checkpoint
+from encoder import loaded
 
-model = Encoder(); model.load_state_dict(checkpoint(sys.argv[1])); model.eval()
+model = loaded(sys.argv[1]); model.eval()
 for line in open(sys.argv[2]):
     line = json.loads(line); text = line["text"]
     in_bytes, in_chars = lambda n: len(text[:n].encode()), lambda n: len(text.encode()[:n].decode())

@@ -3,7 +3,7 @@ names of a dump. After each epoch OUT.pt has the weights, at the end OUT.json an
 import argparse, json, random, time
 import torch, torch.nn.functional as F
 from documents import batches, read
-from encoder import CLAUSE_CLASSES, Encoder, checkpoint
+from encoder import CLAUSE_CLASSES, Encoder, loaded, write
 from name_features import give_offsets
 p = argparse.ArgumentParser()
 p.add_argument("dump"); p.add_argument("out"); p.add_argument("--fold", type=int, default=0)
@@ -32,9 +32,8 @@ for d in train:
 train = [d for d in train if d.which or d.classes]
 
 # Trainings of every seed begin with the same last layers, so that their weights can be averaged.
-m = Encoder(dropout=a.dropout)
+m = loaded(a.start, a.dropout) if a.start else Encoder(dropout=a.dropout)
 if a.seed: torch.manual_seed(a.seed)
-if a.start: m.load_state_dict(checkpoint(a.start))
 heads = [*m.clauses.parameters(), *m.names.parameters()]; known = {id(x) for x in heads}
 rest = [x for x in m.parameters() if x.requires_grad and id(x) not in known]
 opt = torch.optim.AdamW([dict(params=rest, lr=a.lr), dict(params=heads, lr=a.headlr)], weight_decay=0.01, fused=True)
@@ -64,7 +63,7 @@ for epoch in range(a.epochs):
         torch.nn.utils.clip_grad_norm_(rest + heads, 1.0)
         opt.step(); sched.step(); opt.zero_grad(); step += 1
         if step % 60 == 0: print(step, round(sums[0] / sums[1], 4), round(sums[2] / max(sums[3], 1), 4), round(time.time() - t0), "s", flush=True)
-    torch.save(m.state_dict(), a.out + ".pt")
+    write(m, a.out + ".pt")
     print("epoch", epoch, round(sums[0] / sums[1], 4), round(sums[2] / max(sums[3], 1), 4), round(time.time() - t0), "s", flush=True)
 
 m.eval(); clauses, names = {}, {}

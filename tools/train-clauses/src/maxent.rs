@@ -143,13 +143,13 @@ pub(crate) fn thresholds(judged: &[LeftOut], precision: f32) -> Thresholds {
     Thresholds { categories, short: threshold(&short, precision, SHORT_THRESHOLD_MIN) }
 }
 
-/// The lowest threshold of all categories whose precision is not below `precision`, and the lowest of short texts.
-pub(crate) fn lowest_thresholds(judged: &[LeftOut], precision: f32) -> Thresholds {
+/// The lowest threshold of all categories together whose precision is not below `precision`, and that of short texts.
+pub(crate) fn lowest_thresholds(judged: &[LeftOut], precision: f32, short: f32) -> Thresholds {
     let told = |one: &LeftOut| {
         let likeliest = (1..CLASSES).max_by(|a, b| one.odds[*a].total_cmp(&one.odds[*b])).unwrap_or(1);
         (one.odds[likeliest], one.targets[likeliest] > 0.0)
     };
-    let lowest = |mut told: Vec<(f32, bool)>| {
+    let lowest = |mut told: Vec<(f32, bool)>, precision: f32| {
         told.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         let (mut threshold, mut right) = (1.0, 0.0);
         for (taken, (odd, is_right)) in told.into_iter().enumerate() {
@@ -161,8 +161,8 @@ pub(crate) fn lowest_thresholds(judged: &[LeftOut], precision: f32) -> Threshold
         threshold
     };
     Thresholds {
-        categories: [lowest(judged.iter().map(told).collect()); CLASSES - 1],
-        short: lowest(judged.iter().filter(|one| one.is_short).map(told).collect()),
+        categories: [lowest(judged.iter().map(told).collect(), precision); CLASSES - 1],
+        short: lowest(judged.iter().filter(|one| one.is_short).map(told).collect(), short),
     }
 }
 

@@ -8,7 +8,7 @@ use tokenizers::Tokenizer;
 pub(super) const CLS: i64 = 101;
 pub(super) const SEP: i64 = 102;
 /// Tokens of a heading that are read.
-const HEADING_MAX_TOKENS: usize = 12;
+const HEADING_MAX_TOKENS: usize = 10;
 /// Letters of a line that may be a heading.
 const HEADING_MAX_CHARS: usize = 60;
 

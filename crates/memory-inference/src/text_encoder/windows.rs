@@ -10,8 +10,8 @@ const OWN: usize = 192;
 /// It ends behind the last line that ends within so many of its last tokens, if one does.
 const ENDING: usize = 64;
 /// Tokens before its own stretch and behind it.
-const BEFORE: usize = 32;
-const BEHIND: usize = 16;
+const BEFORE: usize = 24;
+const BEHIND: usize = 8;
 
 /// What the encoder reads at once.
 #[derive(Debug, PartialEq, Eq)]

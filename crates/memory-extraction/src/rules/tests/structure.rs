@@ -182,10 +182,10 @@ fn a_changelog_says_what_was_fixed_and_in_full() {
 
 #[test]
 fn html_is_read_as_it_is_shown_and_quoted_as_it_stands() {
-    let text = "<h2>Attendance</h2>\n<ul>\n\n<li>Maneesha Quist</li>\n\n<li>Ransom Vell</li>\n\n</ul>\n<p>Maneesha will send the <b>budget</b> &amp; the minutes by Friday.</p>";
+    let text = "<h2>Attendance</h2>\n<ul>\n\n<li>Maneesha Quist</li>\n\n<li>Dana Ortiz</li>\n\n</ul>\n<p>Maneesha will send the <b>budget</b> &amp; the minutes by Friday.</p>";
     let found = extract(&RulesExtractor::new(), &source(vec![segment(text, None)]));
     let names: Vec<&str> = found.entities.iter().map(|entity| entity.name.as_str()).collect();
-    assert_eq!(names, ["Maneesha Quist", "Ransom Vell"]);
+    assert_eq!(names, ["Maneesha Quist", "Dana Ortiz"]);
     assert_eq!(shown(&found), ["Commitment due 03-15 [Maneesha Quist owner] Maneesha will send the"]);
     assert_eq!(
         found.events[0].evidence[0].quote,
