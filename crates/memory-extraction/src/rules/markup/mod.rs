@@ -1,16 +1,14 @@
 //! Texts with HTML in them, as a browser shows them, and where what is shown stands in the text.
 
+mod tags;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
 use memory_core::event::Extraction;
 use memory_core::ports::SourceText;
 use memory_language::text::{CharIndex, CharSpan};
-
-/// A longer tag is none.
-const TAG_MAX_BYTES: usize = 2_000;
-/// So is a longer character reference.
-const REFERENCE_MAX_BYTES: usize = 32;
+use tags::{Instead, Tag, reference};
 
 /// A source as it is read.
 pub(super) struct Shown<'a> {
@@ -176,22 +174,6 @@ impl Showing {
     }
 }
 
-/// What is shown instead of markup.
-enum Instead {
-    Inline(&'static str),
-    Char(char),
-    /// The end of a line; two of them leave one empty.
-    Break,
-    /// Begins a line with it, but for what begins a list's item or a quote.
-    Line(&'static str),
-    /// The same with an empty line before.
-    Paragraph(&'static str),
-    /// The same of an item of a list or a row of a table: white space behind it is not shown.
-    Item(&'static str),
-    /// The begin or the end of a cell, likewise.
-    Cell(&'static str),
-}
-
 /// What tells markup of a text from what only looks like it.
 struct Page {
     /// The names of tags that are closed somewhere, in small letters.
@@ -272,8 +254,8 @@ struct Code {
     is_fenced: bool,
     /// Whether a backtick of the line is open.
     is_inline: bool,
-    /// Whether nothing but spaces stands before, in the line.
-    is_begin: Option<bool>,
+    /// Whether more than spaces stands before, in the line.
+    is_amid: bool,
 }
 
 impl Code {
@@ -282,8 +264,9 @@ impl Code {
         let bytes = text.as_bytes();
         while self.read < at {
             let byte = bytes[self.read];
-            let begins = self.is_begin.unwrap_or(true);
-            if begins && (text[self.read..].starts_with("```") || text[self.read..].starts_with("~~~")) {
+            if !self.is_amid
+                && [&b"```"[..], b"~~~"].iter().any(|fence| bytes[self.read..].starts_with(fence))
+            {
                 self.is_fenced = !self.is_fenced;
                 self.read += 2;
             } else if byte == b'\n' {
@@ -291,108 +274,11 @@ impl Code {
             } else if byte == b'`' {
                 self.is_inline = !self.is_inline;
             }
-            self.is_begin = Some(byte == b'\n' || (begins && byte == b' '));
+            self.is_amid = byte != b'\n' && (self.is_amid || byte != b' ');
             self.read += 1;
         }
         self.is_fenced || self.is_inline
     }
-}
-
-struct Tag<'a> {
-    name: &'a str,
-    is_end: bool,
-    has_attributes: bool,
-    /// In bytes.
-    length: usize,
-}
-
-impl<'a> Tag<'a> {
-    /// The tag at the head of a text.
-    fn of(text: &'a str) -> Option<Self> {
-        let inner = text.strip_prefix('<')?;
-        let is_end = inner.starts_with('/');
-        let inner = &inner[usize::from(is_end)..];
-        let name = &inner[..inner.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inner.len())];
-        let behind = &inner[name.len()..];
-        if name.is_empty() || !behind.starts_with(|c: char| c.is_whitespace() || matches!(c, '>' | '/')) {
-            return None;
-        }
-        let attributes = &behind[..closing(behind)?];
-        let plain = attributes.trim().trim_end_matches('/');
-        let has_attributes = plain.contains('=') && !plain.contains("\n\n");
-        (plain.is_empty() || has_attributes).then(|| {
-            let length = text.len() - behind.len() + attributes.len() + 1;
-            Self { name, is_end, has_attributes, length }
-        })
-    }
-
-    /// What a reader sees of it: lines and the marks at their heads as in Markdown; `None` if it is no tag of HTML.
-    fn shown(&self, name: &str) -> Option<Instead> {
-        use Instead::{Break, Cell, Inline, Item, Line, Paragraph};
-        let shown = match (name, self.is_end) {
-            ("br", _) => Break,
-            ("li", false) => Item("- "),
-            ("tr", false) => Item("| "),
-            ("td" | "th", false) => Cell(""),
-            ("td" | "th", true) => Cell(" | "),
-            ("dd" | "dt" | "li" | "tbody" | "tfoot" | "thead" | "tr", _)
-            | ("dl" | "ol" | "table" | "ul", false) => Item(""),
-            ("h1", false) => Paragraph("# "),
-            ("h2", false) => Paragraph("## "),
-            ("h3", false) => Paragraph("### "),
-            ("h4" | "h5" | "h6", false) => Paragraph("#### "),
-            ("blockquote", false) => Paragraph("> "),
-            ("pre", _) => Line("```\n"),
-            ("code" | "kbd" | "samp" | "tt", _) => Inline("`"),
-            ("article" | "blockquote" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "section", _) => {
-                Paragraph("")
-            }
-            (
-                "address" | "aside" | "body" | "caption" | "center" | "details" | "div" | "dl" | "ol"
-                | "table" | "ul" | "fieldset" | "figcaption" | "figure" | "footer" | "form" | "head"
-                | "header" | "hr" | "html" | "iframe" | "legend" | "link" | "main" | "meta" | "nav"
-                | "option" | "script" | "select" | "style" | "summary" | "svg" | "textarea" | "title"
-                | "video",
-                _,
-            ) => Line(""),
-            (
-                "a" | "abbr" | "acronym" | "b" | "big" | "button" | "cite" | "col" | "colgroup" | "del"
-                | "dfn" | "em" | "font" | "i" | "img" | "input" | "ins" | "label" | "mark" | "picture" | "q"
-                | "s" | "small" | "source" | "span" | "strike" | "strong" | "sub" | "sup" | "time" | "u"
-                | "var" | "wbr",
-                _,
-            ) => Inline(""),
-            _ => return None,
-        };
-        Some(shown)
-    }
-}
-
-/// Where the tag ends whose name is behind: at the first ">" that no quoted value has.
-fn closing(behind: &str) -> Option<usize> {
-    let mut quote = None;
-    let near = behind.bytes().take(TAG_MAX_BYTES).enumerate();
-    for (at, byte) in near {
-        match quote {
-            Some(open) if byte == open => quote = None,
-            None if matches!(byte, b'"' | b'\'') && behind[..at].ends_with('=') => quote = Some(byte),
-            None if byte == b'>' => return Some(at),
-            None if byte == b'<' => return None,
-            _ => {}
-        }
-    }
-    None
-}
-
-/// The character reference at the head of a text: its length and the character.
-fn reference(text: &str) -> Option<(usize, char)> {
-    let near = &text.as_bytes()[..text.len().min(REFERENCE_MAX_BYTES)];
-    let end = near.iter().position(|byte| *byte == b';')? + 1;
-    let decoded = html_escape::decode_html_entities(text.get(..end)?);
-    let mut chars = decoded.chars();
-    let (first, rest) = (chars.next()?, chars.next());
-    let shown = if first.is_whitespace() { ' ' } else { first };
-    (rest.is_none() && (shown == ' ' || !shown.is_control())).then_some((end, shown))
 }
 
 #[cfg(test)]
