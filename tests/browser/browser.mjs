@@ -84,6 +84,8 @@ export async function travel(journeys, words) {
       console.log(`FAILED ${name}\n${error.stack ?? error}`);
       const pages = browser.pages();
       const last = pages[pages.length - 1];
+      const shown = await last?.locator("main").innerText({ timeout: 2000 }).catch((fault) => String(fault));
+      console.log(`it was at ${last?.url()}, which shows:\n${shown?.slice(0, 600)}`);
       await last?.screenshot({ path: join(pictures, `failed-${failed}.png`) }).catch(() => {});
       if (last) await writeFile(join(pictures, `failed-${failed}.html`), await last.content().catch(() => ""));
       for (const page of pages.slice(1)) await page.close();

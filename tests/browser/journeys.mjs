@@ -170,9 +170,9 @@ const journeys = {
     await page.getByText("Path", { exact: true }).click();
     await page.getByLabel("Entity", { exact: true }).fill("Dana Whitfield");
     await page.getByLabel("to", { exact: true }).fill("omar haddad");
-    await page.getByRole("button", { name: "Show" }).click();
-    await page.locator("canvas[data-drawn]").waitFor();
+    await Promise.all([page.waitForURL(/id=Dana/), page.getByRole("button", { name: "Show" }).click()]);
     await page.getByRole("link", { name: "Page of Dana Whitfield" }).waitFor();
+    await page.locator("canvas[data-drawn]").waitFor();
     await closed(page);
   },
 

@@ -223,6 +223,21 @@ pub(crate) fn typed_reader() -> Arc<dyn Extractor> {
 }
 
 #[tokio::test]
+async fn a_name_in_full_takes_the_place_of_one_with_initials() {
+    let f = light(line_reader()).await;
+    f.remember_as(turn("chat", 0, "Omar Haddad", "Decision by D. Whitfield and Omar Haddad")).await;
+    f.drain().await;
+    f.remember_as(turn("chat", 1, "Omar Haddad", "Change by Dana Whitfield and Omar Haddad")).await;
+    f.drain().await;
+    assert_eq!(names(&f).await, ["Dana Whitfield", "Omar Haddad"]);
+    // The short form stays a name of it.
+    f.remember_as(turn("chat", 2, "Omar Haddad", "Feedback by D. Whitfield")).await;
+    f.drain().await;
+    assert_eq!(names(&f).await, ["Dana Whitfield", "Omar Haddad"]);
+    assert_eq!(actor_of(&f, "Feedback by D. Whitfield").await, "Dana Whitfield");
+}
+
+#[tokio::test]
 async fn entities_of_different_types_are_never_one() {
     let f = light(typed_reader()).await;
     tell(&f, &["Decision by Apollo Smith", "Decision by Ann on Project Apollo", "Feedback by Apollo"]).await;

@@ -92,6 +92,18 @@ pub fn is_short_name(entity_type: EntityType, name: &str) -> bool {
         && !normalised.is_empty()
 }
 
+/// Whether a person's name says in full what another one of the same person abbreviates: "Dana Whitfield", "D. Whitfield".
+pub fn is_fuller_name(entity_type: EntityType, name: &str, known: &str) -> bool {
+    let words = |name: &str| normalised_name(name).split(' ').map(letters).collect::<Vec<_>>();
+    let is_initial = |word: &String| word.chars().count() == 1;
+    let (words, known) = (words(name), words(known));
+    entity_type == EntityType::Person
+        && words.len() > 1
+        && words.last() == known.last()
+        && !words.iter().any(is_initial)
+        && known.iter().any(is_initial)
+}
+
 /// For each entity of a text the first of those that mean the same in it, or itself.
 pub fn coreference(entities: &[ExtractedEntity]) -> Vec<usize> {
     let names: Vec<InText> = entities.iter().map(InText::of).collect();

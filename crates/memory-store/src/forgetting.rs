@@ -4,7 +4,7 @@ use memory_core::id::{ArtifactId, EventId, Namespace};
 use memory_core::spoken::LinePlace;
 use sqlx::Row;
 
-use crate::entities::{decisions, delete_orphans, entities_of_revisions, insert_keys};
+use crate::entities::{decisions, delete_orphans, entities_of_revisions, renew_keys};
 use crate::{Conn, StoreError, Tx};
 
 /// How much went with an artifact.
@@ -162,15 +162,7 @@ pub(crate) async fn rename_nameless(tx: &mut Tx, ns: &Namespace, entities: &[i64
     .bind(entities)
     .fetch_all(&mut **tx)
     .await?;
-    if renamed.is_empty() {
-        return Ok(());
-    }
-    sqlx::query("delete from entity_key where namespace = $1 and entity_id = any($2)")
-        .bind(ns.as_str())
-        .bind(renamed.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
-        .execute(&mut **tx)
-        .await?;
-    insert_keys(tx, ns, &renamed).await
+    renew_keys(tx, ns, &renamed).await
 }
 
 /// The artifact an event was extracted from.

@@ -78,11 +78,7 @@ pub(crate) async fn entities_by_key(
 }
 
 /// Makes the entities, given with their types and names, findable by what their names share with others.
-pub(crate) async fn insert_keys(
-    tx: &mut Tx,
-    ns: &Namespace,
-    named: &[(i64, String, String)],
-) -> Result<(), StoreError> {
+async fn insert_keys(tx: &mut Tx, ns: &Namespace, named: &[(i64, String, String)]) -> Result<(), StoreError> {
     let mut rows: Vec<(i64, &str, String)> = Vec::new();
     for (id, entity_type, name) in named {
         let keys = EntityType::parse(entity_type).map(|of_type| name_keys(of_type, name));
@@ -103,6 +99,23 @@ pub(crate) async fn insert_keys(
     .execute(&mut **tx)
     .await?;
     Ok(())
+}
+
+/// Makes entities that have other names now, given with their types and names, findable by these.
+pub(crate) async fn renew_keys(
+    tx: &mut Tx,
+    ns: &Namespace,
+    renamed: &[(i64, String, String)],
+) -> Result<(), StoreError> {
+    if renamed.is_empty() {
+        return Ok(());
+    }
+    sqlx::query("delete from entity_key where namespace = $1 and entity_id = any($2)")
+        .bind(ns.as_str())
+        .bind(renamed.iter().map(|(id, ..)| *id).collect::<Vec<_>>())
+        .execute(&mut **tx)
+        .await?;
+    insert_keys(tx, ns, renamed).await
 }
 
 /// Two entities that may be one.

@@ -7,14 +7,14 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memory_core::entity::{EntityType, is_address, name_keys, normalised_name};
-use memory_core::entity_resolution::{coreference, is_short_name};
+use memory_core::entity_resolution::{coreference, is_fuller_name, is_short_name};
 use memory_core::event::ExtractedEntity;
 use memory_core::id::Namespace;
 use memory_language::hash::stable_hash;
 
 use super::read::{self, Holder, Twin};
 use super::weigh::{Around, Outcome, weigh};
-use super::{Doubt, NewEntity, entities_by_key, insert_doubts};
+use super::{Doubt, NewEntity, entities_by_key, insert_doubts, renew_keys};
 use crate::events::Source;
 use crate::{StoreError, Tx};
 
@@ -114,6 +114,10 @@ impl<'a> Group<'a> {
 
     pub(super) fn is_short(&self) -> bool {
         self.addresses.is_empty() && is_short_name(self.entity_type, self.name)
+    }
+
+    fn is_in_full(&self) -> bool {
+        self.entity_type == EntityType::Person && self.normalised.contains(' ')
     }
 
     /// Where others wait that would make the same entity or one that may be the same, or claim the same address.
@@ -323,8 +327,10 @@ async fn settle(
     let made = if new.is_empty() { HashMap::new() } else { entities_by_key(tx, ns, new).await? };
     let mut ids = Vec::with_capacity(groups.len());
     let mut doubts: Vec<Doubt> = Vec::new();
+    let mut fuller: Vec<(i64, &Group<'_>)> = Vec::new();
     for (at, (group, plan)) in groups.iter().zip(plans).enumerate() {
         let outcome = weighed.remove(&at).unwrap_or_default();
+        fuller.extend(outcome.same.filter(|_| group.is_in_full()).map(|root| (root, group)));
         let id = match plan {
             Plan::Known { entity_id, .. } => *entity_id,
             Plan::Open { own, .. } => match (outcome.same, own) {
@@ -346,5 +352,44 @@ async fn settle(
         ids.push(id);
     }
     insert_doubts(tx, ns, doubts).await?;
+    name_in_full(tx, ns, &fuller).await?;
     Ok(ids)
+}
+
+/// Gives entities whose names have initials the full names that a text has for them, where no other entity has these.
+async fn name_in_full(tx: &mut Tx, ns: &Namespace, named: &[(i64, &Group<'_>)]) -> Result<(), StoreError> {
+    if named.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<i64> = named.iter().map(|(id, _)| *id).collect();
+    let known: Vec<(i64, String)> =
+        sqlx::query_as("select entity_id, name from entity where namespace = $1 and entity_id = any($2)")
+            .bind(ns.as_str())
+            .bind(&ids)
+            .fetch_all(&mut **tx)
+            .await?;
+    let known: HashMap<i64, String> = known.into_iter().collect();
+    let is_fuller = |(id, group): &&(i64, &Group<'_>)| {
+        known.get(id).is_some_and(|known| is_fuller_name(group.entity_type, group.name, known))
+    };
+    let mut renamed: Vec<(i64, String, String)> = Vec::new();
+    for (id, group) in named.iter().filter(is_fuller) {
+        renamed.extend(
+            sqlx::query_as::<_, (i64, String, String)>(
+                "update entity set name = $3, normalised = $4
+                 where namespace = $1 and entity_id = $2
+                   and not exists (select from entity other
+                                   where other.namespace = $1 and other.entity_type = $5 and other.normalised = $4)
+                 returning entity_id, entity_type, name",
+            )
+            .bind(ns.as_str())
+            .bind(id)
+            .bind(group.name)
+            .bind(&group.normalised)
+            .bind(group.entity_type.as_str())
+            .fetch_optional(&mut **tx)
+            .await?,
+        );
+    }
+    renew_keys(tx, ns, &renamed).await
 }
