@@ -74,7 +74,7 @@ pub(super) fn name_doers(
                     fresh.insert(entity);
                 }
                 let entity_type = roster.entities[entity].entity_type;
-                if parsed.text.word(doer.tokens.start) != "me" {
+                if !parsed.text.is_any(doer.tokens.start, &["me", "i"]) {
                     found[*segment].push(Mention { tokens: doer.tokens, entity, entity_type, gender: None });
                 }
                 Some(entity)
@@ -103,7 +103,8 @@ fn entity(parsed: &ParsedSegment<'_>, roster: &mut Roster, doer: &Named) -> Opti
     if let Some(known) = doer.known {
         return Some((known, false));
     }
-    let name = names::without_title(&parsed.text.raw[parsed.text.bytes(&doer.tokens)]);
+    let name =
+        names::without_title(&parsed.text.raw[parsed.text.bytes(&doer.tokens)]).trim_start_matches('@');
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some(known) = roster.named(&name) {
         let acts = matches!(roster.entities[known].entity_type, EntityType::Person | EntityType::Org);
@@ -140,11 +141,10 @@ impl Place<'_, '_> {
     fn asked(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
         let text = &self.parsed.text;
         let verb = tokens.clone().find(|at| text.is_any(*at, &["asked", "told", "reminded"]))?;
-        let own = |at: usize| Some(Named { tokens: at..at + 1, known: Some(self.speaker?), is_body: false });
         let mut named: Vec<Named> = Vec::new();
         let mut at = verb + 1;
         while named.len() < TOGETHER_MAX {
-            let next = if text.word(at) == "me" { own(at) } else { self.name(at, tokens.end) }?;
+            let next = if text.word(at) == "me" { self.own(at) } else { self.name(at, tokens.end) }?;
             at = next.tokens.end;
             named.push(next);
             if !text.is_any(at, &["and", "&", ","]) {
@@ -154,6 +154,11 @@ impl Place<'_, '_> {
         }
         let done = verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base);
         (text.word(at) == "to" && at + 1 < tokens.end && done).then_some(named)
+    }
+
+    /// "me", "I": whoever speaks.
+    fn own(&self, at: usize) -> Option<Named> {
+        Some(Named { tokens: at..at + 1, known: Some(self.speaker?), is_body: false })
     }
 
     /// "second by Bo Ray to have Clerk Ann Lee order it".
@@ -186,18 +191,23 @@ impl Place<'_, '_> {
         if let Some(doers) = self.at(head, tokens.end, false) {
             return Some(doers);
         }
-        let amid = (head + 1..tokens.end.min(head + HEAD_TOKENS)).find_map(|at| {
+        let near = tokens.end.min(head + HEAD_TOKENS);
+        let cells = (near..tokens.end).filter(|at| text.word(*at) == "|");
+        let amid = (head + 1..near).chain(cells).find_map(|at| {
             let arrow = text.word(at) == "→" || (text.word(at) == ">" && text.word(at - 1) == "-");
             let dash = matches!(text.word(at), "–" | "—") || (text.word(at) == "-" && !text.touches_next(at));
             let opens = arrow || dash || matches!(text.word(at), ":" | "|" | "that");
-            // "our officer, S. Moss, completes it".
             let aside = text.word(at) == ",";
             if !opens && !aside {
                 return None;
             }
             let doers = self.at(at + 1, tokens.end, false)?;
-            let comma = |doer: &Named| text.word(doer.tokens.end) == ",";
-            (opens || doers.last().is_some_and(comma)).then_some(doers)
+            // "our officer, S. Moss, completes it", "there is none, Moss will order it".
+            let apart = |doer: &Named| {
+                text.word(doer.tokens.end) == ","
+                    || (doer.known.is_some() && text.is_any(doer.tokens.end, &["will", "'ll", "shall"]))
+            };
+            (opens || doers.last().is_some_and(apart)).then_some(doers)
         });
         amid.or_else(|| self.fallen_to(tokens))
     }
@@ -245,7 +255,9 @@ impl Place<'_, '_> {
         let mut at = start + usize::from(text.word(start) == "the");
         let mut named: Vec<Named> = Vec::new();
         while named.len() < TOGETHER_MAX {
-            let Some(next) = self.name(at, end) else { break };
+            // "Moses and I are booked", "me and Goldie, Thursday".
+            let is_own = text.is_any(at, &["i", "me"]) && (!named.is_empty() || text.word(at + 1) == "and");
+            let Some(next) = (if is_own { self.own(at) } else { self.name(at, end) }) else { break };
             at = next.tokens.end;
             named.push(next);
             let joined = text.is_any(at, &["and", "&", "/", "+"])
@@ -271,7 +283,10 @@ impl Place<'_, '_> {
         let shared = named.len() > 1 && named.iter().any(|one| one.known.is_some());
         let is_unit = named.iter().all(|one| one.is_body && one.known.is_some());
         let labelled = colon && (is_marked || shared || is_unit || self.is_initialled(&named));
-        let does = labelled || self.does(at, plain);
+        // "Ingrid and Wes do it with the accountant."
+        let together = named.len() > 1
+            && verbs::of(text.word(at)).is_some_and(|verb| verb.base && verb.class != Class::Idle);
+        let does = labelled || together || self.does(at, plain);
         (at < end && does).then_some(named)
     }
 
@@ -347,6 +362,9 @@ impl Place<'_, '_> {
             });
         }
         let raw = text.raw_word(at);
+        if text.kind(at) == Some(Kind::Handle) {
+            return Some(Named { tokens: at..at + 1, known: None, is_body: false });
+        }
         let one = |length: usize, known| Some(Named { tokens: at..at + length, known, is_body: false });
         // "KM", "A.R.".
         let short: String = raw.chars().filter(|c| *c != '.').collect();

@@ -4,7 +4,9 @@ use std::ops::Range;
 
 use memory_language::time::{Lean, readings};
 
-use super::line_patterns::{ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, STAMPED, TRACE, TURN};
+use super::line_patterns::{
+    ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, POST, STAMPED, TRACE, TURN,
+};
 use super::lists;
 use super::words::floor_boundary;
 
@@ -88,6 +90,22 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     // "Kasper77 wrote:", "hoang-pt, Oct 28".
     let handle = !name.contains(' ') && name.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
     Some(Turn { name, timed: timed.is_some() || handle, text_at: line.len() })
+}
+
+/// The head of a post: a line that has no more than a name and what programs write beside it.
+pub(super) struct PostHead<'a> {
+    pub(super) name: &'a str,
+    /// The name stands out, or something stands beside it; a mere name may be any word.
+    pub(super) is_marked: bool,
+}
+
+/// `**hollis-b** (member)`, `sunniva · 2 days ago`, `kneale 2014-12-10`, `@rk wrote:`, `jbarrick`.
+pub(super) fn post_head(line: &str) -> Option<PostHead<'_>> {
+    let found = POST.get().captures(head(line))?;
+    let is_marked = found.name("by").is_some()
+        || found.name("mark").is_some()
+        || found.name("beside").is_some_and(|beside| !beside.is_empty());
+    Some(PostHead { name: found.name("name")?.as_str().trim_start_matches('@'), is_marked })
 }
 
 /// Where the words begin in an entry that a day or an hour leads: "19 Nov 00:15  alarm rings", "2025-06-02 – gate moved".

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use memory_core::category::Category;
 use memory_core::event::ExtractedEvent;
 use memory_language::text::cut;
 use serde::Serialize;
@@ -175,7 +176,8 @@ fn details(judged: &Judged<'_>, label: &LabelledEvent, event: &ExtractedEvent) -
     }
     if judged.owners_are_right(label, event) == Some(false) {
         let (found, labelled) = judged.owner_names(label, event);
-        detail("owner", found, labelled);
+        let is_promise = label.categories.contains(&Category::Commitment);
+        detail(if is_promise { "owner" } else { "actor" }, found, labelled);
     }
     details
 }

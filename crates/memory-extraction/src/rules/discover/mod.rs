@@ -15,7 +15,7 @@ use super::people::Sightings;
 use super::sections::Section;
 use super::things::{dealt_with, is_company_ending};
 use super::verbs;
-use super::words::{Kind, Text, spaced};
+use super::words::{Kind, Text, begins_line, spaced};
 use forms::{full_name, initialled, is_handle_name, titled};
 pub(super) use listed::see_listed;
 pub(super) use recurring::see_recurring;
@@ -181,7 +181,9 @@ fn see_office_beside(text: &Text<'_>, name: &Range<usize>, seen: &mut Sightings)
     let is_office = |at: usize| lists::OFFICES.contains(text.word(at));
     let raw = &text.raw[text.bytes(name)];
     let comma = name.start.checked_sub(1).is_some_and(|before| text.word(before) == ",");
-    let before = name.start.checked_sub(1 + usize::from(comma)).filter(|before| is_office(*before));
+    // "…, acting chair" at the end of a line is of the one before.
+    let before = name.start.checked_sub(1 + usize::from(comma));
+    let before = before.filter(|before| is_office(*before) && !begins_line(text, name.start));
     let mut after = name.end;
     let led = text.is_any(after, &[",", "is", "was"]);
     after += usize::from(led);

@@ -24,6 +24,9 @@ impl Reader<'_> {
 
     pub(super) fn opens_section(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
+        if self.poster(at).is_some() {
+            return false;
+        }
         if let Some((level, words)) = heading(line) {
             if level == 7 && turn(line).is_some() {
                 return false;
@@ -50,7 +53,11 @@ impl Reader<'_> {
         let closed = trimmed.ends_with('.') && words >= 2 && sections::of_heading(trimmed).is_some();
         if words <= 6
             && (ends || closed || !trimmed.ends_with(['.', '!', '?', ',', ';']))
-            && bullet(line).is_none_or(|b| line[b.text_at..].ends_with(':'))
+            && bullet(line).is_none_or(|b| {
+                // "1. Attendance" above those present.
+                line[b.text_at..].ends_with(':')
+                    || sections::of_heading(&line[b.text_at..]) == Some(Section::People)
+            })
         {
             let known = sections::of_heading(trimmed.trim_start_matches(['-', '*', '•', ' ']));
             let next_is_item =

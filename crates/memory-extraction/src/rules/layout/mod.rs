@@ -4,6 +4,7 @@
 mod days;
 mod entries;
 mod headings;
+mod posts;
 mod quiet;
 mod speakers;
 mod turns;

@@ -17,7 +17,7 @@ const NOTE_LABELS: [&str; 44] = [
 impl Reader<'_> {
     pub(super) fn take_turn(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
-        let Some(turn) = turn(line) else { return false };
+        let Some(turn) = self.poster(at).or_else(|| turn(line)) else { return false };
         let name = turn.name.trim_start_matches('@');
         if !(self.known_speakers.contains(name) || self.is_unlisted_turn(at, name))
             || is_call(&turn)

@@ -31,9 +31,22 @@ pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: 
         let people = agents(parsed, tokens);
         (!people.is_empty()).then(|| Owned { people, task: tokens.clone() })
     };
+    let is_person = |entity: &usize| {
+        parsed.mentions_in(tokens).iter().any(|mention| mention.entity == *entity && mention.is_person())
+    };
+    // "Palletron: ring their service [Bogdan]": the body is what it is about.
+    let bracketed = || {
+        let last = tokens.end.checked_sub(1).filter(|at| parsed.text.is_any(*at, &[")", "]"]));
+        last.and_then(|_| trailing(parsed, tokens)).filter(|found| found.people.iter().all(is_person))
+    };
+    let leading = leading(parsed, tokens);
+    let leading = match leading {
+        Some(found) if !found.people.iter().any(is_person) => bracketed().or(Some(found)),
+        found => found,
+    };
     own(parsed, tokens, speaker)
         .or_else(by_agent)
-        .or_else(|| leading(parsed, tokens))
+        .or(leading)
         .or_else(|| trailing(parsed, tokens))
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }

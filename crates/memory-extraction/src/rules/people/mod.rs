@@ -96,7 +96,6 @@ impl Roster {
             }
         }
         roster.add_names_of_handles(sightings);
-        roster.add_roles(sightings);
         roster.add_initials(sightings);
         let fits = Fits::of(&roster.entities);
         let initials = short_forms::initials(&roster.entities);
@@ -117,6 +116,7 @@ impl Roster {
                 }
             }
         }
+        roster.add_roles(sightings);
         let fits = Fits::of(&roster.entities);
         // Addresses that stand beside a name or have one in them say which domain is whose.
         let (named, bare): (Vec<_>, Vec<_>) = sightings

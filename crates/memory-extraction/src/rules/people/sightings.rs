@@ -88,8 +88,13 @@ fn divides(written: &str, at: usize, c: char) -> bool {
 /// "Hon. Treasurer", "our secretary": the office that a few words are.
 fn office_of(part: &str) -> Option<String> {
     let words: Vec<String> = part.split_whitespace().map(str::to_lowercase).collect();
-    let last = words.last()?;
-    (words.len() <= 3 && lists::OFFICES.contains(last)).then(|| last.clone())
+    let last = match words.last()?.as_str() {
+        "ch" | "ch." => "chairman",
+        "sec" | "sec." | "secy" => "secretary",
+        "tr" | "tr." | "treas" | "treas." => "treasurer",
+        last => last,
+    };
+    (words.len() <= 3 && lists::OFFICES.contains(last)).then(|| last.to_owned())
 }
 
 /// "Treasurer Dana Ortiz": the office and the name.
@@ -177,8 +182,8 @@ impl Sightings {
             return;
         }
         for part in aside.split([',', ';', '/']).map(str::trim) {
-            if lists::OFFICES.contains(&part.to_lowercase()) {
-                self.see_office(part, name);
+            if let Some(office) = office_of(part) {
+                self.see_office(&office, name);
             } else if is_initials(part) && short_forms::are_initials_of(part, name) {
                 self.initials.push((part.to_lowercase(), name.to_owned()));
             } else if short_forms::is_made_of(part, name) {

@@ -120,3 +120,52 @@ fn who_stands_before_an_arrow_or_behind_falls_to_is_to_do_it() {
         ("# Actions\n\n- Migration of the jobs falls to Oliver, by 11 April", "Oliver Reed owner"),
     ]);
 }
+
+#[test]
+fn posts_are_of_those_whose_names_stand_above_them() {
+    let bold = "**wrenlet** (author)\nThe importer breaks, and nobody looks.\n\n**Graciela Montoya**\nI will send the patch on Friday.\n\n**wrenlet**\nThanks.\n";
+    let dated = "tadeusz.w · 2 days ago\nCould you split this into two commits?\n\n  sunniva · 2 days ago\n  Sure, I will split it with the next push.\n\ntadeusz.w · 2 days ago\nLine 88 is odd.\n\n  sunniva · yesterday\n  The exception reads better.\n";
+    let mails = "From: Helen Brandvold\nTo: Tomas Akintola\n\nCould you send me the figures?\n\nHelen\n\n----\nFrom: Tomas Akintola\n12 March, 14:20\n\nI will send you the figures by Friday.\n\n----\nFrom: Helen Brandvold\n12 March, 14:31\n\nThanks!\n";
+    let plain = "ewa-brzoza\nWe decode about 9 million frames a day.\n\ndavit.k\nAre they interlaced?\n\newa-brzoza\nProgressive.\n\ndavit.k\nI will send the two lines tonight.\n";
+    for (text, owner) in [
+        (bold, "Graciela Montoya owner"),
+        (dated, "sunniva owner"),
+        (mails, "Tomas Akintola owner"),
+        (plain, "davit.k owner"),
+    ] {
+        let found = owners(None, &[], text);
+        assert!(found.iter().any(|found| found.starts_with(owner)), "{text}: {found:?}");
+    }
+    // Headings are no people.
+    let report = "**Background**\nThe store is old.\n\n**Next steps**\nI will order the tape on Friday.\n\n**Background**\nMore of it.\n";
+    assert_eq!(owners(Some("Ines Duarte"), &PEOPLE, report), ["Ines Duarte owner"]);
+}
+
+#[test]
+fn two_who_do_it_together_both_own_it() {
+    claim(&[
+        ("Martha + Oliver mend the gate by Friday.", "Martha Lund owner, Oliver Reed owner"),
+        ("Martha and I will mend the gate by Friday.", "Martha Lund owner, Ines Duarte owner"),
+    ]);
+}
+
+#[test]
+fn an_office_or_initials_are_whom_the_list_of_those_present_names() {
+    for (text, owner) in [
+        (
+            "Committee, 11 May 2023\nChair: Cllr Drăgan. Present: K. Mwangi, S. Blyth\n\nAction: Chair to write to the council by Friday.\n",
+            "Drăgan owner",
+        ),
+        (
+            "Present: P. Keogh (Ch.), Miss Nolan (Hon. Sec.), B. Tuohy (Tr.)\n\nAction: The Chairman to ask the bank by Friday.\n",
+            "P. Keogh owner",
+        ),
+        (
+            "1. Attendance\n   Nils Hagström (Fyrtorn), acting chair\n   Consuelo Arrieta (Planilla SA)\n\n2. Next call on 12 September.\n\nAction: Chair to remind the editors by Friday.\n",
+            "Nils Hagström owner",
+        ),
+    ] {
+        let found = owners(None, &[], text);
+        assert!(found.iter().any(|found| found.starts_with(owner)), "{text}: {found:?}");
+    }
+}
