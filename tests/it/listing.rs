@@ -91,6 +91,22 @@ async fn an_owner_is_known_by_other_names_and_through_merged_entities() {
     let both = ["Ann Lee will book the room.", "Lee-Ann will call home."];
     assert_eq!(told(&f.recall_as(of("Lee-Ann")).await), both);
     assert_eq!(told(&f.recall_as(of("Ann Lee")).await), both);
+    // One word of a name is enough.
+    assert_eq!(told(&f.recall_as(of("lee")).await), both);
+    let not_hers = f.recall_as(RecallDraft { owner: Some("Ann".into()), ..in_state("cancelled") }).await;
+    assert!(not_hers.results.is_empty() && not_hers.warnings == ["No event that was asked for is of 'Ann'."]);
+    f.remember_as(dated("2026-03-08", "Ann Smith promises to sell the boat")).await;
+    f.drain().await;
+    let two = f.recall_as(of("Ann")).await;
+    assert_eq!(
+        told(&two),
+        ["Ann Lee will book the room.", "Ann Smith will sell the boat.", "Lee-Ann will call home."]
+    );
+    assert!(
+        two.warnings[0].starts_with("'Ann' may be any of these: Ann Lee, Ann Smith."),
+        "{:?}",
+        two.warnings
+    );
     let nobody = f.recall_as(of("Zoe")).await;
     assert!(nobody.results.is_empty() && nobody.warnings[0].starts_with("Nobody is called 'Zoe'"));
 }

@@ -209,6 +209,8 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
     let cancels = says(&CANCELLED) || called_off || no_longer;
     match category {
         Category::Execution | Category::Change if cancels => Some(Ending::Cancels),
+        // "We cancelled the dinner" is a decision as well.
+        Category::Decision if says(&CANCELLED[..3]) || called_off => Some(Ending::Cancels),
         Category::Execution if !says(&UNDONE) => Some(Ending::Fulfils),
         _ => None,
     }
@@ -406,6 +408,7 @@ mod tests {
         assert_eq!(ending(Execution, "Alice started the migration."), None);
         assert_eq!(ending(Execution, "Alice has not sent it."), None);
         assert_eq!(ending(Decision, "They dropped it."), None);
+        assert_eq!(ending(Decision, "Ben cancelled the team dinner."), Some(Ending::Cancels));
     }
 
     #[test]

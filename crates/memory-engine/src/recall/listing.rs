@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use memory_core::entity::normalised_name;
 use memory_core::event::Category;
 use memory_core::id::Namespace;
+use memory_store::Conn;
 use memory_store::expansion;
 use memory_store::listing::{self, Wanted};
 
@@ -23,11 +24,11 @@ impl Memory {
     ) -> Result<Recall, EngineError> {
         let categories = categories(request, list);
         let mut conn = self.store.acquire(ns).await?;
+        let mut warnings = Vec::new();
         let owners = match &list.owner {
             None => None,
             Some(name) => {
-                let names = [normalised_name(name)];
-                let called = expansion::entities_called(&mut conn, ns, &names, OWNERS_MAX).await?;
+                let called = called(&mut conn, ns, name, &mut warnings).await?;
                 Some(listing::counting_as(&mut conn, ns, &called).await?)
             }
         };
@@ -56,15 +57,42 @@ impl Memory {
             paging: Paging::Behind(behind),
             results,
             total_events: Some(total),
+            warnings,
             ..Recall::default()
         };
-        if let (Some(name), Some([])) = (&list.owner, owners.as_deref()) {
-            answer.warnings.push(format!(
+        match (&list.owner, owners.as_deref()) {
+            (Some(name), Some([])) => answer.warnings.push(format!(
                 "Nobody is called '{name}' here. Ask for entities by a query to see who is known."
-            ));
+            )),
+            (Some(name), Some(_)) if total == 0 => {
+                answer.warnings.push(format!("No event that was asked for is of '{name}'."));
+            }
+            _ => {}
         }
         Ok(answer)
     }
+}
+
+/// Those who go by a name; else, where it is one word, those whose first or last name it is.
+async fn called(
+    conn: &mut Conn,
+    ns: &Namespace,
+    name: &str,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<i64>, EngineError> {
+    let names = [normalised_name(name)];
+    let called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
+    let [word] = names;
+    if !called.is_empty() || word.contains(' ') {
+        return Ok(called);
+    }
+    let people = expansion::people_with_name_part(conn, ns, &word, OWNERS_MAX).await?;
+    if people.len() > 1 {
+        let known: Vec<&str> = people.iter().map(|(_, name)| name.as_str()).collect();
+        warnings
+            .push(format!("'{name}' may be any of these: {}. Give the full name for one.", known.join(", ")));
+    }
+    Ok(people.into_iter().map(|(id, _)| id).collect())
 }
 
 /// Those asked for; only commitments have a state.

@@ -126,6 +126,7 @@ impl RecallRequest {
             state: given(draft.state).map(|text| state(&text)).transpose()?,
         };
         let lists_category = !draft.categories.is_empty();
+        let has_state = events.state.is_some();
         let (target, mut warnings) =
             target(given(draft.id), given(draft.query), conversation_id.as_ref(), events, lists_category)?;
         let newest_first = newest_first(draft.order.as_deref())?;
@@ -155,6 +156,11 @@ impl RecallRequest {
             include_superseded: draft.include_superseded.unwrap_or(false),
         };
         check_dates(&filters)?;
+        if has_state && filters.categories.iter().any(|category| *category != Category::Commitment) {
+            return Err(Invalid::new(
+                "Only commitments have a state: give no other category beside state, or leave state out.",
+            ));
+        }
         Ok(Self {
             target,
             filters,
@@ -404,6 +410,12 @@ mod tests {
         assert!(matches!(listed(by_category), Ok(Target::Events(_))));
         let beside = RecallDraft { owner: Some("Ann".into()), ..draft("q") };
         assert!(listed(beside).unwrap_err().0.starts_with("owner and state list events"));
+        let stateless = RecallDraft {
+            state: Some("open".into()),
+            categories: vec!["Decision".into()],
+            ..RecallDraft::default()
+        };
+        assert!(listed(stateless).unwrap_err().0.starts_with("Only commitments have a state"));
         let unknown = RecallDraft { state: Some("late".into()), ..RecallDraft::default() };
         assert!(listed(unknown).unwrap_err().0.contains("open, done, cancelled, overdue"));
     }

@@ -7,8 +7,8 @@ use super::patterns::Pattern;
 const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
 const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
 
-pub(super) static ALL: [&Pattern; 12] =
-    [&BULLET, &HEADER, &LABEL, &TURN, &ANGLE, &ABOVE, &POST, &ENTRY, &STAMPED, &LOG, &TRACE, &CODE];
+pub(super) static ALL: [&Pattern; 13] =
+    [&BULLET, &HEADER, &LABEL, &TURN, &ANGLE, &ABOVE, &POST, &MOMENT, &ENTRY, &STAMPED, &LOG, &TRACE, &CODE];
 
 pub(super) static BULLET: Pattern = Pattern::new("bullet", || {
     concat!(
@@ -65,21 +65,31 @@ pub(super) static ABOVE: Pattern = Pattern::new("turn above its words", || {
     format!(r"^\s*(?:{after}|{before}|{comment}|{said}|{dated})\s*:?\s*$")
 });
 
-/// What programs write beside a name above a post: its day and hour, how long ago it was, what it is, what the writer is.
-pub(super) static POST: Pattern = Pattern::new("head of a post", || {
+/// A day, an hour, or how long ago, as programs write it beside a post.
+fn moment() -> String {
     let month = format!(r"(?:{MONTH_ALTERNATIVES})[a-z]*\.?");
     let day = format!(
         r"(?:(?:{WEEKDAY_ALTERNATIVES})[a-z]*\.?,? )?(?:\d{{1,2}}\.? {month}|{month} \d{{1,2}}|\d{{4}}-\d{{2}}-\d{{2}})(?:,? \d{{4}})?(?:,?(?: at)? {TIME})?"
     );
     let ago = r"(?:\d{1,2}|an?) (?:minute|hour|day|week|month|year)s? ago|yesterday|today|just now";
+    format!(r"(?:{day}|{TIME}|{ago})")
+}
+
+/// What programs write beside a name above a post: when it was, what it is, what the writer is.
+pub(super) static POST: Pattern = Pattern::new("head of a post", || {
     let kind = "comment|description|review|reply|answer|question|opened|edited|author|member|owner|maintainer|contributor|collaborator|moderator|admin";
-    let beside = format!(r"(?:{day}|{TIME}|{ago}|{kind})");
+    let beside = format!(r"(?:{}|{kind})", moment());
     let did = r"(?:opened|reviewed|commented|replied|wrote|posted|asked|answered|approved)(?: (?:this|on) .{1,30}?)?:?";
     let aside = r"\([^)]{1,30}\)";
+    // As few words as will do: "commented" is none of a name.
+    let name = format!("{NAME}?");
     format!(
-        r"^\s*(?:[▸▶►»]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{NAME})(?:\*\*|__|\*|`)?(?P<beside>(?: <[^>]{{3,60}}>|,? on .{{1,40}}|,? {did}|,? {aside}|,? (?:[·•|—–-] )?{beside})*)\s*$"
+        r"^\s*(?:[▸▶►»]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{name})(?:\*\*|__|\*|`)?(?P<beside>(?: <[^>]{{3,60}}>|,? on .{{1,40}}|,? {did}|,? {aside}|,? (?:[·•|—–-] )?{beside})*)\s*$"
     )
 });
+
+pub(super) static MOMENT: Pattern =
+    Pattern::new("moment of a post", || format!(r"^\s*[\[(]?{}[\])]?\s*$", moment()));
 
 pub(super) static ENTRY: Pattern = Pattern::new("dated entry", || {
     let month = format!(r"(?:{MONTH_ALTERNATIVES})[a-z]*");

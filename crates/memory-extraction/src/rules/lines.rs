@@ -5,7 +5,7 @@ use std::ops::Range;
 use memory_language::time::{Lean, readings};
 
 use super::line_patterns::{
-    ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, POST, STAMPED, TRACE, TURN,
+    ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, MOMENT, POST, STAMPED, TRACE, TURN,
 };
 use super::lists;
 use super::words::floor_boundary;
@@ -97,15 +97,22 @@ pub(super) struct PostHead<'a> {
     pub(super) name: &'a str,
     /// The name stands out, or something stands beside it; a mere name may be any word.
     pub(super) is_marked: bool,
+    /// It says that they wrote something.
+    pub(super) is_said: bool,
 }
 
 /// `**hollis-b** (member)`, `sunniva · 2 days ago`, `kneale 2014-12-10`, `@rk wrote:`, `jbarrick`.
 pub(super) fn post_head(line: &str) -> Option<PostHead<'_>> {
     let found = POST.get().captures(head(line))?;
-    let is_marked = found.name("by").is_some()
-        || found.name("mark").is_some()
-        || found.name("beside").is_some_and(|beside| !beside.is_empty());
-    Some(PostHead { name: found.name("name")?.as_str().trim_start_matches('@'), is_marked })
+    let beside = found.name("beside").map_or("", |beside| beside.as_str().trim());
+    let is_said = ["comment", "repl", "review", "wrote", "post"].iter().any(|did| beside.starts_with(did));
+    let is_marked = found.name("by").is_some() || found.name("mark").is_some() || !beside.is_empty();
+    Some(PostHead { name: found.name("name")?.as_str(), is_marked, is_said })
+}
+
+/// "20/11 09:15" alone on a line, as below the name above a post.
+pub(super) fn is_moment(line: &str) -> bool {
+    MOMENT.get().is_match(head(line))
 }
 
 /// Where the words begin in an entry that a day or an hour leads: "19 Nov 00:15  alarm rings", "2025-06-02 – gate moved".

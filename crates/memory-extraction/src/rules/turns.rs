@@ -46,6 +46,13 @@ impl<'a> Said<'_, 'a> {
         &self.parsed.text.raw[self.bytes()]
     }
 
+    /// "done", "just did it": it needs no promise any more.
+    fn says_done(&self) -> bool {
+        let text = &self.parsed.text;
+        let says = |words: &[&str]| self.sentence.clone().any(|at| text.is_any(at, words));
+        says(&["done", "did"]) && !says(&["will", "'ll", "be", "when", "once", "gets", "get"])
+    }
+
     fn dates(&self) -> DateContext {
         self.parsed.dates_at(self.bytes().start)
     }
@@ -178,10 +185,16 @@ pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usiz
         let asked = &request.parsed.text.raw[asked];
         task = format!("{} {}", task.replacen(asked, "", 1).trim_end(), &answer.parsed.text.raw[said]);
     }
-    let agreed = answer.name(roster).map_or("Agreed to".to_owned(), |name| format!("{name} agreed to"));
+    // "Sure, done right now."
+    let is_done = answer.says_done();
+    let due_time = due_time.filter(|_| !is_done);
+    let says = if is_done { "did it:" } else { "agreed to" };
+    let agreed =
+        answer.name(roster).map_or_else(|| narrative::sentence(says), |name| format!("{name} {says}"));
+    let agreed = agreed.trim_end_matches('.');
     let by = request.name(roster).map_or(String::new(), |name| format!(", asked by {name}"));
     Draft {
-        category: Category::Commitment,
+        category: if is_done { Category::Execution } else { Category::Commitment },
         confidence: 0.78 + if due_time.is_some() { 0.06 } else { 0.0 },
         narrative: narrative::sentence(&format!("{agreed} {task}{by}")),
         event_time: answer.dates().reference,

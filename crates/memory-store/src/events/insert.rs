@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::entity::normalised_name;
-use memory_core::event::{ActorRole, ExtractedEntity, ExtractedEvent, Extraction};
+use memory_core::event::{ActorRole, Category, ExtractedEntity, ExtractedEvent, Extraction};
 use memory_core::id::{EventId, Namespace};
 
 use super::{ExtractorId, Source};
@@ -105,7 +105,12 @@ pub(super) async fn insert_events(
             rows.subjects.push((ids[subject], id.0.clone(), occurred_at.to_sqlx(), event.category.as_str()));
         }
         let subject = event.subject.map(|subject| ids[subject]);
-        let owners = event.actors.iter().filter(|actor| actor.role == ActorRole::Owner);
+        // Who reviewed it has done it too.
+        let ends = event.category != Category::Commitment;
+        let owners = event
+            .actors
+            .iter()
+            .filter(|actor| actor.role == ActorRole::Owner || (ends && actor.role == ActorRole::Reviewer));
         owned.extend(
             owners.filter_map(|a| owners_event(ids[a.entity], &id.0, event, source, &actors, subject)),
         );

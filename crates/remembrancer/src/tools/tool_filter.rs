@@ -104,7 +104,7 @@ pub(crate) struct ToolSettings {
         value_name = "TOOL"
     )]
     pub(crate) exclude_tools: Vec<String>,
-    /// ToolFilter only tools that change nothing
+    /// Offer only tools that change nothing
     // A value that is not plainly a no switches it on: a typing error must not open what was to be closed.
     #[arg(long, env = "REMEMBRANCER_READ_ONLY", global = true, value_parser = FalseyValueParser::new())]
     pub(crate) read_only: bool,

@@ -194,6 +194,9 @@ impl<'a> Reader<'a> {
             self.open = false;
             return at + 1;
         }
+        if self.moment_of_post(at) {
+            return at + 1;
+        }
         self.date_line(at);
         if self.opens_section(at)
             || self.row(at)

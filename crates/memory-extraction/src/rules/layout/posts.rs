@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::lines::{self, bullet, heading, post_head};
+use super::super::lines::{self, bullet, heading, is_moment, post_head};
 use super::super::names;
 use super::super::sections;
 use super::{Reader, is_role};
@@ -12,9 +12,12 @@ use super::{Reader, is_role};
 struct Posts {
     count: usize,
     is_marked: bool,
+    /// It says that they wrote it: "marit-s commented on Oct 31".
+    is_said: bool,
 }
 
-/// Those who post, where there are at least two and most of them are surely people; `is_known` says who is otherwise.
+/// Those who post, where most of them are surely people, and several of them take turns or it is said that one wrote it; `is_known`
+/// says who is known otherwise.
 pub(super) fn posters(
     text: &str,
     lines: &[Range<usize>],
@@ -28,7 +31,9 @@ pub(super) fn posters(
         if sections::of_heading(head.name).is_none() && !is_role(head.name) {
             let posts = found.entry(head.name).or_default();
             posts.count += 1;
-            posts.is_marked |= head.is_marked;
+            posts.is_marked |=
+                head.is_marked || lines.get(at + 1).is_some_and(|below| is_moment(&text[below.clone()]));
+            posts.is_said |= head.is_said;
         }
     }
     let is_sure = |name: &str| {
@@ -38,8 +43,9 @@ pub(super) fn posters(
     found.retain(|name, posts| posts.count > 1 || (posts.is_marked && is_handle_or_name(name)));
     found.retain(|name, posts| posts.is_marked || is_sure(name));
     let sure = found.keys().filter(|name| is_sure(name)).count();
-    let returns = found.values().any(|posts| posts.count > 1);
-    if found.len() < 2 || sure * 2 < found.len() || !returns {
+    let returns = found.len() > 1 && found.values().any(|posts| posts.count > 1);
+    let is_said = found.iter().any(|(name, posts)| posts.is_said && is_sure(name));
+    if sure * 2 < found.len() || !(returns || is_said) {
         return HashSet::new();
     }
     let named = found.into_keys().filter(|name| is_sure(name) || is_handle_or_name(name));
@@ -68,6 +74,12 @@ fn is_handle_or_name(name: &str) -> bool {
 }
 
 impl<'a> Reader<'a> {
+    /// The moment below the name of who posts.
+    pub(super) fn moment_of_post(&self, at: usize) -> bool {
+        let above = at.checked_sub(1).filter(|_| is_moment(self.text_of(at)));
+        above.is_some_and(|above| self.poster(above).is_some())
+    }
+
     /// The poster whose words follow.
     pub(super) fn poster(&self, at: usize) -> Option<lines::Turn<'a>> {
         let line = self.text_of(at);

@@ -132,6 +132,11 @@ fn posts_are_of_those_whose_names_stand_above_them() {
         (dated, "sunniva owner"),
         (mails, "Tomas Akintola owner"),
         (plain, "davit.k owner"),
+        ("sam-adeyemi commented on Oct 31, 2026\nI will fix it by Monday.\n", "sam-adeyemi owner"),
+        (
+            "Luca Moretti\n20/11 09:10\nDo we still need the series?\n\nAna Petrov\n20/11 09:15\nNo. I will cancel the series by Friday.\n\nLuca Moretti\n20/11 09:16\nThanks!\n",
+            "Ana Petrov owner",
+        ),
     ] {
         let found = owners(None, &[], text);
         assert!(found.iter().any(|found| found.starts_with(owner)), "{text}: {found:?}");
@@ -168,4 +173,15 @@ fn an_office_or_initials_are_whom_the_list_of_those_present_names() {
         let found = owners(None, &[], text);
         assert!(found.iter().any(|found| found.starts_with(owner)), "{text}: {found:?}");
     }
+}
+
+#[test]
+fn what_was_asked_for_and_done_at_once_is_no_promise() {
+    let text =
+        "Samuel: could you approve my vacation from 21 December to 3 January?\nNora: Sure, done right now.\n";
+    let extraction = read(text);
+    let told: Vec<_> =
+        extraction.events.iter().map(|event| (event.category, event.narrative.as_str())).collect();
+    let narrative = "Nora did it: approve Samuel's vacation from 21 December to 3 January, asked by Samuel.";
+    assert_eq!(told, [(Category::Execution, narrative)]);
 }

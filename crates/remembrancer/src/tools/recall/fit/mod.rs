@@ -105,12 +105,12 @@ impl Counts {
             .collect();
         (!said.is_empty()).then(|| {
             let rest = if now.results < self.results || now.turns < self.turns {
-                "next_cursor has more; "
+                "next_cursor has more; a"
             } else {
-                ""
+                "A"
             };
             format!(
-                "Left out to stay within {bound} tokens: {}. {rest}a higher max_tokens shows more.",
+                "Left out to stay within {bound} tokens: {}. {rest} higher max_tokens shows more.",
                 said.join(", ")
             )
         })
