@@ -166,7 +166,9 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     let core = core(sentence, at)?;
     let end = clauses::end_of(sentence, core.verb);
     let condition = lead.condition.or_else(|| clauses::trailing_condition(sentence, core.verb, end));
-    let from = lead.from.unwrap_or(at);
+    // "For restaurants, only suggest vegetarian places."
+    let is_for = at > 1 && sentence.word(0) == Some("for") && sentence.mark(at - 1) == Some(",");
+    let from = if is_for { 0 } else { lead.from.unwrap_or(at) };
     let statement = Statement::new((from, end), condition);
     let stays = lead.is_standing || core.is_standing || stays_so(sentence, core.verb, end);
     let is_first = (0..start).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)));
@@ -214,7 +216,10 @@ fn holds(
             matches!(sentence.word(at), Some("for" | "in" | "with"))
                 && matches!(sentence.word(at + 1), Some("every" | "each" | "any"))
         });
-    if is_users && !passes && !around.has_task && ((is_advice && is_bounded) || is_of_each) {
+    // What is said of a kind of thing is not of the task.
+    let is_of_kind = from == 0 && sentence.word(0) == Some("for");
+    let may_last = !around.has_task || (is_advice && is_of_kind);
+    if is_users && !passes && may_last && ((is_advice && is_bounded) || is_of_each) {
         return true;
     }
     if let Some(condition) = condition

@@ -32,6 +32,14 @@ fn quotes(content: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_wish_about_a_kind_of_thing_lasts_beside_a_task() {
+    assert_eq!(
+        quotes("Remind me to book it before December 15. For restaurants, only suggest vegetarian places."),
+        ["For restaurants, only suggest vegetarian places"]
+    );
+}
+
+#[test]
 fn of_labelled_statements_nearly_all_are_told_apart() {
     let (mut right, mut false_ones, mut missed, mut other_condition) =
         (0, Vec::new(), Vec::new(), Vec::new());
@@ -118,6 +126,7 @@ fn what_holds_here_only_and_what_is_about_answers_is_told() {
     assert!(one("For the rest of this chat, answer in Spanish.").in_conversation);
     assert!(one("Please keep answers short.").is_general);
     assert!(!one("I prefer window seats.").is_general);
+    assert!(!one("Please always write status reports in bullet points, at most ten lines.").is_general);
     assert_eq!(one("Always cite sources when I ask about law.").focus(), "law");
     assert!(one("Actually, tabs are fine now.").is_permission);
 }
