@@ -107,6 +107,16 @@ async fn an_owner_is_known_by_other_names_and_through_merged_entities() {
         "{:?}",
         two.warnings
     );
+    // One who is called nothing else hides them as little.
+    f.remember_as(dated("2026-03-09", "Ann promises to bring the cake")).await;
+    f.drain().await;
+    let three = f.recall_as(of("Ann")).await;
+    assert_eq!(three.results.len(), 4);
+    assert!(
+        three.warnings[0].starts_with("'Ann' may be any of these: Ann, Ann Lee, Ann Smith."),
+        "{:?}",
+        three.warnings
+    );
     let nobody = f.recall_as(of("Zoe")).await;
     assert!(nobody.results.is_empty() && nobody.warnings[0].starts_with("Nobody is called 'Zoe'"));
 }

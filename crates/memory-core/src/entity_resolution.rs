@@ -97,9 +97,14 @@ pub fn is_fuller_name(entity_type: EntityType, name: &str, known: &str) -> bool 
     let words = |name: &str| normalised_name(name).split(' ').map(letters).collect::<Vec<_>>();
     let is_initial = |word: &String| word.chars().count() == 1;
     let (words, known) = (words(name), words(known));
+    let fits = |(word, known): (&String, &String)| {
+        word == known || (is_initial(known) && word.starts_with(known.as_str()))
+    };
     entity_type == EntityType::Person
-        && words.len() > 1
+        && known.len() > 1
+        && known.len() <= words.len()
         && words.last() == known.last()
+        && words.iter().zip(&known[..known.len() - 1]).all(fits)
         && !words.iter().any(is_initial)
         && known.iter().any(is_initial)
 }
@@ -278,6 +283,17 @@ fn short_form(short: &str, normalised: &str, full: &str) -> Option<(f32, &'stati
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_fuller_where_it_says_what_initials_stand_for() {
+        let is_fuller = |name: &str, known: &str| is_fuller_name(EntityType::Person, name, known);
+        assert!(is_fuller("Dana Whitfield", "D. Whitfield"));
+        assert!(is_fuller("Dana Mary Whitfield", "D. Whitfield"));
+        assert!(!is_fuller("Dana Whitfield", "Dana M. Whitfield"), "it leaves an initial out");
+        assert!(!is_fuller("Omar Whitfield", "D. Whitfield"));
+        assert!(!is_fuller("D. Whitfield", "Dana Whitfield") && !is_fuller("Dana", "D. Whitfield"));
+        assert!(!is_fuller_name(EntityType::Org, "Dana Whitfield", "D. Whitfield"));
+    }
 
     fn person(name: &str, aliases: &[&str]) -> ExtractedEntity {
         ExtractedEntity {

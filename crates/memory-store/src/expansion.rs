@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
+use memory_core::entity::name_part_key;
 use memory_core::event::{EndedBy, StoredEvidence};
 use memory_core::id::{Namespace, RevisionId};
 use serde::Deserialize;
@@ -192,7 +193,7 @@ pub async fn entities_of(
         .collect()
 }
 
-/// People whose first or last name, in small letters, is this word, merged ones as what they are merged into, with their names; at
+/// People whose first or last name is this word, merged ones as what they are merged into, with their names; at
 /// most `limit`.
 pub async fn people_with_name_part(
     conn: &mut Conn,
@@ -203,14 +204,14 @@ pub async fn people_with_name_part(
     Ok(sqlx::query_as(
         "select distinct root.entity_id, root.name
          from (select entity_id from entity_key
-               where namespace = $1 and entity_type = 'person' and key = 'w:' || $2
+               where namespace = $1 and entity_type = 'person' and key = $2
                order by entity_id limit $3) k
          join entity t on t.namespace = $1 and t.entity_id = k.entity_id
          join entity root on root.namespace = $1 and root.entity_id = coalesce(t.canonical_id, t.entity_id)
          order by root.entity_id",
     )
     .bind(ns.as_str())
-    .bind(word)
+    .bind(name_part_key(word))
     .bind(limit)
     .fetch_all(conn)
     .await?)

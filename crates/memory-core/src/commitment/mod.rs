@@ -207,10 +207,12 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
     let called_off = words.iter().any(|word| word.starts_with("call")) && words.contains(&"off");
     let no_longer = words.windows(2).any(|pair| pair == ["no", "longer"]);
     let cancels = says(&CANCELLED) || called_off || no_longer;
+    let to_cancel = words.windows(3).any(|said| said == ["decided", "to", "cancel"]);
+    let decided = to_cancel || called_off || says(&["canceled", "cancelled"]);
     match category {
         Category::Execution | Category::Change if cancels => Some(Ending::Cancels),
         // "We cancelled the dinner" is a decision as well.
-        Category::Decision if says(&CANCELLED[..3]) || called_off => Some(Ending::Cancels),
+        Category::Decision if decided && !says(&UNDONE) => Some(Ending::Cancels),
         Category::Execution if !says(&UNDONE) => Some(Ending::Fulfils),
         _ => None,
     }
@@ -409,6 +411,9 @@ mod tests {
         assert_eq!(ending(Execution, "Alice has not sent it."), None);
         assert_eq!(ending(Decision, "They dropped it."), None);
         assert_eq!(ending(Decision, "Ben cancelled the team dinner."), Some(Ending::Cancels));
+        assert_eq!(ending(Decision, "Ben decided to cancel the team dinner."), Some(Ending::Cancels));
+        assert_eq!(ending(Decision, "Ben decided not to cancel the team dinner."), None);
+        assert_eq!(ending(Decision, "Ben decided that members may cancel until noon."), None);
     }
 
     #[test]

@@ -142,10 +142,16 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
         .filter(|(from, to)| *to <= end && list("here only").at(sentence, *from, *to) == 0)
         .map(|(from, to)| sentence.text(from, to).to_owned())
         .filter(|condition| !condition.is_empty());
-    // "Write status reports in bullet points" is about reports.
+    // "Write status reports in bullet points" is about reports, "keep your emails short" about answers.
+    let is_yours = (start..end).any(|at| {
+        matches!(
+            sentence.word(at),
+            Some("your" | "answer" | "answers" | "response" | "responses" | "reply" | "replies")
+        )
+    });
     let is_general = condition.is_none()
         && list("answers").within(sentence, start, end)
-        && !list("documents").within(sentence, start, end);
+        && (is_yours || !list("documents").within(sentence, start, end));
     Some(FoundDirective {
         span: index.span(sentence.content, bytes.clone()),
         quote: sentence.content[bytes].to_owned(),

@@ -167,7 +167,10 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     let end = clauses::end_of(sentence, core.verb);
     let condition = lead.condition.or_else(|| clauses::trailing_condition(sentence, core.verb, end));
     // "For restaurants, only suggest vegetarian places."
-    let is_for = at > 1 && sentence.word(0) == Some("for") && sentence.mark(at - 1) == Some(",");
+    let is_for = at > 1
+        && sentence.word(0) == Some("for")
+        && (0..at).find(|at| sentence.mark(*at) == Some(",")) == Some(at - 1)
+        && !list("passing").within(sentence, 0, at);
     let from = if is_for { 0 } else { lead.from.unwrap_or(at) };
     let statement = Statement::new((from, end), condition);
     let stays = lead.is_standing || core.is_standing || stays_so(sentence, core.verb, end);

@@ -127,6 +127,7 @@ fn what_holds_here_only_and_what_is_about_answers_is_told() {
     assert!(one("Please keep answers short.").is_general);
     assert!(!one("I prefer window seats.").is_general);
     assert!(!one("Please always write status reports in bullet points, at most ten lines.").is_general);
+    assert!(one("Keep your emails short.").is_general);
     assert_eq!(one("Always cite sources when I ask about law.").focus(), "law");
     assert!(one("Actually, tabs are fine now.").is_permission);
 }

@@ -18,9 +18,9 @@ pub fn name_keys(entity_type: EntityType, name: &str) -> Vec<String> {
         if normalised.starts_with('@') || is_address(&normalised) {
             return vec![format!("h:{}", handle(&normalised))];
         }
-        keys.push(format!("w:{first}"));
+        keys.push(name_part_key(first));
         if words.len() > 1 {
-            keys.push(format!("w:{last}"));
+            keys.push(name_part_key(last));
             keys.push(format!("i:{initials}"));
             keys.extend(handles(first, last).into_iter().map(|form| format!("h:{form}")));
         } else {
@@ -41,6 +41,11 @@ pub fn name_keys(entity_type: EntityType, name: &str) -> Vec<String> {
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+/// The key of people whose first or last name is this word.
+pub fn name_part_key(word: &str) -> String {
+    format!("w:{}", letters(&normalised_name(word)))
 }
 
 /// What a handle or the local part of an address is made of, for a person of these first and last names.

@@ -6,8 +6,8 @@ use memory_language::lexicon::is_function_word;
 
 use crate::closed_set::closed_set;
 
-pub use keys::name_keys;
 pub(crate) use keys::{as_initials, handle, handles, letters};
+pub use keys::{name_keys, name_part_key};
 
 closed_set! {
     EntityType {

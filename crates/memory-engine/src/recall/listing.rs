@@ -73,7 +73,7 @@ impl Memory {
     }
 }
 
-/// Those who go by a name; else, where it is one word, those whose first or last name it is.
+/// Those who go by a name, and where it is one word those whose first or last name it is.
 async fn called(
     conn: &mut Conn,
     ns: &Namespace,
@@ -81,18 +81,28 @@ async fn called(
     warnings: &mut Vec<String>,
 ) -> Result<Vec<i64>, EngineError> {
     let names = [normalised_name(name)];
-    let called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
+    let mut called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
     let [word] = names;
-    if !called.is_empty() || word.contains(' ') {
+    if word.contains(' ') {
         return Ok(called);
     }
-    let people = expansion::people_with_name_part(conn, ns, &word, OWNERS_MAX).await?;
-    if people.len() > 1 {
-        let known: Vec<&str> = people.iter().map(|(_, name)| name.as_str()).collect();
-        warnings
-            .push(format!("'{name}' may be any of these: {}. Give the full name for one.", known.join(", ")));
+    let mut people = expansion::people_with_name_part(conn, ns, &word, OWNERS_MAX + 1).await?;
+    let are_more = people.len() > OWNERS_MAX as usize;
+    people.truncate(OWNERS_MAX as usize);
+    called.extend(people.iter().map(|(id, _)| *id));
+    called.sort_unstable();
+    called.dedup();
+    if called.len() > 1 {
+        let mut known: Vec<&str> = people.iter().map(|(_, name)| name.as_str()).collect();
+        known.sort_unstable();
+        known.dedup();
+        let more = if are_more { " and others" } else { "" };
+        warnings.push(format!(
+            "'{name}' may be any of these: {}{more}. Give the full name for one.",
+            known.join(", ")
+        ));
     }
-    Ok(people.into_iter().map(|(id, _)| id).collect())
+    Ok(called)
 }
 
 /// Those asked for; only commitments have a state.

@@ -13,7 +13,7 @@ use super::lists;
 use super::names;
 use super::owners::{TOGETHER_MAX, is_open, looks_like_a_deed, takes_on};
 use super::parsed_segment::{Mention, ParsedSegment};
-use super::people::{Roster, is_initials};
+use super::people::{Roster, is_group, is_initials};
 use super::things::is_body;
 use super::verbs::{self, Class};
 use super::words::{Kind, Text, begins_line, spaced};
@@ -285,7 +285,8 @@ impl Place<'_, '_> {
         let labelled = colon && (is_marked || shared || is_unit || self.is_initialled(&named));
         // "Ingrid and Wes do it with the accountant."
         let together = named.len() > 1
-            && verbs::of(text.word(at)).is_some_and(|verb| verb.base && verb.class != Class::Idle);
+            && verbs::of(text.word(at))
+                .is_some_and(|verb| verb.base && !verb.past && verb.class != Class::Idle);
         let does = labelled || together || self.does(at, plain);
         (at < end && does).then_some(named)
     }
@@ -362,7 +363,7 @@ impl Place<'_, '_> {
             });
         }
         let raw = text.raw_word(at);
-        if text.kind(at) == Some(Kind::Handle) {
+        if text.kind(at) == Some(Kind::Handle) && !is_group(raw.trim_start_matches('@')) {
             return Some(Named { tokens: at..at + 1, known: None, is_body: false });
         }
         let one = |length: usize, known| Some(Named { tokens: at..at + length, known, is_body: false });

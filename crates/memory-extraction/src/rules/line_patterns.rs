@@ -71,20 +71,23 @@ fn moment() -> String {
     let day = format!(
         r"(?:(?:{WEEKDAY_ALTERNATIVES})[a-z]*\.?,? )?(?:\d{{1,2}}\.? {month}|{month} \d{{1,2}}|\d{{4}}-\d{{2}}-\d{{2}})(?:,? \d{{4}})?(?:,?(?: at)? {TIME})?"
     );
-    let ago = r"(?:\d{1,2}|an?) (?:minute|hour|day|week|month|year)s? ago|yesterday|today|just now";
-    format!(r"(?:{day}|{TIME}|{ago})")
+    format!(r"(?:{day}|{TIME}|(?:\d{{1,2}}|an?) (?:minute|hour|day|week|month|year)s? ago)")
 }
 
-/// What programs write beside a name above a post: when it was, what it is, what the writer is.
+/// What programs write beside a name above a post: when it was, what it is, what the writer is. Words that people write in sentences
+/// too stand behind a mark.
 pub(super) static POST: Pattern = Pattern::new("head of a post", || {
-    let kind = "comment|description|review|reply|answer|question|opened|edited|author|member|owner|maintainer|contributor|collaborator|moderator|admin";
-    let beside = format!(r"(?:{}|{kind})", moment());
-    let did = r"(?:opened|reviewed|commented|replied|wrote|posted|asked|answered|approved)(?: (?:this|on) .{1,30}?)?:?";
-    let aside = r"\([^)]{1,30}\)";
+    let kind = "yesterday|today|just now|comment|description|review|reply|answer|question|opened|edited|author|member|owner|maintainer|contributor|collaborator|moderator|admin";
+    let moment = moment();
+    let did = format!(
+        r"(?:opened|reviewed|commented|replied|wrote|posted|asked|answered|approved)(?: this(?: [a-z]+){{0,3}})?(?:(?: on)? {moment}|:)?"
+    );
+    let beside = format!(
+        r"(?: <[^>]{{3,60}}>|,? \((?:{kind})\)|,? (?P<did>{did})|,? (?:[·•|—–-] )?{moment}|,? [·•|—–-] (?:{kind})|, on [a-z]+ [\d/#]+)"
+    );
     // As few words as will do: "commented" is none of a name.
-    let name = format!("{NAME}?");
     format!(
-        r"^\s*(?:[▸▶►»]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{name})(?:\*\*|__|\*|`)?(?P<beside>(?: <[^>]{{3,60}}>|,? on .{{1,40}}|,? {did}|,? {aside}|,? (?:[·•|—–-] )?{beside})*)\s*$"
+        r"^\s*(?:[▸▶►»]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{NAME}?)(?:\*\*|__|\*|`)?(?P<beside>{beside}*)(?: \([^)]{{1,30}}\))?\s*$"
     )
 });
 

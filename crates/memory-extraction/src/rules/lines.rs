@@ -95,8 +95,10 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
 /// The head of a post: a line that has no more than a name and what programs write beside it.
 pub(super) struct PostHead<'a> {
     pub(super) name: &'a str,
-    /// The name stands out, or something stands beside it; a mere name may be any word.
+    /// The name stands out: it is bold, or code.
     pub(super) is_marked: bool,
+    /// When it was, or what it or its writer is, stands beside it.
+    pub(super) is_told: bool,
     /// It says that they wrote something.
     pub(super) is_said: bool,
 }
@@ -104,10 +106,13 @@ pub(super) struct PostHead<'a> {
 /// `**hollis-b** (member)`, `sunniva · 2 days ago`, `kneale 2014-12-10`, `@rk wrote:`, `jbarrick`.
 pub(super) fn post_head(line: &str) -> Option<PostHead<'_>> {
     let found = POST.get().captures(head(line))?;
-    let beside = found.name("beside").map_or("", |beside| beside.as_str().trim());
-    let is_said = ["comment", "repl", "review", "wrote", "post"].iter().any(|did| beside.starts_with(did));
-    let is_marked = found.name("by").is_some() || found.name("mark").is_some() || !beside.is_empty();
-    Some(PostHead { name: found.name("name")?.as_str(), is_marked, is_said })
+    let is_said = found.name("by").is_some() || found.name("did").is_some();
+    Some(PostHead {
+        name: found.name("name")?.as_str(),
+        is_marked: found.name("mark").is_some(),
+        is_told: is_said || found.name("beside").is_some_and(|beside| !beside.is_empty()),
+        is_said,
+    })
 }
 
 /// "20/11 09:15" alone on a line, as below the name above a post.

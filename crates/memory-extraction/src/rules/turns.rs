@@ -46,11 +46,23 @@ impl<'a> Said<'_, 'a> {
         &self.parsed.text.raw[self.bytes()]
     }
 
-    /// "done", "just did it": it needs no promise any more.
+    /// "Done.", "Sure, done right now", "just did it": it needs no promise any more.
     fn says_done(&self) -> bool {
+        const YET: [&str; 14] = [
+            "will", "'ll", "be", "when", "once", "get", "gets", "have", "after", "before", "until", "can",
+            "consider", "if",
+        ];
         let text = &self.parsed.text;
-        let says = |words: &[&str]| self.sentence.clone().any(|at| text.is_any(at, words));
-        says(&["done", "did"]) && !says(&["will", "'ll", "be", "when", "once", "gets", "get"])
+        let opens = |at: usize| {
+            at == self.sentence.start
+                || text.is_any(at - 1, &[",", "!", ".", "-", "–", "just", "already", "is", "'s", "all", "i"])
+        };
+        let done = |at: usize| {
+            text.word(at) == "done" || (text.word(at) == "did" && text.is_any(at + 1, &["it", "that", "so"]))
+        };
+        self.sentence.clone().any(|at| done(at) && opens(at))
+            && !self.sentence.clone().any(|at| text.is_any(at, &YET))
+            && self.due_words().is_none()
     }
 
     fn dates(&self) -> DateContext {

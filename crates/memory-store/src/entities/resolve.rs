@@ -330,7 +330,9 @@ async fn settle(
     let mut fuller: Vec<(i64, &Group<'_>)> = Vec::new();
     for (at, (group, plan)) in groups.iter().zip(plans).enumerate() {
         let outcome = weighed.remove(&at).unwrap_or_default();
-        fuller.extend(outcome.same.filter(|_| group.is_in_full()).map(|root| (root, group)));
+        let is_signed = !(group.addresses.is_empty() && group.handles.is_empty());
+        let meant = plan.certain().filter(|_| is_signed).or(outcome.same);
+        fuller.extend(meant.filter(|_| group.is_in_full()).map(|root| (root, group)));
         let id = match plan {
             Plan::Known { entity_id, .. } => *entity_id,
             Plan::Open { own, .. } => match (outcome.same, own) {
@@ -372,24 +374,23 @@ async fn name_in_full(tx: &mut Tx, ns: &Namespace, named: &[(i64, &Group<'_>)]) 
     let is_fuller = |(id, group): &&(i64, &Group<'_>)| {
         known.get(id).is_some_and(|known| is_fuller_name(group.entity_type, group.name, known))
     };
-    let mut renamed: Vec<(i64, String, String)> = Vec::new();
-    for (id, group) in named.iter().filter(is_fuller) {
-        renamed.extend(
-            sqlx::query_as::<_, (i64, String, String)>(
-                "update entity set name = $3, normalised = $4
-                 where namespace = $1 and entity_id = $2
-                   and not exists (select from entity other
-                                   where other.namespace = $1 and other.entity_type = $5 and other.normalised = $4)
-                 returning entity_id, entity_type, name",
-            )
-            .bind(ns.as_str())
-            .bind(id)
-            .bind(group.name)
-            .bind(&group.normalised)
-            .bind(group.entity_type.as_str())
-            .fetch_optional(&mut **tx)
-            .await?,
-        );
-    }
+    let mut fuller: Vec<&(i64, &Group<'_>)> = named.iter().filter(is_fuller).collect();
+    fuller.sort_by_key(|(id, _)| *id);
+    fuller.dedup_by_key(|(id, _)| *id);
+    let renamed: Vec<(i64, String, String)> = sqlx::query_as(
+        "update entity t set name = u.name, normalised = u.normalised
+         from unnest($2::bigint[], $3::text[], $4::text[]) u (entity_id, name, normalised)
+         where t.namespace = $1 and t.entity_id = u.entity_id
+           and not exists (select from entity other
+                           where other.namespace = $1 and other.entity_type = t.entity_type
+                             and other.normalised = u.normalised)
+         returning t.entity_id, t.entity_type, t.name",
+    )
+    .bind(ns.as_str())
+    .bind(fuller.iter().map(|(id, _)| *id).collect::<Vec<_>>())
+    .bind(fuller.iter().map(|(_, group)| group.name).collect::<Vec<_>>())
+    .bind(fuller.iter().map(|(_, group)| group.normalised.as_str()).collect::<Vec<_>>())
+    .fetch_all(&mut **tx)
+    .await?;
     renew_keys(tx, ns, &renamed).await
 }

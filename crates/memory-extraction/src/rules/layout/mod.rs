@@ -18,6 +18,7 @@ use super::lines::{self, bullet, cells, is_code, is_log, label};
 use super::lists;
 use super::names;
 use super::sections::{self, Section};
+use posts::posters;
 use speakers::speakers;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +91,8 @@ struct Reader<'a> {
     dated: Vec<(usize, String)>,
     speaker: Option<String>,
     known_speakers: HashSet<String>,
+    /// Those of them whose names stand above their posts.
+    posters: HashSet<String>,
     /// Full and first names of those known to have a part, lower case.
     known_people: &'a HashSet<String>,
     /// The block that following lines continue.
@@ -123,12 +126,16 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
         layout.hidden.push(0..text.len());
         return layout;
     }
-    let known_speakers = speakers(text, &lines, known);
+    let mut known_speakers = speakers(text, &lines, known);
+    let posters =
+        posters(text, &lines, |name| known_speakers.contains(name) || known.contains(&name.to_lowercase()));
+    known_speakers.extend(posters.iter().cloned());
     let mut reader = Reader {
         text,
         lines,
         layout,
         known_speakers,
+        posters,
         known_people: known,
         stack: Vec::new(),
         dated: Vec::new(),
@@ -194,10 +201,10 @@ impl<'a> Reader<'a> {
             self.open = false;
             return at + 1;
         }
+        self.date_line(at);
         if self.moment_of_post(at) {
             return at + 1;
         }
-        self.date_line(at);
         if self.opens_section(at)
             || self.row(at)
             || self.take_turn(at)

@@ -3,16 +3,23 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::lines::{self, bullet, heading, is_moment, post_head};
+use super::super::lines::{self, PostHead, bullet, heading, is_moment, post_head};
+use super::super::lists;
 use super::super::names;
-use super::super::sections;
+use super::super::sections::{self, Section};
 use super::{Reader, is_role};
+
+/// Ends of names of files.
+const EXTENSIONS: [&str; 24] = [
+    "c", "cfg", "cpp", "css", "csv", "go", "h", "html", "ini", "java", "js", "json", "lock", "md", "pdf",
+    "png", "py", "rs", "sh", "sql", "toml", "ts", "txt", "yaml",
+];
 
 #[derive(Default)]
 struct Posts {
     count: usize,
     is_marked: bool,
-    /// It says that they wrote it: "marit-s commented on Oct 31".
+    is_told: bool,
     is_said: bool,
 }
 
@@ -24,53 +31,84 @@ pub(super) fn posters(
     is_known: impl Fn(&str) -> bool,
 ) -> HashSet<String> {
     let mut found: HashMap<&str, Posts> = HashMap::new();
-    for (at, line) in lines.iter().enumerate() {
-        let Some(head) = post_head(&text[line.clone()]).filter(|_| is_above_words(text, lines, at)) else {
-            continue;
-        };
+    for at in 0..lines.len() {
+        let Some(head) = head_at(text, lines, at) else { continue };
         if sections::of_heading(head.name).is_none() && !is_role(head.name) {
             let posts = found.entry(head.name).or_default();
             posts.count += 1;
-            posts.is_marked |=
-                head.is_marked || lines.get(at + 1).is_some_and(|below| is_moment(&text[below.clone()]));
+            posts.is_marked |= head.is_marked;
+            posts.is_told |= head.is_told || has_moment_below(text, lines, at);
             posts.is_said |= head.is_said;
         }
     }
+    // "sunniva": a word that no list has is a handle where programs write beside such when it was.
+    let are_told = found.values().any(|posts| posts.is_told);
     let is_sure = |name: &str| {
         let first = name.split(' ').next().unwrap_or_default().to_lowercase();
-        is_known(name) || names::is_first_name(&first) || is_handle(name)
+        is_known(name) || names::is_first_name(&first) || is_handle(name) || (are_told && is_odd_word(name))
     };
-    found.retain(|name, posts| posts.count > 1 || (posts.is_marked && is_handle_or_name(name)));
-    found.retain(|name, posts| posts.is_marked || is_sure(name));
+    let may_be = |name: &str| {
+        is_sure(name) || (names::could_be_name(name, false) && !names::is_common_word(&name.to_lowercase()))
+    };
+    found.retain(|name, posts| {
+        let stands_out = posts.is_marked || posts.is_told;
+        if stands_out { may_be(name) } else { posts.count > 1 && is_sure(name) }
+    });
     let sure = found.keys().filter(|name| is_sure(name)).count();
     let returns = found.len() > 1 && found.values().any(|posts| posts.count > 1);
     let is_said = found.iter().any(|(name, posts)| posts.is_said && is_sure(name));
     if sure * 2 < found.len() || !(returns || is_said) {
         return HashSet::new();
     }
-    let named = found.into_keys().filter(|name| is_sure(name) || is_handle_or_name(name));
-    named.map(str::to_owned).collect()
+    found.into_keys().map(str::to_owned).collect()
 }
 
-/// Whether words follow the line, at once or below an empty line.
-fn is_above_words(text: &str, lines: &[Range<usize>], at: usize) -> bool {
-    let below = |at: usize| lines.get(at).map_or("", |line| text[line.clone()].trim());
-    let next = if below(at + 1).is_empty() { below(at + 2) } else { below(at + 1) };
-    !next.is_empty()
+/// The head of a post in this line, if words follow it, at once or below an empty line.
+fn head_at<'t>(text: &'t str, lines: &[Range<usize>], at: usize) -> Option<PostHead<'t>> {
+    let line = |at: usize| lines.get(at).map_or("", |line| text[line.clone()].trim());
+    let head = post_head(&text[lines[at].clone()])?;
+    let next = if line(at + 1).is_empty() { line(at + 2) } else { line(at + 1) };
+    let is_moment = is_moment(next);
+    let is_plain = !(head.is_marked || head.is_told || is_moment);
+    // A mere name in a list of names or above an address is none.
+    let apart = !is_plain || at == 0 || line(at - 1).is_empty();
+    let is_word = !next.is_empty()
         && bullet(next).is_none()
         && heading(next).is_none()
-        && !post_head(next).is_some_and(|head| head.is_marked)
+        && !next.starts_with("Dear ")
+        && (is_moment || !next.starts_with(|c: char| c.is_ascii_digit() && is_plain))
+        && post_head(next).is_none_or(|below| {
+            // "Thanks." is a word.
+            !(below.is_marked || below.is_told) && (!is_plain || next.ends_with(['.', '!', '?']))
+        });
+    (apart && (is_word || is_moment)).then_some(head)
 }
 
-/// `xq_7`, `marit-s`, `ravi.b`, `jbarrick`: one word that is none of the language.
+fn has_moment_below(text: &str, lines: &[Range<usize>], at: usize) -> bool {
+    lines.get(at + 1).is_some_and(|below| is_moment(&text[below.clone()]))
+}
+
+/// `xq_7`, `marit-s`, `ravi.b`: no word, no file and no program.
 fn is_handle(name: &str) -> bool {
-    let is_odd =
-        name.starts_with(char::is_lowercase) || name.contains(|c: char| c.is_ascii_digit() || c == '_');
-    is_odd && !name.contains(' ') && !names::is_common_word(&name.to_lowercase())
+    let digit = name.contains(|c: char| c.is_ascii_digit()) && name.contains(char::is_lowercase);
+    let inner = name.trim_end_matches('.').contains(['_', '-', '.']);
+    let is_file = name.rsplit_once('.').is_some_and(|(_, end)| EXTENSIONS.contains(&end));
+    let parts = || name.split(['_', '-', '.']).filter(|part| part.len() > 1);
+    let words = parts().all(|part| names::is_common_word(&part.to_lowercase()));
+    name.len() > 2
+        && !name.contains(' ')
+        && (digit || (inner && name.starts_with(char::is_lowercase)))
+        && !is_file
+        && !(words && parts().next().is_some())
+        && !lists::SOFTWARE.contains(name.to_lowercase().as_str())
 }
 
-fn is_handle_or_name(name: &str) -> bool {
-    is_handle(name) || (names::could_be_name(name, false) && !names::is_common_word(&name.to_lowercase()))
+/// `sunniva`, `jbarrick`: one word in small letters that is in no list.
+fn is_odd_word(name: &str) -> bool {
+    name.len() > 2
+        && name.chars().all(char::is_lowercase)
+        && !names::is_common_word(name)
+        && !lists::SOFTWARE.contains(name)
 }
 
 impl<'a> Reader<'a> {
@@ -80,11 +118,12 @@ impl<'a> Reader<'a> {
         above.is_some_and(|above| self.poster(above).is_some())
     }
 
-    /// The poster whose words follow.
+    /// The poster whose words follow; below "Decisions" or "Present" a name is no head of a post.
     pub(super) fn poster(&self, at: usize) -> Option<lines::Turn<'a>> {
-        let line = self.text_of(at);
-        let head = post_head(line).filter(|head| self.known_speakers.contains(head.name))?;
-        let is_post = is_above_words(self.text, &self.lines, at);
-        is_post.then_some(lines::Turn { name: head.name, timed: true, text_at: line.len() })
+        if self.posters.is_empty() || matches!(self.section(), Section::Prior(_) | Section::People) {
+            return None;
+        }
+        let head = head_at(self.text, &self.lines, at).filter(|head| self.posters.contains(head.name))?;
+        Some(lines::Turn { name: head.name, timed: true, text_at: self.text_of(at).len() })
     }
 }

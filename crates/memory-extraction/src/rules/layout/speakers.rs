@@ -7,7 +7,6 @@ use super::super::lines::{self, bullet, turn};
 use super::super::names;
 use super::super::people::{is_acronym, is_initials, is_role_name};
 use super::super::sections;
-use super::posts::posters;
 use super::{is_call, is_role};
 
 /// Labels at line starts that are names of speakers: known names, names with a time, names like people's, and names
@@ -57,8 +56,6 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
             accepted.insert(name.to_owned());
         }
     }
-    accepted
-        .extend(posters(text, lines, |name| accepted.contains(name) || known.contains(&name.to_lowercase())));
     if scribed > 2 {
         accepted.extend(counts.keys().copied().filter(|name| is_initials(name)).map(str::to_owned));
     }

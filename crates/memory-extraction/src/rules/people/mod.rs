@@ -17,7 +17,7 @@ use fits::Fits;
 pub(super) use fits::folded;
 use fits::{capitalised, phrase};
 pub(super) use short_forms::{is_acronym, is_initials};
-pub(super) use sightings::Sightings;
+pub(super) use sightings::{Sightings, is_group};
 
 /// An entity as it is being put together.
 #[derive(Debug, Clone)]

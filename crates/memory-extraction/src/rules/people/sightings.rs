@@ -37,7 +37,7 @@ fn is_handle(name: &str) -> bool {
 }
 
 /// `@cs-team`, `@all-product`, `@here`: many people.
-fn is_group(handle: &str) -> bool {
+pub(in super::super) fn is_group(handle: &str) -> bool {
     let many = |part: &str| {
         matches!(part, "all" | "team" | "everyone" | "here" | "channel") || lists::DEPARTMENTS.contains(part)
     };
@@ -89,6 +89,8 @@ fn divides(written: &str, at: usize, c: char) -> bool {
 fn office_of(part: &str) -> Option<String> {
     let words: Vec<String> = part.split_whitespace().map(str::to_lowercase).collect();
     let last = match words.last()?.as_str() {
+        // "CH" are initials.
+        _ if is_initials(part) => return None,
         "ch" | "ch." => "chairman",
         "sec" | "sec." | "secy" => "secretary",
         "tr" | "tr." | "treas" | "treas." => "treasurer",

@@ -141,7 +141,19 @@ fn posts_are_of_those_whose_names_stand_above_them() {
         let found = owners(None, &[], text);
         assert!(found.iter().any(|found| found.starts_with(owner)), "{text}: {found:?}");
     }
-    // Headings are no people.
+    // What stands above words may be a heading, a word, a file, a list of names or an address.
+    for text in [
+        "Anna commented on the draft.\nI will send the new version by Friday.",
+        "Q3 review\n\nI will send the deck by Friday.",
+        "Anna Weber on holiday from Monday.\nI will water the plants by Friday.",
+        "## 2.1.0\n\n**core**\nWe replaced the cache.\n\n**worker**\nI will drop the flag by Friday.\n\n## 2.0.0\n\n**core**\nNothing new.\n\n**worker**\nNothing new.\n",
+        "**main.rs**\nI will split it by Friday.\n\n**config.yaml**\nIt is fine.\n\n**main.rs**\nIt is long.\n",
+        "Saturday shift\nAnna\nBen\n\nSunday shift\nAnna\nBen\n\nI will open the gate by Friday.",
+    ] {
+        assert_eq!(owners(Some("Ines Duarte"), &PEOPLE, text), ["Ines Duarte owner"], "{text}");
+    }
+    let below = "# Action items\n\n**Martha Lund**\nSend the invoice by Friday\n\n**Oliver Reed**\nOrder the paint by Friday\n\n# Done\n\n**Martha Lund**\nMerged the importer.\n\n**Oliver Reed**\nFixed the login.\n";
+    assert_eq!(owners(None, &PEOPLE, below), ["Martha Lund owner", "Oliver Reed owner"]);
     let report = "**Background**\nThe store is old.\n\n**Next steps**\nI will order the tape on Friday.\n\n**Background**\nMore of it.\n";
     assert_eq!(owners(Some("Ines Duarte"), &PEOPLE, report), ["Ines Duarte owner"]);
 }
@@ -184,4 +196,11 @@ fn what_was_asked_for_and_done_at_once_is_no_promise() {
         extraction.events.iter().map(|event| (event.category, event.narrative.as_str())).collect();
     let narrative = "Nora did it: approve Samuel's vacation from 21 December to 3 January, asked by Samuel.";
     assert_eq!(told, [(Category::Execution, narrative)]);
+    for answer in
+        ["Consider it done.", "Yes, I can have that done by Friday.", "Sure, right after I'm done here."]
+    {
+        let text = format!("Samuel: could you book the room by Friday?\nNora: {answer}\n");
+        let events = read(&text).events;
+        assert!(events.iter().all(|event| event.category != Category::Execution), "{answer}: {events:?}");
+    }
 }
