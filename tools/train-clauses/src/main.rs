@@ -37,7 +37,7 @@ const ENCODER_FOLD: usize = 0;
 const PRECISION_MIN: f32 = 0.73;
 /// The precision of all categories together on documents that neither features nor encoder were trained on, in all of them and in
 /// short ones: there what others wrote is harder.
-const BLENDED_PRECISION: f32 = 0.75;
+const BLENDED_PRECISION: f32 = 0.76;
 const BLENDED_SHORT_PRECISION: f32 = 0.82;
 
 /// The documents of these folders, by their names.

@@ -42,6 +42,7 @@ mod things;
 mod third_person;
 mod turns;
 mod verbs;
+mod votes;
 mod words;
 mod wordset;
 
@@ -189,6 +190,7 @@ impl Extractor for RulesExtractor {
             appointments::add(&parsed_segments, &roster, &mut drafts);
         }
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
+        votes::tell(&parsed_segments, &mut drafts);
         Ok(shown.in_original(assemble::extraction(&parsed_segments, &roster, drafts)))
     }
 }

@@ -1,8 +1,10 @@
 //! Acceptances without content of their own are told by what they accept.
 
 use memory_core::artifact::Context;
+use memory_core::event::Category;
 
-use super::super::RulesExtractor;
+use super::super::draft::Draft;
+use super::super::{RulesExtractor, named_by_rules, votes};
 use super::{extract, segment, source};
 
 /// Summaries of what the extractor tells by rules alone, with the days on which it falls due.
@@ -103,4 +105,36 @@ fn an_acceptance_of_what_is_wrong_names_it() {
     let turns = [("The scanner is broken again.", Some("Ann Lee")), ("I'll take it", Some("Bob Ilves"))];
     let told = told(&turns, Context::Conversation);
     assert!(told.contains(&"Bob Ilves took on: The scanner is broken again.".to_owned()), "{told:?}");
+}
+
+#[test]
+fn the_outcome_of_a_vote_is_told_by_what_was_voted_on() {
+    let told = |text: &str, quotes: &[&str]| -> Vec<String> {
+        let source = source(vec![segment(text, None)]);
+        let (parsed, _) = named_by_rules(&source);
+        let draft = |quote: &&str| {
+            let start = text.find(quote).unwrap();
+            Draft {
+                category: Category::Decision,
+                confidence: 0.8,
+                narrative: (*quote).to_owned(),
+                event_time: None,
+                due_time: None,
+                subject: None,
+                actors: vec![],
+                evidence: vec![(0, start..start + quote.len())],
+            }
+        };
+        let mut drafts = quotes.iter().map(draft).collect();
+        votes::tell(&parsed, &mut drafts);
+        drafts.into_iter().map(|draft| draft.narrative).collect()
+    };
+    let motion = "Motion by Gary Mantay, second by Janet Keough to approve the budget.";
+    let carried = "Motion carried by vote of Janet Keough yea, Gary Mantay yea.";
+    let text = format!("{motion} {carried} The road is icy. Approved the plan for the road.");
+    assert_eq!(told(&text, &[motion, carried]), [motion], "it is told already");
+    assert_eq!(told(&text, &[carried]), [format!("Agreed: {motion}")]);
+    let other = "Approved the plan for the road.";
+    assert_eq!(told(&text, &[motion, other]), [motion, other], "it has a content of its own");
+    assert_eq!(told("We buy the mower.\n\nCarried 5-0.", &["Carried 5-0."]), ["Carried 5-0."]);
 }
