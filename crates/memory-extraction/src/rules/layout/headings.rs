@@ -5,7 +5,7 @@ use super::super::lists;
 use super::super::names;
 use super::super::sections::{self, Section};
 use super::days::{may_say_a_day, opens_title};
-use super::{LEADER, Reader};
+use super::{LEADER, Reader, may_be_person};
 
 /// A heading this near to the top may date the text.
 const TITLE_LINES: usize = 10;
@@ -17,7 +17,9 @@ impl Reader<'_> {
         // An unknown heading below a known one is a part of it.
         let section = section.unwrap_or_else(|| self.section());
         self.stack.push((level, section));
-        self.speaker = None;
+        // "Next week:" below "### Asa" is Asa's.
+        self.headed.retain(|(open, _)| *open < level);
+        self.speaker = self.headed.last().map(|(_, name)| name.clone());
         self.open = false;
         self.people_list = false;
     }
@@ -36,7 +38,14 @@ impl Reader<'_> {
             }
             let words = &line[words];
             self.push_heading(at, level, sections::of_heading(words));
-            self.speaker = self.person_of_heading(words);
+            let one_of_many = || {
+                Some(words.trim()).filter(|name| self.level_of_people == Some(level) && may_be_person(name))
+            };
+            if let Some(person) = self.person_of_heading(words).or_else(|| one_of_many().map(str::to_owned)) {
+                self.headed.push((level, person.clone()));
+                self.layout.people.push(person.clone());
+                self.speaker = Some(person);
+            }
             return true;
         }
         let trimmed = line.trim();

@@ -90,6 +90,10 @@ struct Reader<'a> {
     /// Those of them that may have a date: level and words.
     dated: Vec<(usize, String)>,
     speaker: Option<String>,
+    /// Open headings that name whose notes follow: level and name.
+    headed: Vec<(usize, String)>,
+    /// The level of headings that are nothing but names: the text tells of one person after the other.
+    level_of_people: Option<usize>,
     known_speakers: HashSet<String>,
     /// Those of them whose names stand above their posts.
     posters: HashSet<String>,
@@ -130,6 +134,7 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
     let posters =
         posters(text, &lines, |name| known_speakers.contains(name) || known.contains(&name.to_lowercase()));
     known_speakers.extend(posters.iter().cloned());
+    let level_of_people = level_of_people(text, &lines);
     let mut reader = Reader {
         text,
         lines,
@@ -140,6 +145,8 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
         stack: Vec::new(),
         dated: Vec::new(),
         speaker: None,
+        headed: Vec::new(),
+        level_of_people,
         open: false,
         heads: Vec::new(),
         quiet: Quiet::No,
@@ -178,6 +185,35 @@ fn is_entry_of_people(line: &str) -> bool {
         && !line.ends_with(['.', '!', '?'])
         && name.contains(' ')
         && names::could_be_name(name, false)
+}
+
+/// "Lena Kurz", "Asa": one word or two that may be somebody's name.
+fn may_be_person(words: &str) -> bool {
+    let is_word = |part: &str| {
+        names::is_common_word(part)
+            || names::is_wordy_name(part)
+            || lists::PLACES.contains(part)
+            || lists::SOFTWARE.contains(part)
+    };
+    names::could_be_name(words, false)
+        && words.split(' ').count() <= 2
+        && !words.to_lowercase().split(' ').any(is_word)
+}
+
+/// The level at which at least two headings may be names, and half of them begin with a first name.
+fn level_of_people(text: &str, lines: &[Range<usize>]) -> Option<usize> {
+    let mut levels = [(0_usize, 0_usize); LEADER];
+    for line in lines {
+        let line = &text[line.clone()];
+        let Some((level, words)) = lines::heading(line) else { continue };
+        let words = line[words].trim();
+        if let Some((all, sure)) = levels.get_mut(level).filter(|_| may_be_person(words)) {
+            let first = words.split(' ').next().unwrap_or_default().to_lowercase();
+            *all += 1;
+            *sure += usize::from(names::is_first_name(&first));
+        }
+    }
+    levels.iter().position(|(all, sure)| *all > 1 && sure * 2 >= *all)
 }
 
 impl<'a> Reader<'a> {

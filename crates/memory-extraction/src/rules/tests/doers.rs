@@ -204,3 +204,10 @@ fn what_was_asked_for_and_done_at_once_is_no_promise() {
         assert!(events.iter().all(|event| event.category != Category::Execution), "{answer}: {events:?}");
     }
 }
+
+#[test]
+fn below_a_heading_with_a_name_tasks_are_theirs() {
+    let text = "# Weekly report\n\n## Team\n- Agenda\n\n## Contributions\n### Asa\nNext steps:\n- Send a proper installer by Friday.\n\n### Steven\nNext steps:\n- Order the screens by Monday.\n\n## Outlook\n\nNext steps:\n- Book the room by Friday.\n";
+    let found = owners(None, &[], text);
+    assert_eq!(found, ["Asa owner", "Steven owner", ""]);
+}
