@@ -87,7 +87,7 @@ pub(super) static POST: Pattern = Pattern::new("head of a post", || {
     );
     // As few words as will do: "commented" is none of a name.
     format!(
-        r"^\s*(?:[▸▶►»]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{NAME}?)(?:\*\*|__|\*|`)?(?P<beside>{beside}*)(?: \([^)]{{1,30}}\))?\s*$"
+        r"^\s*(?:[▸▶►\u{{BB}}]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{NAME}?)(?:\*\*|__|\*|`)?(?P<beside>{beside}*)(?: \([^)]{{1,30}}\))?\s*$"
     )
 });
 

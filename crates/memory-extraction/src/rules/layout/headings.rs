@@ -24,29 +24,34 @@ impl Reader<'_> {
         self.people_list = false;
     }
 
+    /// "## Risks", "**Lena K.**".
+    fn opens_marked(&mut self, at: usize, level: usize, words: &str) -> bool {
+        let line = self.text_of(at);
+        if level == 7 && turn(line).is_some() {
+            return false;
+        }
+        if self.layout.date.is_none() && at < TITLE_LINES && lines::is_dated(line) {
+            self.layout.date = Some(line.to_owned());
+        }
+        self.push_heading(at, level, sections::of_heading(words));
+        let name = words.trim();
+        let is_one_of_many = self.level_of_people == Some(level) && may_be_person(name);
+        let person = self.person_of_heading(words).or_else(|| is_one_of_many.then(|| name.to_owned()));
+        if let Some(person) = person {
+            self.headed.push((level, person.clone()));
+            self.layout.people.push(person.clone());
+            self.speaker = Some(person);
+        }
+        true
+    }
+
     pub(super) fn opens_section(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
         if self.poster(at).is_some() {
             return false;
         }
         if let Some((level, words)) = heading(line) {
-            if level == 7 && turn(line).is_some() {
-                return false;
-            }
-            if self.layout.date.is_none() && at < TITLE_LINES && lines::is_dated(line) {
-                self.layout.date = Some(line.to_owned());
-            }
-            let words = &line[words];
-            self.push_heading(at, level, sections::of_heading(words));
-            let one_of_many = || {
-                Some(words.trim()).filter(|name| self.level_of_people == Some(level) && may_be_person(name))
-            };
-            if let Some(person) = self.person_of_heading(words).or_else(|| one_of_many().map(str::to_owned)) {
-                self.headed.push((level, person.clone()));
-                self.layout.people.push(person.clone());
-                self.speaker = Some(person);
-            }
-            return true;
+            return self.opens_marked(at, level, &line[words]);
         }
         let trimmed = line.trim();
         let under = self.text_of(at + 1).trim();
