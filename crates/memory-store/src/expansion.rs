@@ -202,12 +202,14 @@ pub async fn people_with_name_part(
     limit: i64,
 ) -> Result<Vec<(i64, String)>, StoreError> {
     Ok(sqlx::query_as(
-        "select distinct root.entity_id, root.name
-         from (select entity_id from entity_key
-               where namespace = $1 and entity_type = 'person' and key = $2
-               order by entity_id limit $3) k
-         join entity t on t.namespace = $1 and t.entity_id = k.entity_id
-         join entity root on root.namespace = $1 and root.entity_id = coalesce(t.canonical_id, t.entity_id)
+        "select root.entity_id, root.name
+         from (select distinct coalesce(t.canonical_id, t.entity_id) as entity_id
+               from (select entity_id from entity_key
+                     where namespace = $1 and entity_type = 'person' and key = $2
+                     order by entity_id limit 1000) k
+               join entity t on t.namespace = $1 and t.entity_id = k.entity_id
+               order by 1 limit $3) found
+         join entity root on root.namespace = $1 and root.entity_id = found.entity_id
          order by root.entity_id",
     )
     .bind(ns.as_str())

@@ -174,17 +174,11 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
         "withdrawn",
         "aborted",
     ];
-    /// What is under way, or was not done after all.
-    const UNDONE: [&str; 24] = [
-        "not",
-        "never",
-        "cannot",
-        "didn't",
-        "hasn't",
-        "haven't",
-        "isn't",
-        "wasn't",
-        "couldn't",
+    /// What was not done after all.
+    const NEGATED: [&str; 9] =
+        ["not", "never", "cannot", "didn't", "hasn't", "haven't", "isn't", "wasn't", "couldn't"];
+    /// What is under way.
+    const UNDONE: [&str; 15] = [
         "started",
         "starts",
         "began",
@@ -207,13 +201,15 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
     let called_off = words.iter().any(|word| word.starts_with("call")) && words.contains(&"off");
     let no_longer = words.windows(2).any(|pair| pair == ["no", "longer"]);
     let cancels = says(&CANCELLED) || called_off || no_longer;
-    let to_cancel = words.windows(3).any(|said| said == ["decided", "to", "cancel"]);
-    let decided = to_cancel || called_off || says(&["canceled", "cancelled"]);
+    let decides = |word: &str| matches!(word, "decided" | "agreed" | "voted" | "resolved");
+    let to_cancel = words.windows(3).any(|said| decides(said[0]) && said[1..] == ["to", "cancel"]);
+    let leads = words.iter().find(|word| **word != "decision") == Some(&"cancel");
+    let decided = to_cancel || leads || called_off || says(&["canceled", "cancelled"]);
     match category {
         Category::Execution | Category::Change if cancels => Some(Ending::Cancels),
         // "We cancelled the dinner" is a decision as well.
-        Category::Decision if decided && !says(&UNDONE) => Some(Ending::Cancels),
-        Category::Execution if !says(&UNDONE) => Some(Ending::Fulfils),
+        Category::Decision if decided && !says(&NEGATED) => Some(Ending::Cancels),
+        Category::Execution if !says(&UNDONE) && !says(&NEGATED) => Some(Ending::Fulfils),
         _ => None,
     }
 }
@@ -412,6 +408,13 @@ mod tests {
         assert_eq!(ending(Decision, "They dropped it."), None);
         assert_eq!(ending(Decision, "Ben cancelled the team dinner."), Some(Ending::Cancels));
         assert_eq!(ending(Decision, "Ben decided to cancel the team dinner."), Some(Ending::Cancels));
+        for cancelled in [
+            "Anna and Ben agreed to cancel the team dinner.",
+            "Decision: cancel the dinner.",
+            "Ben cancelled the half-day workshop.",
+        ] {
+            assert_eq!(ending(Decision, cancelled), Some(Ending::Cancels), "{cancelled}");
+        }
         assert_eq!(ending(Decision, "Ben decided not to cancel the team dinner."), None);
         assert_eq!(ending(Decision, "Ben decided that members may cancel until noon."), None);
     }

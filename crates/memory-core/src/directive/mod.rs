@@ -144,10 +144,8 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
         .filter(|condition| !condition.is_empty());
     // "Write status reports in bullet points" is about reports, "keep your emails short" about answers.
     let is_yours = (start..end).any(|at| {
-        matches!(
-            sentence.word(at),
-            Some("your" | "answer" | "answers" | "response" | "responses" | "reply" | "replies")
-        )
+        (sentence.word(at) == Some("your") && list("answers").at(sentence, at, end) > 0)
+            || matches!(sentence.word(at), Some("answers" | "responses" | "replies"))
     });
     let is_general = condition.is_none()
         && list("answers").within(sentence, start, end)

@@ -83,7 +83,7 @@ async fn called(
     let names = [normalised_name(name)];
     let mut called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
     let [word] = names;
-    if word.contains(' ') {
+    if word.contains([' ', '@']) {
         return Ok(called);
     }
     let mut people = expansion::people_with_name_part(conn, ns, &word, OWNERS_MAX + 1).await?;
@@ -92,7 +92,7 @@ async fn called(
     called.extend(people.iter().map(|(id, _)| *id));
     called.sort_unstable();
     called.dedup();
-    if called.len() > 1 {
+    if people.len() > 1 {
         let mut known: Vec<&str> = people.iter().map(|(_, name)| name.as_str()).collect();
         known.sort_unstable();
         known.dedup();

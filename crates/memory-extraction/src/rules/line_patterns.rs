@@ -80,7 +80,7 @@ pub(super) static POST: Pattern = Pattern::new("head of a post", || {
     let kind = "yesterday|today|just now|comment|description|review|reply|answer|question|opened|edited|author|member|owner|maintainer|contributor|collaborator|moderator|admin";
     let moment = moment();
     let did = format!(
-        r"(?:opened|reviewed|commented|replied|wrote|posted|asked|answered|approved)(?: this(?: [a-z]+){{0,3}})?(?:(?: on)? {moment}|:)?"
+        r"(?:opened|reviewed|commented|replied|wrote|posted|asked|answered|approved)(?: this (?:pull request|merge request|issue|thread|post|comment|change|patch|ticket|pr))?(?:(?: on)? {moment}|:)?"
     );
     let beside = format!(
         r"(?: <[^>]{{3,60}}>|,? \((?:{kind})\)|,? (?P<did>{did})|,? (?:[·•|—–-] )?{moment}|,? [·•|—–-] (?:{kind})|, on [a-z]+ [\d/#]+)"

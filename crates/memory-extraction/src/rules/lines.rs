@@ -99,6 +99,8 @@ pub(super) struct PostHead<'a> {
     pub(super) is_marked: bool,
     /// When it was, or what it or its writer is, stands beside it.
     pub(super) is_told: bool,
+    /// More than an hour stands there.
+    pub(super) is_dated: bool,
     /// It says that they wrote something.
     pub(super) is_said: bool,
 }
@@ -106,11 +108,19 @@ pub(super) struct PostHead<'a> {
 /// `**hollis-b** (member)`, `sunniva · 2 days ago`, `kneale 2014-12-10`, `@rk wrote:`, `jbarrick`.
 pub(super) fn post_head(line: &str) -> Option<PostHead<'_>> {
     let found = POST.get().captures(head(line))?;
-    let is_said = found.name("by").is_some() || found.name("did").is_some();
+    let beside = found.name("beside").map_or("", |beside| beside.as_str());
+    // "Anna reviewed" alone is a sentence.
+    let is_said = found.name("by").is_some()
+        || found
+            .name("did")
+            .is_some_and(|did| did.as_str().contains([' ', ':']) || found.name("mark").is_some());
+    // An hour stands beside many words.
+    let has_more = |text: &str| text.contains('-') || text.chars().filter(|c| c.is_alphabetic()).count() > 2;
     Some(PostHead {
         name: found.name("name")?.as_str(),
         is_marked: found.name("mark").is_some(),
-        is_told: is_said || found.name("beside").is_some_and(|beside| !beside.is_empty()),
+        is_told: is_said || !beside.is_empty(),
+        is_dated: is_said || has_more(beside),
         is_said,
     })
 }

@@ -48,20 +48,20 @@ impl<'a> Said<'_, 'a> {
 
     /// "Done.", "Sure, done right now", "just did it": it needs no promise any more.
     fn says_done(&self) -> bool {
-        const YET: [&str; 14] = [
+        const YET: [&str; 22] = [
             "will", "'ll", "be", "when", "once", "get", "gets", "have", "after", "before", "until", "can",
-            "consider", "if",
+            "consider", "if", "soon", "need", "see", "too", "time", "making", "make", "sure",
         ];
         let text = &self.parsed.text;
         let opens = |at: usize| {
             at == self.sentence.start
-                || text.is_any(at - 1, &[",", "!", ".", "-", "–", "just", "already", "is", "'s", "all", "i"])
+                || text.is_any(at - 1, &[",", "!", ".", "-", "–", "just", "already", "i"])
         };
         let done = |at: usize| {
             text.word(at) == "done" || (text.word(at) == "did" && text.is_any(at + 1, &["it", "that", "so"]))
         };
         self.sentence.clone().any(|at| done(at) && opens(at))
-            && !self.sentence.clone().any(|at| text.is_any(at, &YET))
+            && !self.sentence.clone().skip(1).any(|at| text.is_any(at, &YET))
             && self.due_words().is_none()
     }
 

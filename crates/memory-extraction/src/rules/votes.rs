@@ -1,4 +1,4 @@
-//! Outcomes of votes without a content of their own, "Motion carried.", "Approved 3-0": they say that what stands before them was
+//! Outcomes of votes without a content of their own, "Motion carried.", "Approved 3-0": they say that the motion before them was
 //! decided. Where that is told already they tell nothing more, else they are told by it.
 
 use std::ops::Range;
@@ -9,14 +9,16 @@ use super::draft::Draft;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::sentences::sentences;
-use super::words::Kind;
+use super::words::{Kind, Text};
 
 /// An outcome is no longer.
 const OUTCOME_MAX_TOKENS: usize = 40;
-/// What is voted on begins at most so many bytes before.
-const MOTION_WITHIN: usize = 600;
+/// What is voted on is read from so many bytes before.
+const MOTION_WITHIN: usize = 1_000;
+/// Between a motion and its outcome stand at most so many sentences.
+const SENTENCES_BETWEEN: usize = 3;
 
-const OUTCOMES: [&[&str]; 16] = [
+const OUTCOMES: [&[&str]; 14] = [
     &["motion", "carried"],
     &["motion", "carries"],
     &["motion", "passed"],
@@ -24,25 +26,44 @@ const OUTCOMES: [&[&str]; 16] = [
     &["motion", "approved"],
     &["motion", "was", "carried"],
     &["motion", "was", "approved"],
-    &["vote", "carried"],
     &["all", "in", "favor"],
     &["all", "in", "favour"],
     &["all", "ayes"],
     &["carried"],
     &["passed"],
     &["approved"],
-    &["so", "moved"],
     &["unanimously", "approved"],
 ];
+const VOTING: [&str; 17] = [
+    "vote",
+    "yea",
+    "nay",
+    "yeas",
+    "nays",
+    "aye",
+    "ayes",
+    "yes",
+    "no",
+    "abstained",
+    "abstention",
+    "abstentions",
+    "abstaining",
+    "unanimously",
+    "unanimous",
+    "against",
+    "opposed",
+];
 
-/// Drops outcomes of what is told as a decision, and tells the others by what was voted on.
+/// Drops outcomes of what is told as a decision, and tells the others by the motion.
 pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft>) {
     let place = |draft: &Draft| match draft.evidence.as_slice() {
         [(segment, bytes)] if draft.category == Category::Decision => Some((*segment, bytes.clone())),
         _ => None,
     };
     let is_outcome = |(segment, bytes): &(usize, Range<usize>)| {
-        parsed_segments.get(*segment).is_some_and(|parsed| is_bare_outcome(parsed, bytes))
+        parsed_segments
+            .get(*segment)
+            .is_some_and(|parsed| is_bare_outcome(parsed, &parsed.text.tokens_in(bytes)))
     };
     let mut decided: Vec<(usize, usize)> = drafts
         .iter()
@@ -53,68 +74,79 @@ pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft
     decided.sort_unstable();
     drafts.retain_mut(|draft| {
         let Some((segment, bytes)) = place(draft).filter(is_outcome) else { return true };
+        let parsed = &parsed_segments[segment];
+        let Some(motion) = motion(parsed, &bytes) else { return true };
         let before = decided.partition_point(|told| *told <= (segment, bytes.start));
         let last = before.checked_sub(1).map(|at| decided[at]);
-        let Some(motion) = motion(&parsed_segments[segment], bytes.start) else { return true };
         if last.is_some_and(|(of, end)| of == segment && end > motion.start) {
             return false;
         }
-        let words = parsed_segments[segment].text.raw[motion].trim_end_matches(['.', '!', ' ']);
+        let words = parsed.text.raw[motion.clone()].trim_end_matches(['.', '!', ' ']);
         draft.narrative = narrative::sentence(&format!("Agreed: {words}"));
+        draft.evidence.push((segment, motion));
         true
     });
 }
 
-/// "Motion carried 5-0.", "All in favor.": an outcome, names of those who voted and numbers at most.
-fn is_bare_outcome(parsed: &ParsedSegment<'_>, bytes: &Range<usize>) -> bool {
-    const BESIDE: [&str; 22] = [
-        "by",
-        "vote",
-        "of",
-        "yea",
-        "nay",
-        "yeas",
-        "nays",
-        "aye",
-        "ayes",
-        "yes",
-        "no",
-        "and",
-        "abstained",
-        "abstention",
-        "abstentions",
-        "abstaining",
-        "unanimously",
-        "unanimous",
-        "con",
-        "nem",
-        "against",
-        "opposed",
-    ];
+/// "Motion carried 5-0.", "All in favor.": an outcome, the count and those who voted at most. "Approved Redis" is none.
+fn is_bare_outcome(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    const BESIDE: [&str; 6] = ["by", "of", "and", "con", "nem", "the"];
     let text = &parsed.text;
-    let tokens = text.tokens_in(bytes);
     let begins = |outcome: &&&[&str]| {
-        outcome
-            .iter()
-            .enumerate()
-            .all(|(n, word)| tokens.start + n < tokens.end && text.word(tokens.start + n) == *word)
+        let mut words = outcome.iter().enumerate();
+        words.all(|(n, word)| tokens.start + n < tokens.end && text.word(tokens.start + n) == *word)
     };
     let Some(outcome) = OUTCOMES.iter().filter(begins).max_by_key(|outcome| outcome.len()) else {
         return false;
     };
+    let rest = tokens.start + outcome.len()..tokens.end;
+    let votes = rest.clone().any(|at| VOTING.contains(&text.word(at)));
+    let is_mark = |at: usize| text.kind(at) == Some(Kind::Punctuation);
+    // "5-0", "5 – 0": a sum of money is no count.
+    let is_count = |at: usize| {
+        let beside = |near: usize| matches!(text.word(near), "-" | "–" | "—" | "/" | "to");
+        text.kind(at) == Some(Kind::Number)
+            && (votes || text.word(at).contains(['-', '–']) || beside(at + 1) || (at > 0 && beside(at - 1)))
+    };
     tokens.len() <= OUTCOME_MAX_TOKENS
-        && (tokens.start + outcome.len()..tokens.end).all(|at| {
-            matches!(text.kind(at), Some(Kind::Punctuation | Kind::Number))
+        && rest.clone().all(|at| {
+            is_mark(at)
+                || is_count(at)
+                || VOTING.contains(&text.word(at))
                 || BESIDE.contains(&text.word(at))
-                || parsed.mention(at).is_some()
+                || text.word(at) == "to"
+                || (votes && parsed.person(at).is_some())
         })
 }
 
-/// The sentence before, in the same block.
-fn motion(parsed: &ParsedSegment<'_>, start: usize) -> Option<Range<usize>> {
-    let block = parsed.layout.blocks.iter().find(|block| block.bytes.contains(&start))?;
-    let from =
-        parsed.text.raw.floor_char_boundary(start.saturating_sub(MOTION_WITHIN)).max(block.bytes.start);
-    let before = sentences(&parsed.text, &(from..start)).pop()?;
-    Some(parsed.text.bytes(&before)).filter(|motion| motion.start < start)
+/// The motion before an outcome, in the same block; none where the outcome is taken back.
+fn motion(parsed: &ParsedSegment<'_>, outcome: &Range<usize>) -> Option<Range<usize>> {
+    let text = &parsed.text;
+    let blocks = &parsed.layout.blocks;
+    let block = blocks.get(blocks.partition_point(|block| block.bytes.end <= outcome.start))?;
+    let from = text.raw.floor_char_boundary(outcome.start.saturating_sub(MOTION_WITHIN));
+    let is_cut = from > block.bytes.start;
+    let around = sentences(text, &(from.max(block.bytes.start)..block.bytes.end));
+    let behind = around.iter().find(|sentence| text.bytes(sentence).start >= outcome.end);
+    let fails = |at: usize| text.is_any(at, &["fails", "failed", "lost", "defeated", "denied", "rejected"]);
+    if behind.is_some_and(|sentence| sentence.clone().any(fails)) {
+        return None;
+    }
+    let before =
+        around.iter().skip(usize::from(is_cut)).filter(|sentence| text.bytes(sentence).end <= outcome.start);
+    let before: Vec<&Range<usize>> = before.collect();
+    let motion = before
+        .into_iter()
+        .rev()
+        .take(SENTENCES_BETWEEN)
+        .take_while(|sentence| !(*sentence).clone().any(fails))
+        .find(|sentence| !is_bare_outcome(parsed, sentence) && is_motion(text, sentence))?;
+    Some(text.bytes(motion))
+}
+
+/// "Motion by Ann to buy it", "Ann moved that it be bought", "Resolved: …".
+fn is_motion(text: &Text<'_>, sentence: &Range<usize>) -> bool {
+    let amends = sentence.clone().any(|at| text.is_any(at, &["amend", "amendment", "amended", "?"]));
+    !amends
+        && sentence.clone().any(|at| text.is_any(at, &["motion", "moved", "moves", "resolved", "resolution"]))
 }

@@ -375,8 +375,11 @@ async fn name_in_full(tx: &mut Tx, ns: &Namespace, named: &[(i64, &Group<'_>)]) 
         known.get(id).is_some_and(|known| is_fuller_name(group.entity_type, group.name, known))
     };
     let mut fuller: Vec<&(i64, &Group<'_>)> = named.iter().filter(is_fuller).collect();
+    // One name for each, and each name once.
     fuller.sort_by_key(|(id, _)| *id);
     fuller.dedup_by_key(|(id, _)| *id);
+    let mut given = HashSet::new();
+    fuller.retain(|(_, group)| given.insert(group.normalised.as_str()));
     let renamed: Vec<(i64, String, String)> = sqlx::query_as(
         "update entity t set name = u.name, normalised = u.normalised
          from unnest($2::bigint[], $3::text[], $4::text[]) u (entity_id, name, normalised)

@@ -19,6 +19,11 @@ impl Reader<'_> {
         self.stack.push((level, section));
         // "Next week:" below "### Asa" is Asa's.
         self.headed.retain(|(open, _)| *open < level);
+        let is_theirs =
+            level != LEADER || self.repeated_leaders.contains(&self.text_of(at).trim().to_lowercase());
+        if !is_theirs {
+            self.headed.clear();
+        }
         self.speaker = self.headed.last().map(|(_, name)| name.clone());
         self.open = false;
         self.people_list = false;
@@ -36,10 +41,13 @@ impl Reader<'_> {
         self.push_heading(at, level, sections::of_heading(words));
         let name = words.trim();
         let is_one_of_many = self.level_of_people == Some(level) && may_be_person(name);
-        let person = self.person_of_heading(words).or_else(|| is_one_of_many.then(|| name.to_owned()));
+        if is_one_of_many {
+            self.layout.people.push(name.to_owned());
+        }
+        let person =
+            Some(name.to_owned()).filter(|_| is_one_of_many).or_else(|| self.person_of_heading(words));
         if let Some(person) = person {
             self.headed.push((level, person.clone()));
-            self.layout.people.push(person.clone());
             self.speaker = Some(person);
         }
         true

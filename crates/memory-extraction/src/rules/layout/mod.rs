@@ -94,6 +94,8 @@ struct Reader<'a> {
     headed: Vec<(usize, String)>,
     /// The level of headings that are nothing but names: the text tells of one person after the other.
     level_of_people: Option<usize>,
+    /// What stands below several of them, such as "next steps:".
+    repeated_leaders: HashSet<String>,
     known_speakers: HashSet<String>,
     /// Those of them whose names stand above their posts.
     posters: HashSet<String>,
@@ -135,6 +137,7 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
         posters(text, &lines, |name| known_speakers.contains(name) || known.contains(&name.to_lowercase()));
     known_speakers.extend(posters.iter().cloned());
     let level_of_people = level_of_people(text, &lines);
+    let repeated_leaders = level_of_people.map_or_else(HashSet::new, |_| repeated_leaders(text, &lines));
     let mut reader = Reader {
         text,
         lines,
@@ -147,6 +150,7 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
         speaker: None,
         headed: Vec::new(),
         level_of_people,
+        repeated_leaders,
         open: false,
         heads: Vec::new(),
         quiet: Quiet::No,
@@ -200,20 +204,42 @@ fn may_be_person(words: &str) -> bool {
         && !words.to_lowercase().split(' ').any(is_word)
 }
 
-/// The level at which at least two headings may be names, and half of them begin with a first name.
+/// The level at which at least two headings may be names, most of all there, and half of them with a first name, in a text whose
+/// further headings say what was done or is planned, such as "Progress:".
 fn level_of_people(text: &str, lines: &[Range<usize>]) -> Option<usize> {
-    let mut levels = [(0_usize, 0_usize); LEADER];
+    let (mut all, mut named, mut sure) = ([0_usize; LEADER], [0_usize; LEADER], [0_usize; LEADER]);
+    let mut told = 0;
     for line in lines {
         let line = &text[line.clone()];
-        let Some((level, words)) = lines::heading(line) else { continue };
+        let words = lines::heading(line);
+        let section = sections::of_heading(words.as_ref().map_or(line, |(_, words)| &line[words.clone()]));
+        told += usize::from(matches!(section, Some(Section::Prior(_) | Section::Planned)));
+        let Some((level, words)) = words.filter(|(level, _)| *level < LEADER && section.is_none()) else {
+            continue;
+        };
         let words = line[words].trim();
-        if let Some((all, sure)) = levels.get_mut(level).filter(|_| may_be_person(words)) {
+        all[level] += 1;
+        if may_be_person(words) {
             let first = words.split(' ').next().unwrap_or_default().to_lowercase();
-            *all += 1;
-            *sure += usize::from(names::is_first_name(&first));
+            named[level] += 1;
+            sure[level] += usize::from(names::is_first_name(&first));
         }
     }
-    levels.iter().position(|(all, sure)| *all > 1 && sure * 2 >= *all)
+    let is_of_people = |level: &usize| {
+        named[*level] > 1 && named[*level] * 2 > all[*level] && sure[*level] * 2 >= named[*level]
+    };
+    (0..LEADER).find(is_of_people).filter(|_| told > 1)
+}
+
+/// Lines that end in a colon and stand more than once, in small letters: "progress:" below each of several people.
+fn repeated_leaders(text: &str, lines: &[Range<usize>]) -> HashSet<String> {
+    let (mut once, mut repeated) = (HashSet::new(), HashSet::new());
+    for line in lines.iter().map(|line| text[line.clone()].trim()).filter(|line| line.ends_with(':')) {
+        if !once.insert(line.to_lowercase()) {
+            repeated.insert(line.to_lowercase());
+        }
+    }
+    repeated
 }
 
 impl<'a> Reader<'a> {

@@ -20,6 +20,7 @@ struct Posts {
     count: usize,
     is_marked: bool,
     is_told: bool,
+    is_dated: bool,
     is_said: bool,
 }
 
@@ -38,11 +39,12 @@ pub(super) fn posters(
             posts.count += 1;
             posts.is_marked |= head.is_marked;
             posts.is_told |= head.is_told || has_moment_below(text, lines, at);
+            posts.is_dated |= head.is_dated;
             posts.is_said |= head.is_said;
         }
     }
     // "sunniva": a word that no list has is a handle where programs write beside such when it was.
-    let are_told = found.values().any(|posts| posts.is_told);
+    let are_told = found.values().any(|posts| posts.is_dated);
     let is_sure = |name: &str| {
         let first = name.split(' ').next().unwrap_or_default().to_lowercase();
         is_known(name) || names::is_first_name(&first) || is_handle(name) || (are_told && is_odd_word(name))
@@ -90,7 +92,10 @@ fn has_moment_below(text: &str, lines: &[Range<usize>], at: usize) -> bool {
 
 /// `xq_7`, `marit-s`, `ravi.b`: no word, no file and no program.
 fn is_handle(name: &str) -> bool {
-    let digit = name.contains(|c: char| c.is_ascii_digit()) && name.contains(char::is_lowercase);
+    // "phase1" and "v2" are no handles.
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.').to_lowercase();
+    let digit =
+        name.contains(|c: char| c.is_ascii_digit()) && stem.len() > 2 && !names::is_common_word(&stem);
     let inner = name.trim_end_matches('.').contains(['_', '-', '.']);
     let is_file = name.rsplit_once('.').is_some_and(|(_, end)| EXTENSIONS.contains(&end));
     let parts = || name.split(['_', '-', '.']).filter(|part| part.len() > 1);

@@ -86,11 +86,13 @@ fn divides(written: &str, at: usize, c: char) -> bool {
 }
 
 /// "Hon. Treasurer", "our secretary": the office that a few words are.
-fn office_of(part: &str) -> Option<String> {
+fn office_of(part: &str, holder: Option<&str>) -> Option<String> {
     let words: Vec<String> = part.split_whitespace().map(str::to_lowercase).collect();
     let last = match words.last()?.as_str() {
-        // "CH" are initials.
-        _ if is_initials(part) => return None,
+        // "CH" are Chris Hall's initials.
+        _ if is_initials(part) && holder.is_none_or(|name| short_forms::are_initials_of(part, name)) => {
+            return None;
+        }
         "ch" | "ch." => "chairman",
         "sec" | "sec." | "secy" => "secretary",
         "tr" | "tr." | "treas" | "treas." => "treasurer",
@@ -184,7 +186,7 @@ impl Sightings {
             return;
         }
         for part in aside.split([',', ';', '/']).map(str::trim) {
-            if let Some(office) = office_of(part) {
+            if let Some(office) = office_of(part, Some(name)) {
                 self.see_office(&office, name);
             } else if is_initials(part) && short_forms::are_initials_of(part, name) {
                 self.initials.push((part.to_lowercase(), name.to_owned()));
@@ -209,7 +211,7 @@ impl Sightings {
             }
             let (lead, name) = led_by_office(part);
             let (name, own) = followed_by_initials(name);
-            if let Some(held) = office_of(part) {
+            if let Some(held) = office_of(part, last.as_deref()) {
                 match (&last, c) {
                     (None, _) | (_, Some(':')) => office = Some(held),
                     (Some(name), _) => self.see_office(&held, name),

@@ -134,7 +134,22 @@ fn the_outcome_of_a_vote_is_told_by_what_was_voted_on() {
     let text = format!("{motion} {carried} The road is icy. Approved the plan for the road.");
     assert_eq!(told(&text, &[motion, carried]), [motion], "it is told already");
     assert_eq!(told(&text, &[carried]), [format!("Agreed: {motion}")]);
-    let other = "Approved the plan for the road.";
-    assert_eq!(told(&text, &[motion, other]), [motion, other], "it has a content of its own");
-    assert_eq!(told("We buy the mower.\n\nCarried 5-0.", &["Carried 5-0."]), ["Carried 5-0."]);
+    let seconded =
+        "Gary moved to approve the budget. Janet seconded. Discussion followed. Motion carried 5-0.";
+    assert_eq!(told(seconded, &["Motion carried 5-0."]), ["Agreed: Gary moved to approve the budget."]);
+    // What has a content of its own, was taken back or stands behind no motion is left as it is.
+    for (text, outcome) in [
+        ("We looked at three caches. Approved Redis.", "Approved Redis."),
+        ("Motion to mend the roof. Approved $4,500.", "Approved $4,500."),
+        ("Motion to hire a clerk. Approved: Janet Keough.", "Approved: Janet Keough."),
+        ("Motion to adjourn. All in favor: 2. Opposed: 5. Motion failed.", "All in favor: 2."),
+        (
+            "Motion to spend $500. Keough moved to amend it. Amendment failed. Motion carried.",
+            "Motion carried.",
+        ),
+        ("Any questions? All in favor.", "All in favor."),
+        ("We buy the mower.\n\nCarried 5-0.", "Carried 5-0."),
+    ] {
+        assert_eq!(told(text, &[outcome]), [outcome], "{text}");
+    }
 }

@@ -196,9 +196,13 @@ fn what_was_asked_for_and_done_at_once_is_no_promise() {
         extraction.events.iter().map(|event| (event.category, event.narrative.as_str())).collect();
     let narrative = "Nora did it: approve Samuel's vacation from 21 December to 3 January, asked by Samuel.";
     assert_eq!(told, [(Category::Execution, narrative)]);
-    for answer in
-        ["Consider it done.", "Yes, I can have that done by Friday.", "Sure, right after I'm done here."]
-    {
+    for answer in [
+        "Consider it done.",
+        "Yes, I can have that done by Friday.",
+        "Sure, right after I'm done here.",
+        "Sure, as soon as Kim's part is done.",
+        "Yes! I'm making sure it's done.",
+    ] {
         let text = format!("Samuel: could you book the room by Friday?\nNora: {answer}\n");
         let events = read(&text).events;
         assert!(events.iter().all(|event| event.category != Category::Execution), "{answer}: {events:?}");
@@ -210,4 +214,15 @@ fn below_a_heading_with_a_name_tasks_are_theirs() {
     let text = "# Weekly report\n\n## Team\n- Agenda\n\n## Contributions\n### Asa\nNext steps:\n- Send a proper installer by Friday.\n\n### Steven\nNext steps:\n- Order the screens by Monday.\n\n## Outlook\n\nNext steps:\n- Book the room by Friday.\n";
     let found = owners(None, &[], text);
     assert_eq!(found, ["Asa owner", "Steven owner", ""]);
+    // Without the heading that follows, what is not said of each person is nobody's.
+    let open = text.replace("## Outlook\n\nNext steps:", "Action items:");
+    assert_eq!(owners(None, &[], &open), ["Asa owner", "Steven owner", ""]);
+    // Products, towns and chapters may be called like people.
+    for text in [
+        "# Report\n## Overview\n## Atlas\nI will ship the importer by Friday.\n## Roadmap\n## Athena\nNothing new.\n",
+        "# Trip\n## Madison\nI will book the hotel by Friday.\n## Alexandria\nNothing yet.\n",
+        "# The house\n## Beatrice\nI will send her the letter by Friday.\n## Clara\nIt rained.\n",
+    ] {
+        assert_eq!(owners(Some("Ines Duarte"), &PEOPLE, text), ["Ines Duarte owner"], "{text}");
+    }
 }
