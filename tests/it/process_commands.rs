@@ -200,7 +200,7 @@ async fn a_folder_is_imported_once_however_often_it_is_run() {
 
 #[tokio::test]
 async fn an_import_that_was_stopped_or_killed_goes_on_where_it_was() {
-    const FILES: u64 = 300;
+    const FILES: u64 = 900;
     let data_dir = DataDir::warm();
     let folder = data_dir.path().join("notes");
     std::fs::create_dir(&folder).expect("a folder is made");
