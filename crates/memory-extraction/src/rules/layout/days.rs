@@ -48,6 +48,13 @@ impl Reader<'_> {
         }
     }
 
+    /// "kim-b commented on Oct 31, 2026" above what Kim wrote on that day.
+    pub(super) fn date_post(&mut self, at: usize) {
+        if may_say_a_day(self.text_of(at)) {
+            self.note_day(at, DATE_LINE);
+        }
+    }
+
     /// "Incident of 7 October, severity 2" below the title, "Directorate meeting, 24 October" above its paragraph: words
     /// with a day and without a verb.
     fn is_day_of_title(&self, at: usize) -> bool {

@@ -36,6 +36,8 @@ impl Reader<'_> {
         if turn.text_at < line.len() {
             self.push_said(at, turn.text_at);
             self.open = true;
+        } else {
+            self.date_post(at);
         }
         true
     }

@@ -141,6 +141,15 @@ fn posts_are_of_those_whose_names_stand_above_them() {
         let found = owners(None, &[], text);
         assert!(found.iter().any(|found| found.starts_with(owner)), "{text}: {found:?}");
     }
+    // What is said there is counted from the day of the post.
+    let dated = "sam-adeyemi commented on Jan 31, 2024\nI will fix it by Monday.\n\nkim-b commented on Feb 20, 2024\nI will test it by Friday.\n";
+    let days: Vec<_> = read(dated)
+        .events
+        .iter()
+        .filter_map(|event| event.due_time)
+        .map(|due| due.to_string()[..10].to_owned())
+        .collect();
+    assert_eq!(days, ["2024-02-05", "2024-02-23"]);
     // What stands above words may be a heading, a word, a file, a list of names or an address.
     for text in [
         "Anna commented on the draft.\nI will send the new version by Friday.",
