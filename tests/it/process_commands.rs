@@ -114,6 +114,7 @@ async fn what_cannot_be_done_ends_with_one_and_what_cannot_be_understood_with_tw
         (&["recall"][..], "--conversation-id"),
         (&["recall", "x", "--min-score", "2"], "Invalid --min-score 2"),
         (&["remember", "/etc/hostname", "--turn-index", "1"], "--turn-index needs --conversation-id"),
+        (&["remember", "The key is in the blue box."], "a text itself comes by standard input"),
     ] {
         let ran = data_dir.run(arguments).await;
         assert!(ran.refusal().contains(option), "{arguments:?}: {ran:?}");

@@ -9,6 +9,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use memory_core::artifact::CONTENT_MAX_CHARS;
 use memory_core::id::AnyId;
+use memory_language::text::cut;
 use rmcp::model::JsonObject;
 use serde_json::{Value, json};
 
@@ -20,6 +21,8 @@ use crate::settings::Settings;
 
 /// How long `remember --wait` waits, and between two looks.
 const WAIT_MAX: Duration = Duration::from_secs(600);
+/// So much is shown of a text that was given as the name of a file.
+const SHOWN_MAX_CHARS: usize = 200;
 const WAIT_PAUSE: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
@@ -205,7 +208,17 @@ pub(crate) async fn remember(settings: &Settings, args: RememberArgs) -> anyhow:
 /// The text of a file, or of standard input.
 fn content(file: Option<&Path>) -> anyhow::Result<String> {
     if let Some(file) = file.filter(|file| file.as_os_str() != "-") {
-        let bytes = std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))?;
+        let bytes = std::fs::read(file).with_context(|| {
+            let shown = file.display().to_string();
+            // A text where a file's name belongs.
+            let is_text = !file.exists() && shown.contains(char::is_whitespace);
+            let hint = if is_text {
+                ": a text itself comes by standard input, `echo \"…\" | remembrancer remember`"
+            } else {
+                ""
+            };
+            format!("{} cannot be read{hint}", cut(&shown, SHOWN_MAX_CHARS))
+        })?;
         let decoded = text_file::decode(bytes).map_err(|why| anyhow::anyhow!("{}: {why}", file.display()))?;
         let count = decoded.text.chars().count();
         if count > CONTENT_MAX_CHARS {
