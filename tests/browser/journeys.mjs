@@ -87,7 +87,7 @@ const journeys = {
     await page.getByText("remembered", { exact: true }).waitFor();
     await page.getByText("It is not plain text in UTF-8.").waitFor();
     await page.getByRole("link", { name: "minutes.md" }).click();
-    await page.getByText("The lighthouse keeper reported fog.").waitFor();
+    await page.locator(".content").getByText("The lighthouse keeper reported fog.").waitFor();
     await page.goto(at("import"));
     await page.getByLabel("Text", { exact: true }).fill("A note <script>alert(1)</script> by hand.");
     await page.getByRole("button", { name: "Remember" }).click();
