@@ -200,10 +200,12 @@ pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usiz
     // "Sure, done right now."
     let is_done = answer.says_done();
     let due_time = due_time.filter(|_| !is_done);
-    let says = if is_done { "did it:" } else { "agreed to" };
-    let agreed =
-        answer.name(roster).map_or_else(|| narrative::sentence(says), |name| format!("{name} {says}"));
-    let agreed = agreed.trim_end_matches('.');
+    let agreed = match (answer.name(roster), is_done) {
+        (Some(name), true) => format!("{name} did it:"),
+        (Some(name), false) => format!("{name} agreed to"),
+        (None, true) => "Done:".to_owned(),
+        (None, false) => "Agreed to".to_owned(),
+    };
     let by = request.name(roster).map_or(String::new(), |name| format!(", asked by {name}"));
     Draft {
         category: if is_done { Category::Execution } else { Category::Commitment },

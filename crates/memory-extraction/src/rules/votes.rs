@@ -13,8 +13,8 @@ use super::words::{Kind, Text};
 
 /// An outcome is no longer.
 const OUTCOME_MAX_TOKENS: usize = 40;
-/// What is voted on is read from so many bytes before.
-const MOTION_WITHIN: usize = 1_000;
+/// So many bytes before and behind an outcome are read.
+const READ_WITHIN: usize = 1_000;
 /// Between a motion and its outcome stand at most so many sentences.
 const SENTENCES_BETWEEN: usize = 3;
 
@@ -124,20 +124,21 @@ fn motion(parsed: &ParsedSegment<'_>, outcome: &Range<usize>) -> Option<Range<us
     let text = &parsed.text;
     let blocks = &parsed.layout.blocks;
     let block = blocks.get(blocks.partition_point(|block| block.bytes.end <= outcome.start))?;
-    let from = text.raw.floor_char_boundary(outcome.start.saturating_sub(MOTION_WITHIN));
+    let from = text.raw.floor_char_boundary(outcome.start.saturating_sub(READ_WITHIN));
+    let to = text.raw.ceil_char_boundary((outcome.end + READ_WITHIN).min(text.raw.len()));
     let is_cut = from > block.bytes.start;
-    let around = sentences(text, &(from.max(block.bytes.start)..block.bytes.end));
+    let around = sentences(text, &(from.max(block.bytes.start)..to.min(block.bytes.end)));
     let behind = around.iter().find(|sentence| text.bytes(sentence).start >= outcome.end);
     let fails = |at: usize| text.is_any(at, &["fails", "failed", "lost", "defeated", "denied", "rejected"]);
     if behind.is_some_and(|sentence| sentence.clone().any(fails)) {
         return None;
     }
-    let before =
-        around.iter().skip(usize::from(is_cut)).filter(|sentence| text.bytes(sentence).end <= outcome.start);
-    let before: Vec<&Range<usize>> = before.collect();
-    let motion = before
-        .into_iter()
+    // The first sentence of what is cut is not whole.
+    let whole = around.get(usize::from(is_cut)..).unwrap_or_default();
+    let motion = whole
+        .iter()
         .rev()
+        .filter(|sentence| text.bytes(sentence).end <= outcome.start)
         .take(SENTENCES_BETWEEN)
         .take_while(|sentence| !(*sentence).clone().any(fails))
         .find(|sentence| !is_bare_outcome(parsed, sentence) && is_motion(text, sentence))?;

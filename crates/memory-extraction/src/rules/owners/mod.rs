@@ -39,14 +39,13 @@ pub(super) fn owned(parsed: &ParsedSegment<'_>, tokens: &Range<usize>, speaker: 
         let last = tokens.end.checked_sub(1).filter(|at| parsed.text.is_any(*at, &[")", "]"]));
         last.and_then(|_| trailing(parsed, tokens)).filter(|found| found.people.iter().all(is_person))
     };
-    let leading = leading(parsed, tokens);
-    let leading = match leading {
-        Some(found) if !found.people.iter().any(is_person) => bracketed().or(Some(found)),
-        found => found,
+    let leading = || {
+        let found = leading(parsed, tokens)?;
+        if found.people.iter().any(is_person) { Some(found) } else { bracketed().or(Some(found)) }
     };
     own(parsed, tokens, speaker)
         .or_else(by_agent)
-        .or(leading)
+        .or_else(leading)
         .or_else(|| trailing(parsed, tokens))
         .unwrap_or(Owned { people: Vec::new(), task: tokens.clone() })
 }

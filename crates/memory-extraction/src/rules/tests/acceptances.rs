@@ -5,7 +5,7 @@ use memory_core::event::Category;
 
 use super::super::draft::Draft;
 use super::super::{RulesExtractor, named_by_rules, votes};
-use super::{extract, segment, source};
+use super::{extract, read, segment, source};
 
 /// Summaries of what the extractor tells by rules alone, with the days on which it falls due.
 fn told(turns: &[(&str, Option<&str>)], context: Context) -> Vec<String> {
@@ -152,4 +152,12 @@ fn the_outcome_of_a_vote_is_told_by_what_was_voted_on() {
     ] {
         assert_eq!(told(text, &[outcome]), [outcome], "{text}");
     }
+}
+
+#[test]
+fn a_motion_and_its_outcome_are_one_decision() {
+    let text = "Ann moved to approve the budget. Motion carried. Bo moved to buy a mower. Motion carried unanimously.";
+    let extraction = read(text);
+    let told: Vec<&str> = extraction.events.iter().map(|event| event.narrative.as_str()).collect();
+    assert_eq!(told, ["Agreed: Ann moved to approve the budget.", "Agreed: Bo moved to buy a mower."]);
 }
