@@ -44,6 +44,15 @@ pub(super) fn is_trailer(label: &str) -> bool {
     label.to_lowercase().ends_with("-by")
 }
 
+/// "rs", "json": what stands behind the last point of a file's name.
+pub(super) fn is_file_ending(word: &str) -> bool {
+    const ENDINGS: [&str; 27] = [
+        "c", "cfg", "cpp", "css", "csv", "docx", "go", "h", "html", "ini", "java", "js", "json", "lock",
+        "log", "md", "pdf", "png", "py", "rs", "sh", "sql", "toml", "ts", "txt", "xlsx", "yaml",
+    ];
+    ENDINGS.contains(&word)
+}
+
 /// Whether a lower-case word stands before the names of people.
 pub(super) fn is_title(word: &str) -> bool {
     lists::TITLES.contains(word)

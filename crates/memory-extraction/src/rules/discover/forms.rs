@@ -71,23 +71,7 @@ pub(super) fn is_handle_name(text: &Text<'_>, at: usize) -> bool {
     let Some((first, last)) = word.split_once(['.', '_']) else { return false };
     let plain =
         |part: &str, least: usize| part.len() >= least && part.chars().all(|c| c.is_ascii_lowercase());
-    let file = matches!(
-        last,
-        "com"
-            | "org"
-            | "net"
-            | "example"
-            | "html"
-            | "json"
-            | "yaml"
-            | "toml"
-            | "txt"
-            | "log"
-            | "csv"
-            | "pdf"
-            | "docx"
-            | "xlsx"
-    );
+    let file = names::is_file_ending(last) || matches!(last, "com" | "org" | "net" | "example");
     let next = text.word(at + 1);
     // "pg_upgrade", ":sweat_smile:".
     let snake = word.contains('_') && first.len() > 1 && !names::is_first_name(first);

@@ -9,12 +9,6 @@ use super::super::names;
 use super::super::sections::{self, Section};
 use super::{Reader, is_role};
 
-/// Ends of names of files.
-const EXTENSIONS: [&str; 24] = [
-    "c", "cfg", "cpp", "css", "csv", "go", "h", "html", "ini", "java", "js", "json", "lock", "md", "pdf",
-    "png", "py", "rs", "sh", "sql", "toml", "ts", "txt", "yaml",
-];
-
 #[derive(Default)]
 struct Posts {
     count: usize,
@@ -97,7 +91,7 @@ fn is_handle(name: &str) -> bool {
     let digit =
         name.contains(|c: char| c.is_ascii_digit()) && stem.len() > 2 && !names::is_common_word(&stem);
     let inner = name.trim_end_matches('.').contains(['_', '-', '.']);
-    let is_file = name.rsplit_once('.').is_some_and(|(_, end)| EXTENSIONS.contains(&end));
+    let is_file = name.rsplit_once('.').is_some_and(|(_, end)| names::is_file_ending(end));
     let parts = || name.split(['_', '-', '.']).filter(|part| part.len() > 1);
     let words = parts().all(|part| names::is_common_word(&part.to_lowercase()));
     name.len() > 2
