@@ -76,7 +76,7 @@ async fn a_turn_amid_others_that_answer_stands_before_a_chance_hit() {
             |r: &&memory_engine::recall::Recalled| r.hit.conversation_id.as_deref() == Some(conversation);
         answer.results.iter().filter(of).map(|r| r.score).fold(0.0, f32::max)
     };
-    let weights = RankingWeights { neighbourhood: 0.0, ..RankingWeights::DEFAULT };
+    let weights = RankingWeights { neighbourhood: 0.0, conversation: 0.0, ..RankingWeights::DEFAULT };
     let store = Store::open(&f.url, 4).await.expect("the database opens");
     let alone = Memory::new(store, line_reader(), EngineSettings { weights, ..EngineSettings::default() });
     let without = alone.recall(&f.ns, &request).await.expect("an answer");

@@ -8,6 +8,7 @@ pub mod asked_for;
 pub mod calendar_words;
 pub mod hash;
 pub mod lexicon;
+pub mod named;
 pub mod sentence;
 pub mod similarity;
 pub mod text;

@@ -14,6 +14,8 @@ const LENGTH_COUNTED_MAX: usize = 8;
 const NEIGHBOUR_REACH: i32 = 4;
 /// What an assistant's turns gain where a summary is asked for, as a share of what they lose where facts are.
 const SUMMARY_GAIN: f32 = 0.25;
+/// Scores up to this lose nothing for who said it or for asking: what is shown by default stays so.
+const KEPT_UP_TO: f32 = 0.15;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
 
@@ -29,6 +31,10 @@ pub struct ArtifactSignals<'a> {
     /// Conversation and number of the turn.
     pub turn: Option<(&'a str, i32)>,
     pub by_assistant: bool,
+    /// Who said it is named in the question.
+    pub by_named: bool,
+    /// Its best passage ends by asking something.
+    pub asks: bool,
     /// How well its date fits the question, 0 to 1, by how sure it is that the question means one.
     pub time: f32,
     pub age_days: f32,
@@ -47,8 +53,12 @@ pub struct ArtifactScore {
     pub length: f32,
     /// What is taken off that share, or added to it, since an assistant said it.
     pub role: f32,
-    /// The share of itself or the best turn near it.
+    /// The share of itself or the best turn near it, and of itself or the best turn of its conversation.
     pub neighbourhood: f32,
+    /// What is taken off since somebody else than those whom the question names said it; not above 0.
+    pub speaker: f32,
+    /// What is taken off since it asks something itself; not above 0.
+    pub question: f32,
     pub time: f32,
     pub priors: f32,
     /// What it gains to rank before outdated texts of its place.
@@ -78,6 +88,8 @@ impl ArtifactScore {
             &mut self.length,
             &mut self.role,
             &mut self.neighbourhood,
+            &mut self.speaker,
+            &mut self.question,
             &mut self.time,
             &mut self.priors,
             &mut self.place,
@@ -129,8 +141,9 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) 
 
 /// The scores of artifacts from those of their best passages. A text of many passages loses a little, and so does what an
 /// assistant said, unless that is `asked_for`; each gets a share of the best of itself and the turns near it, so that what is
-/// talked about at length ranks before a chance hit, where long turns speak for their neighbours less than short ones;
-/// dates, recency and importance move what is nearly equal.
+/// talked about at length ranks before a chance hit, where long turns speak for their neighbours less than short ones, and
+/// another of the best of its conversation. A turn that asks says less than one that answers, and where the question names
+/// who speaks, what others say counts less. Dates, recency and importance move what is nearly equal.
 pub fn score_artifacts(
     found: &[ArtifactSignals<'_>],
     asked_for: AskedFor,
@@ -149,38 +162,41 @@ pub fn score_artifacts(
         }
     };
     let own: Vec<f32> = found.iter().map(|f| f.score + length(f) + role(f)).collect();
-    let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
-    for (found, own) in found.iter().zip(&own) {
-        if let Some(turn) = found.turn {
-            let best = turns.entry(turn).or_default();
-            *best = best.max(own / (found.passages.max(1) as f32).sqrt());
-        }
-    }
-    let near = |(conversation, at): (&str, i32)| {
-        let places = at.saturating_sub(NEIGHBOUR_REACH)..=at.saturating_add(NEIGHBOUR_REACH);
-        places.filter_map(|place| turns.get(&(conversation, place))).copied().fold(0.0, f32::max)
-    };
-    let neighbour_weight = weights.neighbourhood;
+    let lent = lent_by_turns(found, &own);
+    let names_speaker = found.iter().any(|f| f.turn.is_some() && f.by_named);
     let time_weight = if found.iter().any(|f| f.time > 0.0) { weights.time } else { 0.0 };
     let prior_weight = weights.recency + weights.importance;
     let whole = 1.0 + time_weight + prior_weight;
     found
         .iter()
-        .zip(&own)
-        .map(|(found, own)| {
-            let best_near = found.turn.map_or(*own, |turn| near(turn).max(*own));
+        .zip(own.iter().zip(lent))
+        .map(|(found, (own, lent))| {
             let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
             let priors = (weights.recency * recency + weights.importance * found.importance) / whole;
-            let scale = 1.0 / (1.0 + neighbour_weight) / whole;
+            let scale = 1.0 / (1.0 + weights.neighbourhood + weights.conversation) / whole;
             let passage = own * scale;
-            let neighbourhood = neighbour_weight * best_near * scale;
+            let neighbourhood =
+                (weights.neighbourhood * lent.near + weights.conversation * lent.conversation) * scale;
             let time = time_weight * found.time / whole;
+            let before = passage + neighbourhood + time + priors;
+            let loss = |counts: bool, weight: f32, before: f32| {
+                let most = (before - KEPT_UP_TO).max(0.0);
+                if counts && found.turn.is_some() {
+                    -(weight * found.sureness / whole).min(most)
+                } else {
+                    0.0
+                }
+            };
+            let speaker = loss(names_speaker && !found.by_named, weights.speaker, before);
+            let question = loss(found.asks, weights.question, before + speaker);
             ArtifactScore {
-                score: passage + neighbourhood + time + priors,
+                score: before + speaker + question,
                 passage,
                 length: length(found) * scale,
                 role: role(found) * scale,
                 neighbourhood,
+                speaker,
+                question,
                 time,
                 priors,
                 place: 0.0,
@@ -190,4 +206,37 @@ pub fn score_artifacts(
             }
         })
         .collect()
+}
+
+/// What a text has of the texts around it: at least its own.
+struct Lent {
+    near: f32,
+    conversation: f32,
+}
+
+/// Of each, from the scores that they have by themselves.
+fn lent_by_turns(found: &[ArtifactSignals<'_>], own: &[f32]) -> Vec<Lent> {
+    let mut turns: HashMap<(&str, i32), f32> = HashMap::new();
+    let mut conversations: HashMap<&str, f32> = HashMap::new();
+    for (found, own) in found.iter().zip(own) {
+        if let Some(turn) = found.turn {
+            let lent = own / (found.passages.max(1) as f32).sqrt();
+            let best = turns.entry(turn).or_default();
+            *best = best.max(lent);
+            let best = conversations.entry(turn.0).or_default();
+            *best = best.max(lent);
+        }
+    }
+    let near = |(conversation, at): (&str, i32)| {
+        let places = at.saturating_sub(NEIGHBOUR_REACH)..=at.saturating_add(NEIGHBOUR_REACH);
+        places.filter_map(|place| turns.get(&(conversation, place))).copied().fold(0.0, f32::max)
+    };
+    let lent = |(found, own): (&ArtifactSignals<'_>, &f32)| Lent {
+        near: found.turn.map_or(*own, |turn| near(turn).max(*own)),
+        conversation: found
+            .turn
+            .and_then(|(name, _)| conversations.get(name))
+            .map_or(*own, |best| best.max(*own)),
+    };
+    found.iter().zip(own).map(lent).collect()
 }

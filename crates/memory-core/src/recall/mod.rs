@@ -64,6 +64,12 @@ pub struct RankingWeights {
     pub late_interaction: f32,
     /// What the best of a hit and its neighbours in the conversation adds to it.
     pub neighbourhood: f32,
+    /// What the best turn of its conversation adds to it.
+    pub conversation: f32,
+    /// What a turn loses by somebody else, where the question names who speaks.
+    pub speaker: f32,
+    /// What a turn loses that ends by asking something.
+    pub question: f32,
     /// What an assistant's turn of a conversation loses, since who states facts there is the user.
     pub role: f32,
     /// What a date that the question means adds, at most.
@@ -80,6 +86,9 @@ impl RankingWeights {
         lexical: 0.25,
         late_interaction: 0.6,
         neighbourhood: 0.3,
+        conversation: 0.2,
+        speaker: 0.1,
+        question: 0.1,
         role: 0.2,
         time: 0.05,
         recency: 0.02,

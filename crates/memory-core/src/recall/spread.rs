@@ -38,6 +38,8 @@ mod tests {
             passages: 1,
             turn: conversation.map(|conversation| (conversation, 1)),
             by_assistant: false,
+            by_named: false,
+            asks: false,
             time: 0.0,
             age_days: 0.0,
             importance: 0.5,

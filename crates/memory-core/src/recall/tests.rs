@@ -87,6 +87,8 @@ fn signals(score: f32, turn: Option<(&str, i32)>) -> ArtifactSignals<'_> {
         passages: 1,
         turn,
         by_assistant: false,
+        by_named: false,
+        asks: false,
         time: 0.0,
         age_days: 0.0,
         importance: 0.5,
@@ -105,12 +107,18 @@ fn turns_near_each_other_support_each_other_and_what_stands_alone_is_not_held_ba
     let scores = score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT);
     let score: Vec<f32> = scores.iter().map(|s| s.score).collect();
     assert!(score[1] > 0.7 && score[1] < score[0], "it is near a better one: {score:?}");
-    assert!((score[2] - score[3]).abs() < 1e-6, "too far, or another conversation: {score:?}");
+    assert!(score[2] > score[3], "its conversation has a better one: {score:?}");
     assert!((score[0] - score[4]).abs() < 1e-6, "{score:?}");
     let without = score_artifacts(
         &found,
         AskedFor::Facts,
-        &RankingWeights { neighbourhood: 0.0, recency: 0.0, importance: 0.0, ..RankingWeights::DEFAULT },
+        &RankingWeights {
+            neighbourhood: 0.0,
+            conversation: 0.0,
+            recency: 0.0,
+            importance: 0.0,
+            ..RankingWeights::DEFAULT
+        },
     );
     assert!((without[1].score - 0.7).abs() < 1e-6, "{without:?}");
 }
@@ -179,17 +187,21 @@ fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
     let found = [
         ArtifactSignals { passages: 40, time: 0.5, ..signals(0.9, Some(("a", 1))) },
         ArtifactSignals { passages: 9, ..signals(0.02, None) },
-        ArtifactSignals { passages: 2, by_assistant: true, ..signals(0.9, Some(("a", 2))) },
+        ArtifactSignals { passages: 2, by_assistant: true, by_named: true, ..signals(0.9, Some(("a", 2))) },
+        ArtifactSignals { passages: 2, asks: true, ..signals(0.17, Some(("b", 2))) },
     ];
-    for score in score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT) {
+    let scores = score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT);
+    for (found, score) in found.iter().zip(scores) {
         for score in [score, score.lowered(0.4), score.raised_to(0.97), score.raised_to(0.95).lowered(0.5)] {
-            let parts =
-                score.passage + score.neighbourhood + score.time + score.priors + score.place - score.score;
+            let conversation = score.neighbourhood + score.speaker + score.question;
+            let parts = score.passage + conversation + score.time + score.priors + score.place - score.score;
             assert!(parts.abs() < 1e-6, "{score:?}");
             assert!(score.length < 0.0 && score.passage >= 0.0, "{score:?}");
         }
-        let joined = if score.passage > 0.1 { 0.9 } else { 0.02 };
-        assert!((joined * score.scale + score.length + score.role - score.passage).abs() < 1e-6, "{score:?}");
+        assert!(
+            (found.score * score.scale + score.length + score.role - score.passage).abs() < 1e-6,
+            "{score:?}"
+        );
     }
 }
 
@@ -229,4 +241,24 @@ fn a_passage_without_a_vector_that_has_as_many_of_the_words_as_any_ranks_with_th
     assert_eq!(joined(&all)[0].key, 99);
     all[59].coverage = 0.1;
     assert!(joined(&all)[0].key != 99, "with fewer of the words it waits for its vector");
+}
+
+#[test]
+fn of_turns_what_answers_comes_before_what_asks_and_who_is_named_before_others() {
+    let turn = |conversation| signals(0.8, Some((conversation, 1)));
+    let scores = |found: &[ArtifactSignals<'_>]| {
+        let scores = score_artifacts(found, AskedFor::Facts, &RankingWeights::DEFAULT);
+        scores.iter().map(|it| it.score).collect::<Vec<_>>()
+    };
+    let asking = ArtifactSignals { asks: true, ..turn("a") };
+    let score = scores(&[turn("b"), asking.clone(), ArtifactSignals { turn: None, ..asking }]);
+    assert!(score[0] > score[1] + 0.05 && (score[0] - score[2]).abs() < 1e-6, "{score:?}");
+    let named = ArtifactSignals { by_named: true, ..turn("a") };
+    let score = scores(&[named.clone(), turn("b"), signals(0.8, None)]);
+    assert!(score[0] > score[1] + 0.05 && (score[0] - score[2]).abs() < 1e-6, "{score:?}");
+    let score = scores(&[ArtifactSignals { turn: None, ..named }, turn("b")]);
+    assert!((score[0] - score[1]).abs() < 1e-6, "a note says nothing of who else speaks: {score:?}");
+    // What is shown by default is shown here too.
+    let low = ArtifactSignals { asks: true, ..signals(0.17, Some(("b", 2))) };
+    assert!(scores(&[low])[0] >= 0.15);
 }

@@ -37,19 +37,7 @@ mod tests {
     use super::*;
 
     fn score(score: f32) -> ArtifactScore {
-        ArtifactScore {
-            score,
-            passage: score,
-            length: 0.0,
-            role: 0.0,
-            neighbourhood: 0.0,
-            time: 0.0,
-            priors: 0.0,
-            place: 0.0,
-            directive: 0.0,
-            reranker: None,
-            scale: 1.0,
-        }
+        ArtifactScore { score, passage: score, scale: 1.0, ..ArtifactScore::default() }
     }
 
     fn decided(given: &[(f32, f32)], certainty: f32) -> (bool, Vec<ArtifactScore>) {

@@ -132,13 +132,15 @@ fn shares(explanation: &Explanation) -> Vec<(&'static str, f32, String)> {
         arm("Vector", "cosine", explanation.vector),
         arm("Late interaction", "likeness", explanation.late),
         arm("Reranker", "judgement", score.reranker),
-        part("Turns near it", score.neighbourhood, "the best turn around"),
+        part("Conversation", score.neighbourhood, "the best turns around it and of its conversation"),
+        part("Said by another", score.speaker, "taken off, since the question names somebody else"),
+        part("Asks itself", score.question, "taken off, since it ends with a question"),
         part("Time", score.time, "the time asked for"),
         part("Priors", score.priors, "importance and newness"),
         part("Place", score.place, "before outdated texts of its place"),
         part("Directive", score.directive, "what is wanted where this is asked"),
         part("Length", score.length, "taken off for its length"),
-        part("Speaker", score.role, "by whom it is"),
+        part("Role", score.role, "an assistant said it"),
     ]
     .into_iter()
     .flatten()

@@ -9,6 +9,7 @@ use memory_core::recall::{
     ArtifactScore, ArtifactSignals, Fused, RankingWeights, score_artifacts, spread_over_conversations,
 };
 use memory_language::asked_for::asked_for;
+use memory_language::named::NamingWords;
 use memory_language::time::question::QuestionTime;
 use memory_store::search::{Candidate, Owner};
 
@@ -34,8 +35,9 @@ pub(super) fn choose(
         .iter()
         .filter(|scored| hit_of(&scored.candidate).is_some_and(|hit| seen.insert(hit)))
         .collect();
+    let names = NamingWords::of(query);
     let signals: Vec<ArtifactSignals<'_>> =
-        best.iter().filter_map(|scored| signals_of(scored, time, now)).collect();
+        best.iter().filter_map(|scored| signals_of(scored, &names, time, now)).collect();
     let mut scores = score_artifacts(&signals, asked_for(query), weights);
     if is_spread {
         spread_over_conversations(&mut scores, &signals);
@@ -112,10 +114,12 @@ fn hashed(what: &impl Hash) -> u64 {
 
 fn signals_of<'a>(
     scored: &'a Scored,
+    names: &NamingWords,
     window: Option<&QuestionTime>,
     now: Timestamp,
 ) -> Option<ArtifactSignals<'a>> {
-    let Owner::Revision { date, importance, turn, by_assistant, passages, .. } = &scored.candidate.owner
+    let Owner::Revision { date, importance, turn, by_assistant, speaker, asks, passages, .. } =
+        &scored.candidate.owner
     else {
         return None;
     };
@@ -125,6 +129,8 @@ fn signals_of<'a>(
         score: scored.fused.score,
         sureness: scored.fused.sureness,
         by_assistant: *by_assistant,
+        by_named: speaker.as_ref().is_some_and(|speaker| names.name(speaker)),
+        asks: *asks,
         passages: if is_compared { usize::try_from(*passages).unwrap_or(1) } else { 1 },
         turn: turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
         time: window.map_or(0.0, |window| window.certainty() * window.closeness(*date)),

@@ -38,6 +38,10 @@ pub enum Owner {
         turn: Option<(String, i32)>,
         /// An assistant said it.
         by_assistant: bool,
+        /// Who said it, as far as that is known.
+        speaker: Option<Arc<str>>,
+        /// The passage ends with a question.
+        asks: bool,
         /// How many passages the revision has.
         passages: i32,
     },
@@ -58,7 +62,7 @@ pub async fn candidates(
     let mut statement = QueryBuilder::new(
         "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation,
                 coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.line_of, r.line_index,
-                r.by_assistant, r.passages,
+                r.by_assistant, r.speaker, p.asks, r.passages,
                 r.artifact_uid, ",
     );
     match query {
@@ -73,14 +77,15 @@ pub async fn candidates(
     statement.push(
         "::bigint[]) c (passage_id)
          cross join lateral (
-             select passage_id, revision_id, artifact_id, is_latest, observation from passage where passage_id = c.passage_id and namespace = ",
+             select passage_id, revision_id, artifact_id, is_latest, observation, right(rtrim(text, E' \n\r\t\"'), 1) in ('?', '？') as asks
+             from passage where passage_id = c.passage_id and namespace = ",
     );
     statement.push_bind(ns.as_str());
     statement.push(
         " offset 0) p
           left join lateral (
               select date, created_at, importance, conversation_id, turn_index, line_of, line_index, passages, artifact_uid,
-                     coalesce(role, lower(author), lower(line_speaker)) is not distinct from 'assistant' as by_assistant
+                     coalesce(role, lower(author), lower(line_speaker)) is not distinct from 'assistant' as by_assistant, coalesce(author, line_speaker) as speaker
               from artifact_revision where revision_id = p.revision_id and namespace = ",
     );
     statement.push_bind(ns.as_str()).push(" offset 0) r on true");
@@ -149,6 +154,8 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
                 importance: row.try_get("importance")?,
                 turn: conversation.zip(turn_index).or_else(|| Some((talk(line_of?), line_index?))),
                 by_assistant: row.try_get("by_assistant")?,
+                speaker: row.try_get::<Option<&str>, _>("speaker")?.map(Arc::from),
+                asks: row.try_get("asks")?,
                 passages: row.try_get("passages")?,
             }
         }

@@ -217,6 +217,12 @@ pub(super) struct ExplainOut {
     pub(super) passage: f64,
     /// These and passage add up to the score
     pub(super) neighbourhood: f64,
+    /// Taken off since somebody else than those whom the query names said it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) speaker: Option<f64>,
+    /// Taken off since it asks something itself
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) question: Option<f64>,
     /// For a date that fits the query
     pub(super) time: f64,
     pub(super) priors: f64,
@@ -315,6 +321,8 @@ pub(super) fn result_out(recalled: Recalled) -> ResultOut {
             role: (e.artifact.role != 0.0).then(|| decimal(e.artifact.role, 3)),
             passage: decimal(e.artifact.passage, 3),
             neighbourhood: decimal(e.artifact.neighbourhood, 3),
+            speaker: (e.artifact.speaker < 0.0).then(|| decimal(e.artifact.speaker, 3)),
+            question: (e.artifact.question < 0.0).then(|| decimal(e.artifact.question, 3)),
             time: decimal(e.artifact.time, 3),
             priors: decimal(e.artifact.priors, 3),
             place: (e.artifact.place > 0.0).then(|| decimal(e.artifact.place, 3)),
