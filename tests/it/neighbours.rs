@@ -125,7 +125,7 @@ async fn a_date_that_the_question_means_moves_what_is_nearly_equal() {
     assert_eq!(first("when we met the board of the museum in March 2023").await, stored[0]);
     let important = memory_core::artifact::Draft {
         importance: Some(1.0),
-        ..crate::shorthand::dated("2023-03-05", "We met the board of the museum, 39 minutes.")
+        ..crate::shorthand::dated("2023-11-20", "We met the board of the museum, 39 minutes.")
     };
     let important = f.remember_as(important).await.id;
     assert_eq!(first("met the board of the museum").await, important);

@@ -9,7 +9,7 @@ use memory_engine::{EngineError, Memory};
 use memory_store::jobs;
 use memory_tests::{Fixture, at_once, turn};
 
-use crate::shorthand::{execute, forget, ids, light, light_sibling, ns, page, query, store};
+use crate::shorthand::{dated, execute, forget, ids, light, light_sibling, ns, page, query, store};
 use crate::stand_ins::line_reader;
 
 /// The line that the guide names.
@@ -408,7 +408,7 @@ async fn the_parts_of_an_explanation_add_up_to_the_score() {
             let e = result.explanation.expect("it is explained");
             let arms: f32 = [e.vector, e.lexical, e.late].iter().flatten().map(|place| place.share).sum();
             let a = e.artifact;
-            let conversation = a.neighbourhood + a.speaker + a.question;
+            let conversation = a.neighbourhood + a.speaker + a.question + a.age;
             let parts = arms + a.length + conversation + a.time + a.priors + a.place + a.directive;
             assert!((parts - result.score).abs() < 1e-4, "{text}: {parts} {} {e:?}", result.score);
             assert!((arms + a.length - a.passage).abs() < 1e-4 && e.sureness <= 1.0, "{e:?}");
@@ -445,4 +445,23 @@ async fn a_question_that_nothing_answers_is_told_so_and_scores_low() {
         assert!(is_told(&answer), "{question}: {:?}", answer.warnings);
         assert!(answer.results.iter().all(|result| result.score < UNLIKELY_BELOW), "{question}");
     }
+}
+
+#[tokio::test]
+async fn an_older_text_loses_to_a_newer_one_about_the_same_where_it_is_asked_how_things_are() {
+    let f = Fixture::with_extractor(line_reader()).await;
+    let old = f.remember_as(dated("2026-01-12", "The catalogue's database is MongoDB.")).await.id;
+    let new = f.remember_as(dated("2026-06-03", "The catalogue's database is PostgreSQL now.")).await.id;
+    f.remember_as(dated("2026-08-01", "The catalogue of spring flowers is printed on recycled paper.")).await;
+    let losses = async |text: &str| {
+        let answer = f.recall_as(RecallDraft { explain: Some(true), ..query(text) }).await;
+        let of =
+            |id: &ArtifactId| answer.results.iter().find(|r| r.hit.artifact_id == *id).expect("it is found");
+        [&old, &new].map(|id| of(id).explanation.expect("it is explained").artifact.age)
+    };
+    let losses_now = losses("which database does the catalogue use?").await;
+    assert!(losses_now[0] < -0.02 && losses_now[1] == 0.0, "{losses_now:?}");
+    assert_eq!(losses("which database did the catalogue use before?").await, [0.0, 0.0]);
+    let answer = f.recall_as(query("which database does the catalogue use?")).await;
+    assert_eq!(ids(&answer)[0], new);
 }

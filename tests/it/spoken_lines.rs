@@ -41,7 +41,7 @@ async fn a_line_is_found_by_the_words_of_the_line_before_it_until_that_is_forgot
     let asked = f.remember("Ann: Did you see the elephant?").await.id;
     let answered = f.remember("Bob: Yes, on Tuesday.").await.id;
     let noted = f.remember("The roof was mended.").await.id;
-    assert_eq!(found_by_words(&f, "elephant").await, [asked.clone(), answered.clone()]);
+    assert_eq!(found_by_words(&f, "elephant").await, [answered.clone(), asked.clone()]);
     // What is said of it later changes nothing.
     f.remember_as(Draft {
         importance: Some(0.9),

@@ -11,5 +11,6 @@ pub mod lexicon;
 pub mod named;
 pub mod sentence;
 pub mod similarity;
+pub mod tense;
 pub mod text;
 pub mod time;

@@ -8,11 +8,12 @@ type Signal = (&'static str, fn(&mut RankingWeights, f32));
 /// What brings results in; each is also measured alone.
 const ARMS: [Signal; 2] = [("vector", |w, n| w.vector = n), ("lexical", |w, n| w.lexical = n)];
 /// What else can be left out.
-const REFINEMENTS: [Signal; 7] = [
+const REFINEMENTS: [Signal; 8] = [
     ("late interaction", |w, n| w.late_interaction = n),
     ("neighbourhood", |w, n| (w.neighbourhood, w.conversation) = (n, n)),
     ("speaker", |w, n| w.speaker = n),
     ("question", |w, n| w.question = n),
+    ("newness", |w, n| w.newness = n),
     ("time", |w, n| w.time = n),
     ("priors", |w, n| (w.recency, w.importance) = (n, n)),
     RERANKING,

@@ -59,6 +59,8 @@ pub struct ArtifactScore {
     pub speaker: f32,
     /// What is taken off since it asks something itself; not above 0.
     pub question: f32,
+    /// What is taken off since a newer text like it was found and it is asked how things are; not above 0.
+    pub age: f32,
     pub time: f32,
     pub priors: f32,
     /// What it gains to rank before outdated texts of its place.
@@ -90,6 +92,7 @@ impl ArtifactScore {
             &mut self.neighbourhood,
             &mut self.speaker,
             &mut self.question,
+            &mut self.age,
             &mut self.time,
             &mut self.priors,
             &mut self.place,
@@ -102,6 +105,16 @@ impl ArtifactScore {
         if let Some(place) = &mut self.reranker {
             place.share *= factor;
         }
+        self
+    }
+
+    /// The same without this share of its score, since a newer text like it says how things are now. Scores up to what is
+    /// shown by default stay.
+    #[must_use]
+    pub(super) fn aged_by(mut self, share: f32) -> Self {
+        let loss = (self.score * share).min((self.score - KEPT_UP_TO).max(0.0));
+        self.age -= loss;
+        self.score -= loss;
         self
     }
 
@@ -197,6 +210,7 @@ pub fn score_artifacts(
                 neighbourhood,
                 speaker,
                 question,
+                age: 0.0,
                 time,
                 priors,
                 place: 0.0,

@@ -1,10 +1,12 @@
 //! Joining what the search arms and stages say of a passage: BM25 weights and score fusion.
 
 mod artifact_score;
+mod outdated;
 mod spread;
 mod time;
 
 pub use artifact_score::{ArtifactScore, ArtifactSignals, join_reranked, score_artifacts};
+pub use outdated::{lower_outdated, weight_of_newness};
 pub use spread::spread_over_conversations;
 pub use time::decide_by_time;
 
@@ -74,6 +76,8 @@ pub struct RankingWeights {
     pub role: f32,
     /// What a date that the question means adds, at most.
     pub time: f32,
+    /// What an old text loses at most to a newer one like it, as a share of its score, where it is asked how things are.
+    pub newness: f32,
     pub recency: f32,
     pub importance: f32,
     /// A reranker's judgement beside everything else, where there is one. Not measured: there was no reranker to be had.
@@ -91,6 +95,7 @@ impl RankingWeights {
         question: 0.1,
         role: 0.2,
         time: 0.05,
+        newness: 0.3,
         recency: 0.02,
         importance: 0.02,
         reranker: 0.7,

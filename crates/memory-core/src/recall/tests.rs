@@ -193,7 +193,7 @@ fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
     let scores = score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT);
     for (found, score) in found.iter().zip(scores) {
         for score in [score, score.lowered(0.4), score.raised_to(0.97), score.raised_to(0.95).lowered(0.5)] {
-            let conversation = score.neighbourhood + score.speaker + score.question;
+            let conversation = score.neighbourhood + score.speaker + score.question + score.age;
             let parts = score.passage + conversation + score.time + score.priors + score.place - score.score;
             assert!(parts.abs() < 1e-6, "{score:?}");
             assert!(score.length < 0.0 && score.passage >= 0.0, "{score:?}");

@@ -9,6 +9,7 @@ mod hits;
 mod listing;
 mod mirrored;
 mod neighbours;
+mod outdated;
 mod paging;
 mod position;
 mod ranking;

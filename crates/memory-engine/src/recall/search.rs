@@ -418,6 +418,9 @@ impl Memory {
         prefer(&mut scored, &fits);
         let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), Timestamp::now(), weights);
         let is_first = before.is_empty();
+        if is_first {
+            self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
+        }
         if is_first && self.reranks() && weights.reranker > 0.0 {
             conn.done();
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;

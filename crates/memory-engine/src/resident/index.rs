@@ -221,6 +221,21 @@ impl Index {
             .collect()
     }
 
+    /// The vectors of the given passages, as far as they are in it.
+    pub(super) fn vectors(&self, given: &[PassageId]) -> HashMap<PassageId, Vec<f32>> {
+        let vector = |id: &PassageId| {
+            let number = *self.by_passage.get(id)?;
+            self.live(number).filter(|slot| slot.has_vector)?;
+            Some((*id, self.of_slot(number).to_vec()))
+        };
+        given.iter().filter_map(vector).collect()
+    }
+
+    fn of_slot(&self, number: u32) -> &[f32] {
+        let start = number as usize * self.dimension;
+        &self.vectors[start..start + self.dimension]
+    }
+
     /// Those of the given passages that are in it, with their similarity to the question; and those that are not, which are
     /// to be read. `None` where states are wanted that it does not keep.
     pub(super) fn candidates(
@@ -241,8 +256,7 @@ impl Index {
                 others.push(*id);
                 continue;
             };
-            let start = number as usize * self.dimension;
-            let of_slot = &self.vectors[start..start + self.dimension];
+            let of_slot = self.of_slot(number);
             candidates.push(Candidate {
                 passage_id: *id,
                 owner: slot.candidate.owner.clone(),

@@ -271,6 +271,11 @@ impl Resident {
         self.read_content(|content| content.index.candidates(given, vector, with_states))
     }
 
+    /// See [`search::vectors`]; of those that are in memory.
+    pub(crate) fn vectors(&self, given: &[PassageId]) -> HashMap<PassageId, Vec<f32>> {
+        self.read_content(|content| content.index.vectors(given))
+    }
+
     /// See [`memory_store::expansion::entities_called`].
     pub(crate) fn entities_called(&self, names: &[String], limit: usize) -> Vec<i64> {
         self.read_content(|content| content.linked.called(names, limit))

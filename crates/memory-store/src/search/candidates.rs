@@ -10,6 +10,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{QueryBuilder, Row};
 
 use super::{QueryVector, Scope};
+use crate::models::ActiveModel;
 use crate::{Conn, StoreError};
 
 /// A passage that an arm has found.
@@ -104,6 +105,25 @@ pub async fn candidates(
     }
     let rows = statement.build().fetch_all(conn).await?;
     rows.iter().map(candidate_of).collect()
+}
+
+/// The vectors of these passages, as far as they have one of the model.
+pub async fn vectors(
+    conn: &mut Conn,
+    ns: &Namespace,
+    given: &[PassageId],
+    model: &ActiveModel,
+) -> Result<Vec<(PassageId, Vec<f32>)>, StoreError> {
+    let rows: Vec<(i64, Vector)> = sqlx::query_as(
+        "select passage_id, embedding from passage_embedding
+         where namespace = $1 and passage_id = any($2) and model_id = $3",
+    )
+    .bind(ns.as_str())
+    .bind(given.iter().map(|id| id.0).collect::<Vec<_>>())
+    .bind(model.model_id)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|(id, vector)| (PassageId(id), vector.to_vec())).collect())
 }
 
 /// Of the outdated texts among the passages given: the first passages of those that are at their places now, as far as

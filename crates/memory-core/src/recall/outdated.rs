@@ -1,0 +1,72 @@
+//! What newer texts do to older ones that are like them, where it is asked how things are: facts change, and the text that says
+//! so is seldom as near to the question as the one that it outdates.
+
+use memory_language::tense::Tense;
+
+use super::ArtifactScore;
+
+/// Cosine similarities between which two texts are more and more taken to be about the same.
+const ALIKE: (f32, f32) = (0.5, 0.8);
+/// A newer text counts where it scores at least this share of the older one.
+const COMPETES_FROM: f32 = 0.5;
+/// How much newness counts where it is asked what happened, as a share of what it counts where it is asked how things are.
+const SHARE_OF_PAST: f32 = 0.25;
+
+/// What an old text loses at most, as a share of its score, by when the question is.
+pub fn weight_of_newness(tense: Tense, weight: f32) -> f32 {
+    match tense {
+        Tense::Present => weight,
+        Tense::Past => weight * SHARE_OF_PAST,
+        Tense::Before => 0.0,
+    }
+}
+
+/// Lowers each of the scores by a share of up to `weight` for the most similar of the newer texts that compete with it.
+/// `is_newer` says whether the first was written after the second, `likeness` their cosine similarity, where that is known.
+pub fn lower_outdated(
+    scores: &mut [ArtifactScore],
+    is_newer: impl Fn(usize, usize) -> bool,
+    likeness: impl Fn(usize, usize) -> Option<f32>,
+    weight: f32,
+) {
+    let before: Vec<f32> = scores.iter().map(|score| score.score).collect();
+    for (old, score) in scores.iter_mut().enumerate() {
+        let competing = (0..before.len())
+            .filter(|new| before[*new] >= COMPETES_FROM * before[old] && is_newer(*new, old));
+        let alike = competing.filter_map(|new| likeness(new, old)).fold(0.0, f32::max);
+        let share = ((alike - ALIKE.0) / (ALIKE.1 - ALIKE.0)).clamp(0.0, 1.0);
+        *score = score.aged_by(weight * share);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scores, days and all likenesses of texts; the scores after that.
+    fn lowered<const N: usize>(given: [(f32, i32); N], likeness: f32) -> [f32; N] {
+        let mut scores =
+            given.map(|(score, _)| ArtifactScore { score, passage: score, ..Default::default() });
+        let days = given.map(|(_, day)| day);
+        lower_outdated(&mut scores, |a, b| days[a] > days[b], |_, _| Some(likeness), 0.3);
+        assert!(scores.iter().all(|it| (it.passage + it.age - it.score).abs() < 1e-6), "{scores:?}");
+        scores.map(|score| score.score)
+    }
+
+    #[test]
+    fn an_older_text_loses_to_a_newer_one_like_it() {
+        assert!(lowered([(0.9, 1), (0.7, 2)], 0.8)[0] < 0.7);
+        assert_eq!(lowered([(0.9, 1), (0.7, 2)], 0.3), [0.9, 0.7], "it is of something else");
+        assert_eq!(lowered([(0.9, 1), (0.4, 2)], 0.8), [0.9, 0.4], "it hardly answers");
+        assert_eq!(lowered([(0.9, 2), (0.7, 2)], 0.8), [0.9, 0.7], "of one day");
+        let some = lowered([(0.9, 1), (0.7, 2)], 0.6)[0];
+        assert!(some < 0.9 && some > 0.7, "the more alike, the more: {some}");
+        assert_eq!(lowered([(0.16, 1), (0.9, 2)], 0.9)[0], 0.15, "what is shown by default stays so");
+    }
+
+    #[test]
+    fn it_counts_less_for_what_happened_and_not_for_what_was_before() {
+        let weights = [Tense::Present, Tense::Past, Tense::Before].map(|tense| weight_of_newness(tense, 0.4));
+        assert!(weights[0] > weights[1] && weights[1] > weights[2] && weights[2] == 0.0);
+    }
+}

@@ -1,0 +1,79 @@
+//! Older texts behind newer ones that are like them, where it is asked how things are.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+use memory_core::id::{Namespace, PassageId};
+use memory_core::recall::{ArtifactScore, lower_outdated, weight_of_newness};
+use memory_language::tense::Tense;
+use memory_store::Conn;
+use memory_store::search::{self, Owner};
+
+use super::hits::Scored;
+use super::ranking::Ranked;
+use super::search::Asked;
+use crate::{EngineError, Memory};
+
+/// How many of the best are compared with each other.
+const COMPARED_MAX: usize = 30;
+/// What was stored less far apart, such as the files of a folder, is of one time.
+const APART_MIN: SignedDuration = SignedDuration::from_mins(1);
+
+impl Memory {
+    /// Lowers the best of what was found, as far as newer texts like it were found too. Turns of conversations stay: they tell
+    /// what happened.
+    pub(super) async fn lower_outdated(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        (query, asked): (&str, &Asked),
+        scored: &[Scored],
+        ranked: &mut [Ranked],
+    ) -> Result<(), EngineError> {
+        let weight = weight_of_newness(Tense::of(query), self.settings.weights.newness);
+        let Some((_, model)) = asked.embedded.as_ref().filter(|_| weight > 0.0) else { return Ok(()) };
+        let dates: HashMap<PassageId, Timestamp> = scored.iter().filter_map(date_of_text).collect();
+        let compared: Vec<(&mut Ranked, Timestamp)> = ranked
+            .iter_mut()
+            .filter_map(|ranked| dates.get(&ranked.passage_id).map(|date| (ranked, *date)))
+            .take(COMPARED_MAX)
+            .collect();
+        if compared.len() < 2 {
+            return Ok(());
+        }
+        let ids: Vec<PassageId> = compared.iter().map(|(ranked, _)| ranked.passage_id).collect();
+        let resident = asked.resident.as_ref().filter(|resident| resident.is_of(model));
+        let mut vectors = resident.map(|resident| resident.vectors(&ids)).unwrap_or_default();
+        let missing: Vec<PassageId> = ids.iter().copied().filter(|id| !vectors.contains_key(id)).collect();
+        if !missing.is_empty() {
+            vectors.extend(search::vectors(conn, ns, &missing, model).await?);
+        }
+        let (each, dates): (Vec<&mut Ranked>, Vec<Timestamp>) = compared.into_iter().unzip();
+        let mut scores: Vec<ArtifactScore> = each.iter().map(|ranked| ranked.explanation.artifact).collect();
+        lower_outdated(
+            &mut scores,
+            |new, old| dates[new].duration_since(dates[old]) >= APART_MIN,
+            |a, b| Some(product(vectors.get(&ids[a])?, vectors.get(&ids[b])?)),
+            weight,
+        );
+        for (ranked, score) in each.into_iter().zip(scores) {
+            ranked.score = score.score;
+            ranked.explanation.artifact = score;
+        }
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(())
+    }
+}
+
+fn date_of_text(scored: &Scored) -> Option<(PassageId, Timestamp)> {
+    match &scored.candidate.owner {
+        Owner::Revision { date, turn: None, is_latest: true, .. } => {
+            Some((scored.candidate.passage_id, *date))
+        }
+        _ => None,
+    }
+}
+
+fn product(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
