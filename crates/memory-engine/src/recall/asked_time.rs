@@ -193,7 +193,8 @@ fn fit(time: &QuestionTime, told: &Told, date: Timestamp) -> f32 {
     let own = if told.is_dated || headings.is_empty() { time.fit_of_date(date) } else { 0.0 };
     let reference = if told.is_dated { date } else { headings.first().map_or(date, |(from, _)| *from) };
     let end = told.text.char_indices().nth(READ_CHARS).map_or(told.text.len(), |(at, _)| at);
-    let of_told = readings(&told.text[..end], Some(reference), Lean::Past)
+    let lean = if time.is_ahead_of(reference) { Lean::Future } else { Lean::Past };
+    let of_told = readings(&told.text[..end], Some(reference), lean)
         .iter()
         .map(|reading| time.fit_of_told(reading.start, reading.end))
         .fold(0.0, f32::max);

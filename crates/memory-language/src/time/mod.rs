@@ -6,6 +6,7 @@
 //! so time is linear in the text. Questions are read more freely ([`asked`]), and in other languages too
 //! ([`other_languages`]); dates that stand over parts of a text are found by [`headings`].
 
+mod ahead;
 mod asked;
 mod calendar;
 mod counted;

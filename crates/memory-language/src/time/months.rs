@@ -230,7 +230,7 @@ impl Parser {
             (Some(Shift::Last | Shift::Past), _) => {
                 seasons.rfind(|first| ends(*first).is_some_and(|last| last < today))
             }
-            (None, Lean::Past) => seasons.rfind(|first| *first <= today),
+            (None | Some(Shift::This), Lean::Past) => seasons.rfind(|first| *first <= today),
             _ => seasons.find(|first| ends(*first).is_some_and(|last| last >= today)),
         }
     }

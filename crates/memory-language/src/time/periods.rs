@@ -48,14 +48,19 @@ impl Parser {
         if tokens.is(next, &["of", "in"])
             && let Some(whole) = self.long_period(next + 1, depth)
         {
-            let days = match tokens.tag(to) {
+            // "the first days of April" are about a week.
+            let unit = match tokens.tag(to) {
+                Tag::Unit(Unit::Day) if tokens.word(to) == "days" => Tag::Unit(Unit::Week),
+                tag => tag,
+            };
+            let days = match unit {
                 Tag::Unit(unit) => unit_of(whole.as_days()?, number, unit),
                 Tag::Weekday(weekday) => weekday_of(whole.as_days()?, number, weekday),
                 _ if tokens.word(to) == "half" => half_of(whole.as_days()?, number),
                 _ => None,
             };
             if let Some(days) = days {
-                let granularity = match tokens.tag(to) {
+                let granularity = match unit {
                     Tag::Unit(Unit::Week) => Granularity::Week,
                     Tag::Unit(Unit::Quarter) => Granularity::Quarter,
                     Tag::Unit(Unit::Month) => Granularity::Month,
@@ -78,7 +83,7 @@ impl Parser {
             let part = self.part_of_year(at, next, number * 3 - 2, 3)?;
             // A game has a fourth quarter too.
             let led = matches!(tokens.before(at, 2), "by" | "of" | "until" | "before" | "since" | "for");
-            return (led || !part.year_open).then_some(part);
+            return (led || self.asked || !part.year_open).then_some(part);
         }
         None
     }

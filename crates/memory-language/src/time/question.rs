@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
+use super::ahead::{asks_what_comes, looks_ahead, make_of_what_comes};
 use super::asked::TOLD;
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
@@ -71,6 +72,8 @@ pub struct Window {
     pub phrase: Range<usize>,
     /// The question is of what happened then: what lies elsewhere answers it only where nothing lies there.
     pub decides: bool,
+    /// It is of what is to come then: what tells of that time answers it, whenever it was written.
+    pub is_to_come: bool,
 }
 
 impl QuestionTime {
@@ -109,6 +112,15 @@ impl QuestionTime {
         self.deciding().map(|window| window.fit_of_date(date)).fold(0.0, f32::max)
     }
 
+    /// Whether a text of this date that tells of a time that decides tells of what is to come.
+    pub fn is_ahead_of(&self, date: Timestamp) -> bool {
+        let ahead = |window: &Window| {
+            let from = if window.is_to_come { window.end } else { window.start };
+            from.is_some_and(|from| from > date)
+        };
+        self.deciding().any(ahead)
+    }
+
     /// The same for a text that tells of this time, `to` left out.
     pub fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
         self.deciding().map(|window| window.fit_of_told(from, to)).fold(0.0, f32::max)
@@ -117,6 +129,9 @@ impl QuestionTime {
 
 impl Window {
     fn fit_of_date(&self, date: Timestamp) -> f32 {
+        if self.is_to_come {
+            return NEAR * self.closeness(date);
+        }
         let (Some(start), Some(end)) = (self.start, self.end) else { return NEAR * self.closeness(date) };
         let of_day = |moment| date_of(moment) == date_of(date);
         if date >= start && date < end {
@@ -225,24 +240,23 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     // "What should I do today?" is of more than what was written today.
     let is_told = words(question).any(|word| is_any(word, &TOLD));
     let is_present = !is_told && words(question).any(|word| is_any(word, &PRESENT));
+    let asks_what_comes = asks_what_comes(question);
     for window in &mut windows {
+        if asks_what_comes {
+            make_of_what_comes(window, now, DECIDES_FROM);
+        }
         let lasts = window.start.is_some_and(|start| start <= now) && window.end.is_some_and(|end| now < end);
-        window.decides &= !(asks_for_time || lasts && is_present);
+        window.decides &= !(asks_for_time || lasts && is_present && !window.is_to_come);
     }
     (!windows.is_empty()).then_some(QuestionTime { windows })
 }
 
-fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-fn is_any(word: &str, of: &[&str]) -> bool {
+pub(super) fn is_any(word: &str, of: &[&str]) -> bool {
     of.iter().any(|other| word.eq_ignore_ascii_case(other))
-}
-
-fn looks_ahead(question: &str) -> bool {
-    words(question)
-        .any(|word| is_any(word, &["will", "upcoming", "scheduled", "due", "planned", "planning", "ll"]))
 }
 
 fn asks_for_time(question: &str) -> bool {
@@ -292,6 +306,7 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
         is_recurring: reading.is_year_open && is_closed,
         phrase: reading.range.clone(),
         decides,
+        is_to_come: false,
     };
     let other = reading.is_ambiguous.then(|| other_order(reading.start)).flatten();
     let other = other.map(|(start, end)| Window {

@@ -36,7 +36,10 @@ fn a_question_names_its_time() {
         ("Where did he live in 2022?", "2022-01-01..2023-01-01"),
         ("How many trips were there this year?", "2026-01-01..2027-01-01"),
         ("What did she paint recently?", "2026-11-08..2026-11-23"),
-        ("Which tasks are due by Friday?", "..2026-11-28"),
+        ("Which tasks are due by Friday?", "2026-11-22..2026-11-28"),
+        ("Which owls came this spring?", "2026-03-01..2026-06-01"),
+        ("What did he decide in the first days of April?", "2026-04-01..2026-04-08"),
+        ("how did the third quarter go?", "2026-07-01..2026-10-01"),
         ("What will happen on Friday?", "2026-11-27..2026-11-28"),
         ("What did Maria do last weekend before April 10, 2023?", "2023-04-08..2023-04-10"),
         ("What was found on 1 February, 2023?", "2023-02-01..2023-02-02"),
@@ -159,11 +162,11 @@ fn what_happened_at_a_time_is_decided_by_it_and_a_mere_topic_is_not() {
         ("What did she paint recently?", "11-08..11-23"),
         ("What has changed since Monday?", "11-16.."),
         ("What was said before the launch in May?", "..06-01"),
-        ("Which tasks are due by Friday?", "..11-28"),
+        ("Which tasks are due by Friday?", "!11-22..11-28"),
         ("What did I plan yesterday?", "!11-21..11-22"),
         ("What did I do today?", "!11-22..11-23"),
         ("notes from today", "!11-22..11-23"),
-        ("What should I do today?", "11-22..11-23"),
+        ("What should I do today?", "!11-22..11-23"),
         ("What is on my list for this week?", "11-16..11-23"),
         ("Who is ill this week?", "11-16..11-23"),
         ("Who runs the Monday standup?", "11-16..11-17"),
@@ -277,4 +280,18 @@ fn a_text_belongs_to_a_time_when_it_was_written_then_or_tells_of_it() {
     assert!(told("2026-11-08", "2026-11-09") < f32::EPSILON);
     let noon = asked("Who came yesterday at noon?").unwrap();
     assert!(noon.fit_of_date("2026-11-21T08:00:00Z".parse().unwrap()) >= BELONGS_FROM, "the same day");
+}
+
+#[test]
+fn of_what_is_to_come_it_counts_what_is_told_of_it_and_not_when_that_was_written() {
+    let due = asked("What is due this week?").unwrap();
+    assert!(due.fit_of_date(at("2026-11-20")) < BELONGS_FROM);
+    let told = |day: &str, next: &str| due.fit_of_told(at(day), at(next)) >= BELONGS_FROM;
+    assert!(told("2026-11-22", "2026-11-23") && !told("2026-12-02", "2026-12-03"));
+    assert!(due.is_ahead_of(at("2026-11-16")) && !due.is_ahead_of(at("2026-12-16")));
+    let was = asked("What happened this week?").unwrap();
+    assert!(was.fit_of_date(at("2026-11-20")) >= BELONGS_FROM && !was.is_ahead_of(at("2026-11-16")));
+    assert!(!asked("Which deadlines did we miss this week?").unwrap().windows[0].is_to_come);
+    assert!(asked("anything I have to hand in tomorrow?").unwrap().windows[0].is_to_come);
+    assert!(!asked("What was due in March?").unwrap().windows[0].is_to_come, "it has passed");
 }
