@@ -282,3 +282,25 @@ async fn a_question_for_an_order_is_answered_in_that_of_dates_also_where_the_ans
     best.sort();
     assert_eq!(two, best);
 }
+
+#[tokio::test]
+async fn what_is_due_is_found_by_the_days_that_texts_tell_of_whenever_they_were_written() {
+    let f = Fixture::new().await;
+    let on = |days: i64| today().checked_add(days.days()).expect("a day");
+    let date = |days: i64| on(days).to_string();
+    let day = |days: i64| on(days).strftime("%-d %B").to_string();
+    let budget = format!("Comments on the draft of the budget go to the treasurer until {}.", day(1));
+    let budget = f.remember_as(dated(&date(-20), &budget)).await.id;
+    let tyres = format!("Winter tyres for the van: garage, {}, 8:00.", day(1));
+    let tyres = f.remember_as(dated(&date(-40), &tyres)).await.id;
+    let later = format!("The annual report has to be handed in on {}.", day(25));
+    f.remember_as(dated(&date(-2), &later)).await;
+    for n in 1..8 {
+        let text = format!("Deadlines are a nuisance, said {} over tea, and nothing is due.", PEOPLE[n]);
+        f.remember_as(dated(&date(-(n as i64)), &text)).await;
+    }
+    for question in ["what's due tomorrow?", "is there anything I have to hand in tomorrow?"] {
+        let found = ids(&f.recall_as(crate::shorthand::query(question)).await);
+        assert!(found[..2].contains(&budget) && found[..2].contains(&tyres), "{question}: {found:?}");
+    }
+}
