@@ -418,7 +418,7 @@ impl Memory {
         prefer(&mut scored, &fits);
         let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), Timestamp::now(), weights);
         let is_first = before.is_empty();
-        if is_first {
+        if is_first && deciding.is_none() {
             self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
         }
         if is_first && self.reranks() && weights.reranker > 0.0 {
