@@ -7,8 +7,10 @@ use super::patterns::Pattern;
 const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
 const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
 
-pub(super) static ALL: [&Pattern; 13] =
-    [&BULLET, &HEADER, &LABEL, &TURN, &ANGLE, &ABOVE, &POST, &MOMENT, &ENTRY, &STAMPED, &LOG, &TRACE, &CODE];
+pub(super) static ALL: [&Pattern; 14] = [
+    &BULLET, &HEADER, &LABEL, &TURN, &MARKED, &ANGLE, &ABOVE, &POST, &MOMENT, &ENTRY, &STAMPED, &LOG, &TRACE,
+    &CODE,
+];
 
 pub(super) static BULLET: Pattern = Pattern::new("bullet", || {
     concat!(
@@ -35,10 +37,19 @@ pub(super) static LABEL: Pattern = Pattern::new("label", || {
 });
 
 pub(super) static TURN: Pattern = Pattern::new("turn", || {
-    let time = format!(r"(?:[\[(]?(?P<time>{TIME})[\])]?\s*[-–,]?\s*)?");
+    let time = format!(r"(?:(?:\*\*)?[\[(]?(?P<time>{TIME})[\])]?(?:\*\*)?\s*[-–,]?\s*)?");
     let name =
         format!(r"(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?");
     format!(r"^\s*{time}{name}\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)")
+});
+
+/// "**kim-b** 21:37 on it", "10:02 **kim-b** on it", "*kim-b* — on it", "KB – on it": a name that stands out, without a colon.
+pub(super) static MARKED: Pattern = Pattern::new("turn behind a name that stands out", || {
+    let mark = r"(?:\*\*|__|\*)";
+    let time = format!(r"[\[(]?{TIME}[\])]?");
+    format!(
+        r"^\s*(?:{time}\s+{mark}(?P<late>{NAME}){mark}\s+|{mark}(?P<name>{NAME}){mark}\s+{time}\s+|{mark}(?P<plain>{NAME}){mark}\s+(?:[–—]|↪)\s+|(?P<initials>\p{{Lu}}{{2,3}})\s+[–—]\s+)(?P<rest>\S)"
+    )
 });
 
 pub(super) static ANGLE: Pattern = Pattern::new("turn in angle brackets", || {
@@ -83,11 +94,14 @@ pub(super) static POST: Pattern = Pattern::new("head of a post", || {
         r"(?:opened|reviewed|commented|replied|wrote|posted|asked|answered|approved)(?: this (?:pull request|merge request|issue|thread|post|comment|change|patch|ticket|pr))?(?:(?: on)? {moment}|:)?"
     );
     let beside = format!(
-        r"(?: <[^>]{{3,60}}>|,? \((?:{kind})\)|,? (?P<did>{did})|,? (?:[·•|—–-] )?{moment}|,? [·•|—–-] (?:{kind})|, on [a-z]+ [\d/#]+)"
+        r"(?: <[^>]{{3,60}}>|,? \((?:{kind})\)|,? (?P<did>{did})|,? (?:[·•|—–-] |on )?{moment}|,? [·•|—–-] (?:{kind})|, on [a-z]+ [\d/#]+)"
     );
+    // "**Comment 7** Kim", "**Post 8 – Kim**".
+    let numbered =
+        r"(?:\*\*|__|\*)?(?i:post|comment|reply|message) #?\d{1,4}(?:(?:\*\*|__|\*)\s*)?(?:\s*[–—:·|-])?\s+";
     // As few words as will do: "commented" is none of a name.
     format!(
-        r"^\s*(?:[▸▶►\u{{BB}}]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: ))?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{NAME}?)(?:\*\*|__|\*|`)?(?P<beside>{beside}*)(?: \([^)]{{1,30}}\))?\s*$"
+        r"^\s*(?:[▸▶►\u{{BB}}]\s*)?(?P<by>(?i:(?:comment|posted|reply|review) by |from: )|{numbered})?(?P<mark>\*\*|__|\*|`)?@?(?P<name>{NAME}?)(?:\*\*|__|\*|`)?(?P<beside>{beside}*)(?: \([^)]{{1,30}}\))?\s*$"
     )
 });
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memory_language::time::{Lean, readings};
 
 use super::line_patterns::{
-    ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, MOMENT, POST, STAMPED, TRACE, TURN,
+    ABOVE, ANGLE, BULLET, CODE, ENTRY, HEADER, LABEL, LOG, MARKED, MOMENT, POST, STAMPED, TRACE, TURN,
 };
 use super::lists;
 use super::words::floor_boundary;
@@ -72,7 +72,7 @@ pub(super) struct Turn<'a> {
     pub(super) text_at: usize,
 }
 
-/// `Alice: …`, `[10:02] Bob Martinez: …`, `**Alice**: …`, `<alice> …`, and `Alice Chen  10:02 AM` above its words.
+/// `Alice: …`, `[10:02] Bob Martinez: …`, `**Alice**: …`, `**alice** 10:02 …`, `<alice> …`, and `Alice Chen  10:02 AM` above its words.
 pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     let line = head(line);
     if let Some(found) = TURN.get().captures(line).or_else(|| ANGLE.get().captures(line)) {
@@ -84,12 +84,23 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
             text_at: found.name("rest")?.start(),
         });
     }
-    let found = ABOVE.get().captures(line)?;
+    let Some(found) = ABOVE.get().captures(line) else { return marked_turn(line) };
     let timed = found.name("name").or(found.name("late")).or(found.name("writer"));
     let name = timed.or(found.name("said")).or(found.name("dated"))?.as_str();
     // "Kasper77 wrote:", "hoang-pt, Oct 28".
     let handle = !name.contains(' ') && name.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
     Some(Turn { name, timed: timed.is_some() || handle, text_at: line.len() })
+}
+
+/// `**alice** 10:02 …`, `10:02 **alice** …`, `*alice* — …`, `AC – …`.
+fn marked_turn(line: &str) -> Option<Turn<'_>> {
+    let found = MARKED.get().captures(line)?;
+    let timed = found.name("late").or(found.name("name"));
+    Some(Turn {
+        name: timed.or(found.name("plain")).or(found.name("initials"))?.as_str(),
+        timed: timed.is_some(),
+        text_at: found.name("rest")?.start(),
+    })
 }
 
 /// The head of a post: a line that has no more than a name and what programs write beside it.
@@ -103,6 +114,8 @@ pub(super) struct PostHead<'a> {
     pub(super) is_dated: bool,
     /// It says that they wrote something.
     pub(super) is_said: bool,
+    /// What leads the name says that it is the writer's: "Comment 3", "From:".
+    pub(super) is_led: bool,
 }
 
 /// `**hollis-b** (member)`, `sunniva · 2 days ago`, `kneale 2014-12-10`, `@rk wrote:`, `jbarrick`.
@@ -122,6 +135,7 @@ pub(super) fn post_head(line: &str) -> Option<PostHead<'_>> {
         is_told: is_said || !beside.is_empty(),
         is_dated: is_said || has_more(beside),
         is_said,
+        is_led: found.name("by").is_some(),
     })
 }
 

@@ -3,9 +3,10 @@
 use super::super::lines::{self, bullet, heading, label, turn};
 use super::super::lists;
 use super::super::names;
+use super::super::people::is_own_name;
 use super::super::sections::{self, Section};
 use super::days::{may_say_a_day, opens_title};
-use super::{LEADER, Reader, may_be_person};
+use super::{LEADER, Reader, SPEAKERS_MAX, may_be_person};
 
 /// A heading this near to the top may date the text.
 const TITLE_LINES: usize = 10;
@@ -60,6 +61,9 @@ impl Reader<'_> {
         }
         if let Some((level, words)) = heading(line) {
             return self.opens_marked(at, level, &line[words]);
+        }
+        if self.stands_up(at) {
+            return true;
         }
         let trimmed = line.trim();
         let under = self.text_of(at + 1).trim();
@@ -156,6 +160,32 @@ impl Reader<'_> {
             || (self.known_people.contains(first) && lower.split_whitespace().count() <= 3);
         let listed = || self.layout.people.iter().any(|people| lists_name(people, &lower));
         (known || listed()).then(|| name.to_owned())
+    }
+
+    /// A line above "y: …" and "t: …" that is the name of one who stands up and tells.
+    fn stands_up(&mut self, at: usize) -> bool {
+        let below = self.text_of(at + 1);
+        let below = bullet(below).map_or(below, |bullet| &below[bullet.text_at..]);
+        let line = self.text_of(at);
+        if !is_stand_up(below) || is_stand_up(line) || bullet(line).is_some() {
+            return false;
+        }
+        let name = line.trim().trim_matches([':', '*', '@']);
+        let is_one = !name.contains(' ')
+            && name.len() > 2
+            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))
+            && !names::is_common_word(&name.to_lowercase())
+            && sections::of_heading(name).is_none();
+        if !(is_one || may_be_person(name.trim_end_matches('.')) || is_own_name(name)) {
+            return false;
+        }
+        let speakers = &mut self.layout.speakers;
+        if speakers.len() < SPEAKERS_MAX && !speakers.iter().any(|known| known == name) {
+            speakers.push(name.to_owned());
+        }
+        self.push_heading(at, LEADER, Some(Section::Open));
+        self.speaker = Some(name.to_owned());
+        true
     }
 
     pub(super) fn names_person(&self, line: &str) -> bool {

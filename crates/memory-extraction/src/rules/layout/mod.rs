@@ -8,6 +8,7 @@ mod posts;
 mod quiet;
 mod speakers;
 mod turns;
+mod writers;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -20,6 +21,7 @@ use super::names;
 use super::sections::{self, Section};
 use posts::posters;
 use speakers::speakers;
+use writers::{HEAD_LINES, by_line, level_of_people, may_be_person, repeated_leaders};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
@@ -191,57 +193,6 @@ fn is_entry_of_people(line: &str) -> bool {
         && names::could_be_name(name, false)
 }
 
-/// "Lena Kurz", "Asa": one word or two that may be somebody's name.
-fn may_be_person(words: &str) -> bool {
-    let is_word = |part: &str| {
-        names::is_common_word(part)
-            || names::is_wordy_name(part)
-            || lists::PLACES.contains(part)
-            || lists::SOFTWARE.contains(part)
-    };
-    names::could_be_name(words, false)
-        && words.split(' ').count() <= 2
-        && !words.to_lowercase().split(' ').any(is_word)
-}
-
-/// The level at which at least two headings may be names, most of all there, and half of them with a first name, in a text whose
-/// further headings say what was done or is planned, such as "Progress:".
-fn level_of_people(text: &str, lines: &[Range<usize>]) -> Option<usize> {
-    let (mut all, mut named, mut sure) = ([0_usize; LEADER], [0_usize; LEADER], [0_usize; LEADER]);
-    let mut told = 0;
-    for line in lines {
-        let line = &text[line.clone()];
-        let words = lines::heading(line);
-        let section = sections::of_heading(words.as_ref().map_or(line, |(_, words)| &line[words.clone()]));
-        told += usize::from(matches!(section, Some(Section::Prior(_) | Section::Planned)));
-        let Some((level, words)) = words.filter(|(level, _)| *level < LEADER && section.is_none()) else {
-            continue;
-        };
-        let words = line[words].trim();
-        all[level] += 1;
-        if may_be_person(words) {
-            let first = words.split(' ').next().unwrap_or_default().to_lowercase();
-            named[level] += 1;
-            sure[level] += usize::from(names::is_first_name(&first));
-        }
-    }
-    let is_of_people = |level: &usize| {
-        named[*level] > 1 && named[*level] * 2 > all[*level] && sure[*level] * 2 >= named[*level]
-    };
-    (0..LEADER).find(is_of_people).filter(|_| told > 1)
-}
-
-/// Lines that end in a colon and stand more than once, in small letters: "progress:" below each of several people.
-fn repeated_leaders(text: &str, lines: &[Range<usize>]) -> HashSet<String> {
-    let (mut once, mut repeated) = (HashSet::new(), HashSet::new());
-    for line in lines.iter().map(|line| text[line.clone()].trim()).filter(|line| line.ends_with(':')) {
-        if !once.insert(line.to_lowercase()) {
-            repeated.insert(line.to_lowercase());
-        }
-    }
-    repeated
-}
-
 impl<'a> Reader<'a> {
     fn text_of(&self, at: usize) -> &'a str {
         self.lines.get(at).map_or("", |line| &self.text[line.clone()])
@@ -264,6 +215,9 @@ impl<'a> Reader<'a> {
             return at + 1;
         }
         self.date_line(at);
+        if at < HEAD_LINES && self.layout.from.is_none() {
+            self.layout.from = by_line(trimmed).map(str::to_owned);
+        }
         if self.moment_of_post(at) {
             return at + 1;
         }

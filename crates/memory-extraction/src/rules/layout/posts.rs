@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::lines::{self, PostHead, bullet, heading, is_moment, post_head};
+use super::super::lines::{self, PostHead, bullet, heading, is_moment, mail_header, post_head};
 use super::super::lists;
 use super::super::names;
 use super::super::sections::{self, Section};
@@ -16,6 +16,7 @@ struct Posts {
     is_told: bool,
     is_dated: bool,
     is_said: bool,
+    is_led: bool,
 }
 
 /// Those who post, where most of them are surely people, and several of them take turns or it is said that one wrote it; `is_known`
@@ -35,6 +36,7 @@ pub(super) fn posters(
             posts.is_told |= head.is_told || has_moment_below(text, lines, at);
             posts.is_dated |= head.is_dated;
             posts.is_said |= head.is_said;
+            posts.is_led |= head.is_led;
         }
     }
     // "sunniva": a word that no list has is a handle where programs write beside such when it was.
@@ -46,13 +48,17 @@ pub(super) fn posters(
     let may_be = |name: &str| {
         is_sure(name) || (names::could_be_name(name, false) && !names::is_common_word(&name.to_lowercase()))
     };
+    // "ottavia-s" once among handles that return.
+    let are_handles = found.iter().any(|(name, posts)| posts.count > 1 && is_handle(name));
     found.retain(|name, posts| {
         let stands_out = posts.is_marked || posts.is_told;
-        if stands_out { may_be(name) } else { posts.count > 1 && is_sure(name) }
+        let returns = posts.count > 1 || (are_handles && is_handle(name));
+        if stands_out { may_be(name) } else { returns && is_sure(name) }
     });
-    let sure = found.keys().filter(|name| is_sure(name)).count();
+    let is_writer = |name: &str, posts: &Posts| is_sure(name) || posts.is_led;
+    let sure = found.iter().filter(|(name, posts)| is_writer(name, posts)).count();
     let returns = found.len() > 1 && found.values().any(|posts| posts.count > 1);
-    let is_said = found.iter().any(|(name, posts)| posts.is_said && is_sure(name));
+    let is_said = found.iter().any(|(name, posts)| posts.is_said && is_writer(name, posts));
     if sure * 2 < found.len() || !(returns || is_said) {
         return HashSet::new();
     }
@@ -72,10 +78,13 @@ fn head_at<'t>(text: &'t str, lines: &[Range<usize>], at: usize) -> Option<PostH
         && bullet(next).is_none()
         && heading(next).is_none()
         && !next.starts_with("Dear ")
+        && !(head.is_led && mail_header(next).is_some())
         && (is_moment || !next.starts_with(|c: char| c.is_ascii_digit() && is_plain))
         && post_head(next).is_none_or(|below| {
-            // "Thanks." is a word.
-            !(below.is_marked || below.is_told) && (!is_plain || next.ends_with(['.', '!', '?']))
+            // "Thanks." is a word, "timings report please" are several.
+            let is_said = next.ends_with(['.', '!', '?'])
+                || (is_handle(head.name) && !names::could_be_name(below.name, false));
+            !(below.is_marked || below.is_told) && (!is_plain || is_said)
         });
     (apart && (is_word || is_moment)).then_some(head)
 }

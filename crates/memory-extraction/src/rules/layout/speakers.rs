@@ -64,6 +64,9 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
         let alone = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
         accepted.extend(counts.into_keys().filter(alone).map(str::to_owned));
     }
+    accepted.extend(in_small_letters(text, lines));
+    let standing_out = standing_out(text, lines, &accepted);
+    accepted.extend(standing_out);
     // "User:" and "Assistant:" in turn, or one of them again and again.
     if parts.len() > 1 || parts.values().any(|count| *count > 1) {
         accepted.extend(parts.into_keys().map(str::to_owned));
@@ -74,6 +77,61 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
         accepted.extend(often.map(|(name, _)| name.to_owned()));
     }
     accepted
+}
+
+/// Names that stand out: "jun  19:09" above their words again and again, "**Obi** – …" for each of several people.
+fn standing_out(text: &str, lines: &[Range<usize>], accepted: &HashSet<String>) -> Vec<String> {
+    let mut stamped: HashMap<&str, usize> = HashMap::new();
+    let mut told: HashSet<&str> = HashSet::new();
+    for line in lines.iter().map(|line| &text[line.clone()]).filter(|line| line.contains('*')) {
+        let Some(turn) = turn(line).filter(|turn| !is_call(turn) && !is_role_name(turn.name)) else {
+            continue;
+        };
+        if is_stamped(line, &turn) {
+            *stamped.entry(turn.name).or_default() += 1;
+        }
+        if is_told_of(line, &turn) {
+            told.insert(turn.name);
+        }
+    }
+    let several = told.len() > 2 && told.iter().any(|name| accepted.contains(*name));
+    let returning = stamped.into_iter().filter(|(_, count)| *count > 1).map(|(name, _)| name.to_owned());
+    returning.chain(told.into_iter().filter(|_| several).map(str::to_owned)).collect()
+}
+
+/// "**jun** — 19:09": one word that is marked, with an hour, above or before what is said; a word of the language is none.
+fn is_stamped(line: &str, turn: &lines::Turn<'_>) -> bool {
+    let marked = line.trim_start().starts_with("**") || line.contains(" **");
+    turn.timed && marked && !turn.name.contains(' ') && turn.name.len() > 1 && !is_role(turn.name)
+}
+
+/// "**Obi** – …": a name that stands out before a dash.
+fn is_told_of(line: &str, turn: &lines::Turn<'_>) -> bool {
+    let head = line.trim_start().get(..turn.text_at).unwrap_or_default();
+    let plain = !turn.timed && head.starts_with('*') && head.contains(['–', '—']);
+    plain && names::could_be_name(turn.name, false) && !names::is_common_word(&turn.name.to_lowercase())
+}
+
+/// "jorun: …", "pelle: …": words in small letters, a first name among them, that lead most lines of a text, each of them several.
+fn in_small_letters(text: &str, lines: &[Range<usize>]) -> Vec<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let (mut all, mut led) = (0, 0);
+    for line in lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty()) {
+        all += 1;
+        let head = line.split_once(": ").map_or("", |(head, _)| head);
+        let plain = head.len() > 1 && head.chars().all(|c| c.is_lowercase() || matches!(c, '-' | '_' | '.'));
+        if plain && !names::is_common_word(head) && sections::of_label(head).is_none() && !is_role(head) {
+            led += 1;
+            *counts.entry(head).or_default() += 1;
+        }
+    }
+    let known = counts.iter().any(|(name, count)| *count > 1 && names::is_first_name(name));
+    let often = counts.values().filter(|count| **count > 1).count();
+    let is_talk = if known { led * 2 >= all } else { led * 10 >= all * 9 };
+    if !is_talk || often < 2 || often * 2 < counts.len() {
+        return Vec::new();
+    }
+    counts.into_keys().map(str::to_owned).collect()
 }
 
 /// What stands before the words of a turn.
