@@ -208,6 +208,13 @@ fn named_by_rules(source: &SourceText) -> (Vec<ParsedSegment<'_>>, Roster) {
     let plain: Vec<things::Things> =
         parsed_segments.iter().map(|parsed| things::plain(&parsed.text, &parsed.layout.hidden)).collect();
     let mut roster = Roster::of_people(&sightings(source, &parsed_segments, &plain));
+    // "Fr. Ambrose" is written with the title that is no part of the name.
+    for name in source.author.iter().chain(&source.participants).map(|name| name.trim()) {
+        let person = roster.named(name).filter(|_| names::without_title(name) != name);
+        if let Some(person) = person.filter(|_| name.len() < 60) {
+            roster.call(person, name);
+        }
+    }
     roster.learn_short_forms(&parsed_segments.iter().map(|parsed| &parsed.text).collect::<Vec<_>>());
     let speakers = parsed_segments
         .iter()
@@ -334,6 +341,10 @@ fn sightings(
         for people in layout.people.iter().chain(&layout.from).chain(&layout.to) {
             seen.see_list(people, false);
         }
+        // "author: dmk".
+        if let Some(handle) = layout.from.as_deref().filter(|from| !from.contains([' ', '@'])) {
+            seen.see(handle, true);
+        }
         for people in &layout.people {
             seen.see_parts_of_people(people);
         }
@@ -387,7 +398,8 @@ fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> 
     names
         .into_iter()
         .flatten()
-        .find_map(|name| roster.named(name))
+        // "Kim Larsen, city library".
+        .find_map(|name| roster.named(name).or_else(|| roster.named(name.split(',').next()?)))
         .or_else(|| only_human(source, parsed, roster))
 }
 

@@ -210,7 +210,8 @@ impl Roster {
         entity
     }
 
-    fn call(&mut self, entity: usize, alias: &str) {
+    /// Another name of someone.
+    pub(super) fn call(&mut self, entity: usize, alias: &str) {
         let known = &mut self.entities[entity];
         if known.name != alias && !known.aliases.iter().any(|other| other == alias) {
             known.aliases.push(alias.to_owned());
