@@ -29,6 +29,11 @@ pub(super) struct Draft {
 }
 
 impl Draft {
+    pub(super) fn owners(&self) -> impl Iterator<Item = usize> {
+        let owners = self.actors.iter().filter(|actor| actor.role == ActorRole::Owner);
+        owners.map(|actor| actor.entity)
+    }
+
     /// Takes the owners among these actors for its own.
     pub(super) fn own(&mut self, actors: &[Actor]) {
         for owner in actors.iter().filter(|actor| actor.role == ActorRole::Owner) {

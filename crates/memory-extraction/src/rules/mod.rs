@@ -18,6 +18,7 @@ mod features;
 mod gender;
 mod genre;
 mod irony;
+mod item_speakers;
 mod items;
 mod joined;
 mod layout;
@@ -262,6 +263,10 @@ async fn found<'a>(
         parsed.speaker = speaker(source, parsed, &roster);
         parsed.addressee = addressee(source, parsed, &roster);
         parsed.is_mail = source.context == Context::Email && parsed.layout.speakers.is_empty();
+        let is_alone = parsed.layout.people.is_empty() && parsed.layout.speakers.is_empty();
+        let is_shared =
+            matches!(source.context, Context::Email | Context::Meeting) || source.participants.len() > 1;
+        parsed.is_of_one = is_alone && !is_shared && parsed.speaker.is_some();
         parsed.give_items_their_speakers(&roster);
     }
     let mut drafts = Vec::new();

@@ -11,10 +11,9 @@ use super::date_context::DateContext;
 use super::discover::acts_like_a_person;
 
 use super::gender::Gender;
-use super::layout::{Form, Layout};
+use super::layout::Layout;
 use super::names;
 use super::people::Roster;
-use super::sections::Section;
 use super::verbs;
 use super::words::{Kind, Text};
 
@@ -59,6 +58,8 @@ pub(super) struct ParsedSegment<'a> {
     pub(super) addressee: Option<usize>,
     /// It is a mail of one person to others.
     pub(super) is_mail: bool,
+    /// It is written by one person, and no list of people or turn of a talk stands in it.
+    pub(super) is_of_one: bool,
     /// What "tomorrow" counts from.
     pub(super) reference: Option<Timestamp>,
     /// Which number of "3/4" is the day, where its other dates tell it.
@@ -80,6 +81,7 @@ impl<'a> ParsedSegment<'a> {
             speaker: None,
             addressee: None,
             is_mail: false,
+            is_of_one: false,
             reference: None,
             day_order: None,
             days: Vec::new(),
@@ -117,36 +119,6 @@ impl<'a> ParsedSegment<'a> {
     /// How the dates in the words at a byte are read.
     pub(super) fn dates_at(&self, byte: usize) -> DateContext {
         DateContext { reference: self.reference_at(byte), order: self.day_order }
-    }
-
-    /// In a list, who is named at the head of an item says its "I": "- Nils: I'll put up a draft".
-    pub(super) fn give_items_their_speakers(&mut self, roster: &Roster) {
-        for number in 0..self.layout.blocks.len() {
-            let block = &self.layout.blocks[number];
-            if !matches!(block.form, Form::Item { .. }) || block.labelled || block.section != Section::Open {
-                continue;
-            }
-            let tokens = self.text.tokens_in(&block.bytes);
-            if let Some(entity) = self.leader_of(&tokens) {
-                self.layout.blocks[number].speaker = Some(roster.entities[entity].name.clone());
-            }
-        }
-    }
-
-    /// The person before a colon at the head of an item in which "I" is said.
-    fn leader_of(&self, tokens: &Range<usize>) -> Option<usize> {
-        let text = &self.text;
-        let mark = |at: &usize| !text.is_any(*at, &["*", "_", "[", "]", "`"]);
-        let at = tokens.clone().take(4).find(mark)?;
-        let mention = self.person(at)?;
-        let mut after = mention.tokens.end;
-        if text.word(after) == "(" {
-            after = (after..tokens.end.min(after + 8)).find(|end| text.word(*end) == ")")? + 1;
-        }
-        let after = (after..after + 3).find(mark)?;
-        let says = text.word(after) == ":"
-            && (after + 1..tokens.end).any(|near| text.is_any(near, &["i", "my", "me"]));
-        says.then_some(mention.entity)
     }
 
     /// Finds every name of the roster in the text; `things` are the entities found already.

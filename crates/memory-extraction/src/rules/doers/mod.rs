@@ -1,7 +1,11 @@
 //! Doers: who stands where a promise names the one who is to keep it, "Yusra flies down", "KM to try it", "AP1: T. Moss: …". The place
 //! alone tells that it is someone, so it may be a person or a body that nothing else in the text shows.
 
+mod index;
 mod named;
+mod offices;
+mod together;
+mod unsaid;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,9 +17,11 @@ use super::draft::Draft;
 use super::names;
 use super::owners::{TOGETHER_MAX, is_open, looks_like_a_deed, takes_on};
 use super::parsed_segment::{Mention, ParsedSegment};
-use super::people::{Roster, is_initials};
+use super::people::{Roster, is_initials, is_own_name};
 use super::verbs::{self, Class};
 use super::words::{Kind, Text, begins_line};
+use index::Index;
+use offices::{Offices, is_office};
 
 /// A doer stands within so many tokens of the head.
 const HEAD_TOKENS: usize = 12;
@@ -43,22 +49,17 @@ pub(super) fn name_doers(
 ) {
     let mut found: Vec<Vec<Mention>> = vec![Vec::new(); parsed_segments.len()];
     let mut fresh = HashSet::new();
+    let index = Index::of(roster);
     let mut words: Vec<Option<HashSet<String>>> = vec![None; parsed_segments.len()];
+    let mut offices: Vec<Option<Offices>> = parsed_segments.iter().map(|_| None).collect();
     for draft in drafts.iter_mut().filter(|draft| draft.category == Category::Commitment) {
         let [(segment, bytes)] = draft.evidence.as_slice() else { continue };
         let Some(parsed) = parsed_segments.get(*segment) else { continue };
         let small = words[*segment].get_or_insert_with(|| small_words(&parsed.text));
-        let speaker = speaker_at(parsed, roster, bytes.start);
+        let (spoken, speaker) = speaker_at(parsed, roster, bytes.start);
         let tokens = parsed.text.tokens_in(bytes);
-        let place = Place { parsed, roster, small, speaker };
-        // The row of a table names its owner in a column.
-        let is_row = tokens.clone().any(|at| parsed.text.word(at) == "|");
-        if is_row && draft.actors.iter().any(|actor| actor.role == ActorRole::Owner) {
-            continue;
-        }
-        let asked = place.asked(&tokens).or_else(|| place.made_to(&tokens));
-        let asks = asked.is_some();
-        let Some(doers) = asked.or_else(|| place.doers(&tokens)) else { continue };
+        let place = Place { parsed, roster, small, index: &index, speaker, spoken };
+        let Some((doers, asks)) = whose(&place, draft, &tokens, &mut offices[*segment]) else { continue };
         let owners: Vec<usize> = doers
             .into_iter()
             .filter_map(|doer| {
@@ -67,14 +68,13 @@ pub(super) fn name_doers(
                     fresh.insert(entity);
                 }
                 let entity_type = roster.entities[entity].entity_type;
-                if !parsed.text.is_any(doer.tokens.start, &["me", "i"]) {
+                if !doer.tokens.is_empty() && !parsed.text.is_any(doer.tokens.start, &["me", "i"]) {
                     found[*segment].push(Mention { tokens: doer.tokens, entity, entity_type, gender: None });
                 }
                 Some(entity)
             })
             .collect();
-        let known = draft.actors.iter().filter(|actor| actor.role == ActorRole::Owner);
-        if owners.is_empty() || known.map(|actor| actor.entity).eq(owners.iter().copied()) {
+        if owners.is_empty() || draft.owners().eq(owners.iter().copied()) {
             continue;
         }
         if asks {
@@ -89,6 +89,36 @@ pub(super) fn name_doers(
             parsed.find_more(roster, &found, &fresh);
         }
     }
+}
+
+/// The doers of a promise, and whether another gave it to them; none where those whom it has already are right.
+fn whose(
+    place: &Place<'_, '_>,
+    draft: &Draft,
+    tokens: &Range<usize>,
+    offices: &mut Option<Offices>,
+) -> Option<(Vec<Named>, bool)> {
+    let is_owned = draft.owners().next().is_some();
+    // The row of a table names its owner in a column.
+    let is_row = tokens.clone().any(|at| place.parsed.text.word(at) == "|");
+    if tokens.is_empty() || (is_row && is_owned) {
+        return None;
+    }
+    let asked = place.asked(tokens).or_else(|| place.made_to(tokens));
+    let asks = asked.is_some();
+    let doers = match asked.or_else(|| place.doers(tokens)) {
+        None if !is_owned => place.beyond(tokens, offices),
+        found => found,
+    };
+    // "Purchasing will add it (Ms Moss)": the body and who does it there.
+    let is_org = |owner: usize| place.roster.entities[owner].entity_type == EntityType::Org;
+    let is_bodies = match &doers {
+        Some(doers) => doers.iter().all(|doer| doer.is_body),
+        None => is_owned && draft.owners().all(is_org),
+    };
+    let inner = is_bodies.then(|| place.closing(tokens)).flatten();
+    let inner = inner.filter(|inner| inner.iter().all(|one| !one.is_body));
+    Some((inner.or(doers)?, asks))
 }
 
 /// The entity of a doer, and whether it was added; none where the name is known to be no one's.
@@ -107,10 +137,18 @@ fn entity(parsed: &ParsedSegment<'_>, roster: &mut Roster, doer: &Named) -> Opti
     Some((roster.add(&name, entity_type), true))
 }
 
-/// Who says what stands at a byte.
-fn speaker_at(parsed: &ParsedSegment<'_>, roster: &Roster, byte: usize) -> Option<usize> {
-    let block = parsed.layout.blocks.iter().find(|block| block.bytes.contains(&byte))?;
-    block.speaker.as_deref().map_or(parsed.speaker, |name| roster.named(name))
+/// Whether a turn of someone stands at a byte, and who says it.
+fn speaker_at(parsed: &ParsedSegment<'_>, roster: &Roster, byte: usize) -> (bool, Option<usize>) {
+    let blocks = &parsed.layout.blocks;
+    let begun = blocks.partition_point(|block| block.bytes.start <= byte);
+    let block = begun.checked_sub(1).map(|last| &blocks[last]).filter(|block| block.bytes.contains(&byte));
+    match block.and_then(|block| block.speaker.as_deref()) {
+        Some(name) => {
+            let own = parsed.speaker.filter(|_| is_own_name(name));
+            (true, roster.named(name).or(own))
+        }
+        None => (false, block.and(parsed.speaker)),
+    }
 }
 
 /// The words that a text writes in small letters: written large at the head of a sentence they are no names.
@@ -126,7 +164,10 @@ struct Place<'p, 'a> {
     parsed: &'p ParsedSegment<'a>,
     roster: &'p Roster,
     small: &'p HashSet<String>,
+    index: &'p Index,
     speaker: Option<usize>,
+    /// It is a turn of a conversation or stands below a name.
+    spoken: bool,
 }
 
 impl Place<'_, '_> {
@@ -147,6 +188,19 @@ impl Place<'_, '_> {
         }
         let done = verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base);
         (text.word(at) == "to" && at + 1 < tokens.end && done).then_some(named)
+    }
+
+    /// Whose it is where no doer stands: an office's, of who is named behind it, else of who says it.
+    fn beyond(&self, tokens: &Range<usize>, offices: &mut Option<Offices>) -> Option<Vec<Named>> {
+        let has_office = tokens.clone().any(|at| is_office(self.parsed.text.word(at)));
+        let held = has_office
+            .then(|| offices.get_or_insert_with(|| Offices::of(self)).standing(self, tokens))
+            .flatten();
+        let body = || self.short_body(tokens);
+        held.map(|holder| vec![holder])
+            .or_else(|| self.closing(tokens))
+            .or_else(|| body().map(|body| vec![body]))
+            .or_else(|| self.unsaid(tokens))
     }
 
     /// "me", "I": whoever speaks.
@@ -181,7 +235,8 @@ impl Place<'_, '_> {
         if let Some(owner) = self.behind_action(head, tokens.end) {
             return self.at(owner, tokens.end, true);
         }
-        if let Some(doers) = self.at(head, tokens.end, false) {
+        if let Some(mut doers) = self.at(head, tokens.end, false) {
+            self.join_others(&mut doers, tokens.end);
             return Some(doers);
         }
         let near = tokens.end.min(head + HEAD_TOKENS);
@@ -259,11 +314,14 @@ impl Place<'_, '_> {
                 break;
             }
             at += 1;
+            // "Barbara and young Theo".
+            at +=
+                usize::from(text.is_any(at, &["young", "little", "old", "big", "the"]) && !named.is_empty());
         }
         let last = named.last()?;
         at = last.tokens.end;
         if text.is_any(at, &["and", "&", "/", "+"]) {
-            return None;
+            at = self.behind_kin(at, end)?;
         }
         if text.word(at) == "(" {
             at = (at..end.min(at + ASIDE_TOKENS)).find(|at| text.word(*at) == ")")? + 1;
@@ -275,11 +333,13 @@ impl Place<'_, '_> {
         let plain = named.iter().all(|one| one.known.is_some() || self.is_surely_someone(&one.tokens));
         let shared = named.len() > 1 && named.iter().any(|one| one.known.is_some());
         let is_unit = named.iter().all(|one| one.is_body && one.known.is_some());
-        let labelled = colon && (is_marked || shared || is_unit || self.is_initialled(&named));
+        // "@kim: blog post", "@kim bump the version".
+        let is_handle = text.kind(last.tokens.start) == Some(Kind::Handle) && at == last.tokens.end;
+        let labelled = (colon && (is_marked || shared || is_unit || is_handle || self.is_initialled(&named)))
+            || (is_handle && verbs::of(text.word(at)).is_some_and(|verb| verb.base))
+            || (is_handle && text.word(at) == "is" && text.word(at + 1).ends_with("ing"));
         // "Ingrid and Wes do it with the accountant."
-        let together = named.len() > 1
-            && verbs::of(text.word(at))
-                .is_some_and(|verb| verb.base && !verb.past && verb.class != Class::Idle);
+        let together = named.len() > 1 && self.is_done_together(at);
         let does = labelled || together || self.does(at, plain);
         (at < end && does).then_some(named)
     }

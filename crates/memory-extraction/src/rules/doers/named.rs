@@ -8,6 +8,7 @@ use super::super::names;
 use super::super::people::{is_group, is_initials};
 use super::super::things::is_body;
 use super::super::words::{Kind, spaced};
+use super::offices::is_office;
 use super::{NAME_WORDS, Named, Place};
 
 /// What bodies are called by, behind their names, beside what the lists have.
@@ -46,6 +47,27 @@ impl Place<'_, '_> {
             let dotted = raw.contains('.') && text.word(at + 1) == "." && text.touches_next(at);
             return one(1 + usize::from(dotted), Some(person));
         }
+        if is_initials(&short)
+            && let Some(person) = self.index.by_letters(&short).filter(|_| self.opens_task(at + 1))
+        {
+            return one(1, Some(person));
+        }
+        // "Director Moss", "maeve sends it".
+        if is_office(text.word(at)) && text.is_capitalised(at) {
+            return match self.parsed.person(at + 1).filter(|rest| rest.tokens.start == at + 1) {
+                Some(rest) => {
+                    Some(Named { tokens: rest.tokens.clone(), known: Some(rest.entity), is_body: false })
+                }
+                None => self.unknown(at + 1, at + 1, end),
+            };
+        }
+        if text.is_word(at)
+            && raw.starts_with(char::is_lowercase)
+            && names::is_first_name(text.word(at))
+            && !names::is_wordy_name(text.word(at))
+        {
+            return one(1, None);
+        }
         let first = at + usize::from(names::is_title(text.word(at)) && text.is_capitalised(at));
         let first = first + usize::from(first > at && text.word(first) == ".");
         if first > at
@@ -54,6 +76,11 @@ impl Place<'_, '_> {
             return one(first + 1 - at + usize::from(text.word(first + 1) == "."), Some(person));
         }
         self.unknown(at, first, end)
+    }
+
+    /// "SO to …", "MR: …": a task, so that the letters are no word.
+    fn opens_task(&self, at: usize) -> bool {
+        self.parsed.text.is_any(at, &["to", ":", "will", "shall", "/", "→"])
     }
 
     /// "Ms K": the one person whose last name begins so.

@@ -11,6 +11,8 @@ mod people;
 mod samples;
 mod structure;
 mod things;
+mod unsaid_owners;
+mod writers;
 
 use jiff::Timestamp;
 use memory_core::artifact::Context;
