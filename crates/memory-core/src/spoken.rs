@@ -144,7 +144,8 @@ fn after_stamp(line: &str) -> &str {
     split_stamp(line).map_or(line, |(_, rest)| rest)
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether a label names who speaks, rather than what follows.
+pub(crate) fn is_name(name: &str) -> bool {
     let lower = name.to_lowercase();
     if ROLES.contains(&lower.as_str()) {
         return true;

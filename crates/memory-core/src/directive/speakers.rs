@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use super::words::list;
 use crate::artifact::{Context, Metadata, Role};
+use crate::date::split_stamp;
+use crate::spoken::is_name;
 
 /// Whose words these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,18 +68,22 @@ fn prose(content: &str, voice: Option<Voice>) -> Vec<(Range<usize>, Voice)> {
     parts
 }
 
-/// Of a line that begins with "User:" or "Assistant:": whether it is the user's, and what follows.
+/// Of a line that begins with "User:" or "Assistant:": whether it is the user's, and what follows. With a time before it
+/// ("[2026-11-25 09:20] Dana:") any name is that of a speaker, and nobody's but the user's are wishes of the user.
 fn label(line: &str) -> Option<(bool, &str)> {
+    let stamped = split_stamp(line).map(|(_, rest)| rest);
+    let line = stamped.unwrap_or(line);
     let (head, rest) = line.split_once(':')?;
     if head.len() > 24 {
         return None;
     }
     let name = head.trim_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '#' | '[' | ']' | '_'));
+    let names_another = stamped.is_some() && is_name(name);
     let name = name.to_lowercase();
     let rest = rest.trim_start_matches('*');
     match (list("user").has(&name), list("assistant").has(&name)) {
         (true, _) => Some((true, rest)),
         (_, true) => Some((false, rest)),
-        _ => None,
+        _ => names_another.then_some((false, rest)),
     }
 }

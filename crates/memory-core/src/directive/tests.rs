@@ -81,6 +81,9 @@ fn only_what_the_user_says_is_the_users() {
     };
     assert_eq!(of("chat"), ["Never use tabs", "I prefer short names"]);
     assert_eq!(of("transcript"), of("chat"));
+    let stamped = "[2026-11-25] Note: Never use tabs.\n[2026-11-25 09:20] Dana: I prefer long names.\n";
+    let found_stamped = found(said("chat", stamped));
+    assert_eq!(found_stamped.len(), 1, "Dana is not the user: {found_stamped:?}");
     assert_eq!(of("document"), Vec::<String>::new());
     let by = |author: &str| {
         found(Draft { author: Some(author.into()), ..said("chat", "I prefer tea over coffee.") }).len()

@@ -10,12 +10,33 @@ const AHEAD: [&str; 4] = ["will", "ll", "upcoming", "planning"];
 /// The same, unless what was is asked for: "what was due in March?".
 const AHEAD_IN_PRESENT: [&str; 7] =
     ["due", "scheduled", "planned", "deadline", "deadlines", "appointment", "appointments"];
+/// What is asked of one's own days and of what stands in a calendar: "do I have anything on Friday?", "what is on Tuesday?".
+const OF_A_CALENDAR: [&str; 14] = [
+    "do i have",
+    "do we have",
+    "have i got",
+    "have we got",
+    "am i",
+    "are we",
+    "what is on",
+    "what's on",
+    "anything on",
+    "anything for",
+    "is happening",
+    "'s happening",
+    "free on",
+    "busy on",
+];
+/// What is asked of what was written or said then.
+const OF_TEXTS: [&str; 6] = ["notes", "minutes", "from", "since", "mail", "mails"];
 const OBLIGED: [&str; 4] = ["have to", "need to", "must", "should"];
 
 /// The question is of what is to come, as far as its words tell.
 pub(super) fn looks_ahead(question: &str) -> bool {
     let has = |list: &[&str]| words(question).any(|word| is_any(word, list));
-    has(&AHEAD) || has(&AHEAD_IN_PRESENT) && Tense::of(question) != Tense::Past
+    let lower = question.to_ascii_lowercase();
+    let of_a_calendar = || OF_A_CALENDAR.iter().any(|phrase| lower.contains(phrase)) && !has(&OF_TEXTS);
+    has(&AHEAD) || Tense::of(question) != Tense::Past && (has(&AHEAD_IN_PRESENT) || of_a_calendar())
 }
 
 /// It is of what is to come, or of what has to be done.

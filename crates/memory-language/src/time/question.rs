@@ -285,7 +285,12 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
     let (about_start, about_end) = about(reading);
     let (start, end) = (Some(about_start), Some(about_end));
     let far = far_relation(question, reading);
-    let (start, end) = match far.unwrap_or(reading.relation) {
+    // "What is due next week?" is of that week, unlike "by next week".
+    let before = words_before(question, reading).next().unwrap_or("");
+    let is_due =
+        reading.relation == Relation::By && is_any(before, &["due", "deadline", "on", "for", "in", "is"]);
+    let own = if is_due { Relation::At } else { reading.relation };
+    let (start, end) = match far.unwrap_or(own) {
         Relation::At | Relation::From => (start, end),
         // The launch in May is somewhere in it, and so is what was before.
         Relation::Before if far.is_some() => (None, end),
