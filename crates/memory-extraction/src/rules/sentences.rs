@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
+
 use super::verbs;
 use super::words::{Kind, Text};
 
@@ -78,6 +80,15 @@ fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
     let Some(before) = at.checked_sub(1).filter(|before| text.touches_next(*before)) else { return false };
     let word = text.word(before);
     let initial = word.len() == 1 && text.is_capitalised(before) && word != "i";
+    let next = text.word(at + 1);
+    // "on Dec. 8", but "in December. 8 came".
+    if matches!(calendar_word(word), Some((CalendarWord::Month(_), Spelling::Short | Spelling::OtherShort))) {
+        return next.starts_with(|c: char| c.is_ascii_digit());
+    }
+    // "at 1 p.m. Her office wrote", but "at 1 p.m. Monday".
+    if matches!(word, "a.m" | "p.m") {
+        return !text.is_capitalised(at + 1) || calendar_word(next).is_some();
+    }
     (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd") || initial
 }
 

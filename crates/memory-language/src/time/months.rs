@@ -2,12 +2,15 @@
 
 use jiff::civil::Date;
 
-use super::calendar::{month_of, months_from, nearest_year, plus_months, shift_years};
+use super::calendar::{month_of, months_from, nearest_year, plus_days, plus_months, shift_years};
 use super::numbers::is_year;
 use super::parser::Parser;
 use super::parts::{Form, Part};
 use super::words::{Shift, Tag, is_lead, is_month_in_doubt, is_strong_lead};
 use super::{Granularity, Lean};
+
+/// Of things to come, a day of last year that has passed for longer is that of this year.
+const PASSED_DAYS_MAX: i64 = 90;
 
 impl Parser {
     pub(super) fn at_month(&self, at: usize, month: i8) -> Option<Part> {
@@ -94,12 +97,16 @@ impl Parser {
         Some(Part { year_open: year.is_none(), ..part })
     }
 
-    /// In a text the occurrence nearest to its day; a question about things past means the last one.
+    /// In a text the occurrence nearest to its day, of things to come one that has not long passed; a question about things
+    /// past means the last one.
     fn year_of_day(&self, month: i8, day: i8) -> Option<Date> {
         let today = self.today?;
         let nearest = nearest_year(today, month, day)?;
         if self.asked && self.lean == Lean::Past && nearest > today {
             return Date::new(nearest.year() - 1, month, day).ok().or(Some(nearest));
+        }
+        if self.lean == Lean::Future && plus_days(nearest, PASSED_DAYS_MAX)? < today {
+            return Date::new(nearest.year() + 1, month, day).ok().or(Some(nearest));
         }
         Some(nearest)
     }

@@ -213,6 +213,7 @@ fn single_sentences_are_read_as_people_mean_them() {
             "Commitment due 03-16 [Bob Reyes owner, Alice Chen stakeholder]",
         ),
         ("Hugo Berg wanted more tests, but we decided to release anyway.", "Decision []"),
+        ("Bo Ray agreed to send the invoice by Dec. 15.", "Commitment due 12-15 [Bo Ray owner]"),
         ("The board approved the 2024 budget.", "Decision []"),
         ("The proposal was rejected by Ingrid Holm.", "Decision [Ingrid Holm owner]"),
         (
