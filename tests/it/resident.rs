@@ -10,7 +10,7 @@ use memory_engine::{EngineSettings, Memory};
 use memory_tests::process::eventually;
 use memory_tests::{Fixture, at_once, turn};
 
-use crate::shorthand::{forget, ids, query};
+use crate::shorthand::{dated, forget, ids, query};
 use crate::stand_ins::line_reader;
 
 const QUESTIONS: [&str; 6] = [
@@ -43,6 +43,11 @@ async fn have_texts(f: &Fixture) {
     for n in 0..12 {
         f.remember_as(turn("garden", n, "Anna", &format!("Row {n} of the garden gets beans and a wall.")))
             .await;
+    }
+    f.remember_as(turn("garden", 12, "Tom", "What does Anna want with a wall in the garden?")).await;
+    for (date, keeper) in [("2026-01-05", "Mr Osei"), ("2026-06-05", "Ms Lee")] {
+        let text = format!("The lighthouse is kept by {keeper}, in every storm.");
+        f.remember_as(dated(date, &text)).await;
     }
     // A text of many passages, and one in the place of another.
     f.remember(&"The keeper of the lighthouse writes of wind, sea and storms. ".repeat(400)).await;
@@ -86,6 +91,7 @@ fn drafts(text: &str) -> Vec<RecallDraft> {
 
 /// The same results with the same scores; sums in another order may change the last digits, and with them the order of equals.
 async fn assert_same(f: &Fixture, memory: &Memory, other: &Memory) {
+    let mut loses = [false; 3];
     for draft in QUESTIONS.iter().flat_map(|text| drafts(text)) {
         let (mine, theirs) = (ask(f, memory, draft.clone()).await, ask(f, other, draft.clone()).await);
         assert_eq!(mine.results.len(), theirs.results.len(), "{draft:?}");
@@ -96,8 +102,13 @@ async fn assert_same(f: &Fixture, memory: &Memory, other: &Memory) {
             assert!((result.score - score).abs() < ROUNDING, "{draft:?}: {} {score}", result.score);
             assert!((result.score - theirs.results[place].score).abs() < ROUNDING, "{draft:?}: {place}");
             assert!(there.is_none_or(|it| it.snippet == result.snippet), "{draft:?}: {place}");
+            let lost = result.explanation.expect("it is explained").artifact;
+            for (loses, of) in loses.iter_mut().zip([lost.age, lost.speaker, lost.question]) {
+                *loses |= of < 0.0;
+            }
         }
     }
+    assert_eq!(loses, [true; 3], "something is lost for age, for who speaks and for asking");
 }
 
 #[tokio::test]

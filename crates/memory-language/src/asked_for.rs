@@ -107,6 +107,14 @@ const IN_ORDER: [&str; 13] = [
     "l'ordine in cui",
 ];
 
+/// Whether it is asked what somebody asked: "Which questions did Ann have?".
+pub fn asks_for_questions(question: &str) -> bool {
+    const WORDS: [&str; 7] = ["ask", "asks", "asked", "asking", "question", "questions", "wonder"];
+    question
+        .split(|c: char| !c.is_alphanumeric())
+        .any(|word| WORDS.iter().any(|of| word.eq_ignore_ascii_case(of)))
+}
+
 /// "List in order what I brought up", "in what order did they happen", "chronologically".
 pub fn asks_for_order(question: &str) -> bool {
     let lower = question.to_lowercase().replace('’', "'");

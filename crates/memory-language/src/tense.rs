@@ -13,13 +13,11 @@ pub enum Tense {
 }
 
 /// In English, German, French, Spanish and Italian.
-const PAST: [&str; 25] = [
+const PAST: [&str; 23] = [
     "did", "didn", "was", "wasn", "were", "weren", "had", "war", "waren", "wurde", "wurden", "hatte",
-    "hatten", "était", "étaient", "avait", "avaient", "fue", "fueron", "había", "habían", "era", "eran",
-    "fu", "aveva",
+    "hatten", "était", "étaient", "avait", "avaient", "fue", "fueron", "había", "habían", "eran", "aveva",
 ];
-const BEFORE: [&str; 32] = [
-    "before",
+const BEFORE: [&str; 20] = [
     "previous",
     "previously",
     "former",
@@ -28,45 +26,62 @@ const BEFORE: [&str; 32] = [
     "originally",
     "initial",
     "initially",
-    "earlier",
-    "first",
-    "old",
-    "once",
-    "until",
     "früher",
     "vorher",
     "damals",
     "ursprünglich",
-    "zuerst",
-    "bisher",
-    "avant",
     "auparavant",
     "autrefois",
     "initialement",
-    "antes",
     "anteriormente",
     "originalmente",
-    "prima",
     "precedente",
     "inizialmente",
-    "history",
     "historically",
 ];
-const USED_TO: &str = "used to";
+/// The same at the end of a question or beside a verb of the past: "what did we use before Postmark?", but not "what must I check
+/// before a release?".
+const BEFORE_IN_PAST: [&str; 8] = ["before", "earlier", "first", "old", "until", "avant", "antes", "prima"];
 
 impl Tense {
     pub fn of(question: &str) -> Self {
-        let question = question.to_lowercase();
-        let has =
-            |list: &[&str]| question.split(|c: char| !c.is_alphanumeric()).any(|word| list.contains(&word));
-        if has(&BEFORE) || question.contains(USED_TO) {
-            Self::Before
-        } else if has(&PAST) {
-            Self::Past
-        } else {
-            Self::Present
+        let words: Vec<String> = words_of(question).map(str::to_lowercase).collect();
+        let is_any = |list: &[&str], word: &String| list.contains(&word.as_str());
+        let has_past = words.iter().any(|word| is_any(&PAST, word));
+        let ends_before =
+            words.last().is_some_and(|word| is_any(&["before", "antes", "avant", "prima"], word));
+        let is_before = words.iter().any(|word| is_any(&BEFORE, word))
+            || has_past && words.iter().any(|word| is_any(&BEFORE_IN_PAST, word))
+            || ends_before
+            || is_used_to(&words);
+        match (is_before, has_past) {
+            (true, _) => Self::Before,
+            (_, true) => Self::Past,
+            _ => Self::Present,
         }
     }
+
+    /// Whether a verb of the question is of the past.
+    pub(crate) fn has_past(question: &str) -> bool {
+        words_of(question).any(|word| PAST.contains(&word.to_lowercase().as_str()))
+    }
+}
+
+/// "What we used to pay", "where did it use to be"; but not "which tool is used to deploy".
+fn is_used_to(words: &[String]) -> bool {
+    (1..words.len()).any(|at| {
+        let before = at.checked_sub(2).map_or("", |before| words[before].as_str());
+        words[at] == "to"
+            && match words[at - 1].as_str() {
+                "used" => !matches!(before, "is" | "are" | "be" | "s" | "re"),
+                "use" => words[..at].iter().any(|word| word == "did" || word == "didn"),
+                _ => false,
+            }
+    })
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -79,11 +94,18 @@ mod tests {
             ("Which database does the catalogue use?", Tense::Present),
             ("database catalogue", Tense::Present),
             ("Wer hat heute Dienst?", Tense::Present),
+            ("How old is Mia?", Tense::Present),
+            ("Who is first on call?", Tense::Present),
+            ("Until when is the office open?", Tense::Present),
+            ("What must I check before a release?", Tense::Present),
+            ("Which tool is used to deploy the site?", Tense::Present),
             ("What did we decide about the database?", Tense::Past),
             ("Wasn't the release in May?", Tense::Past),
             ("Wo waren wir im Urlaub?", Tense::Past),
-            ("Which database did we use before?", Tense::Before),
-            ("Where did the key use to be before Moira had it?", Tense::Before),
+            ("Which database did we use before Postgres?", Tense::Before),
+            ("and before?", Tense::Before),
+            ("What was the first date of the release?", Tense::Before),
+            ("Where did the key use to be?", Tense::Before),
             ("what we used to pay", Tense::Before),
             ("¿Qué usábamos antes?", Tense::Before),
         ] {

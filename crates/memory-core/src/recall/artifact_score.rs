@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use memory_language::asked_for::AskedFor;
 
-use super::{ArmPlace, RankingWeights};
+use super::{ArmPlace, KEPT_UP_TO, RankingWeights};
 
 /// How much a text loses for each e-fold of passages that it has: of many windows one is always near.
 const LENGTH_PENALTY: f32 = 0.08;
@@ -14,8 +14,6 @@ const LENGTH_COUNTED_MAX: usize = 8;
 const NEIGHBOUR_REACH: i32 = 4;
 /// What an assistant's turns gain where a summary is asked for, as a share of what they lose where facts are.
 const SUMMARY_GAIN: f32 = 0.25;
-/// Scores up to this lose nothing for who said it or for asking: what is shown by default stays so.
-const KEPT_UP_TO: f32 = 0.15;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
 

@@ -56,6 +56,10 @@ const UNEMBEDDED_FACTOR: f32 = 0.9;
 /// The same where it has as many of the words as any, beside others that answer: it stands just behind what all arms like best.
 const AS_WORDS_FACTOR: f32 = 0.999;
 
+/// Scores up to this are not lowered by who said it, by age, by a time that decides or to spread results: what is shown by default
+/// stays so.
+const KEPT_UP_TO: f32 = 0.15;
+
 /// How much each signal counts in a score, 0 to 1. A signal with weight 0 is not computed at all. One place; measured, see
 /// docs/benchmarks.md.
 #[derive(Debug, Clone, Copy, PartialEq)]

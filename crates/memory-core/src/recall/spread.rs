@@ -2,12 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{ArtifactScore, ArtifactSignals};
+use super::{ArtifactScore, ArtifactSignals, KEPT_UP_TO};
 
 /// What a turn keeps for each turn of its conversation that ranks before it. The order hardly depends on it; see docs/benchmarks.md.
 const KEPT_SHARE: f32 = 0.9;
-/// Scores up to this are left as they are: what is shown by default is shown here too.
-const KEPT_UP_TO: f32 = 0.15;
 
 /// Lowers the scores of the second, third … best turn of a conversation, so that no conversation has all the first places.
 /// What is no turn stays as it is.

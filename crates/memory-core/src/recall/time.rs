@@ -3,13 +3,11 @@
 
 use memory_language::time::question::BELONGS_FROM;
 
-use super::ArtifactScore;
+use super::{ArtifactScore, KEPT_UP_TO};
 
 /// What belonging to the time counts beside everything else, where the question is sure of it. With this, and with what is
 /// near to the time fitting it by 0.15 at most, nothing outside comes before what was written at a time that is sure.
 const SHARE: f32 = 0.6;
-/// Scores up to this are left as they are: what is shown by default without a date is shown with one.
-const KEPT_UP_TO: f32 = 0.15;
 
 /// Raises what belongs to the time asked for and lowers the rest below it. `fits` says how well each fits that time, 0 to 1;
 /// `certainty` how sure the time is. Where nothing belongs to it all stay as they are, and the answer is false.

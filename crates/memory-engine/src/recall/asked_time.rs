@@ -21,6 +21,8 @@ use crate::{EngineError, Memory};
 const WINDOWS_MAX: usize = 2;
 /// Of a longer time the days are not looked for by their dates.
 const DAYS_MAX: i64 = 8;
+/// Of a time of more months than these neither are these.
+const MONTHS_MAX: usize = 2;
 /// How many passages that have a date's words are looked at.
 const BY_DATE_WORDS_MAX: usize = 30;
 /// How many passages after each of these are looked at too.
@@ -93,7 +95,12 @@ impl Memory {
             let (from, to) = whole_days(window, start, end);
             let filters_of_then = Filters { date_from: Some(from), date_to: Some(to), ..filters.clone() };
             let then = search::scope(&mut conn, ns, filters_of_then, search::EXACT_MAX + 1).await?;
-            let firsts = search::first_passages(&mut conn, ns, &then, breadth.passages).await?;
+            // What is to come has not been written of then.
+            let firsts = if window.is_to_come {
+                Vec::new()
+            } else {
+                search::first_passages(&mut conn, ns, &then, breadth.passages).await?
+            };
             let resident = asked.resident.as_deref();
             found.by_words.extend(asked.question.passages(&mut conn, ns, &then, breadth, resident).await?);
             if let Some(dates) = date_words(start, end) {
@@ -156,12 +163,15 @@ fn whole_days(window: &Window, start: Timestamp, end: Timestamp) -> (Timestamp, 
     )
 }
 
-/// How texts write the days of a short time, or its month.
+/// How texts write the days of a short time, or its months.
 fn date_words(start: Timestamp, end: Timestamp) -> Option<String> {
     let first = start.to_zoned(jiff::tz::TimeZone::UTC).date();
     let days = (end.duration_since(start).as_hours() + 23) / 24;
     if days > DAYS_MAX {
-        return (days <= 31).then(|| first.strftime("%B %Y").to_string());
+        let last = end.checked_sub(1.microsecond()).unwrap_or(end).to_zoned(jiff::tz::TimeZone::UTC).date();
+        let months = first.first_of_month().series(1.month()).take_while(|month| *month <= last);
+        let months: Vec<String> = months.map(|month| month.strftime("%B %Y").to_string()).collect();
+        return (months.len() <= MONTHS_MAX).then(|| months.join(" "));
     }
     let mut words = String::new();
     for day in first.series(1.day()).take(usize::try_from(days).ok()?.max(1)) {

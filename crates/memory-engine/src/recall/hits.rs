@@ -8,7 +8,7 @@ use memory_core::id::{PassageId, RevisionId};
 use memory_core::recall::{
     ArtifactScore, ArtifactSignals, Fused, RankingWeights, score_artifacts, spread_over_conversations,
 };
-use memory_language::asked_for::asked_for;
+use memory_language::asked_for::{asked_for, asks_for_questions};
 use memory_language::named::NamingWords;
 use memory_language::time::question::QuestionTime;
 use memory_store::search::{Candidate, Owner};
@@ -36,8 +36,11 @@ pub(super) fn choose(
         .filter(|scored| hit_of(&scored.candidate).is_some_and(|hit| seen.insert(hit)))
         .collect();
     let names = NamingWords::of(query);
-    let signals: Vec<ArtifactSignals<'_>> =
+    let mut signals: Vec<ArtifactSignals<'_>> =
         best.iter().filter_map(|scored| signals_of(scored, &names, time, now)).collect();
+    if asks_for_questions(query) {
+        signals.iter_mut().for_each(|signals| signals.asks = false);
+    }
     let mut scores = score_artifacts(&signals, asked_for(query), weights);
     if is_spread {
         spread_over_conversations(&mut scores, &signals);

@@ -12,12 +12,14 @@ use memory_store::search::{self, Owner};
 use super::hits::Scored;
 use super::ranking::Ranked;
 use super::search::Asked;
+use crate::resident::product;
 use crate::{EngineError, Memory};
 
 /// How many of the best are compared with each other.
 const COMPARED_MAX: usize = 30;
-/// What was stored less far apart, such as the files of a folder, is of one time.
-const APART_MIN: SignedDuration = SignedDuration::from_mins(1);
+/// Texts less far apart are of one time: those without a date are of when they were stored, and the files of a folder are stored
+/// one after the other.
+const APART_MIN: SignedDuration = SignedDuration::from_mins(10);
 
 impl Memory {
     /// Lowers the best of what was found, as far as newer texts like it were found too. Turns of conversations stay: they tell
@@ -72,8 +74,4 @@ fn date_of_text(scored: &Scored) -> Option<(PassageId, Timestamp)> {
         }
         _ => None,
     }
-}
-
-fn product(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

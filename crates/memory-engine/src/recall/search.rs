@@ -418,15 +418,15 @@ impl Memory {
         prefer(&mut scored, &fits);
         let mut ranked = choose(&scored, (query, is_spread), time.as_ref(), Timestamp::now(), weights);
         let is_first = before.is_empty();
-        if is_first && deciding.is_none() {
-            self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
-        }
         if is_first && self.reranks() && weights.reranker > 0.0 {
             conn.done();
             ranked = measures::stage("rerank", self.rerank(ns, query, ranked, warnings)).await?;
             conn = self.store.acquire(ns).await?;
         }
         let is_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
+        if is_first && (deciding.is_none() || is_unmatched) {
+            self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
+        }
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);
         let directives = if is_first && asked.question.has_directives {

@@ -8,7 +8,7 @@ use memory_store::search::{
 };
 
 /// About what a passage takes besides its vector, its states and its words, and a word of it, in bytes.
-const PASSAGE_BYTES: usize = 320;
+const PASSAGE_BYTES: usize = 360;
 const WORD_BYTES: usize = 12;
 /// A row of matches that a passage has no part in.
 const NO_ROW: u32 = u32::MAX;
@@ -268,8 +268,8 @@ impl Index {
     }
 }
 
-/// The product of two vectors, in eight sums side by side, which a processor adds up at once.
-fn product(a: &[f32], b: &[f32]) -> f32 {
+/// The product of two vectors of one length, in eight sums side by side, which a processor adds up at once.
+pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 8;
     let mut sums = [0.0_f32; LANES];
     let (a_eights, a_rest) = a.as_chunks::<LANES>();

@@ -20,6 +20,7 @@ use memory_store::search::{
 use memory_store::{Conn, Store, StoreError};
 
 use self::index::Index;
+pub(crate) use self::index::product;
 use self::linked::Linked;
 use crate::locking::locked;
 

@@ -214,3 +214,11 @@ impl Parser {
         Some(Part::moments(part.at.clone(), from, to, Granularity::PartOfDay).relative())
     }
 }
+
+pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+pub(super) fn is_any(word: &str, of: &[&str]) -> bool {
+    of.iter().any(|other| word.eq_ignore_ascii_case(other))
+}

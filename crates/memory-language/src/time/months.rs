@@ -237,7 +237,11 @@ impl Parser {
             (Some(Shift::Last | Shift::Past), _) => {
                 seasons.rfind(|first| ends(*first).is_some_and(|last| last < today))
             }
-            (None | Some(Shift::This), Lean::Past) => seasons.rfind(|first| *first <= today),
+            (None, Lean::Past) => seasons.rfind(|first| *first <= today),
+            // The one that lasts, else that of this year, past or to come.
+            (Some(Shift::This), Lean::Past) => seasons
+                .find(|first| *first <= today && ends(*first).is_some_and(|last| last >= today))
+                .or_else(|| begins(0)),
             _ => seasons.find(|first| ends(*first).is_some_and(|last| last >= today)),
         }
     }

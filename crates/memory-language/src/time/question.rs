@@ -6,8 +6,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, Timestamp};
 
-use super::ahead::{asks_what_comes, looks_ahead, make_of_what_comes};
-use super::asked::TOLD;
+use super::ahead::{asks_what_comes, looks_ahead};
+use super::asked::{TOLD, is_any, words};
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
 use super::parser::Parser;
@@ -112,13 +112,14 @@ impl QuestionTime {
         self.deciding().map(|window| window.fit_of_date(date)).fold(0.0, f32::max)
     }
 
-    /// Whether a text of this date that tells of a time that decides tells of what is to come.
+    /// Whether what is to come is asked for, and a text of this date may tell of it as such.
     pub fn is_ahead_of(&self, date: Timestamp) -> bool {
-        let ahead = |window: &Window| {
-            let from = if window.is_to_come { window.end } else { window.start };
-            from.is_some_and(|from| from > date)
-        };
-        self.deciding().any(ahead)
+        self.deciding().any(|window| window.is_to_come && window.end.is_some_and(|end| end > date))
+    }
+
+    /// Whether all that decides is to come.
+    pub fn is_to_come(&self) -> bool {
+        self.deciding().all(|window| window.is_to_come)
     }
 
     /// The same for a text that tells of this time, `to` left out.
@@ -130,7 +131,9 @@ impl QuestionTime {
 impl Window {
     fn fit_of_date(&self, date: Timestamp) -> f32 {
         if self.is_to_come {
-            return NEAR * self.closeness(date);
+            // A list of today may not name the day.
+            let is_of_that_day = self.granularity <= Granularity::Day && self.closeness(date) >= 1.0;
+            return if is_of_that_day { TELLS_OF_ABOUT_THEN } else { NEAR * self.closeness(date) };
         }
         let (Some(start), Some(end)) = (self.start, self.end) else { return NEAR * self.closeness(date) };
         let of_day = |moment| date_of(moment) == date_of(date);
@@ -158,6 +161,18 @@ impl Window {
             ratio if ratio <= 8.0 => TELLS_OF_ABOUT_THEN,
             _ => NEAR,
         }
+    }
+
+    /// Of a time that has not passed, has it mean what is to come then. "By Friday" begins today.
+    fn look_ahead(&mut self, now: Timestamp) {
+        if self.end.is_none_or(|end| end <= now) {
+            return;
+        }
+        if self.start.is_none() {
+            self.start = day_start(date_of(now));
+            self.decides = self.certainty >= DECIDES_FROM;
+        }
+        self.is_to_come = true;
     }
 
     /// It is a time of a day.
@@ -237,26 +252,18 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     }
     let mut windows: Vec<Window> =
         readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
-    // "What should I do today?" is of more than what was written today.
+    // "Who is here today?" is of more than what was written today.
     let is_told = words(question).any(|word| is_any(word, &TOLD));
     let is_present = !is_told && words(question).any(|word| is_any(word, &PRESENT));
-    let asks_what_comes = asks_what_comes(question);
+    let asks_what_comes = asks_what_comes(question) && !is_told;
     for window in &mut windows {
         if asks_what_comes {
-            make_of_what_comes(window, now, DECIDES_FROM);
+            window.look_ahead(now);
         }
         let lasts = window.start.is_some_and(|start| start <= now) && window.end.is_some_and(|end| now < end);
         window.decides &= !(asks_for_time || lasts && is_present && !window.is_to_come);
     }
     (!windows.is_empty()).then_some(QuestionTime { windows })
-}
-
-pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
-}
-
-pub(super) fn is_any(word: &str, of: &[&str]) -> bool {
-    of.iter().any(|other| word.eq_ignore_ascii_case(other))
 }
 
 fn asks_for_time(question: &str) -> bool {
