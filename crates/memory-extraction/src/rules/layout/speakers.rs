@@ -67,7 +67,11 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
     accepted.extend(in_small_letters(text, lines));
     let standing_out = standing_out(text, lines, &accepted);
     accepted.extend(standing_out);
-    // "User:" and "Assistant:" in turn, or one of them again and again.
+    // "User:" and "Assistant:" in turn, one of them again and again, or the assistant beside somebody with a name.
+    let answers = |name: &&str| name.eq_ignore_ascii_case("assistant") || name.eq_ignore_ascii_case("bot");
+    if !accepted.is_empty() {
+        accepted.extend(parts.keys().copied().filter(answers).map(str::to_owned));
+    }
     if parts.len() > 1 || parts.values().any(|count| *count > 1) {
         accepted.extend(parts.into_keys().map(str::to_owned));
     }
