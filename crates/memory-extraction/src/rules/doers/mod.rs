@@ -1,9 +1,12 @@
 //! Doers: who stands where a promise names the one who is to keep it, "Yusra flies down", "KM to try it", "AP1: T. Moss: …". The place
 //! alone tells that it is someone, so it may be a person or a body that nothing else in the text shows.
 
+mod acts;
 mod index;
 mod named;
+
 mod offices;
+mod seen;
 mod together;
 mod unsaid;
 
@@ -15,13 +18,14 @@ use memory_core::event::{Actor, ActorRole, Category};
 
 use super::draft::Draft;
 use super::names;
-use super::owners::{TOGETHER_MAX, is_open, looks_like_a_deed, takes_on};
+use super::owners::{TOGETHER_MAX, is_open};
 use super::parsed_segment::{Mention, ParsedSegment};
-use super::people::{Roster, is_initials, is_own_name};
-use super::verbs::{self, Class};
-use super::words::{Kind, Text, begins_line};
+use super::people::{Roster, is_own_name};
+use super::verbs;
+use super::words::{Kind, begins_line};
 use index::Index;
 use offices::{Offices, is_office};
+use seen::Seen;
 
 /// A doer stands within so many tokens of the head.
 const HEAD_TOKENS: usize = 12;
@@ -50,15 +54,15 @@ pub(super) fn name_doers(
     let mut found: Vec<Vec<Mention>> = vec![Vec::new(); parsed_segments.len()];
     let mut fresh = HashSet::new();
     let index = Index::of(roster);
-    let mut words: Vec<Option<HashSet<String>>> = vec![None; parsed_segments.len()];
+    let mut all_seen: Vec<Option<Seen>> = parsed_segments.iter().map(|_| None).collect();
     let mut offices: Vec<Option<Offices>> = parsed_segments.iter().map(|_| None).collect();
     for draft in drafts.iter_mut().filter(|draft| draft.category == Category::Commitment) {
         let [(segment, bytes)] = draft.evidence.as_slice() else { continue };
         let Some(parsed) = parsed_segments.get(*segment) else { continue };
-        let small = words[*segment].get_or_insert_with(|| small_words(&parsed.text));
+        let seen = all_seen[*segment].get_or_insert_with(|| Seen::of(parsed));
         let (spoken, speaker) = speaker_at(parsed, roster, bytes.start);
         let tokens = parsed.text.tokens_in(bytes);
-        let place = Place { parsed, roster, small, index: &index, speaker, spoken };
+        let place = Place { parsed, roster, seen, index: &index, speaker, spoken };
         let Some((doers, asks)) = whose(&place, draft, &tokens, &mut offices[*segment]) else { continue };
         let owners: Vec<usize> = doers
             .into_iter()
@@ -117,7 +121,8 @@ fn whose(
         None => is_owned && draft.owners().all(is_org),
     };
     let inner = is_bodies.then(|| place.closing(tokens)).flatten();
-    let inner = inner.filter(|inner| inner.iter().all(|one| !one.is_body));
+    let is_one = |one: &Named| !one.is_body && place.is_person(one);
+    let inner = inner.filter(|inner| inner.iter().all(is_one));
     Some((inner.or(doers)?, asks))
 }
 
@@ -151,19 +156,11 @@ fn speaker_at(parsed: &ParsedSegment<'_>, roster: &Roster, byte: usize) -> (bool
     }
 }
 
-/// The words that a text writes in small letters: written large at the head of a sentence they are no names.
-fn small_words(text: &Text<'_>) -> HashSet<String> {
-    (0..text.tokens.len())
-        .filter(|at| text.is_word(*at) && !text.is_capitalised(*at))
-        .map(|at| text.word(at).to_owned())
-        .collect()
-}
-
 /// Where doers are looked for.
 struct Place<'p, 'a> {
     parsed: &'p ParsedSegment<'a>,
     roster: &'p Roster,
-    small: &'p HashSet<String>,
+    seen: &'p Seen,
     index: &'p Index,
     speaker: Option<usize>,
     /// It is a turn of a conversation or stands below a name.
@@ -196,11 +193,7 @@ impl Place<'_, '_> {
         let held = has_office
             .then(|| offices.get_or_insert_with(|| Offices::of(self)).standing(self, tokens))
             .flatten();
-        let body = || self.short_body(tokens);
-        held.map(|holder| vec![holder])
-            .or_else(|| self.closing(tokens))
-            .or_else(|| body().map(|body| vec![body]))
-            .or_else(|| self.unsaid(tokens))
+        held.map(|holder| vec![holder]).or_else(|| self.closing(tokens)).or_else(|| self.unsaid(tokens))
     }
 
     /// "me", "I": whoever speaks.
@@ -295,108 +288,5 @@ impl Place<'_, '_> {
                 && text.kind(*at) != Some(Kind::Number)
                 && !text.is_any(*at, &["]", ":", "-", "–", "—", "for", "*", ")"])
         })
-    }
-
-    /// Those named from a token on, if what follows is what they are to do.
-    fn at(&self, start: usize, end: usize, is_marked: bool) -> Option<Vec<Named>> {
-        let text = &self.parsed.text;
-        let mut at = start + usize::from(text.word(start) == "the");
-        let mut named: Vec<Named> = Vec::new();
-        while named.len() < TOGETHER_MAX {
-            // "Moses and I are booked", "me and Goldie, Thursday".
-            let is_own = text.is_any(at, &["i", "me"]) && (!named.is_empty() || text.word(at + 1) == "and");
-            let Some(next) = (if is_own { self.own(at) } else { self.name(at, end) }) else { break };
-            at = next.tokens.end;
-            named.push(next);
-            let joined = text.is_any(at, &["and", "&", "/", "+"])
-                || (text.word(at) == "," && self.name(at + 1, end).is_some());
-            if !joined {
-                break;
-            }
-            at += 1;
-            // "Barbara and young Theo".
-            at +=
-                usize::from(text.is_any(at, &["young", "little", "old", "big", "the"]) && !named.is_empty());
-        }
-        let last = named.last()?;
-        at = last.tokens.end;
-        if text.is_any(at, &["and", "&", "/", "+"]) {
-            at = self.behind_kin(at, end)?;
-        }
-        if text.word(at) == "(" {
-            at = (at..end.min(at + ASIDE_TOKENS)).find(|at| text.word(*at) == ")")? + 1;
-        }
-        at = (at..end).find(|at| !text.is_any(*at, &["*", "_", "]", "`"]))?;
-        at += usize::from(text.word(at) == "," && start > 0 && text.word(start - 1) == ",");
-        let colon =
-            text.word(at) == ":" || (matches!(text.word(at), "–" | "—" | "-") && !text.touches_next(at));
-        let plain = named.iter().all(|one| one.known.is_some() || self.is_surely_someone(&one.tokens));
-        let shared = named.len() > 1 && named.iter().any(|one| one.known.is_some());
-        let is_unit = named.iter().all(|one| one.is_body && one.known.is_some());
-        // "@kim: blog post", "@kim bump the version".
-        let is_handle = text.kind(last.tokens.start) == Some(Kind::Handle) && at == last.tokens.end;
-        let labelled = (colon && (is_marked || shared || is_unit || is_handle || self.is_initialled(&named)))
-            || (is_handle && verbs::of(text.word(at)).is_some_and(|verb| verb.base))
-            || (is_handle && text.word(at) == "is" && text.word(at + 1).ends_with("ing"));
-        // "Ingrid and Wes do it with the accountant."
-        let together = named.len() > 1 && self.is_done_together(at);
-        let does = labelled || together || self.does(at, plain);
-        (at < end && does).then_some(named)
-    }
-
-    /// "T. Moss: …", "PV: …".
-    fn is_initialled(&self, named: &[Named]) -> bool {
-        let text = &self.parsed.text;
-        named.iter().all(|one| {
-            is_initials(text.raw_word(one.tokens.start))
-                || text.raw_word(one.tokens.start).chars().count() == 1
-        })
-    }
-
-    /// A first name, a title, an initial or several words: no common noun at the head of a sentence.
-    fn is_surely_someone(&self, tokens: &Range<usize>) -> bool {
-        let text = &self.parsed.text;
-        tokens.len() > 1 || names::is_first_name(&text.raw_word(tokens.start).to_lowercase())
-    }
-
-    /// "will send", "to call", "mends", "has promised to", "is on it"; `plain` says that someone surely stands before it.
-    fn does(&self, at: usize, plain: bool) -> bool {
-        let text = &self.parsed.text;
-        let deed =
-            |at: usize| verbs::of(text.word(at)).is_some_and(|verb| verb.base && verb.class != Class::Idle);
-        let adverb =
-            |at: usize| at + usize::from(text.is_any(at, &["also", "then", "now", "kindly", "both"]));
-        match text.word(at) {
-            "will" | "'ll" | "shall" => {
-                let verb = adverb(at + 1);
-                text.word(verb) != "be" || verbs::of(text.word(verb + 1)).is_some_and(|verb| verb.ing)
-            }
-            "to" | "→" => {
-                deed(adverb(at + 1))
-                    || (plain && text.is_word(at + 1) && !text.is_any(at + 1, &["be", "have"]))
-            }
-            "is" | "are" => {
-                (text.word(at + 1) == "on" && text.is_any(at + 2, &["it", "this", "that"]))
-                    || (text.word(at + 1) == "going" && text.word(at + 2) == "to")
-                    || (text.word(at + 1) == "to" && deed(at + 2))
-                    || verbs::of(text.word(at + 1)).is_some_and(|verb| verb.ing && verb.class != Class::Idle)
-                    || takes_on(self.parsed, at)
-            }
-            // "It was left that Stefan would send it".
-            "would" => plain,
-            "does" => !text.is_any(at + 1, &["not", "n't"]),
-            word => {
-                let known =
-                    verbs::of(word).is_some_and(|verb| verb.third && !verb.past && verb.class == Class::Deed);
-                let like = word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && text.is_word(at);
-                known
-                    || takes_on(self.parsed, at)
-                    || looks_like_a_deed(self.parsed, at)
-                    || (plain
-                        && like
-                        && !text.is_capitalised(at)
-                        && verbs::of(word).is_none_or(|verb| verb.third && verb.class != Class::Idle))
-            }
-        }
     }
 }

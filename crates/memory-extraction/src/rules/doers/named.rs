@@ -1,6 +1,5 @@
 //! Names at a place where a doer stands: of those who are known, by initials or a letter, or of nobody yet.
 
-use memory_core::entity::EntityType;
 use memory_language::calendar_words::calendar_word;
 
 use super::super::lists;
@@ -47,12 +46,7 @@ impl Place<'_, '_> {
             let dotted = raw.contains('.') && text.word(at + 1) == "." && text.touches_next(at);
             return one(1 + usize::from(dotted), Some(person));
         }
-        if is_initials(&short)
-            && let Some(person) = self.index.by_letters(&short).filter(|_| self.opens_task(at + 1))
-        {
-            return one(1, Some(person));
-        }
-        // "Director Moss", "maeve sends it".
+        // "Director Moss".
         if is_office(text.word(at)) && text.is_capitalised(at) {
             return match self.parsed.person(at + 1).filter(|rest| rest.tokens.start == at + 1) {
                 Some(rest) => {
@@ -61,6 +55,7 @@ impl Place<'_, '_> {
                 None => self.unknown(at + 1, at + 1, end),
             };
         }
+        // "maeve sends it".
         if text.is_word(at)
             && raw.starts_with(char::is_lowercase)
             && names::is_first_name(text.word(at))
@@ -78,20 +73,10 @@ impl Place<'_, '_> {
         self.unknown(at, first, end)
     }
 
-    /// "SO to …", "MR: …": a task, so that the letters are no word.
-    fn opens_task(&self, at: usize) -> bool {
-        self.parsed.text.is_any(at, &["to", ":", "will", "shall", "/", "→"])
-    }
-
     /// "Ms K": the one person whose last name begins so.
     fn by_letter(&self, letter: &str) -> Option<usize> {
         let letter = letter.chars().next().filter(|c| letter.chars().count() == 1 && c.is_uppercase())?;
-        let fits = |name: &str| name.rsplit(' ').next().is_some_and(|last| last.starts_with(letter));
-        let people = self.roster.entities.iter().enumerate();
-        let mut fitting =
-            people.filter(|(_, known)| known.entity_type == EntityType::Person && fits(&known.name));
-        let (one, _) = fitting.next()?;
-        fitting.next().is_none().then_some(one)
+        self.index.by_last_letter(letter)
     }
 
     /// Words with capitals that are nobody's name yet; `first` is the token behind a title.
@@ -154,7 +139,7 @@ impl Place<'_, '_> {
         let lower = text.raw_word(at).to_lowercase();
         let trade = ["er", "or", "ers", "ors", "ian", "ist", "ant", "ent", "ents", "ants"];
         let first = names::is_first_name(&lower);
-        self.small.contains(text.word(at)) && !first
+        self.seen.small.contains(text.word(at)) && !first
             || NUMBERS.contains(&lower.as_str())
             || names::is_common_word(&lower)
             || calendar_word(&lower).is_some()

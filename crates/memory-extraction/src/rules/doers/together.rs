@@ -1,6 +1,6 @@
 //! Doers of whom there are several: "Ada and Bo mend it", "Ada brings the laptops, Bo the generator".
 
-use super::super::verbs;
+use super::super::verbs::{self, Class};
 use super::{HEAD_TOKENS, Named, Place};
 
 impl Place<'_, '_> {
@@ -23,21 +23,22 @@ impl Place<'_, '_> {
         doers.extend(other);
     }
 
-    /// "do", "go", "resplice" behind several names; no word of the past.
+    /// "do", "go", "resplice" behind several names; no word of the past and none of what people know or think.
     pub(super) fn is_done_together(&self, at: usize) -> bool {
-        const TOLD: [&str; 12] =
-            ["are", "were", "was", "is", "had", "have", "has", "said", "think", "thought", "felt", "want"];
         let text = &self.parsed.text;
-        text.is_word(at)
-            && !text.is_capitalised(at)
-            && !text.is_any(at, &TOLD)
-            && match verbs::of(text.word(at)) {
-                Some(verb) => verb.base,
-                // A word that no list has, with what it is done to.
-                None => {
-                    text.is_any(at + 1, &["it", "the", "this", "that", "them", "a", "an", "our", "up", "out"])
-                }
+        let does = match verbs::of(text.word(at)) {
+            Some(verb) => {
+                verb.base && !verb.past && (verb.class != Class::Idle || text.is_any(at, &["do", "go"]))
             }
+            // A word that no list has, with what it is done to.
+            None => {
+                !verbs::is_finite(text.word(at))
+                    && text
+                        .is_any(at + 1, &["it", "the", "this", "that", "them", "a", "an", "our", "up", "out"])
+            }
+        };
+        does && text.is_word(at)
+            && !text.is_capitalised(at)
             && !text.is_any(
                 at,
                 &["at", "before", "from", "for", "in", "of", "on", "with", "by", "not", "all", "both"],
