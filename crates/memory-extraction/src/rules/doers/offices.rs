@@ -6,11 +6,12 @@ use std::collections::HashMap;
 use super::super::lists;
 use super::super::names;
 use super::super::owners::takes_on;
+use super::super::verbs;
 use super::super::words::spaced;
 use super::{ASIDE_TOKENS, Named, Place};
 
 /// What one person is in a text, beside the offices of clubs and councils.
-const POSTS: [&str; 18] = [
+const MORE_OFFICES: [&str; 18] = [
     "applicant",
     "architect",
     "auditor",
@@ -38,7 +39,7 @@ const NAME_BEFORE: usize = 4;
 const WITHIN_TOKENS: usize = 60;
 
 pub(super) fn is_office(word: &str) -> bool {
-    lists::OFFICES.contains(word) || POSTS.contains(&word)
+    lists::OFFICES.contains(word) || MORE_OFFICES.contains(&word)
 }
 
 /// The offices of a text with the one who holds each; none where two are named.
@@ -60,7 +61,7 @@ impl Offices {
                 }
             };
             offices
-                .entry(chair_or(text.word(at)).to_owned())
+                .entry(office_key(text.word(at)).to_owned())
                 .and_modify(again)
                 .or_insert_with(|| Some(holder.clone()));
         }
@@ -68,7 +69,7 @@ impl Offices {
     }
 
     fn holder(&self, office: &str) -> Option<Named> {
-        self.0.get(chair_or(office)).cloned().flatten()
+        self.0.get(office_key(office)).cloned().flatten()
     }
 
     /// "Chair to answer it", "The Engineer was asked to find out", "… to be asked for figures (Clerk)".
@@ -80,7 +81,7 @@ impl Offices {
             }
             let before = at.checked_sub(1).map_or("", |before| text.word(before));
             let mut next = at + 1 + usize::from(text.is_any(at + 1, &["madam", "sir"]));
-            // "The vendor (Moss Ltd) announced it".
+            // "The vendor (Moss Ltd) will announce it".
             if text.word(next) == "(" {
                 next = (next..tokens.end.min(next + ASIDE_TOKENS))
                     .find(|at| text.word(*at) == ")")
@@ -88,10 +89,7 @@ impl Offices {
             }
             let after = text.word(next);
             let is_led = text.is_capitalised(*at) || matches!(before, "the" | "our" | "new");
-            let acts = next < tokens.end
-                && (place.does(next, true)
-                    || takes_on(place.parsed, next)
-                    || text.is_any(next, &["announced", "undertakes"]));
+            let acts = next < tokens.end && (place.does(next, true) || takes_on(place.parsed, next));
             let ends = next >= tokens.end || (after == "." && next + 1 >= tokens.end);
             let closes =
                 (before == "(" && matches!(after, ")" | ",")) || (ends && matches!(before, "–" | "—" | "→"));
@@ -102,9 +100,9 @@ impl Offices {
 }
 
 /// The words for who is in the chair are one, others are themselves.
-fn chair_or(office: &str) -> &str {
+fn office_key(office: &str) -> &str {
     match office {
-        "chairman" | "chairperson" | "chairwoman" | "convener" | "convenor" | "president" => "chair",
+        "chairman" | "chairperson" | "chairwoman" | "convener" | "convenor" => "chair",
         other => other,
     }
 }
@@ -112,12 +110,29 @@ fn chair_or(office: &str) -> &str {
 impl Place<'_, '_> {
     /// Who holds the office at a token, if the text says it there.
     fn holder(&self, at: usize) -> Option<Named> {
+        const DEPUTIES: [&str; 12] = [
+            "assistant",
+            "associate",
+            "co",
+            "deputy",
+            "ex",
+            "former",
+            "junior",
+            "past",
+            "previous",
+            "retired",
+            "under",
+            "vice",
+        ];
         let text = &self.parsed.text;
         let end = text.tokens.len();
+        if (at.saturating_sub(2)..at).any(|before| text.is_any(before, &DEPUTIES)) {
+            return None;
+        }
         let behind = match text.word(at + 1) {
             ":" => {
                 let from = (at + 2..at + 5).find(|at| !text.is_any(*at, &["*", "_"]))?;
-                self.name(from, end)
+                self.name(from, end).filter(|named| self.stands_alone(named))
             }
             // "Clerk & Engineer, Mr Moss".
             "," if names::is_title(text.word(at + 2)) && text.is_capitalised(at) => self.name(at + 2, end),
@@ -130,11 +145,30 @@ impl Place<'_, '_> {
         behind.or_else(|| self.before_bracket(at))
     }
 
+    /// Behind "Chair:" a name ends its line or is one of a list; "Ann, please take the minutes" is what the chair says.
+    fn stands_alone(&self, named: &Named) -> bool {
+        let text = &self.parsed.text;
+        let after = named.tokens.end;
+        if text.ends_line(after - 1) {
+            return true;
+        }
+        let rest = after + 1..text.tokens.len().min(after + ASIDE_TOKENS);
+        let line = |at: &usize| !text.ends_line(*at - 1);
+        let said = |at: usize| {
+            verbs::is_finite(text.word(at))
+                || text.is_any(at, &["please", "you", "your", "i", "we"])
+                || verbs::of(text.word(at)).is_some_and(|verb| verb.base)
+        };
+        text.is_any(after, &[",", ";", "(", "*", "_", "."]) && !rest.take_while(line).any(said)
+    }
+
     /// "Canon Frost (chair)", "Ms Moss (the new Clerk)".
     fn before_bracket(&self, at: usize) -> Option<Named> {
+        const ASIDE: [&str; 6] = ["the", "new", "our", "acting", "outgoing", "incoming"];
         let text = &self.parsed.text;
         let open = (at.saturating_sub(ASIDE_WORDS + 1)..at).rev().find(|at| text.word(*at) == "(")?;
-        if !text.is_any(at + 1, &[")", ",", ";"]) {
+        let plain = (open + 1..at).all(|between| text.is_any(between, &ASIDE));
+        if !plain || !text.is_any(at + 1, &[")", ",", ";"]) {
             return None;
         }
         let start = open.saturating_sub(NAME_BEFORE);
