@@ -25,10 +25,13 @@ impl ParsedSegment<'_> {
             let tokens = self.text.tokens_in(&block.bytes);
             let leader = self.leader_of(&tokens);
             if leader.is_none() && self.is_name(&tokens) {
-                above = above.or(self.people_in(&tokens).first().map(|person| (indent, *person)));
+                above = self.people_in(&tokens).first().map(|person| (indent, *person));
                 continue;
             }
-            if let Some(entity) = leader.or(above.map(|(_, person)| person)) {
+            // "I'll send him the contract" below a name is said of that one.
+            let of_them = tokens.clone().any(|at| self.text.is_any(at, &["he", "him", "his", "she", "her"]));
+            let above_it = above.map(|(_, person)| person).filter(|_| !of_them);
+            if let Some(entity) = leader.or(above_it) {
                 self.layout.blocks[number].speaker = Some(roster.entities[entity].name.clone());
             }
         }
