@@ -49,6 +49,7 @@ fn is_placed(source: &SourceText, parsed: &ParsedSegment<'_>) -> bool {
         || !source.participants.is_empty()
         || !layout.people.is_empty()
         || layout.from.is_some()
+        || layout.by.is_some()
         || layout.speakers.len() > 1
 }
 

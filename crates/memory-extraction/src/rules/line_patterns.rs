@@ -48,7 +48,7 @@ pub(super) static MARKED: Pattern = Pattern::new("turn behind a name that stands
     let mark = r"(?:\*\*|__|\*)";
     let time = format!(r"[\[(]?{TIME}[\])]?");
     format!(
-        r"^\s*(?:{time}\s+{mark}(?P<late>{NAME}){mark}\s+|{mark}(?P<name>{NAME}){mark}\s+{time}\s+|{mark}(?P<plain>{NAME}){mark}\s+(?:[–—]|↪)\s+|(?P<initials>\p{{Lu}}{{2,3}})\s+[–—]\s+)(?P<rest>\S)"
+        r"^\s*(?:{time}\s+{mark}(?P<late>{NAME}){mark}\s+|{mark}(?P<name>{NAME}){mark}\s+{time}\s+|{mark}(?P<plain>{NAME}){mark}\s+[–—]\s+|(?P<initials>\p{{Lu}}{{2,3}})\s+[–—]\s+)(?P<rest>\S)"
     )
 });
 

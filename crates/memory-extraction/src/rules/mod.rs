@@ -343,7 +343,7 @@ fn sightings(
     }
     for (parsed, plain) in parsed_segments.iter().zip(plain) {
         let layout = &parsed.layout;
-        for people in layout.people.iter().chain(&layout.from).chain(&layout.to) {
+        for people in layout.people.iter().chain(&layout.from).chain(&layout.by).chain(&layout.to) {
             seen.see_list(people, false);
         }
         // "author: dmk".
@@ -398,6 +398,7 @@ fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> 
         spoken.filter(|name| !is_role_name(name)),
         layout.from.as_deref(),
         source.author.as_deref(),
+        layout.by.as_deref(),
         layout.signed.as_deref(),
     ];
     names

@@ -1,5 +1,7 @@
 //! Headings and the lines that act as one: what section follows.
 
+use memory_language::calendar_words::calendar_word;
+
 use super::super::lines::{self, bullet, heading, label, turn};
 use super::super::lists;
 use super::super::names;
@@ -171,12 +173,15 @@ impl Reader<'_> {
             return false;
         }
         let name = line.trim().trim_matches([':', '*', '@']);
-        let is_one = !name.contains(' ')
-            && name.len() > 2
-            && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_'))
-            && !names::is_common_word(&name.to_lowercase())
-            && sections::of_heading(name).is_none();
-        if !(is_one || may_be_person(name.trim_end_matches('.')) || is_own_name(name)) {
+        let lower = name.to_lowercase();
+        let first = lower.split(' ').next().unwrap_or_default();
+        // "sprint-42" is no one, and one odd word alone may be anything.
+        let may_be = is_odd_head(name) || may_be_person(name.trim_end_matches('.'));
+        let is_sure = || {
+            self.known_people.contains(first) || names::is_first_name(first) || self.stands_among_others(at)
+        };
+        let is_known = self.known_people.contains(&lower) || is_own_name(name);
+        if !(is_known || (may_be && is_sure())) {
             return false;
         }
         let speakers = &mut self.layout.speakers;
@@ -186,6 +191,20 @@ impl Reader<'_> {
         self.push_heading(at, LEADER, Some(Section::Open));
         self.speaker = Some(name.to_owned());
         true
+    }
+
+    /// Another head like it stands above what someone did, in the lines before or behind.
+    fn stands_among_others(&self, at: usize) -> bool {
+        const WITHIN_LINES: usize = 12;
+        let near = at.saturating_sub(WITHIN_LINES)..(at + WITHIN_LINES).min(self.lines.len());
+        near.filter(|other| *other != at).any(|other| {
+            let (line, below) = (self.text_of(other).trim(), self.text_of(other + 1));
+            let below = bullet(below).map_or(below, |bullet| &below[bullet.text_at..]);
+            let name = line.trim_matches([':', '*', '@']);
+            is_stand_up(below)
+                && !is_stand_up(line)
+                && (is_odd_head(name) || may_be_person(name.trim_end_matches('.')) || is_own_name(name))
+        })
     }
 
     pub(super) fn names_person(&self, line: &str) -> bool {
@@ -201,6 +220,16 @@ fn lists_name(people: &str, name: &str) -> bool {
         let person = person.trim().to_lowercase();
         person.starts_with(name) && person[name.len()..].chars().next().is_none_or(|c| !c.is_alphanumeric())
     })
+}
+
+/// "kim.b", "Hyun-woo": one word without a digit that no list has.
+fn is_odd_head(name: &str) -> bool {
+    name.len() > 2
+        && name.starts_with(char::is_alphabetic)
+        && name.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '_'))
+        && !name.split(['.', '-', '_']).any(|part| names::is_common_word(&part.to_lowercase()))
+        && calendar_word(&name.to_lowercase()).is_none()
+        && sections::of_heading(name).is_none()
 }
 
 /// "y: merged the patch".

@@ -21,7 +21,7 @@ use super::names;
 use super::sections::{self, Section};
 use posts::posters;
 use speakers::speakers;
-use writers::{HEAD_LINES, by_line, level_of_people, may_be_person, repeated_leaders};
+use writers::{calls_someone, level_of_people, may_be_person, repeated_leaders};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {
@@ -58,6 +58,8 @@ pub(super) struct Layout {
     pub(super) people: Vec<String>,
     /// The sender or author it names itself.
     pub(super) from: Option<String>,
+    /// Who perhaps wrote it: "9 June, by Kim Larsen".
+    pub(super) by: Option<String>,
     pub(super) to: Vec<String>,
     /// The date the text gives itself.
     pub(super) date: Option<String>,
@@ -215,9 +217,7 @@ impl<'a> Reader<'a> {
             return at + 1;
         }
         self.date_line(at);
-        if at < HEAD_LINES && self.layout.from.is_none() {
-            self.layout.from = by_line(trimmed).map(str::to_owned);
-        }
+        self.note_writer(at, trimmed);
         if self.moment_of_post(at) {
             return at + 1;
         }
@@ -295,9 +295,8 @@ impl<'a> Reader<'a> {
             if lower == "author" && !rest.is_empty() {
                 self.layout.from.get_or_insert_with(|| rest.to_owned());
             }
-            let people =
-                if lists::OFFICES.contains(&lower) { format!("{lower}: {rest}") } else { rest.to_owned() };
-            self.layout.people.push(people);
+            let is_office = lists::OFFICES.contains(&lower) && !calls_someone(rest);
+            self.layout.people.push(if is_office { format!("{lower}: {rest}") } else { rest.to_owned() });
             return true;
         }
         // "Treasurer: Dana Ortiz", "In the chair: Kim Larsen".

@@ -55,7 +55,9 @@ pub(super) fn posters(
         let returns = posts.count > 1 || (are_handles && is_handle(name));
         if stands_out { may_be(name) } else { returns && is_sure(name) }
     });
-    let is_writer = |name: &str, posts: &Posts| is_sure(name) || posts.is_led;
+    // "Post 2 – Noise" may have a subject, where nobody beside it is surely a person.
+    let has_person = found.keys().any(|name| is_sure(name));
+    let is_writer = |name: &str, posts: &Posts| is_sure(name) || (posts.is_led && has_person);
     let sure = found.iter().filter(|(name, posts)| is_writer(name, posts)).count();
     let returns = found.len() > 1 && found.values().any(|posts| posts.count > 1);
     let is_said = found.iter().any(|(name, posts)| posts.is_said && is_writer(name, posts));

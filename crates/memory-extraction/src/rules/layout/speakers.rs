@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use memory_language::calendar_words::calendar_word;
+
 use super::super::lines::{self, bullet, turn};
 use super::super::names;
 use super::super::people::{is_acronym, is_initials, is_role_name};
@@ -103,10 +105,14 @@ fn standing_out(text: &str, lines: &[Range<usize>], accepted: &HashSet<String>) 
     returning.chain(told.into_iter().filter(|_| several).map(str::to_owned)).collect()
 }
 
-/// "**jun** — 19:09": one word that is marked, with an hour, above or before what is said; a word of the language is none.
+/// "**jun** — 19:09": one word that is marked, with an hour, above or before what is said; an ordinary word is no name.
 fn is_stamped(line: &str, turn: &lines::Turn<'_>) -> bool {
     let marked = line.trim_start().starts_with("**") || line.contains(" **");
-    turn.timed && marked && !turn.name.contains(' ') && turn.name.len() > 1 && !is_role(turn.name)
+    let lower = turn.name.to_lowercase();
+    let is_name = names::is_first_name(&lower)
+        || names::is_wordy_name(&lower)
+        || !(names::is_common_word(&lower) || calendar_word(&lower).is_some());
+    turn.timed && marked && is_name && !turn.name.contains(' ') && turn.name.len() > 1 && !is_role(turn.name)
 }
 
 /// "**Obi** – …": a name that stands out before a dash.
@@ -119,12 +125,13 @@ fn is_told_of(line: &str, turn: &lines::Turn<'_>) -> bool {
 /// "jorun: …", "pelle: …": words in small letters, a first name among them, that lead most lines of a text, each of them several.
 fn in_small_letters(text: &str, lines: &[Range<usize>]) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    let (mut all, mut led) = (0, 0);
+    let (mut all, mut led, mut valued) = (0, 0, 0);
     for line in lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty()) {
         all += 1;
-        let head = line.split_once(": ").map_or("", |(head, _)| head);
+        let (head, rest) = line.split_once(": ").unwrap_or_default();
         let plain = head.len() > 1 && head.chars().all(|c| c.is_lowercase() || matches!(c, '-' | '_' | '.'));
         if plain && !names::is_common_word(head) && sections::of_label(head).is_none() && !is_role(head) {
+            valued += usize::from(is_bare_value(rest));
             led += 1;
             *counts.entry(head).or_default() += 1;
         }
@@ -132,10 +139,15 @@ fn in_small_letters(text: &str, lines: &[Range<usize>]) -> Vec<String> {
     let known = counts.iter().any(|(name, count)| *count > 1 && names::is_first_name(name));
     let often = counts.values().filter(|count| **count > 1).count();
     let is_talk = if known { led * 2 >= all } else { led * 10 >= all * 9 };
-    if !is_talk || often < 2 || often * 2 < counts.len() {
+    if !is_talk || valued * 3 > led || often < 2 || often * 2 < counts.len() {
         return Vec::new();
     }
     counts.into_keys().map(str::to_owned).collect()
+}
+
+/// "min: 1", "max: 5": a key of a file, though "max" is a name too.
+fn is_bare_value(rest: &str) -> bool {
+    rest.split_whitespace().count() < 2 && !rest.contains(|c: char| c.is_alphabetic())
 }
 
 /// What stands before the words of a turn.

@@ -3,33 +3,68 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use memory_language::calendar_words::calendar_word;
+
 use super::super::lines;
 use super::super::lists;
 use super::super::names;
 use super::super::sections::{self, Section};
-use super::LEADER;
+use super::{LEADER, Reader};
 
 /// Who wrote a text is said in one of its first lines.
-pub(super) const HEAD_LINES: usize = 10;
+const HEAD_LINES: usize = 10;
 
-/// "9 June 2023, by Kim Larsen", "Student: Kim Larsen · Topic: …": the name of who wrote it.
-pub(super) fn by_line(line: &str) -> Option<&str> {
+/// "Student: Kim Larsen · Topic: …": the name of who wrote it.
+fn labelled_writer(line: &str) -> Option<&str> {
     const LABELS: [&str; 6] =
         ["student:", "prepared by:", "written by:", "submitted by:", "reported by:", "author:"];
     let line = line.trim_matches(['*', '_', '#', ' ']);
     let lower = line.to_ascii_lowercase();
-    let labelled = LABELS.iter().find(|label| lower.starts_with(**label)).map(|label| label.len());
-    let by = || {
-        let (before, _) = lower.split_once("by ").filter(|_| line.len() < 80)?;
-        let ends = before.trim_end().is_empty()
-            || before.trim_end().ends_with([',', '·', '|', '–', '—'])
-            || before == "written ";
-        ends.then_some(before.len() + 3)
-    };
-    let rest = line.get(labelled.or_else(by)?..)?;
+    let label = LABELS.iter().find(|label| lower.starts_with(**label))?;
+    name_of_writer(line.get(label.len()..)?)
+}
+
+/// "By Kim Larsen", "9 June 2023, by Kim Larsen": the name of who perhaps wrote it; a book's stands behind its title.
+fn by_line(line: &str) -> Option<&str> {
+    let line = line.trim_matches(['*', '_', '#', ' ']);
+    let lower = line.to_ascii_lowercase();
+    let (before, _) = lower.split_once("by ").filter(|_| line.len() < 80)?;
+    let day = before.trim_end().strip_suffix([',', '·', '|', '–', '—']);
+    if before.is_empty() || before == "written " || day.is_some_and(lines::is_dated) {
+        return name_of_writer(line.get(before.len() + 3..)?);
+    }
+    None
+}
+
+fn name_of_writer(rest: &str) -> Option<&str> {
     let name =
         rest.split(['·', '|', ',', '(', ';']).next().unwrap_or_default().trim().trim_matches(['*', '_']);
-    (names::could_be_name(names::without_title(name), false) && names::is_listed_form(name)).then_some(name)
+    let is_name = names::could_be_name(names::without_title(name), false) && names::is_listed_form(name);
+    let is_day = name.split(' ').any(|word| calendar_word(&word.to_lowercase()).is_some());
+    (is_name && !is_day).then_some(name)
+}
+
+/// "Ann, please take the minutes": behind "Chair:" it is what the chair says, not who is in it.
+pub(super) fn calls_someone(rest: &str) -> bool {
+    let mut words = rest.split([' ', ',', '.', '?']).skip(1).map(str::to_ascii_lowercase);
+    words.any(|word| {
+        matches!(word.as_str(), "please" | "you" | "your" | "i" | "i'll" | "we" | "thanks" | "thank")
+    })
+}
+
+impl Reader<'_> {
+    /// One of the first lines may say who wrote the text.
+    pub(super) fn note_writer(&mut self, at: usize, line: &str) {
+        if at >= HEAD_LINES {
+            return;
+        }
+        if self.layout.from.is_none() {
+            self.layout.from = labelled_writer(line).map(str::to_owned);
+        }
+        if self.layout.by.is_none() {
+            self.layout.by = by_line(line).map(str::to_owned);
+        }
+    }
 }
 
 /// "Lena Kurz", "Asa": one word or two that may be somebody's name.

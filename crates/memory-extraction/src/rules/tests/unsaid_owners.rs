@@ -1,6 +1,15 @@
 //! Whose a promise is that names nobody where its doer stands.
 
-use super::{read, read_as, shown};
+use super::checked;
+use super::{read, read_as, segment, shown, source};
+
+/// Whether nobody owns any promise of a text that someone wrote.
+#[track_caller]
+fn is_nobodys(author: Option<&str>, text: &str) {
+    let found = shown(&read_as(author, &[], text));
+    let owned = found.iter().any(|line| line.starts_with("Commitment") && line.contains("owner"));
+    assert!(!owned, "{text}: {found:?}");
+}
 
 /// Whether a text, by nobody who is known, gives a promise with its owner, as they are shown.
 fn holds(text: &str, wanted: &str) {
@@ -26,9 +35,11 @@ fn an_office_stands_for_who_holds_it() {
 #[test]
 fn who_is_named_behind_a_task_or_below_it_owns_it() {
     let actions = |items: &str| format!("## Actions\n\n{items}");
-    holds(&actions("- order the tiles for the porch (Bärbel)"), "[Bärbel owner]");
+    holds(&actions("- order the tiles for the porch (Bärbel)\n- paint the fence (Alice)"), "[Bärbel owner]");
     holds(&actions("- order the tiles for the porch (Zorvan, by Friday)"), "[Zorvan owner]");
-    holds(&actions("- take the cushions to the upholsterer – Zorvan"), "[Zorvan owner]");
+    // One whom nobody knows is someone where another item has someone known there.
+    let beside = actions("- take the cushions to the upholsterer – Zorvan\n- paint the garden fence – Alice");
+    holds(&beside, "[Zorvan owner]");
     let below = actions("- order the tiles for the porch\n  - Zorvan\n- paint the garden fence\n  - Alice");
     holds(&below, "[Zorvan owner] order the tiles");
     holds(&below, "[Alice owner] paint the garden");
@@ -41,4 +52,81 @@ fn several_do_it_together() {
         let found = shown(&read(&actions(item)));
         assert!(found.iter().any(|line| line.contains("Alice") && line.contains("Bob")), "{item}: {found:?}");
     }
+}
+
+#[test]
+fn who_tells_of_another_does_not_own_it() {
+    for said in [
+        "The contractor will send me the quote by Friday.",
+        "The courier (UPS) will deliver it on Friday.",
+        "The courier, a small firm, will deliver it on Friday.",
+        "Phase I will be filed by Friday.",
+    ] {
+        let mut source =
+            source(vec![segment(said, Some("Lena Kurz")), segment("I'll be there.", Some("Asa"))]);
+        source.participants = vec!["Lena Kurz".to_owned(), "Asa".to_owned()];
+        let found = shown(&checked(&source));
+        assert!(!found.iter().any(|line| line.contains("Lena Kurz owner")), "{said}: {found:?}");
+    }
+    is_nobodys(Some("Kim Larsen"), "The courier will bring the parts I ordered on Monday.");
+}
+
+#[test]
+fn what_is_to_be_there_is_not_who_writes_it_down() {
+    is_nobodys(
+        Some("Priya Raman"),
+        "## Actions\n\n- New signs at the gate by 1 May\n- roof fixed before winter",
+    );
+}
+
+#[test]
+fn what_a_task_is_about_stands_behind_it_too() {
+    for items in ["- buy cheese for the party (Parmesan)", "- buy the cheese\n  - Mascarpone"] {
+        is_nobodys(None, &format!("## Actions\n\n{items}"));
+    }
+    let found = shown(&read("## Actions\n\n- Platform Team will drain the queue (Sidekiq) by Friday"));
+    assert!(found.iter().any(|line| line.contains("Platform Team owner")), "{found:?}");
+}
+
+#[test]
+fn deputies_and_those_who_held_an_office_do_not_hold_it() {
+    let task = "## Actions\n\n- Chair to sign the order by Friday.\n- Treasurer to pay the bill by Friday.";
+    for present in [
+        "Ann Frostow (Vice Chair) was there.",
+        "Ann Frostow (former chair) was there.",
+        "Ann Frostow (deputy treasurer) was there.",
+        "Ann Frostow (emailed Treasurer) was there.",
+        "Vice President: Bo Farlow",
+        "Chair: Ann Frostow, please take the minutes.",
+    ] {
+        is_nobodys(None, &format!("{present}\n\n{task}"));
+    }
+    let both = format!("President: Sir Hugh Tunnard\nChair: Ann Frostow\n\n{task}");
+    holds(&both, "[Ann Frostow owner]");
+}
+
+#[test]
+fn letters_that_mean_something_are_nobody() {
+    for (person, task) in [
+        ("Petra Reed", "PR: merge the fix by Friday"),
+        ("Ivan Torres", "IT to install the screens by Friday"),
+        ("Paul Moss", "PM to sign the lease by Friday"),
+    ] {
+        let found = shown(&read(&format!("Present: {person}, Bo Farlow\n\n## Actions\n\n- {task}")));
+        assert!(!found.iter().any(|line| line.contains(&format!("{person} owner"))), "{task}: {found:?}");
+    }
+}
+
+#[test]
+fn those_who_know_it_do_not_do_it() {
+    let text = "Present: Alice, Bob, Carol\n\n## Actions\n\n- Alice and Bob know that Carol will send the deck by Friday";
+    let found = shown(&read(text));
+    assert!(!found.iter().any(|line| line.contains("Alice owner")), "{found:?}");
+}
+
+#[test]
+fn the_last_word_of_a_firm_is_not_the_firm() {
+    let text = "Present: Alice Reed (Hill Kitchen Ltd)\n\nHill Kitchen Ltd is our firm. The kitchen will arrive on Monday.";
+    let found = shown(&read(text));
+    assert!(!found.iter().any(|line| line.contains("Kitchen") && line.contains("owner")), "{found:?}");
 }

@@ -2,6 +2,13 @@
 
 use super::{read, read_as, shown};
 
+/// Whether someone owns no promise of a text.
+#[track_caller]
+fn is_not_of(author: Option<&str>, text: &str, owner: &str) {
+    let found = shown(&read_as(author, &[], text));
+    assert!(!found.iter().any(|line| line.contains(&format!("{owner} owner"))), "{text}: {found:?}");
+}
+
 /// Whether a text, by nobody who is known, gives a promise with its owner, as they are shown.
 fn holds(text: &str, wanted: &str) {
     let found = shown(&read_as(None, &[], text));
@@ -54,4 +61,40 @@ fn names_in_small_letters_speak_and_keys_of_a_file_do_not() {
     let file = "image: web\nreplicas: three\nimage: I'll write to them by Monday\nreplicas: one\nname: web\nkind: set\nport: none\n";
     let found = shown(&read_as(None, &[], file));
     assert!(!found.iter().any(|line| line.contains("image owner")), "{found:?}");
+}
+
+#[test]
+fn who_wrote_a_book_or_a_day_did_not_write_the_note() {
+    let note = "Reading notes: Dune, by Frank Herbert\n\nI'll finish it by Friday.";
+    let found = shown(&read_as(Some("Kim Larsen"), &[], note));
+    assert!(found.iter().any(|line| line.contains("[Kim Larsen owner]")), "{found:?}");
+    is_not_of(None, "Please send your slots, by June\n\nI'll send the list by Friday.", "June");
+    let byline = "9 June 2023, by Frank Herbert\n\nI'll finish it by Friday.";
+    let found = shown(&read_as(Some("Kim Larsen"), &[], byline));
+    assert!(found.iter().any(|line| line.contains("[Kim Larsen owner]")), "{found:?}");
+}
+
+#[test]
+fn days_sprints_and_updates_do_not_speak() {
+    is_not_of(None, "2024-03-14\ndid: parser\ndoing: I'll write the tests by Friday\n", "2024-03-14");
+    is_not_of(None, "sprint-42\ntoday: I'll write the tests by Friday\n", "sprint-42");
+    is_not_of(None, "quibbet\ntoday: I'll write the tests by Friday\n", "quibbet");
+    let updates = "**Update** 14:30 rolled back\n**Update** 15:10 I'll write the report by Monday\n";
+    is_not_of(None, updates, "Update");
+}
+
+#[test]
+fn the_inner_of_two_names_says_what_is_below_it() {
+    let list = "# Review\n\n- Alice\n  - Bob\n    - I'll fix the map by Monday.\n";
+    is_not_of(None, list, "Alice");
+    let own = "# Review\n\n- Bob\n  - I'll send him the contract by Monday.\n";
+    is_not_of(Some("Kim Larsen"), own, "Bob");
+}
+
+#[test]
+fn subjects_of_comments_and_bounds_do_not_speak() {
+    let thread = "**Comment 1 – Noise**\nI'll measure it by Monday.\n\n**Comment 2 – Dust**\nIt is bad.\n\n**Comment 3 – Noise**\nIt is loud.\n";
+    is_not_of(None, thread, "Noise");
+    let found = shown(&read_as(None, &[], "min: 1\nmax: 5\nmin: 2\nmax: 9\n"));
+    assert!(!found.iter().any(|line| line.contains("max")), "{found:?}");
 }
