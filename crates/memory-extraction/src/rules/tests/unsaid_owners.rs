@@ -68,7 +68,16 @@ fn who_tells_of_another_does_not_own_it() {
         let found = shown(&checked(&source));
         assert!(!found.iter().any(|line| line.contains("Lena Kurz owner")), "{said}: {found:?}");
     }
-    is_nobodys(Some("Kim Larsen"), "The courier will bring the parts I ordered on Monday.");
+    for item in [
+        "The contractor will send me the quote by Friday",
+        "The courier will bring the parts I ordered on Monday",
+        "The courier (UPS) will deliver it on Friday",
+        "Phase I will be filed by Friday",
+    ] {
+        is_nobodys(Some("Kim Larsen"), &format!("## Actions\n\n- {item}"));
+    }
+    let own = shown(&read_as(Some("Kim Larsen"), &[], "## Actions\n\n- Tomorrow I will also call the bank"));
+    assert!(own.iter().any(|line| line.contains("[Kim Larsen owner]")), "{own:?}");
 }
 
 #[test]
@@ -126,7 +135,7 @@ fn those_who_know_it_do_not_do_it() {
 
 #[test]
 fn the_last_word_of_a_firm_is_not_the_firm() {
-    let text = "Present: Alice Reed (Hill Kitchen Ltd)\n\nHill Kitchen Ltd is our firm. The kitchen will arrive on Monday.";
+    let text = "Present: Alice Reed (Hill Kitchen)\n\nHill Kitchen is our firm.\n\n## Actions\n\n- The kitchen will arrive on Monday";
     let found = shown(&read(text));
     assert!(!found.iter().any(|line| line.contains("Kitchen") && line.contains("owner")), "{found:?}");
 }
