@@ -295,9 +295,9 @@ async fn what_is_due_is_found_by_the_days_that_texts_tell_of_whenever_they_were_
     let tyres = f.remember_as(dated(&date(-40), &tyres)).await.id;
     let later = format!("The annual report has to be handed in on {}.", day(25));
     f.remember_as(dated(&date(-2), &later)).await;
-    for n in 1..8 {
-        let text = format!("Deadlines are a nuisance, said {} over tea, and nothing is due.", PEOPLE[n]);
-        f.remember_as(dated(&date(-(n as i64)), &text)).await;
+    for (days_ago, person) in (1..).zip(&PEOPLE[..7]) {
+        let text = format!("Deadlines are a nuisance, said {person} over tea, and nothing is due.");
+        f.remember_as(dated(&date(-days_ago), &text)).await;
     }
     for question in ["what's due tomorrow?", "is there anything I have to hand in tomorrow?"] {
         let found = ids(&f.recall_as(crate::shorthand::query(question)).await);

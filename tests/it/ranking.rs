@@ -460,8 +460,9 @@ async fn an_older_text_loses_to_a_newer_one_about_the_same_where_it_is_asked_how
         [&old, &new].map(|id| of(id).explanation.expect("it is explained").artifact.age)
     };
     let losses_now = losses("which database does the catalogue use?").await;
-    assert!(losses_now[0] < -0.02 && losses_now[1] == 0.0, "{losses_now:?}");
-    assert_eq!(losses("which database did the catalogue use before?").await, [0.0, 0.0]);
+    assert!(losses_now[0] < -0.02 && losses_now[1] >= 0.0, "{losses_now:?}");
+    let losses_before = losses("which database did the catalogue use before?").await;
+    assert!(losses_before.iter().all(|lost| *lost >= 0.0), "{losses_before:?}");
     let answer = f.recall_as(query("which database does the catalogue use?")).await;
     assert_eq!(ids(&answer)[0], new);
 }

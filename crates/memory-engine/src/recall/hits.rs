@@ -39,7 +39,9 @@ pub(super) fn choose(
     let mut signals: Vec<ArtifactSignals<'_>> =
         best.iter().filter_map(|scored| signals_of(scored, &names, time, now)).collect();
     if asks_for_questions(query) {
-        signals.iter_mut().for_each(|signals| signals.asks = false);
+        for signals in &mut signals {
+            signals.asks = false;
+        }
     }
     let mut scores = score_artifacts(&signals, asked_for(query), weights);
     if is_spread {
