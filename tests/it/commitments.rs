@@ -199,6 +199,19 @@ async fn a_promise_may_be_cancelled_or_overdue() {
 }
 
 #[tokio::test]
+async fn a_question_for_what_is_due_says_where_all_of_it_is_listed() {
+    let f = promising(&[("2026-02-01", "Ann promises to send the report due 2026-02-20")]).await;
+    let warned = async |draft: RecallDraft| {
+        let answer = f.recall_as(draft).await;
+        answer.warnings.iter().any(|warning| warning.contains("state \"open\" or \"overdue\""))
+    };
+    assert!(warned(query("What is overdue?")).await);
+    assert!(!warned(query("Who sends the report?")).await);
+    let of_commitments = RecallDraft { categories: vec!["Commitment".into()], ..query("What is overdue?") };
+    assert!(!warned(of_commitments).await, "that is such a list");
+}
+
+#[tokio::test]
 async fn done_in_answer_to_the_only_promise_of_a_talk_is_its_end() {
     let f = light(promise_reader()).await;
     let say = |index, author: &str, text: &str| turn("chat", index, author, text);

@@ -107,6 +107,15 @@ const IN_ORDER: [&str; 13] = [
     "l'ordine in cui",
 ];
 
+/// Whether what is due is asked for as such: "What is overdue?", "deadlines this week". Longer questions are about something.
+pub fn asks_for_due(question: &str) -> bool {
+    const WORDS: [&str; 6] = ["due", "overdue", "deadlines", "commitments", "todos", "promises"];
+    const WORDS_MAX: usize = 7;
+    let words: Vec<&str> =
+        question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.len() <= WORDS_MAX && words.iter().any(|word| WORDS.iter().any(|of| word.eq_ignore_ascii_case(of)))
+}
+
 /// Whether it is asked what somebody asked: "Which questions did Ann have?".
 pub fn asks_for_questions(question: &str) -> bool {
     const WORDS: [&str; 7] = ["ask", "asks", "asked", "asking", "question", "questions", "wonder"];
@@ -182,5 +191,16 @@ mod tests {
         ] {
             assert!(!asks_for_order(question), "{question}");
         }
+    }
+
+    #[test]
+    fn what_is_due_is_asked_for_in_few_words() {
+        for question in ["What is overdue?", "deadlines this week", "what's due tomorrow"] {
+            assert!(asks_for_due(question), "{question}");
+        }
+        for question in ["Who wrote the report that was due in March last year?", "Where is the residue?"] {
+            assert!(!asks_for_due(question), "{question}");
+        }
+        assert!(asks_for_questions("Which questions did Ann have?") && !asks_for_questions("the task"));
     }
 }

@@ -27,6 +27,7 @@ use futures::future::BoxFuture;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::snippet;
+use memory_language::asked_for::asks_for_due;
 use memory_language::lexicon::Query;
 use memory_store::Pooled;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
@@ -148,6 +149,10 @@ pub struct ConversationPage {
     pub total_turns: i64,
 }
 
+/// The warning where what is due is asked for in words.
+const LIST_OF_DUE: &str =
+    "All commitments by their days: recall without a query, with state \"open\" or \"overdue\".";
+
 /// What is read of a page's results.
 struct PageRead {
     hits: Vec<HydratedHit>,
@@ -229,6 +234,9 @@ impl Memory {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
         answer.warnings.extend(ranking.unlikely(request).filter(|_| answer.facts.is_empty()));
+        if request.offset == 0 && request.filters.categories.is_empty() && asks_for_due(query) {
+            answer.warnings.push(LIST_OF_DUE.to_owned());
+        }
         let question = Query::new(query);
         let mut words = question.reader();
         answer.results = hits

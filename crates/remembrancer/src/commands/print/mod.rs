@@ -113,7 +113,8 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
         let due = event["due_time"].as_str().map(|d| format!(" — due {}", day(d))).unwrap_or_default();
         let source = list(event, "evidence").first().map_or("", |evidence| text(evidence, "artifact_id"));
         let origin = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
-        let _ = writeln!(out, "{state}{}{due}  {}", printable(text(event, "summary")), style.dim(&origin));
+        let (summary, owner) = (text(event, "summary"), owner_unsaid(event));
+        let _ = writeln!(out, "{state}{}{owner}{due}  {}", printable(summary), style.dim(&origin));
     }
     if let Some(cursor) = answer["next_cursor"].as_str() {
         let more = format!("{} in all; more with --cursor {cursor}", answer["total_events"]);
@@ -125,6 +126,16 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
     out
 }
 
+/// Who owns it, where its summary does not say so.
+fn owner_unsaid(event: &Value) -> String {
+    let summary = text(event, "summary").to_lowercase();
+    let is_said = |name: &str| name.split(' ').any(|word| summary.contains(&word.to_lowercase()));
+    let owners = list(event, "actors").iter().filter(|actor| text(actor, "role") == "owner");
+    let names: Vec<String> =
+        owners.map(|actor| text(actor, "name")).filter(|name| !is_said(name)).map(printable).collect();
+    if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
+}
+
 pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
     let cascade = &answer["cascade"];
     format!(
@@ -134,4 +145,23 @@ pub(crate) fn forgotten(answer: &Value, style: &Style) -> String {
         count_of(cascade, "events", "event"),
         count_of(cascade, "entities", "entity")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::owner_unsaid;
+
+    #[test]
+    fn an_owner_is_shown_where_the_summary_does_not_name_them() {
+        let event = |summary: &str| {
+            let actors =
+                json!([{"name": "Jonas Lind", "role": "owner"}, {"name": "Ann", "role": "stakeholder"}]);
+            json!({"summary": summary, "actors": actors})
+        };
+        assert_eq!(owner_unsaid(&event("Will call him tomorrow.")), " (Jonas Lind)");
+        assert_eq!(owner_unsaid(&event("Jonas will call him tomorrow.")), "");
+        assert_eq!(owner_unsaid(&json!({"summary": "It is done."})), "");
+    }
 }
