@@ -1,5 +1,7 @@
 //! What a question of a chat asks for: what its user said, what the user was told, or a summary of both; and whether in the order of time.
 
+use crate::text::words_of;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum AskedFor {
     /// Who says of a chat what is so is its user.
@@ -111,8 +113,7 @@ const IN_ORDER: [&str; 13] = [
 pub fn asks_for_due(question: &str) -> bool {
     const WORDS: [&str; 6] = ["due", "overdue", "deadlines", "commitments", "todos", "promises"];
     const WORDS_MAX: usize = 7;
-    let words: Vec<&str> =
-        question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words_of(question).collect();
     words.len() <= WORDS_MAX && words.iter().any(|word| WORDS.iter().any(|of| word.eq_ignore_ascii_case(of)))
 }
 

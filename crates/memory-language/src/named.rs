@@ -1,6 +1,7 @@
 //! Whether a question names somebody.
 
 use crate::calendar_words::calendar_word;
+use crate::text::words_of;
 
 /// Given names that are other words too: names only with a capital inside the question.
 const OTHER_WORDS: [&str; 14] = [
@@ -60,10 +61,6 @@ impl NamingWords {
         let has = |word: &str| self.0.binary_search_by(|kept| kept.as_str().cmp(word)).is_ok();
         words_of(name).map(str::to_lowercase).any(|word| has(&word))
     }
-}
-
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

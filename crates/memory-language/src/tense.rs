@@ -1,5 +1,7 @@
 //! Whether a question is of how things are, of what happened, or of how things were before.
 
+use crate::text::words_of;
+
 /// What time a question is about by its verbs, where it names none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tense {
@@ -78,10 +80,6 @@ fn is_used_to(words: &[String]) -> bool {
                 _ => false,
             }
     })
-}
-
-fn words_of(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]

@@ -121,6 +121,11 @@ pub fn span_of_time(seconds: i64) -> String {
     }
 }
 
+/// The runs of letters and digits of a text.
+pub(crate) fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 /// Cuts to at most `max_chars` characters, at a word end where there is one, and marks the cut with `…`.
 pub fn cut(text: &str, max_chars: usize) -> String {
     let Some((byte, _)) = text.char_indices().nth(max_chars) else { return text.to_owned() };
