@@ -21,7 +21,7 @@ use crate::{EngineError, Memory};
 const WINDOWS_MAX: usize = 2;
 /// Of a longer time the days are not looked for by their dates.
 const DAYS_MAX: i64 = 8;
-/// Of a time of more months than these neither are these.
+/// Nor the months of a time that touches more of them than these.
 const MONTHS_MAX: usize = 2;
 /// How many passages that have a date's words are looked at.
 const BY_DATE_WORDS_MAX: usize = 30;
@@ -170,7 +170,8 @@ fn date_words(start: Timestamp, end: Timestamp) -> Option<String> {
     if days > DAYS_MAX {
         let last = end.checked_sub(1.microsecond()).unwrap_or(end).to_zoned(jiff::tz::TimeZone::UTC).date();
         let months = first.first_of_month().series(1.month()).take_while(|month| *month <= last);
-        let months: Vec<String> = months.map(|month| month.strftime("%B %Y").to_string()).collect();
+        let named = months.take(MONTHS_MAX + 1).map(|month| month.strftime("%B %Y").to_string());
+        let months: Vec<String> = named.collect();
         return (months.len() <= MONTHS_MAX).then(|| months.join(" "));
     }
     let mut words = String::new();

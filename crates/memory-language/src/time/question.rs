@@ -112,19 +112,14 @@ impl QuestionTime {
         self.deciding().map(|window| window.fit_of_date(date)).fold(0.0, f32::max)
     }
 
-    /// Whether what is to come is asked for, and a text of this date may tell of it as such.
-    pub fn is_ahead_of(&self, date: Timestamp) -> bool {
-        self.deciding().any(|window| window.is_to_come && window.end.is_some_and(|end| end > date))
-    }
-
-    /// Whether all that decides is to come.
-    pub fn is_to_come(&self) -> bool {
-        self.deciding().all(|window| window.is_to_come)
-    }
-
     /// The same for a text that tells of this time, `to` left out.
     pub fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
         self.deciding().map(|window| window.fit_of_told(from, to)).fold(0.0, f32::max)
+    }
+
+    /// Whether what is to come is asked for, and a text of this date may tell of it as such.
+    pub fn is_ahead_of(&self, date: Timestamp) -> bool {
+        self.deciding().any(|window| window.is_to_come && window.end.is_some_and(|end| end > date))
     }
 }
 
