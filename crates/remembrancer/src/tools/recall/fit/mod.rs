@@ -88,14 +88,15 @@ impl Counts {
     /// What is not there any more.
     fn left_out(&self, output: &Output, bound: usize, is_asked: bool) -> Option<String> {
         let now = Self::of(output);
+        // What stands beside the results of a default answer is a selection anyway, and events are counted where they are.
+        let beside = |before, now| if is_asked { before } else { now };
         let counts = [
             (self.results, now.results, "results"),
             (self.turns, now.turns, "turns"),
-            // Of a default answer they are counted where they are.
-            (if is_asked { self.events } else { now.events }, now.events, "events"),
-            (self.related, now.related, "related events"),
+            (beside(self.events, now.events), now.events, "events"),
+            (beside(self.related, now.related), now.related, "related events"),
             (self.facts, now.facts, "facts"),
-            (self.entities, now.entities, "entities"),
+            (beside(self.entities, now.entities), now.entities, "entities"),
             (self.directives, now.directives, "directives"),
         ];
         let said: Vec<String> = counts
