@@ -225,6 +225,9 @@ impl Place<'_, '_> {
         if let Some(doer) = self.before_arrow(tokens.start) {
             return Some(vec![doer]);
         }
+        if let Some(doers) = self.minuted(head, tokens.end) {
+            return Some(doers);
+        }
         if let Some(owner) = self.behind_action(head, tokens.end) {
             return self.at(owner, tokens.end, true);
         }
@@ -262,6 +265,28 @@ impl Place<'_, '_> {
         let name = self.name(begin, arrow).filter(|_| text.word(arrow) == "→")?;
         let end = name.tokens.end + usize::from(text.word(name.tokens.end) == ".");
         (end == arrow).then_some(name)
+    }
+
+    /// "#action kim to order it", "#action kim, bo the announcement": those whom a command of a minuting program gives it to.
+    fn minuted(&self, head: usize, end: usize) -> Option<Vec<Named>> {
+        let text = &self.parsed.text;
+        head.checked_sub(1).filter(|at| text.word(*at) == "#" && text.touches_next(*at))?;
+        if text.word(head) != "action" {
+            return None;
+        }
+        let mut named: Vec<Named> = Vec::new();
+        let mut at = head + 1;
+        while at < end && named.len() < TOGETHER_MAX {
+            let known = self.roster.named(text.raw_word(at).trim_start_matches('@'));
+            let is_given = text.is_word(at) && text.word(at + 1) == "to" && text.is_word(at + 2);
+            if known.is_none() && !is_given {
+                break;
+            }
+            named.push(Named { tokens: at..at + 1, known, is_body: false });
+            at += 1;
+            at += usize::from(text.is_any(at, &[",", "and", "&", "/"]));
+        }
+        (!named.is_empty()).then_some(named)
     }
 
     /// "It falls to Rafael", "assigned to Estates": the one person or body whose task it is.

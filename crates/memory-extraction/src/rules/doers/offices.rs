@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::super::lists;
 use super::super::names;
 use super::super::owners::takes_on;
+use super::super::people::{DEPUTIES, office_key};
 use super::super::verbs;
 use super::super::words::spaced;
 use super::{ASIDE_TOKENS, Named, Place};
@@ -99,31 +100,9 @@ impl Offices {
     }
 }
 
-/// The words for who is in the chair are one, others are themselves.
-fn office_key(office: &str) -> &str {
-    match office {
-        "chairman" | "chairperson" | "chairwoman" | "convener" | "convenor" => "chair",
-        other => other,
-    }
-}
-
 impl Place<'_, '_> {
     /// Who holds the office at a token, if the text says it there.
     fn holder(&self, at: usize) -> Option<Named> {
-        const DEPUTIES: [&str; 12] = [
-            "assistant",
-            "associate",
-            "co",
-            "deputy",
-            "ex",
-            "former",
-            "junior",
-            "past",
-            "previous",
-            "retired",
-            "under",
-            "vice",
-        ];
         let text = &self.parsed.text;
         let end = text.tokens.len();
         if (at.saturating_sub(2)..at).any(|before| text.is_any(before, &DEPUTIES)) {

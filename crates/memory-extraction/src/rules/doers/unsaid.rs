@@ -62,10 +62,25 @@ impl Place<'_, '_> {
                 (tokens.start.max(end.saturating_sub(BRACKET_TOKENS + 1))..end - 1).rev().find(opens)?;
             return self.listed(open + 1, end - 1, Behind::Bracket).filter(|_| open > tokens.start);
         }
+        if let Some(with_me) = self.together_with_me(tokens.start, end) {
+            return Some(with_me);
+        }
         let from = (tokens.start + 1).max(end.saturating_sub(BEHIND_DASH));
         let dash = (from..end).rev().find(|at| text.is_any(*at, &["–", "—", "→"]))?;
         let named = self.listed(dash + 1, end, Behind::Dash)?;
         named.last().is_some_and(|last| last.tokens.end == end).then_some(named)
+    }
+
+    /// "we'll move the shelves on Thursday, Ada and me".
+    fn together_with_me(&self, start: usize, end: usize) -> Option<Vec<Named>> {
+        let text = &self.parsed.text;
+        let me =
+            end.checked_sub(1).filter(|at| text.word(*at) == "me" && text.is_any(at - 1, &["and", "&"]))?;
+        let from = (start.max(end.saturating_sub(BEHIND_DASH))..me)
+            .rev()
+            .find(|at| text.is_any(*at, &[",", "–", "—", "-", ":"]) && !text.touches_next(*at))?;
+        let other = self.name(from + 1, me).filter(|other| other.tokens.end + 1 == me)?;
+        Some(vec![other, self.own(me)?])
     }
 
     /// "- tiles for the porch", and in a deeper item below it "- Ada": the name.

@@ -8,7 +8,7 @@ use super::super::names;
 use super::super::people::is_own_name;
 use super::super::sections::{self, Section};
 use super::days::{may_say_a_day, opens_title};
-use super::{LEADER, Reader, SPEAKERS_MAX, may_be_person};
+use super::{LEADER, Reader, SPEAKERS_MAX, may_be_person, without_aside};
 
 /// A heading this near to the top may date the text.
 const TITLE_LINES: usize = 10;
@@ -42,7 +42,7 @@ impl Reader<'_> {
             self.layout.date = Some(line.to_owned());
         }
         self.push_heading(at, level, sections::of_heading(words));
-        let name = words.trim();
+        let name = without_aside(words.trim());
         let is_one_of_many = self.level_of_people == Some(level) && may_be_person(name);
         if is_one_of_many {
             self.layout.people.push(name.to_owned());
@@ -233,7 +233,10 @@ fn is_odd_head(name: &str) -> bool {
 }
 
 /// "y: merged the patch".
-fn is_stand_up(line: &str) -> bool {
+pub(super) fn is_stand_up(line: &str) -> bool {
     let key = line.split_once(':').map_or("", |(key, _)| key.trim());
-    matches!(key, "y" | "t" | "b" | "yesterday" | "today" | "blockers" | "did" | "doing")
+    matches!(
+        key.trim_matches('*').to_ascii_lowercase().as_str(),
+        "y" | "t" | "b" | "yesterday" | "today" | "blockers" | "did" | "doing"
+    )
 }

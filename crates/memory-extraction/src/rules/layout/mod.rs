@@ -21,7 +21,7 @@ use super::names;
 use super::sections::{self, Section};
 use posts::posters;
 use speakers::speakers;
-use writers::{calls_someone, level_of_people, may_be_person, repeated_leaders};
+use writers::{calls_someone, level_of_people, may_be_person, repeated_leaders, without_aside};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Form {

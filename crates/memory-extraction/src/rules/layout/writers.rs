@@ -9,6 +9,7 @@ use super::super::lines;
 use super::super::lists;
 use super::super::names;
 use super::super::sections::{self, Section};
+use super::headings::is_stand_up;
 use super::{LEADER, Reader};
 
 /// Who wrote a text is said in one of its first lines.
@@ -80,8 +81,14 @@ pub(super) fn may_be_person(words: &str) -> bool {
         && !words.to_lowercase().split(' ').any(is_word)
 }
 
+/// "Asa (by text)": what stands in brackets behind a name is no part of it.
+pub(super) fn without_aside(words: &str) -> &str {
+    let aside = words.strip_suffix(')').and_then(|words| words.rsplit_once(" (")).map(|(name, _)| name);
+    aside.filter(|name| !name.contains('(')).map_or(words, str::trim_end)
+}
+
 /// The level at which at least two headings may be names, most of all there, and half of them with a first name, in a text whose
-/// further headings say what was done or is planned, such as "Progress:".
+/// further headings or items say what was done or is planned, such as "Progress:".
 pub(super) fn level_of_people(text: &str, lines: &[Range<usize>]) -> Option<usize> {
     let (mut all, mut named, mut sure) = ([0_usize; LEADER], [0_usize; LEADER], [0_usize; LEADER]);
     let mut told = 0;
@@ -89,11 +96,13 @@ pub(super) fn level_of_people(text: &str, lines: &[Range<usize>]) -> Option<usiz
         let line = &text[line.clone()];
         let words = lines::heading(line);
         let section = sections::of_heading(words.as_ref().map_or(line, |(_, words)| &line[words.clone()]));
-        told += usize::from(matches!(section, Some(Section::Prior(_) | Section::Planned)));
+        // "- today: …"
+        let is_said = lines::bullet(line).is_some_and(|bullet| is_stand_up(&line[bullet.text_at..]));
+        told += usize::from(is_said || matches!(section, Some(Section::Prior(_) | Section::Planned)));
         let Some((level, words)) = words.filter(|(level, _)| *level < LEADER && section.is_none()) else {
             continue;
         };
-        let words = line[words].trim();
+        let words = without_aside(line[words].trim());
         all[level] += 1;
         if may_be_person(words) {
             let first = words.split(' ').next().unwrap_or_default().to_lowercase();

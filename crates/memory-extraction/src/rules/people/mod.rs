@@ -16,6 +16,7 @@ use super::words::{Kind, Text};
 use fits::Fits;
 pub(super) use fits::folded;
 use fits::{capitalised, phrase};
+pub(super) use offices::{DEPUTIES, office_key};
 pub(super) use short_forms::{is_acronym, is_initials};
 pub(super) use sightings::{Sightings, is_group};
 

@@ -10,6 +10,29 @@ use super::fits::folded;
 use super::short_forms::is_initials;
 use super::{Roster, Sightings};
 
+/// Before an office: who does not hold it itself, or no longer.
+pub(in super::super) const DEPUTIES: [&str; 12] = [
+    "assistant",
+    "associate",
+    "co",
+    "deputy",
+    "ex",
+    "former",
+    "junior",
+    "past",
+    "previous",
+    "retired",
+    "under",
+    "vice",
+];
+/// The words for who is in the chair.
+const CHAIRS: [&str; 6] = ["chair", "chairman", "chairperson", "chairwoman", "convener", "convenor"];
+
+/// The words for who is in the chair are one office, others are themselves.
+pub(in super::super) fn office_key(office: &str) -> &str {
+    if CHAIRS.contains(&office) { CHAIRS[0] } else { office }
+}
+
 impl Roster {
     /// The one person with these initials.
     pub(in super::super) fn by_initials(&self, initials: &str) -> Option<usize> {
@@ -73,10 +96,15 @@ impl Roster {
 
     /// "The Treasurer" is who the list of those present says it is.
     pub(super) fn add_roles(&mut self, sightings: &Sightings) {
-        for (role, person) in self.meant_alone(&sightings.roles) {
-            self.key(&format!("the {role}"), person);
-            self.key(&role, person);
-            self.roles.insert(role);
+        let roles: Vec<(String, String)> =
+            sightings.roles.iter().map(|(role, name)| (office_key(role).to_owned(), name.clone())).collect();
+        for (role, person) in self.meant_alone(&roles) {
+            let words = if role == CHAIRS[0] { &CHAIRS[..] } else { &[role.as_str()] };
+            for word in words {
+                self.key(&format!("the {word}"), person);
+                self.key(word, person);
+                self.roles.insert((*word).to_owned());
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use memory_core::entity::normalised_name;
 use super::super::lists;
 use super::super::names;
 use super::is_role_name;
+use super::offices::DEPUTIES;
 use super::short_forms::{self, is_initials};
 
 /// Names as they are met, before they are told apart.
@@ -98,7 +99,8 @@ fn office_of(part: &str, holder: Option<&str>) -> Option<String> {
         "tr" | "tr." | "treas" | "treas." => "treasurer",
         last => last,
     };
-    (words.len() <= 3 && lists::OFFICES.contains(last)).then(|| last.to_owned())
+    let is_deputy = words.iter().flat_map(|word| word.split('-')).any(|word| DEPUTIES.contains(&word));
+    (words.len() <= 3 && !is_deputy && lists::OFFICES.contains(last)).then(|| last.to_owned())
 }
 
 /// "Treasurer Dana Ortiz": the office and the name.
@@ -121,6 +123,16 @@ fn followed_by_initials(part: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// "Dana Ortiz physio": the name without what stands behind it in small letters.
+fn without_trade(name: &str) -> &str {
+    let is_small = |word: &str| word.starts_with(char::is_lowercase);
+    let words: Vec<&str> = name.split(' ').collect();
+    let kept = words.iter().take_while(|word| !is_small(word)).count();
+    let plain = kept >= 2 && kept < words.len() && words[kept..].iter().all(|word| is_small(word));
+    let length: usize = words[..kept].iter().map(|word| word.len() + 1).sum();
+    if plain { &name[..length - 1] } else { name }
+}
+
 impl Sightings {
     /// One person as people write them: `Alice Chen <a@x.org>`, `Bob (PM)`, `Dana Ortiz - design`, `@kim`.
     pub(in super::super) fn see(&mut self, written: &str, loose: bool) {
@@ -136,7 +148,7 @@ impl Sightings {
         let title_at = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| head.find(mark)).min();
         let name =
             head[..title_at.unwrap_or(head.len())].trim().trim_matches(['"', '\'', ',', '*', ':']).trim();
-        let name = followed_by_initials(names::without_title(name)).0;
+        let name = without_trade(followed_by_initials(names::without_title(name)).0);
         let lower = name.to_lowercase();
         let ordinary = !loose
             && names::is_common_word(&lower)

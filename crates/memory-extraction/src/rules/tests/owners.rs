@@ -390,3 +390,16 @@ fn what_the_assistant_will_do_is_not_the_users() {
     let of_assistant = |line: &&String| line.contains("I will") || line.contains("Assistant:");
     assert!(!found.iter().filter(of_assistant).any(|line| line.contains("Marta owner")), "{found:?}");
 }
+
+#[test]
+fn a_command_of_a_minuting_program_says_whose_it_is() {
+    let talk = "<hbosch> who cleans it?\n<sunniva> not yet\n<hbosch> #action sunniva clean the mirror\n\
+                <hbosch> #action yrjo to pull the translations\n<hbosch> #action hbosch to post a notice\n";
+    assert_eq!(owners_of(None, &[], talk), ["sunniva owner", "yrjo owner", "hbosch owner"]);
+}
+
+#[test]
+fn a_pair_at_the_end_does_it_together() {
+    let text = "We'll retire the staging cluster on Thursday, Bogdan and me.";
+    assert_eq!(owners_of(Some("Halvard Nygaard"), &[], text), ["Bogdan owner, Halvard Nygaard owner"]);
+}

@@ -139,3 +139,31 @@ fn the_last_word_of_a_firm_is_not_the_firm() {
     let found = shown(&read(text));
     assert!(!found.iter().any(|line| line.contains("Kitchen") && line.contains("owner")), "{found:?}");
 }
+
+#[test]
+fn who_is_in_the_chair_goes_by_any_word_for_it() {
+    holds(
+        "Present: Mrs E. Fairweather (in the chair), R. Oduya\n\n## Actions\n\n- The Chairman to speak to him by Friday.",
+        "[E. Fairweather owner]",
+    );
+    // A deputy is not the holder.
+    is_nobodys(
+        None,
+        "Present: Ann Frostow (Vice-Chair), Bo Farlow\n\n## Actions\n\n- The Chairman to speak to him by Friday.",
+    );
+}
+
+#[test]
+fn headings_that_are_names_say_whose_a_round_is() {
+    let round = "### Ilse\n- yesterday: merged the importer\n- today: tests\n\n### Bogdan\n- yesterday: support\n\n\
+                 ### Marguerite (by text)\n- will finish the slides for Thursday\n";
+    holds(round, "[Marguerite owner]");
+}
+
+#[test]
+fn a_row_is_not_of_those_who_help() {
+    holds(
+        "Present: Kasia Nowicka physio (KN), Bo Farlow (BF)\n\n| Task | Lead | By |\n|---|---|---|\n| Print the leaflet | KN w/ BF's help | Friday |",
+        "[Kasia Nowicka owner]",
+    );
+}
