@@ -160,7 +160,8 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     let (lead, at) = lead(sentence, start);
     let said_before = list("saying").at(sentence, at, sentence.len()) > 0
         || list("saying").at(sentence, start, sentence.len()) > 0;
-    if said_before || sentence.is_quoted(at) || is_reported(sentence, start) {
+    let goes_on = !lead.is_standing && goes_on(sentence, start);
+    if said_before || goes_on || sentence.is_quoted(at) || is_reported(sentence, start) {
         return None;
     }
     let core = core(sentence, at)?;
@@ -176,6 +177,26 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     let stays = lead.is_standing || core.is_standing || stays_so(sentence, core.verb, end);
     let is_first = (0..start).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)));
     holds(sentence, around, &core, &lead, (stays, is_first), statement).then_some(statement)
+}
+
+/// "I can gather my thoughts and be ready for any question": the verb behind "and" has the subject before it.
+fn goes_on(sentence: &Sentence<'_>, start: usize) -> bool {
+    let Some(and) = start.checked_sub(1).filter(|at| matches!(sentence.word(*at), Some("and" | "or"))) else {
+        return false;
+    };
+    let border = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | ":" | "!" | "?" | "—" | "–"));
+    let from = (0..and).rev().find(border).map_or(0, |at| at + 1);
+    let is_said =
+        |words: &[&str]| (from..and).any(|at| sentence.word(at).is_some_and(|word| words.contains(&word)));
+    let has_subject = (from..and).any(|at| {
+        let is_one = matches!(sentence.word(at), Some("i" | "we" | "they" | "he" | "she"));
+        is_one
+            && matches!(
+                sentence.word(at + 1),
+                Some("can" | "could" | "will" | "would" | "might" | "may" | "should")
+            )
+    });
+    (has_subject || is_said(&["i'll", "we'll", "i'd", "we'd"])) && !is_said(&["you", "please"])
 }
 
 /// "… from now on", "… by default".

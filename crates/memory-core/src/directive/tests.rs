@@ -40,6 +40,21 @@ fn a_wish_about_a_kind_of_thing_lasts_beside_a_task() {
 }
 
 #[test]
+fn a_verb_that_goes_on_with_the_subject_before_it_asks_for_nothing() {
+    for said in [
+        "Plus, I can gather my thoughts early and be ready for any book club discussions.",
+        "I'll read it on the train and prepare for every meeting.",
+    ] {
+        assert_eq!(quotes(said), [""; 0], "{said}");
+    }
+    assert_eq!(
+        quotes("I would like you to be brief and cite a source for every statistic.").len(),
+        1,
+        "what is wanted of another goes on too"
+    );
+}
+
+#[test]
 fn of_labelled_statements_nearly_all_are_told_apart() {
     let (mut right, mut false_ones, mut missed, mut other_condition) =
         (0, Vec::new(), Vec::new(), Vec::new());
