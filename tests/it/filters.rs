@@ -264,3 +264,20 @@ async fn an_empty_answer_names_the_filter_that_emptied_it_and_what_is_near() {
     let met = f.recall_as(RecallDraft { author: some("bob"), ..ask() }).await;
     assert!(met.results.len() == 1 && met.warnings.is_empty());
 }
+
+#[tokio::test]
+async fn authors_who_may_be_meant_too_are_named() {
+    let f = light(line_reader()).await;
+    for author in ["Marta", "Marta Lindqvist", "Martam Roe", "Bob"] {
+        let draft = Draft { author: Some(author.into()), ..note(&format!("{author}'s zebra plan.")) };
+        f.remember_as(draft).await;
+    }
+    let by = |author: &str| RecallDraft { author: Some(author.to_owned()), ..query("zebra") };
+    for (asked, other) in [("marta lindqvist", "'Marta'"), ("Marta", "'Marta Lindqvist'")] {
+        let answer = f.recall_as(by(asked)).await;
+        assert_eq!(answer.results.len(), 1);
+        let said = format!("Texts by {other} are not among the results: author is compared as a whole.");
+        assert!(answer.warnings.len() == 1 && answer.warnings[0].starts_with(&said), "{:?}", answer.warnings);
+    }
+    assert!(f.recall_as(by("Bob")).await.warnings.is_empty());
+}

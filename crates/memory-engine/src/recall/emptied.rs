@@ -1,4 +1,5 @@
-//! What an empty answer says of why it is empty: the filters that emptied it, or an id that is not known.
+//! What an empty answer says of why it is empty: the filters that emptied it, or an id that is not known; and which authors a filter
+//! left out though they may be meant.
 
 use memory_core::id::{AnyId, Namespace};
 use memory_language::text::{cut, nearest_texts};
@@ -14,7 +15,8 @@ const VALUES_SHOWN: usize = 6;
 const VALUE_MAX_CHARS: usize = 60;
 
 impl Memory {
-    /// Says which filter nothing meets, where the answer's first page is empty, and that an id is not known.
+    /// Says which filter nothing meets, where the answer's first page is empty, which authors may be meant too, and that an id is not
+    /// known.
     pub(super) async fn explain_emptiness(
         &self,
         ns: &Namespace,
@@ -31,10 +33,18 @@ impl Memory {
                 false
             }
         };
-        if !is_empty || !request.filters.narrow() || request.offset > 0 || request.after.is_some() {
+        if !request.filters.narrow() || request.offset > 0 || request.after.is_some() {
+            return Ok(());
+        }
+        let author = request.filters.author.as_deref();
+        if !is_empty && author.is_none() {
             return Ok(());
         }
         let mut conn = self.store.acquire(ns).await?;
+        if !is_empty {
+            answer.warnings.extend(shorter_or_longer(&mut conn, ns, author.unwrap_or_default()).await?);
+            return Ok(());
+        }
         let filters = single_filters(&request.filters);
         let mut unmet = Vec::new();
         for (name, said, filter) in &filters {
@@ -55,6 +65,31 @@ impl Memory {
         answer.warnings.append(&mut unmet);
         Ok(())
     }
+}
+
+/// Says that texts whose author is a part of the name asked for, or has it as a part, are not among the results.
+async fn shorter_or_longer(
+    conn: &mut Conn,
+    ns: &Namespace,
+    author: &str,
+) -> Result<Option<String>, EngineError> {
+    let begins = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '));
+    let asked = author.to_lowercase();
+    let mut others = search::distinct_values(conn, ns, "author").await?;
+    others.retain(|other| {
+        let other = other.to_lowercase();
+        begins(&other, &asked) || begins(&asked, &other)
+    });
+    let all = others.len();
+    let shown: Vec<String> =
+        others.iter().take(VALUES_SHOWN).map(|other| format!("'{}'", cut(other, VALUE_MAX_CHARS))).collect();
+    let more = if all > shown.len() { " and others" } else { "" };
+    Ok((all > 0).then(|| {
+        format!(
+            "Texts by {}{more} are not among the results: author is compared as a whole. Ask for each name, or leave author out.",
+            shown.join(", ")
+        )
+    }))
 }
 
 fn unknown(id: &AnyId) -> String {
