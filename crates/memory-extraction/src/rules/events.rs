@@ -11,9 +11,10 @@ use super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, is_listed, tr
 use super::features::{self, Hit};
 use super::layout::{Block, Form};
 use super::narrative;
+use super::parties::is_machine;
 use super::sections::Section;
 use super::sentences::{clauses, sentences};
-use super::{is_machine, items, requests, verbs};
+use super::{items, requests, verbs};
 
 /// Below this nothing is an event.
 pub(super) const CONFIDENCE_MIN: f32 = 0.5;

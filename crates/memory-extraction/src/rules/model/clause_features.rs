@@ -8,9 +8,9 @@ use memory_core::event::Category;
 use memory_language::hash::Fnv1a;
 
 use super::super::clause::{Clause, Subject};
-use super::super::is_machine;
 use super::super::layout::Form;
 use super::super::parsed_segment::ParsedSegment;
+use super::super::parties::is_machine;
 use super::super::sections::Section;
 use super::super::verbs;
 use super::clauses::Candidate;
