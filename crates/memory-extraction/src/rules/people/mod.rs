@@ -1,5 +1,6 @@
 //! People: who is known in a source, and which of the names in it are the same person.
 
+mod addresses;
 mod fits;
 mod offices;
 mod short_forms;
@@ -9,13 +10,13 @@ use std::collections::{HashMap, HashSet};
 
 use memory_core::entity::{EntityType, normalised_name};
 
-use super::lists;
 use super::names;
 use super::verbs;
 use super::words::{Kind, Text};
+use addresses::{local_part, own_domain};
 use fits::Fits;
 pub(super) use fits::folded;
-use fits::{capitalised, phrase};
+use fits::phrase;
 pub(super) use offices::{DEPUTIES, office_key};
 pub(super) use short_forms::{is_acronym, is_initials};
 pub(super) use sightings::{Sightings, is_group};
@@ -257,53 +258,6 @@ impl Roster {
         }
     }
 
-    /// "bob.smith" as a handle tells a full name where Bob is one, so that Bob is found to be the same.
-    fn add_names_of_handles(&mut self, sightings: &Sightings) {
-        let fits = Fits::of(&self.entities);
-        let addresses =
-            sightings.emails.iter().filter(|(_, name)| name.is_none()).map(|(email, _)| local_part(email));
-        let handles =
-            sightings.handles.iter().filter(|(_, name)| name.is_none()).map(|(handle, _)| handle.as_str());
-        for handle in addresses.chain(handles) {
-            let parts: Vec<&str> = handle.split(['.', '_']).collect();
-            let ([first, last], None) = (parts.as_slice(), fits.address(handle)) else { continue };
-            let letters = last.len() >= 3 && last.chars().all(char::is_alphabetic);
-            if letters && names::is_first_name(first) && !names::is_no_name(last) {
-                self.add(&format!("{} {}", capitalised(first), capitalised(last)), EntityType::Person);
-            }
-        }
-    }
-
-    /// An address of a given name alone, of another domain than the person's own.
-    fn is_of_another_house(&self, person: usize, email: &str) -> bool {
-        let given = names::is_first_name(local_part(email));
-        let theirs = self.domains.get(&person).filter(|theirs| !theirs.is_empty());
-        given && theirs.zip(own_domain(email)).is_some_and(|(theirs, domain)| !theirs.contains(domain))
-    }
-
-    fn owner_of_address(&mut self, email: &str, fits: &Fits) -> Option<usize> {
-        let is_shared = |part: &str| lists::SHARED_MAILBOXES.contains(part);
-        let local = email.split('@').next()?;
-        if is_shared(local) {
-            return None;
-        }
-        if let Some(person) = fits.address(local).filter(|person| !self.is_of_another_house(*person, email)) {
-            return Some(person);
-        }
-        let parts: Vec<&str> = local.split(['.', '_']).collect();
-        let plain =
-            |part: &&str| part.len() >= 2 && part.chars().all(char::is_alphabetic) && !is_shared(part);
-        let is_name = match parts.as_slice() {
-            [one] => names::is_first_name(one),
-            [first, last] => {
-                plain(first) && plain(last) && !names::is_no_name(first) && !names::is_no_name(last)
-            }
-            _ => false,
-        };
-        let name = parts.iter().map(|part| capitalised(part)).collect::<Vec<_>>().join(" ");
-        is_name.then(|| self.add(&name, EntityType::Person))
-    }
-
     /// The longest name that begins at a token: how many tokens it has and whose it is.
     pub(super) fn at(&self, text: &Text<'_>, at: usize, loose: bool) -> Option<(usize, usize)> {
         let lowered;
@@ -363,17 +317,6 @@ fn opens_duty(text: &Text<'_>, at: usize) -> bool {
 
 fn begins_with_initial(name: &str) -> bool {
     name.split(' ').next().is_some_and(|first| first.trim_end_matches('.').chars().count() == 1)
-}
-
-fn local_part(email: &str) -> &str {
-    email.split('@').next().unwrap_or(email)
-}
-
-/// The domain of an address, `None` for those of which anybody has an address.
-fn own_domain(email: &str) -> Option<&str> {
-    let domain = email.rsplit_once('@')?.1;
-    let name = domain.split('.').rev().nth(1)?;
-    (!lists::MAIL_PROVIDERS.contains(name)).then_some(domain)
 }
 
 #[cfg(test)]
