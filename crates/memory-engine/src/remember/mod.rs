@@ -1,5 +1,8 @@
 //! remember: a content, its passages and vectors, and its jobs, all or nothing.
 
+mod following;
+mod keeping;
+
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -8,18 +11,20 @@ use jiff::Timestamp;
 use memory_core::artifact::{ArtifactUid, Context, Draft, Metadata, NewArtifact};
 use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::directive::{FoundDirective, find_directives};
-use memory_core::id::{ArtifactId, JobId, Namespace, RevisionId};
-use memory_core::job::{JobKind, Priority};
+use memory_core::id::{ArtifactId, JobId, Namespace};
+use memory_core::job::Priority;
 use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
-use memory_core::spoken::LinePlace;
 use memory_language::lexicon::lexeme_counts;
 use memory_store::artifacts::{self, CurrentRevision, Entry};
+use memory_store::jobs;
 use memory_store::models::ActiveModel;
-use memory_store::passages::{self, FollowingTurn, NewPassage, PassageVector};
-use memory_store::{Tx, jobs};
+use memory_store::passages::{self, NewPassage, PassageVector};
 
+use self::following::as_previous;
+pub(crate) use self::following::{render_following_line, render_following_turn};
+use self::keeping::keep_what_was_not_given;
 use crate::error::on_own_thread;
 use crate::spoken_lines::{SpokenLine, line_of};
 use crate::{EngineError, Memory, directives, long_text};
@@ -253,69 +258,6 @@ impl Memory {
         Ok(put.map(|(id, _, job_id)| (id, job_id)))
     }
 
-    /// The same content at the same place: only what is said about it may change.
-    pub(crate) async fn keep_current(
-        &self,
-        ns: &Namespace,
-        Incoming { new, chunked, mut previous, priority, .. }: Incoming<'_>,
-        meta: Metadata,
-        current: CurrentRevision,
-    ) -> Result<Remembered, EngineError> {
-        let mut job_id = current.open_job;
-        let mut is_embedding_pending = current.lacks_vectors;
-        let summary = new.summary_under(&meta);
-        let queues_extraction = meta.turn().is_none() || chunked.token_count >= SHORT_TURN_TOKENS;
-        let lacks_extraction = !current.was_extracted && job_id.is_none() && queues_extraction;
-        if meta != current.meta || lacks_extraction || is_embedding_pending {
-            let is_rendered_anew = Surroundings::new(&meta, None) != Surroundings::new(&current.meta, None);
-            let mut prepared = if is_rendered_anew {
-                if meta.turn().is_none() {
-                    previous = self.line_before(ns, current.revision_id).await?;
-                }
-                Some(self.prepare(ns, &meta, chunked, previous, priority).await?)
-            } else {
-                None
-            };
-            // Whose words they are may have changed.
-            let found = find_directives(&new.content, &meta);
-            let directives = directives::with_vectors(self.model.ready(), found).await;
-            let mut tx = self.store.begin(ns).await?;
-            if let Some((conversation, _)) = meta.turn() {
-                artifacts::lock_conversation(&mut tx, ns, conversation).await?;
-            }
-            artifacts::update_metadata(&mut tx, ns, current.revision_id, &meta, &summary).await?;
-            directives::put(&mut tx, ns, current.revision_id, &directives).await?;
-            if let Some(prepared) = &mut prepared {
-                is_embedding_pending = prepared.lacks_vectors();
-                let passages = std::mem::take(&mut prepared.passages);
-                passages::replace(&mut tx, ns, current.revision_id, passages, prepared.model_id()).await?;
-                if let Some((conversation, turn)) = meta.turn() {
-                    let own = as_previous(new, &meta);
-                    render_following_turn(&mut tx, ns, conversation, turn, Some(own)).await?;
-                }
-            }
-            if lacks_extraction {
-                job_id = jobs::queue(&mut tx, ns, JobKind::Extract, current.revision_id, priority).await?;
-            }
-            if is_embedding_pending {
-                jobs::queue(&mut tx, ns, JobKind::Embed, current.revision_id, priority).await?;
-            }
-            tx.commit().await?;
-            self.signals.wake_worker();
-        }
-        Ok(Remembered {
-            id: current.artifact_id,
-            summary,
-            context: meta.context,
-            is_created: false,
-            supersedes: None,
-            job_id,
-            num_chunks: chunked.chunks.len(),
-            token_count: chunked.token_count,
-            is_embedding_pending,
-        })
-    }
-
     /// Renders the passages and embeds them where they are few and the model is there. No transaction is
     /// open meanwhile.
     async fn prepare(
@@ -394,87 +336,4 @@ impl Prepared {
             passage.lex_length = lexemes.length;
         }
     }
-}
-
-/// What a second call leaves out stays as the first call said it.
-fn keep_what_was_not_given(
-    meta: &mut Metadata,
-    current: &Metadata,
-    given_context: bool,
-    given_importance: bool,
-) {
-    let keep = |new: &mut Option<String>, old: &Option<String>| {
-        if new.is_none() {
-            new.clone_from(old);
-        }
-    };
-    keep(&mut meta.source, &current.source);
-    keep(&mut meta.source_id, &current.source_id);
-    keep(&mut meta.author, &current.author);
-    keep(&mut meta.title, &current.title);
-    keep(&mut meta.conversation_id, &current.conversation_id);
-    meta.role = meta.role.or(current.role);
-    meta.date = meta.date.or(current.date);
-    meta.turn_index = meta.turn_index.or(current.turn_index);
-    if meta.participants.is_empty() {
-        meta.participants.clone_from(&current.participants);
-    }
-    if meta.tags.is_empty() {
-        meta.tags.clone_from(&current.tags);
-    }
-    if !given_context {
-        meta.context = current.context;
-    }
-    if !given_importance {
-        meta.importance = current.importance;
-    }
-}
-
-/// What the turn after this one is rendered with.
-fn as_previous(new: &NewArtifact, meta: &Metadata) -> PreviousTurn {
-    let speaker = meta.speaker().map(str::to_owned);
-    PreviousTurn { speaker, text: new.content.chars().take(400).collect() }
-}
-
-/// Counts the words of the turn after a place again, now that another text (or none) is before it.
-pub(crate) async fn render_following_turn(
-    tx: &mut Tx,
-    ns: &Namespace,
-    conversation_id: &str,
-    turn_index: i32,
-    previous: Option<PreviousTurn>,
-) -> Result<Option<RevisionId>, EngineError> {
-    match passages::following_turn(tx, ns, conversation_id, turn_index).await? {
-        Some(turn) => render_again(tx, ns, turn, previous).await,
-        None => Ok(None),
-    }
-}
-
-/// The same of the line after a place in a talk whose line was forgotten.
-pub(crate) async fn render_following_line(
-    tx: &mut Tx,
-    ns: &Namespace,
-    place: LinePlace,
-) -> Result<(), EngineError> {
-    if let Some(line) = passages::following_line(tx, ns, place).await? {
-        let previous = artifacts::previous_line(tx, ns, place).await?;
-        render_again(tx, ns, line, previous).await?;
-    }
-    Ok(())
-}
-
-/// Indexes a stored turn anew with the words of the one before it; gives its revision, none where it is gone.
-async fn render_again(
-    tx: &mut Tx,
-    ns: &Namespace,
-    turn: FollowingTurn,
-    previous: Option<PreviousTurn>,
-) -> Result<Option<RevisionId>, EngineError> {
-    let Some((mut surroundings, _)) = passages::surroundings(tx, ns, turn.revision_id).await? else {
-        return Ok(None);
-    };
-    surroundings.previous = previous;
-    let lexemes = lexeme_counts(&surroundings.words_of(&turn.text, true));
-    passages::rewrite_lex(tx, ns, turn.passage_id, &lexemes).await?;
-    Ok(Some(turn.revision_id))
 }
