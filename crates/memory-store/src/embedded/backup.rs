@@ -9,7 +9,8 @@ use rustix::process::Pid;
 use walkdir::WalkDir;
 
 use super::account::Account;
-use super::{EmbeddedError, EmbeddedPostgres, FRESH, Group, SOCKET};
+use super::folders::FRESH;
+use super::{EmbeddedError, EmbeddedPostgres, Group, SOCKET};
 use crate::own_folder::{FolderFault, OwnFolder};
 
 /// How much of a program's error output is shown.
