@@ -27,6 +27,7 @@ mod shifted;
 mod tests;
 mod tokens;
 mod weekdays;
+mod window;
 mod words;
 
 use std::ops::Range;

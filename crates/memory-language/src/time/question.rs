@@ -1,16 +1,15 @@
 //! The time a question asks about, as a hint: what lies in it is preferred, what lies elsewhere is not left out.
 
-use std::ops::Range;
-
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Span, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 
 use super::ahead::{asks_what_comes, looks_ahead};
 use super::asked::{TOLD, is_any, words};
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
 use super::parser::Parser;
+use super::window::DECIDES_FROM;
+pub use super::window::{BELONGS_FROM, QuestionTime, Window};
 use super::{Granularity, Lean, Reading, Relation};
 use crate::calendar_words::{CalendarWord, calendar_word};
 
@@ -18,12 +17,8 @@ use crate::calendar_words::{CalendarWord, calendar_word};
 const MAX_CHARS: usize = 2_000;
 /// How far before a date the word "before" may be, as in "before the big launch in May".
 const WORDS_BACK: usize = 6;
-/// What another year's May is worth when no year was said.
-const OTHER_YEAR: f32 = 0.8;
 /// How sure it is that "before the launch in May" means May.
 const FAR: f32 = 0.5;
-/// From this certainty on a date may decide.
-const DECIDES_FROM: f32 = 0.6;
 const PRESENT: [&str; 15] = [
     "should", "can", "could", "is", "are", "am", "do", "does", "need", "must", "will", "would", "may",
     "shall", "s",
@@ -40,187 +35,6 @@ const PLANS: [&str; 10] = [
     "appointment",
     "agenda",
 ];
-/// How well a text fits that was written at the time asked for, at the same day but another hour, and that tells of it.
-const WRITTEN_THEN: f32 = 1.0;
-const WRITTEN_THAT_DAY: f32 = 0.9;
-const TELLS_OF_THEN: f32 = 0.9;
-/// The same where what it tells of may lie beside what is asked, as "last week" does to a day of it.
-const TELLS_OF_ABOUT_THEN: f32 = 0.7;
-/// From here on a text belongs to the time asked for.
-pub const BELONGS_FROM: f32 = TELLS_OF_ABOUT_THEN;
-/// What is near to the time asked for fits at most so well.
-const NEAR: f32 = 0.15;
-
-/// What a question says of time: at least one window.
-#[derive(Debug, Clone, PartialEq)]
-pub struct QuestionTime {
-    pub windows: Vec<Window>,
-}
-
-/// `start..end`, the end left out; open where there is none.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Window {
-    pub start: Option<Timestamp>,
-    pub end: Option<Timestamp>,
-    /// How exactly it is meant, and so how fast closeness falls outside.
-    pub granularity: Granularity,
-    /// From 0 to 1: a date with its year is sure; "last week" depends on when and of whom it is asked.
-    pub certainty: f32,
-    /// No year was said: the same days of any other year are nearly as good.
-    pub is_recurring: bool,
-    /// Where the question says it, in bytes.
-    pub phrase: Range<usize>,
-    /// The question is of what happened then: what lies elsewhere answers it only where nothing lies there.
-    pub decides: bool,
-    /// It is of what is to come then: what tells of that time answers it, whenever it was written.
-    pub is_to_come: bool,
-}
-
-impl QuestionTime {
-    /// The certainty of the surest window.
-    pub fn certainty(&self) -> f32 {
-        self.windows.iter().map(|window| window.certainty).fold(0.0, f32::max)
-    }
-
-    /// How near a date is to what is asked: 1 inside the surest window, falling smoothly towards 0 outside.
-    ///
-    /// Texts about an event are written after it rather than before, so the weight falls half as fast after a window.
-    pub fn closeness(&self, date: Timestamp) -> f32 {
-        let most = self.certainty();
-        let near = self.windows.iter().map(|window| window.closeness(date) * window.certainty / most);
-        near.fold(0.0, f32::max)
-    }
-
-    /// The surest window.
-    pub fn surest(&self) -> Option<&Window> {
-        self.windows.iter().rev().max_by(|a, b| a.certainty.total_cmp(&b.certainty))
-    }
-
-    /// The windows that decide.
-    pub fn deciding(&self) -> impl Iterator<Item = &Window> {
-        self.windows.iter().filter(|window| window.decides)
-    }
-
-    /// The certainty of the surest window that decides; 0 without one.
-    pub fn deciding_certainty(&self) -> f32 {
-        self.deciding().map(|window| window.certainty).fold(0.0, f32::max)
-    }
-
-    /// How well a text that was written at this time fits the windows that decide: from [`BELONGS_FROM`] on it belongs to
-    /// one of them.
-    pub fn fit_of_date(&self, date: Timestamp) -> f32 {
-        self.deciding().map(|window| window.fit_of_date(date)).fold(0.0, f32::max)
-    }
-
-    /// The same for a text that tells of this time, `to` left out.
-    pub fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
-        self.deciding().map(|window| window.fit_of_told(from, to)).fold(0.0, f32::max)
-    }
-
-    /// Whether what is to come is asked for, and a text of this date may tell of it as such.
-    pub fn is_ahead_of(&self, date: Timestamp) -> bool {
-        self.deciding().any(|window| window.is_to_come && window.end.is_some_and(|end| end > date))
-    }
-}
-
-impl Window {
-    fn fit_of_date(&self, date: Timestamp) -> f32 {
-        if self.is_to_come {
-            // A list of today may not name the day.
-            let is_of_that_day = self.granularity <= Granularity::Day && self.closeness(date) >= 1.0;
-            return if is_of_that_day { TELLS_OF_ABOUT_THEN } else { NEAR * self.closeness(date) };
-        }
-        let (Some(start), Some(end)) = (self.start, self.end) else { return NEAR * self.closeness(date) };
-        let of_day = |moment| date_of(moment) == date_of(date);
-        if date >= start && date < end {
-            WRITTEN_THEN
-        } else if self.is_within_a_day() && (of_day(start) || of_day(end)) {
-            WRITTEN_THAT_DAY
-        } else if self.is_recurring && self.other_years(date).any(|(start, end)| date >= start && date < end)
-        {
-            OTHER_YEAR
-        } else {
-            NEAR * self.closeness(date)
-        }
-    }
-
-    fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
-        let (Some(start), Some(end)) = (self.start, self.end) else { return 0.0 };
-        if from >= end || to <= start {
-            return 0.0;
-        }
-        let days =
-            |from: Timestamp, to: Timestamp| (to.duration_since(from).as_secs_f32() / 86_400.0).max(1.0);
-        match days(from, to) / days(start, end) {
-            ratio if ratio <= 1.0 => TELLS_OF_THEN,
-            ratio if ratio <= 8.0 => TELLS_OF_ABOUT_THEN,
-            _ => NEAR,
-        }
-    }
-
-    /// Of a time that has not passed, has it mean what is to come then. "By Friday" begins today.
-    fn look_ahead(&mut self, now: Timestamp) {
-        if self.end.is_none_or(|end| end <= now) {
-            return;
-        }
-        if self.start.is_none() {
-            self.start = day_start(date_of(now));
-            self.decides = self.certainty >= DECIDES_FROM;
-        }
-        self.is_to_come = true;
-    }
-
-    /// It is a time of a day.
-    fn is_within_a_day(&self) -> bool {
-        self.granularity < Granularity::Day
-    }
-
-    /// From 0 to 1 inside, for this window alone.
-    pub fn closeness(&self, date: Timestamp) -> f32 {
-        let here = self.closeness_of_days(self.start, self.end, date);
-        if !self.is_recurring {
-            return here;
-        }
-        self.other_years(date)
-            .map(|(start, end)| OTHER_YEAR * self.closeness_of_days(Some(start), Some(end), date))
-            .fold(here, f32::max)
-    }
-
-    /// The same days of the years around a date.
-    fn other_years(&self, date: Timestamp) -> impl Iterator<Item = (Timestamp, Timestamp)> {
-        let days = self.start.zip(self.end);
-        let away =
-            days.map_or(0, |(start, _)| i64::from(date_of(date).year()) - i64::from(date_of(start).year()));
-        let years = (away - 1..=away + 1).filter(|years| *years != 0);
-        years.filter_map(move |years| {
-            let (start, end) = days?;
-            Some((in_other_year(start, years)?, in_other_year(end, years)?))
-        })
-    }
-
-    fn closeness_of_days(&self, start: Option<Timestamp>, end: Option<Timestamp>, date: Timestamp) -> f32 {
-        let days = |from: Timestamp, to: Timestamp| to.duration_since(from).as_secs_f32() / 86_400.0;
-        let distance = match (start, end) {
-            (Some(start), _) if date < start => days(date, start),
-            (_, Some(end)) if date > end => days(end, date) / 2.0,
-            _ => return 1.0,
-        };
-        1.0 / (1.0 + (distance / self.half_at()).powi(2))
-    }
-
-    /// How many days before the window closeness is a half.
-    fn half_at(&self) -> f32 {
-        match self.granularity {
-            Granularity::Minute | Granularity::Hour | Granularity::PartOfDay => 1.0,
-            Granularity::Day => 2.0,
-            Granularity::Week => 5.0,
-            Granularity::Month => 12.0,
-            Granularity::Quarter => 35.0,
-            Granularity::Year => 120.0,
-            Granularity::Decade => 1_000.0,
-        }
-    }
-}
 
 /// The time that a question asked at `now` is about; `None` where it names none.
 ///
@@ -442,12 +256,4 @@ fn other_order(start: Timestamp) -> Option<(Timestamp, Timestamp)> {
     let read = date_of(start);
     let other = Date::new(read.year(), read.day(), read.month()).ok()?;
     Some((day_start(other)?, day_start(plus_days(other, 1)?)?))
-}
-
-fn in_other_year(moment: Timestamp, years: i64) -> Option<Timestamp> {
-    let moved = moment.to_zoned(TimeZone::UTC).checked_add(Span::new().try_years(years).ok()?).ok()?;
-    // A moment of 29 February is the day after in other years, so that the end of that month stays one.
-    let leap = date_of(moment).day() == 29 && moved.day() == 28 && moved.month() == 2;
-    let day = SignedDuration::from_hours(if leap { 24 } else { 0 });
-    moved.timestamp().checked_add(day).ok()
 }
