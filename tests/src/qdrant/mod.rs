@@ -1,6 +1,7 @@
 //! A stand-in for a Qdrant server: the real protocol, over the client library's own server side, with a small exact
 //! engine behind it. It refuses every field of a request that it does not model, and breaks off on request.
 
+mod collections;
 mod engine;
 mod filter;
 mod services;
