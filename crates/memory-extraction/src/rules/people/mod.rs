@@ -17,9 +17,9 @@ use addresses::{local_part, own_domain};
 use fits::Fits;
 pub(super) use fits::folded;
 use fits::phrase;
-pub(super) use offices::{DEPUTIES, office_key};
+pub(super) use offices::office_key;
 pub(super) use short_forms::{is_acronym, is_initials};
-pub(super) use sightings::{Sightings, is_group};
+pub(super) use sightings::{DEPUTIES, Sightings, is_group};
 
 /// An entity as it is being put together.
 #[derive(Debug, Clone)]

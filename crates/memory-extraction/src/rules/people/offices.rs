@@ -10,21 +10,6 @@ use super::fits::folded;
 use super::short_forms::is_initials;
 use super::{Roster, Sightings};
 
-/// Before an office: who does not hold it itself, or no longer.
-pub(in super::super) const DEPUTIES: [&str; 12] = [
-    "assistant",
-    "associate",
-    "co",
-    "deputy",
-    "ex",
-    "former",
-    "junior",
-    "past",
-    "previous",
-    "retired",
-    "under",
-    "vice",
-];
 /// The words for who is in the chair.
 const CHAIRS: [&str; 6] = ["chair", "chairman", "chairperson", "chairwoman", "convener", "convenor"];
 

@@ -7,8 +7,23 @@ use memory_core::entity::normalised_name;
 use super::super::lists;
 use super::super::names;
 use super::is_role_name;
-use super::offices::DEPUTIES;
 use super::short_forms::{self, is_initials};
+
+/// Before an office: who does not hold it itself, or no longer.
+pub(in super::super) const DEPUTIES: [&str; 12] = [
+    "assistant",
+    "associate",
+    "co",
+    "deputy",
+    "ex",
+    "former",
+    "junior",
+    "past",
+    "previous",
+    "retired",
+    "under",
+    "vice",
+];
 
 /// Names as they are met, before they are told apart.
 #[derive(Debug, Default)]
