@@ -160,11 +160,13 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     let (lead, at) = lead(sentence, start);
     let said_before = list("saying").at(sentence, at, sentence.len()) > 0
         || list("saying").at(sentence, start, sentence.len()) > 0;
-    let goes_on = !lead.is_standing && goes_on(sentence, start);
-    if said_before || goes_on || sentence.is_quoted(at) || is_reported(sentence, start) {
+    if said_before || sentence.is_quoted(at) || is_reported(sentence, start) {
         return None;
     }
     let core = core(sentence, at)?;
+    if !lead.is_standing && !core.is_standing && !core.is_negative && goes_on(sentence, start) {
+        return None;
+    }
     let end = clauses::end_of(sentence, core.verb);
     let condition = lead.condition.or_else(|| clauses::trailing_condition(sentence, core.verb, end));
     // "For restaurants, only suggest vegetarian places."
@@ -179,11 +181,10 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     holds(sentence, around, &core, &lead, (stays, is_first), statement).then_some(statement)
 }
 
-/// "I can gather my thoughts and be ready for any question": the verb behind "and" has the subject before it.
+/// "I can gather my thoughts and be ready for any question", "… early, then prepare for every meeting": the verb has the subject before it.
 fn goes_on(sentence: &Sentence<'_>, start: usize) -> bool {
-    let Some(and) = start.checked_sub(1).filter(|at| matches!(sentence.word(*at), Some("and" | "or"))) else {
-        return false;
-    };
+    let joins = |at: &usize| matches!(sentence.word(*at), Some("and" | "then"));
+    let Some(and) = start.checked_sub(1).filter(joins).or(Some(start).filter(joins)) else { return false };
     let border = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | ":" | "!" | "?" | "—" | "–"));
     let from = (0..and).rev().find(border).map_or(0, |at| at + 1);
     let is_said =

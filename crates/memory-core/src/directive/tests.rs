@@ -43,7 +43,8 @@ fn a_wish_about_a_kind_of_thing_lasts_beside_a_task() {
 fn a_verb_that_goes_on_with_the_subject_before_it_asks_for_nothing() {
     for said in [
         "Plus, I can gather my thoughts early and be ready for any book club discussions.",
-        "I'll read it on the train and prepare for every meeting.",
+        "I can gather my thoughts early, and be ready for any book club discussions.",
+        "I'll read it on the train, then prepare for every meeting.",
     ] {
         assert_eq!(quotes(said), [""; 0], "{said}");
     }
@@ -52,6 +53,7 @@ fn a_verb_that_goes_on_with_the_subject_before_it_asks_for_nothing() {
         1,
         "what is wanted of another goes on too"
     );
+    assert_eq!(quotes("We can skip pleasantries and always answer in German.").len(), 1, "it is to last");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What an empty answer says of why it is empty: the filters that emptied it, or an id that is not known; and which authors a filter
-//! left out though they may be meant.
+//! What an empty answer says of why it is empty: the filters that emptied it, or an id that is not known; and an author with a
+//! similar name whom the filter left out.
 
 use memory_core::id::{AnyId, Namespace};
 use memory_language::text::{cut, nearest_texts};
@@ -15,7 +15,7 @@ const VALUES_SHOWN: usize = 6;
 const VALUE_MAX_CHARS: usize = 60;
 
 impl Memory {
-    /// Says which filter nothing meets, where the answer's first page is empty, which authors may be meant too, and that an id is not
+    /// Says which filter nothing meets, where the answer's first page is empty, which author has a similar name, and that an id is not
     /// known.
     pub(super) async fn explain_emptiness(
         &self,
@@ -42,7 +42,9 @@ impl Memory {
         }
         let mut conn = self.store.acquire(ns).await?;
         if !is_empty {
-            answer.warnings.extend(shorter_or_longer(&mut conn, ns, author.unwrap_or_default()).await?);
+            if let (Some(author), Target::Query(_) | Target::Events(_)) = (author, &request.target) {
+                answer.warnings.extend(similar_authors(&mut conn, ns, author, &request.filters).await?);
+            }
             return Ok(());
         }
         let filters = single_filters(&request.filters);
@@ -67,27 +69,28 @@ impl Memory {
     }
 }
 
-/// Says that texts whose author is a part of the name asked for, or has it as a part, are not among the results.
-async fn shorter_or_longer(
+/// Names an author whose name is a part of the one asked for, or has it as a part, where texts of theirs meet the other filters; not
+/// where one word may mean several.
+async fn similar_authors(
     conn: &mut Conn,
     ns: &Namespace,
     author: &str,
+    filters: &Filters,
 ) -> Result<Option<String>, EngineError> {
     let begins = |long: &str, short: &str| long.strip_prefix(short).is_some_and(|rest| rest.starts_with(' '));
     let asked = author.to_lowercase();
-    let mut others = search::distinct_values(conn, ns, "author").await?;
-    others.retain(|other| {
+    let authors = search::distinct_values(conn, ns, "author").await?;
+    let is_similar = |other: &&String| {
         let other = other.to_lowercase();
         begins(&other, &asked) || begins(&asked, &other)
-    });
-    let all = others.len();
-    let shown: Vec<String> =
-        others.iter().take(VALUES_SHOWN).map(|other| format!("'{}'", cut(other, VALUE_MAX_CHARS))).collect();
-    let more = if all > shown.len() { " and others" } else { "" };
-    Ok((all > 0).then(|| {
+    };
+    let similar: Vec<&String> = authors.iter().filter(is_similar).collect();
+    let [other] = similar.as_slice() else { return Ok(None) };
+    let of_other = Filters { author: Some((*other).clone()), ..filters.clone() };
+    Ok(search::is_met(conn, ns, &of_other).await?.then(|| {
         format!(
-            "Texts by {}{more} are not among the results: author is compared as a whole. Ask for each name, or leave author out.",
-            shown.join(", ")
+            "Texts by '{}' are not among the results: `author` must be the whole name. Ask for that name too, or leave author out.",
+            cut(other, VALUE_MAX_CHARS)
         )
     }))
 }

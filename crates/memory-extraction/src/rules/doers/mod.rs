@@ -276,17 +276,43 @@ impl Place<'_, '_> {
         }
         let mut named: Vec<Named> = Vec::new();
         let mut at = head + 1;
-        while at < end && named.len() < TOGETHER_MAX {
-            let known = self.roster.named(text.raw_word(at).trim_start_matches('@'));
-            let is_given = text.is_word(at) && text.word(at + 1) == "to" && text.is_word(at + 2);
-            if known.is_none() && !is_given {
+        while let Some(next) = (named.len() < TOGETHER_MAX).then(|| self.commanded(at, end)).flatten() {
+            at = next.tokens.end;
+            named.push(next);
+            if !text.is_any(at, &[",", "and", "&", "/"]) {
                 break;
             }
-            named.push(Named { tokens: at..at + 1, known, is_body: false });
             at += 1;
-            at += usize::from(text.is_any(at, &[",", "and", "&", "/"]));
         }
         (!named.is_empty()).then_some(named)
+    }
+
+    /// The name behind "#action": of someone known, else of whoever is "to" do something.
+    fn commanded(&self, at: usize, end: usize) -> Option<Named> {
+        const NOBODY: [&str; 6] = ["all", "tba", "tbc", "tbd", "us", "we"];
+        let text = &self.parsed.text;
+        if at >= end {
+            return None;
+        }
+        if text.is_any(at, &["me", "i"]) {
+            return self.own(at);
+        }
+        let is_to = |at: usize| text.word(at) == "to" && text.is_word(at + 1);
+        if let Some(named) = self.name(at, end) {
+            let is_sure = named.known.is_some() && !named.is_body;
+            return Some(named).filter(|named| is_sure || is_to(named.tokens.end));
+        }
+        let word = text.word(at);
+        let is_ordinary = names::is_common_word(word)
+            || names::is_wordy_name(word)
+            || NOBODY.contains(&word)
+            || unsaid::OTHERS.contains(&word);
+        let known = self
+            .roster
+            .named(text.raw_word(at))
+            .filter(|known| self.roster.entities[*known].entity_type == EntityType::Person);
+        let fits = text.is_word(at) && !is_ordinary && (known.is_some() || is_to(at + 1));
+        fits.then(|| Named { tokens: at..at + 1, known, is_body: false })
     }
 
     /// "It falls to Rafael", "assigned to Estates": the one person or body whose task it is.

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::super::lists;
 use super::super::names;
 use super::super::owners::takes_on;
-use super::super::people::{DEPUTIES, office_key};
+use super::super::people::{DEPUTIES, is_other_office, office_key};
 use super::super::verbs;
 use super::super::words::spaced;
 use super::{ASIDE_TOKENS, Named, Place};
@@ -77,7 +77,7 @@ impl Offices {
     pub(super) fn standing(&self, place: &Place<'_, '_>, tokens: &std::ops::Range<usize>) -> Option<Named> {
         let text = &place.parsed.text;
         let at = tokens.clone().take(WITHIN_TOKENS).find(|at| {
-            if !is_office(text.word(*at)) {
+            if !is_office(text.word(*at)) || is_other_office(text, *at) {
                 return false;
             }
             let before = at.checked_sub(1).map_or("", |before| text.word(before));

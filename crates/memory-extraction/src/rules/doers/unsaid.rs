@@ -16,7 +16,7 @@ const BRACKET_TOKENS: usize = 10;
 /// Names behind a dash have no more.
 const BEHIND_DASH: usize = 8;
 /// Words for others, who then may be the ones to do it.
-const OTHERS: [&str; 12] = [
+pub(super) const OTHERS: [&str; 12] = [
     "you",
     "he",
     "she",
@@ -76,9 +76,11 @@ impl Place<'_, '_> {
         let text = &self.parsed.text;
         let me =
             end.checked_sub(1).filter(|at| text.word(*at) == "me" && text.is_any(at - 1, &["and", "&"]))?;
+        // "Estates will send it to Ada, Bo and me" goes to us.
         let from = (start.max(end.saturating_sub(BEHIND_DASH))..me)
             .rev()
             .find(|at| text.is_any(*at, &[",", "–", "—", "-", ":"]) && !text.touches_next(*at))?;
+        (start..from).find(|at| text.word(*at) == "we")?;
         let other = self.name(from + 1, me).filter(|other| other.tokens.end + 1 == me)?;
         Some(vec![other, self.own(me)?])
     }

@@ -102,7 +102,8 @@ fn owners_in(context: &EventContext<'_, '_>, cell: &Range<usize>) -> Vec<usize> 
     let tokens = text.tokens_in(cell);
     // "Ada w/ Bo's help": it is hers.
     let with = |at: &usize| text.word(*at) == "with" || (text.word(*at) == "w" && text.word(at + 1) == "/");
-    let tokens = tokens.start..tokens.clone().skip(1).find(with).unwrap_or(tokens.end);
+    let alone = tokens.start..tokens.clone().find(with).unwrap_or(tokens.end);
+    let tokens = if context.parsed.actors_in(&alone).is_empty() { tokens } else { alone };
     let named = context.parsed.actors_in(&tokens);
     if !named.is_empty() {
         return named;

@@ -235,8 +235,10 @@ fn is_odd_head(name: &str) -> bool {
 /// "y: merged the patch".
 pub(super) fn is_stand_up(line: &str) -> bool {
     let key = line.split_once(':').map_or("", |(key, _)| key.trim());
-    matches!(
-        key.trim_matches('*').to_ascii_lowercase().as_str(),
-        "y" | "t" | "b" | "yesterday" | "today" | "blockers" | "did" | "doing"
-    )
+    // "T: 020 7946 0000" is a telephone.
+    matches!(key, "y" | "t" | "b")
+        || matches!(
+            key.trim_matches('*').to_ascii_lowercase().as_str(),
+            "yesterday" | "today" | "blockers" | "did" | "doing"
+        )
 }

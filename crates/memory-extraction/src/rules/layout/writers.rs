@@ -84,7 +84,8 @@ pub(super) fn may_be_person(words: &str) -> bool {
 /// "Asa (by text)": what stands in brackets behind a name is no part of it.
 pub(super) fn without_aside(words: &str) -> &str {
     let aside = words.strip_suffix(')').and_then(|words| words.rsplit_once(" (")).map(|(name, _)| name);
-    aside.filter(|name| !name.contains('(')).map_or(words, str::trim_end)
+    let is_plain = !words.contains(|c: char| c.is_ascii_digit());
+    aside.filter(|name| is_plain && !name.contains('(')).map_or(words, str::trim_end)
 }
 
 /// The level at which at least two headings may be names, most of all there, and half of them with a first name, in a text whose

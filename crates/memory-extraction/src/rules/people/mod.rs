@@ -12,7 +12,7 @@ use memory_core::entity::{EntityType, normalised_name};
 
 use super::names;
 use super::verbs;
-use super::words::{Kind, Text};
+use super::words::{Kind, Text, spaced};
 use addresses::{local_part, own_domain};
 use fits::Fits;
 pub(super) use fits::folded;
@@ -277,6 +277,9 @@ impl Roster {
         }
         let last = at + length - 1;
         if self.roles.contains(text.word(last)) {
+            if is_other_office(text, at) {
+                return None;
+            }
             let titled = text.is_capitalised(last) && (length == 2 || opens_duty(text, last));
             // "the treasurer will claim it", "to be updated by the treasurer".
             let goes_on = (text.word(last + 1) == "is" && text.is_any(last + 2, &["to", "going"]))
@@ -311,6 +314,16 @@ impl Roster {
 }
 
 /// "Secretary to circulate the dates", "Clerk: write to the county", "(Treasurer)": the office stands for its holder.
+/// "Vice Chairman to write", "Finance Convener to report": what stands before an office makes another one of it.
+pub(super) fn is_other_office(text: &Text<'_>, at: usize) -> bool {
+    const MARKS: [&str; 8] = ["action", "actions", "ai", "ap", "item", "our", "task", "the"];
+    let is_deputy = (at.saturating_sub(2)..at).any(|before| DEPUTIES.contains(&text.word(before)));
+    let is_kind = at.checked_sub(1).is_some_and(|before| {
+        text.is_capitalised(before) && spaced(text, before) && !text.is_any(before, &MARKS)
+    });
+    is_deputy || is_kind
+}
+
 fn opens_duty(text: &Text<'_>, at: usize) -> bool {
     text.is_any(at + 1, &["to", "will", "shall", "→", ":"])
 }

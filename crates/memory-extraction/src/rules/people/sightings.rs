@@ -114,7 +114,7 @@ fn office_of(part: &str, holder: Option<&str>) -> Option<String> {
         "tr" | "tr." | "treas" | "treas." => "treasurer",
         last => last,
     };
-    let is_deputy = words.iter().flat_map(|word| word.split('-')).any(|word| DEPUTIES.contains(&word));
+    let is_deputy = words[..words.len() - 1].iter().any(|word| DEPUTIES.contains(&word.as_str()));
     (words.len() <= 3 && !is_deputy && lists::OFFICES.contains(last)).then(|| last.to_owned())
 }
 
@@ -143,7 +143,12 @@ fn without_trade(name: &str) -> &str {
     let is_small = |word: &str| word.starts_with(char::is_lowercase);
     let words: Vec<&str> = name.split(' ').collect();
     let kept = words.iter().take_while(|word| !is_small(word)).count();
-    let plain = kept >= 2 && kept < words.len() && words[kept..].iter().all(|word| is_small(word));
+    // "Mill Lane residents" are several.
+    let plain = kept >= 2
+        && kept + 1 == words.len()
+        && is_small(words[kept])
+        && !words[kept].ends_with('s')
+        && names::is_first_name(&words[0].to_lowercase());
     let length: usize = words[..kept].iter().map(|word| word.len() + 1).sum();
     if plain { &name[..length - 1] } else { name }
 }

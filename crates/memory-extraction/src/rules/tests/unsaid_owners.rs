@@ -167,3 +167,24 @@ fn a_row_is_not_of_those_who_help() {
         "[Kasia Nowicka owner]",
     );
 }
+
+#[test]
+fn who_only_looks_named_owns_nothing() {
+    // Words behind "#action" that are no names.
+    for task in ["talk to Bob about the lease", "need to find a venue", "everyone to vote", "TBD to price it"]
+    {
+        let found = shown(&read(&format!("<hbosch> hi\n<dpet> hi\n<hbosch> #action {task}\n<dpet> ok\n")));
+        let first = task.split(' ').next().unwrap();
+        assert!(!found.iter().any(|line| line.contains(&format!("[{first} owner"))), "{task}: {found:?}");
+    }
+    let present = "Present: Ann Frostow (Chair), Bo Farlow (Vice Chairman)";
+    for task in ["Vice Chairman to write to the council", "Finance Convener to report in June"] {
+        let found = shown(&read(&format!("{present}\n\n## Actions\n\n- {task}")));
+        assert!(!found.iter().any(|line| line.contains("[Ann Frostow owner")), "{task}: {found:?}");
+    }
+    holds(
+        "Present: Ann Frostow (Chair), Bo Farlow\n\n## Actions\n\n- #action Chair to write to the council by Friday",
+        "[Ann Frostow owner]",
+    );
+    is_nobodys(Some("Kim Larsen"), "The caterer will send the menu to Ada, Bo and me.");
+}

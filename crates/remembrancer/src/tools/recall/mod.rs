@@ -77,7 +77,7 @@ fn shown(request: &RecallRequest, mut recall: Recall) -> (Output, Option<Written
     let is_in_order = matches!(&request.target, Target::Query(query) if asks_for_order(query));
     output.ordered_by = is_in_order.then_some("date");
     let (mut output, mut written) = match fit::bound(request) {
-        Some(bound) => fit::fit(output, bound, request.max_tokens.is_some(), &paging),
+        Some(bound) => fit::fit(output, bound, request, &paging),
         None => (output, None),
     };
     // What is shown was chosen by its score, and so is what the next page shows.

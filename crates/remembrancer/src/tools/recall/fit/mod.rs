@@ -1,7 +1,7 @@
 //! Keeps an answer within a bound of tokens, counted on the JSON that is sent.
 //!
 //! Results come first; what is left is shared fairly by their events, related events, facts and entities: whichever has
-//! had least comes next. What is left out is counted in a warning.
+//! had least comes next. What is left out is counted in a warning; of a default answer only results, turns, facts and directives.
 
 mod parts;
 mod shorten;
@@ -86,17 +86,22 @@ impl Counts {
     }
 
     /// What is not there any more.
-    fn left_out(&self, output: &Output, bound: usize, is_asked: bool) -> Option<String> {
+    fn left_out(&self, output: &Output, bound: usize, request: &RecallRequest) -> Option<String> {
         let now = Self::of(output);
         // What stands beside the results of a default answer is a selection anyway, and events are counted where they are.
-        let beside = |before, now| if is_asked { before } else { now };
+        let is_asked = request.max_tokens.is_some();
+        let beside = |is_asked, before, now| if is_asked { before } else { now };
         let counts = [
             (self.results, now.results, "results"),
             (self.turns, now.turns, "turns"),
-            (beside(self.events, now.events), now.events, "events"),
-            (beside(self.related, now.related), now.related, "related events"),
+            (beside(is_asked, self.events, now.events), now.events, "events"),
+            (
+                beside(is_asked || request.wants_related, self.related, now.related),
+                now.related,
+                "related events",
+            ),
             (self.facts, now.facts, "facts"),
-            (beside(self.entities, now.entities), now.entities, "entities"),
+            (beside(is_asked, self.entities, now.entities), now.entities, "entities"),
             (self.directives, now.directives, "directives"),
         ];
         let said: Vec<String> = counts
@@ -137,7 +142,7 @@ impl Written {
 pub(super) fn fit(
     output: Output,
     bound: usize,
-    is_asked: bool,
+    request: &RecallRequest,
     paging: &Paging,
 ) -> (Output, Option<Written>) {
     let written = Written::new(&output);
@@ -146,11 +151,12 @@ pub(super) fn fit(
     if written.as_ref().is_some_and(fits) {
         (output, written)
     } else {
-        (fitted(output, bound, is_asked, paging), None)
+        (fitted(output, bound, request, paging), None)
     }
 }
 
-fn fitted(mut output: Output, bound: usize, is_asked: bool, paging: &Paging) -> Output {
+fn fitted(mut output: Output, bound: usize, request: &RecallRequest, paging: &Paging) -> Output {
+    let is_asked = request.max_tokens.is_some();
     let before = Counts::of(&output);
     while all(&output.directives) > bound / DIRECTIVES_SHARE {
         output.directives.pop();
@@ -170,7 +176,7 @@ fn fitted(mut output: Output, bound: usize, is_asked: bool, paging: &Paging) -> 
     loop {
         go_on(&mut output, &before, is_cut, paging);
         let mut said = warnings.clone();
-        said.extend(before.left_out(&output, bound, is_asked));
+        said.extend(before.left_out(&output, bound, request));
         output.warnings = (!said.is_empty()).then_some(said);
         output.total_count = output.results.len() + output.related.len();
         if tokens(&output) <= bound || !drop_one(&mut output) {
