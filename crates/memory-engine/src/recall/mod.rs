@@ -2,9 +2,9 @@
 
 mod asked_time;
 mod by_id;
-mod emptied;
 mod expanding;
 mod facts;
+mod filtered;
 mod hits;
 mod listing;
 mod mirrored;
@@ -181,7 +181,7 @@ impl Memory {
                         Target::Conversation(id) => self.recall_conversation(ns, request, id).await?,
                         Target::Events(list) => self.list_events(ns, request, list).await?,
                     };
-                    self.explain_emptiness(ns, request, &mut answer).await?;
+                    self.explain_filters(ns, request, &mut answer).await?;
                     if request.include_events {
                         answer.unread = answer.results.iter().filter(|result| result.hit.is_unread).count();
                     }

@@ -1,4 +1,4 @@
-//! Why filters leave nothing: what of them no text meets, and what there is instead. Asked only of an empty answer.
+//! What filters leave out: what of them no text meets, and what there is instead. Asked of an empty answer, and of one with an author.
 
 use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;

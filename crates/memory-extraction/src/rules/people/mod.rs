@@ -313,10 +313,10 @@ impl Roster {
     }
 }
 
-/// "Secretary to circulate the dates", "Clerk: write to the county", "(Treasurer)": the office stands for its holder.
 /// "Vice Chairman to write", "Finance Convener to report": what stands before an office makes another one of it.
 pub(super) fn is_other_office(text: &Text<'_>, at: usize) -> bool {
-    const MARKS: [&str; 8] = ["action", "actions", "ai", "ap", "item", "our", "task", "the"];
+    const MARKS: [&str; 11] =
+        ["acting", "action", "actions", "ai", "ap", "hon", "honorary", "item", "our", "task", "the"];
     let is_deputy = (at.saturating_sub(2)..at).any(|before| DEPUTIES.contains(&text.word(before)));
     let is_kind = at.checked_sub(1).is_some_and(|before| {
         text.is_capitalised(before) && spaced(text, before) && !text.is_any(before, &MARKS)
@@ -324,6 +324,7 @@ pub(super) fn is_other_office(text: &Text<'_>, at: usize) -> bool {
     is_deputy || is_kind
 }
 
+/// "Secretary to circulate the dates", "Clerk: write to the county", "(Treasurer)": the office stands for its holder.
 fn opens_duty(text: &Text<'_>, at: usize) -> bool {
     text.is_any(at + 1, &["to", "will", "shall", "→", ":"])
 }

@@ -146,8 +146,7 @@ fn without_trade(name: &str) -> &str {
     // "Mill Lane residents" are several.
     let plain = kept >= 2
         && kept + 1 == words.len()
-        && is_small(words[kept])
-        && !words[kept].ends_with('s')
+        && !name.ends_with('s')
         && names::is_first_name(&words[0].to_lowercase());
     let length: usize = words[..kept].iter().map(|word| word.len() + 1).sum();
     if plain { &name[..length - 1] } else { name }

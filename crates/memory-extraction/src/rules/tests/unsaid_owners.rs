@@ -146,6 +146,10 @@ fn who_is_in_the_chair_goes_by_any_word_for_it() {
         "Present: Mrs E. Fairweather (in the chair), R. Oduya\n\n## Actions\n\n- The Chairman to speak to him by Friday.",
         "[E. Fairweather owner]",
     );
+    holds(
+        "Present: Ann Frostow (Treasurer), Bo Farlow\n\n## Actions\n\n- Hon Treasurer to pay the bill by Friday.",
+        "[Ann Frostow owner]",
+    );
     // A deputy is not the holder.
     is_nobodys(
         None,

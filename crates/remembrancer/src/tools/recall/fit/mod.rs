@@ -88,26 +88,21 @@ impl Counts {
     /// What is not there any more.
     fn left_out(&self, output: &Output, bound: usize, request: &RecallRequest) -> Option<String> {
         let now = Self::of(output);
-        // What stands beside the results of a default answer is a selection anyway, and events are counted where they are.
         let is_asked = request.max_tokens.is_some();
-        let beside = |is_asked, before, now| if is_asked { before } else { now };
+        // Events are counted where they are, and what stands beside the results of a default answer is a selection anyway.
         let counts = [
-            (self.results, now.results, "results"),
-            (self.turns, now.turns, "turns"),
-            (beside(is_asked, self.events, now.events), now.events, "events"),
-            (
-                beside(is_asked || request.wants_related, self.related, now.related),
-                now.related,
-                "related events",
-            ),
-            (self.facts, now.facts, "facts"),
-            (beside(is_asked, self.entities, now.entities), now.entities, "entities"),
-            (self.directives, now.directives, "directives"),
+            (true, self.results, now.results, "results"),
+            (true, self.turns, now.turns, "turns"),
+            (is_asked, self.events, now.events, "events"),
+            (is_asked || request.wants_related, self.related, now.related, "related events"),
+            (true, self.facts, now.facts, "facts"),
+            (is_asked, self.entities, now.entities, "entities"),
+            (true, self.directives, now.directives, "directives"),
         ];
         let said: Vec<String> = counts
             .iter()
-            .filter(|(before, now, _)| before > now)
-            .map(|(before, now, what)| format!("{} of {before} {what}", before - now))
+            .filter(|(is_said, before, now, _)| *is_said && before > now)
+            .map(|(_, before, now, what)| format!("{} of {before} {what}", before - now))
             .collect();
         (!said.is_empty()).then(|| {
             let rest = if now.results < self.results || now.turns < self.turns {

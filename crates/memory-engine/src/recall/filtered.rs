@@ -1,5 +1,5 @@
-//! What an empty answer says of why it is empty: the filters that emptied it, or an id that is not known; and an author with a
-//! similar name whom the filter left out.
+//! What an answer says of its filters: which of them emptied it, or which author with a similar name they left out; and that an id is
+//! not known.
 
 use memory_core::id::{AnyId, Namespace};
 use memory_language::text::{cut, nearest_texts};
@@ -15,63 +15,62 @@ const VALUES_SHOWN: usize = 6;
 const VALUE_MAX_CHARS: usize = 60;
 
 impl Memory {
-    /// Says which filter nothing meets, where the answer's first page is empty, which author has a similar name, and that an id is not
+    /// Says of a first page which filter nothing meets, where it is empty, else which author has a similar name; and that an id is not
     /// known.
-    pub(super) async fn explain_emptiness(
+    pub(super) async fn explain_filters(
         &self,
         ns: &Namespace,
         request: &RecallRequest,
         answer: &mut Recall,
     ) -> Result<(), EngineError> {
-        let is_empty = match &request.target {
-            Target::Query(_) | Target::Events(_) => answer.results.is_empty(),
-            Target::Conversation(_) => {
-                answer.conversation.as_ref().is_some_and(|conversation| conversation.total_turns == 0)
-            }
+        let is_first = request.offset == 0 && request.after.is_none();
+        let (is_empty, is_found) = match &request.target {
+            Target::Query(_) | Target::Events(_) => (answer.results.is_empty(), !answer.results.is_empty()),
+            Target::Conversation(_) => (
+                answer.conversation.as_ref().is_some_and(|conversation| conversation.total_turns == 0),
+                false,
+            ),
             Target::Id(id) => {
                 answer.warnings.extend(answer.results.is_empty().then(|| unknown(id)));
-                false
+                (false, false)
             }
         };
-        if !request.filters.narrow() || request.offset > 0 || request.after.is_some() {
-            return Ok(());
+        if is_first && is_empty && request.filters.narrow() {
+            let mut conn = self.store.acquire(ns).await?;
+            answer.warnings.append(&mut unmet(&mut conn, ns, request).await?);
+        } else if is_first
+            && is_found
+            && let Some(author) = &request.filters.author
+        {
+            let mut conn = self.store.acquire(ns).await?;
+            answer.warnings.extend(similar_author(&mut conn, ns, author, &request.filters).await?);
         }
-        let author = request.filters.author.as_deref();
-        if !is_empty && author.is_none() {
-            return Ok(());
-        }
-        let mut conn = self.store.acquire(ns).await?;
-        if !is_empty {
-            if let (Some(author), Target::Query(_) | Target::Events(_)) = (author, &request.target) {
-                answer.warnings.extend(similar_authors(&mut conn, ns, author, &request.filters).await?);
-            }
-            return Ok(());
-        }
-        let filters = single_filters(&request.filters);
-        let mut unmet = Vec::new();
-        for (name, said, filter) in &filters {
-            if !search::is_met(&mut conn, ns, filter).await? {
-                unmet.push(format!(
-                    "No text of this namespace {said}.{}",
-                    there(&mut conn, ns, name, filter).await?
-                ));
-            }
-        }
-        if unmet.is_empty() && filters.len() > 1 && !search::is_met(&mut conn, ns, &request.filters).await? {
-            let all: Vec<&str> = filters.iter().map(|(_, said, _)| said.as_str()).collect();
-            unmet.push(format!(
-                "No text of this namespace {}: each of these alone is met, all together are not.",
-                all.join(" and ")
-            ));
-        }
-        answer.warnings.append(&mut unmet);
         Ok(())
     }
 }
 
+/// Which of the filters nothing meets, or that nothing meets all of them together.
+async fn unmet(conn: &mut Conn, ns: &Namespace, request: &RecallRequest) -> Result<Vec<String>, EngineError> {
+    let filters = single_filters(&request.filters);
+    let mut unmet = Vec::new();
+    for (name, said, filter) in &filters {
+        if !search::is_met(conn, ns, filter).await? {
+            unmet.push(format!("No text of this namespace {said}.{}", there(conn, ns, name, filter).await?));
+        }
+    }
+    if unmet.is_empty() && filters.len() > 1 && !search::is_met(conn, ns, &request.filters).await? {
+        let all: Vec<&str> = filters.iter().map(|(_, said, _)| said.as_str()).collect();
+        unmet.push(format!(
+            "No text of this namespace {}: each of these alone is met, all together are not.",
+            all.join(" and ")
+        ));
+    }
+    Ok(unmet)
+}
+
 /// Names an author whose name is a part of the one asked for, or has it as a part, where texts of theirs meet the other filters; not
 /// where one word may mean several.
-async fn similar_authors(
+async fn similar_author(
     conn: &mut Conn,
     ns: &Namespace,
     author: &str,
