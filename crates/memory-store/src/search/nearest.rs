@@ -32,6 +32,9 @@ pub async fn nearest(
     among: Option<&[i64]>,
 ) -> Result<Vec<(PassageId, f32)>, StoreError> {
     let search = Search { ns, scope, query, among };
+    if !search.is_exact() {
+        look_wider_in_large_index(conn, query.model).await?;
+    }
     let mut spread = Spread::new(breadth);
     // Mostly few texts have more of the nearest than they may: then this is enough. An index is asked for no more than is
     // wanted, since that takes longer.
@@ -56,6 +59,19 @@ pub async fn nearest(
         }
     }
     Ok(spread.in_order())
+}
+
+/// Sets the connection's `hnsw.ef_search` by how many vectors the index holds: 150, which it begins with, finds 98 to 100 % of the
+/// nearest ten among 100,000 and 98 % among a million, where 474 find 99.5.
+async fn look_wider_in_large_index(conn: &mut Conn, model: &ActiveModel) -> Result<(), StoreError> {
+    sqlx::query(
+        "select set_config('hnsw.ef_search', least(1000, 150 * sqrt(greatest(reltuples / 100000, 1)))::int::text, false)
+         from pg_class where oid = to_regclass($1)",
+    )
+    .bind(format!("passage_embedding_hnsw_{}", model.model_id))
+    .execute(conn)
+    .await?;
+    Ok(())
 }
 
 struct Near {

@@ -20,9 +20,10 @@ use measuring::percentiles::Spread;
 
 /// Questions asked before the clock runs.
 pub(super) const WARM_UP: usize = 20;
-/// Questions that the index is compared on with looking at every vector, and how deep.
-const COMPARED: u64 = 20;
+/// Questions that the index is compared on with looking at every vector, how deep, and how many a recall asks it for.
+const COMPARED: u64 = 100;
 const COMPARED_DEPTH: usize = 10;
+const ASKED_FOR: usize = 50;
 
 /// One round of questions.
 pub(super) struct Run<'a> {
@@ -112,14 +113,15 @@ pub(super) async fn index_agreement(
     // The size of the namespace, as a scope has it, decides how it is searched.
     let exact = search::scope(&mut conn, &ns, Filters::default(), 0).await?;
     let indexed = search::scope(&mut conn, &ns, Filters::default(), of.size as i64).await?;
-    let depth = Breadth::of_passages(COMPARED_DEPTH);
+    let breadth = Breadth::of_passages(ASKED_FOR);
     let (mut found, mut wanted) = (0, 0);
     for n in 0..COMPARED {
         let vector = model.embed_query(&world.question(u64::MAX - n, of.size)).await?.vector;
         let query = QueryVector { model: active, vector: &vector };
-        let true_ones = search::nearest(&mut conn, &ns, &exact, query, depth, None).await?;
-        let ones = search::nearest(&mut conn, &ns, &indexed, query, depth, None).await?;
+        let true_ones = search::nearest(&mut conn, &ns, &exact, query, breadth, None).await?;
+        let ones = search::nearest(&mut conn, &ns, &indexed, query, breadth, None).await?;
         let ones: HashSet<PassageId> = ones.into_iter().map(|(id, _)| id).collect();
+        let true_ones = &true_ones[..COMPARED_DEPTH.min(true_ones.len())];
         wanted += true_ones.len();
         found += true_ones.iter().filter(|(id, _)| ones.contains(id)).count();
     }
