@@ -19,8 +19,8 @@ use crate::entities::ALL;
 use crate::shorthand::{by_id, dated, forget, light, light_sibling, page, query, rows, store};
 use crate::stand_ins::scripted;
 
-/// Reads lines such as `Ann promises to send the report due 2026-03-01`, `Ann did: sent the report` and
-/// `Ann changed: cancelled the report`.
+/// Reads lines such as `Ann promises to send the report due 2026-03-01`, `Ann did: sent the report`,
+/// `Ann changed: cancelled the report` and, of nobody, `It is told: The report is sent.`
 pub(crate) fn promise_reader() -> Arc<dyn Extractor> {
     scripted(|source| Ok(read(source)))
 }
@@ -32,6 +32,19 @@ fn read(source: &SourceText) -> Extraction {
         for line in part.text.lines() {
             let span = CharSpan::new(start, start + line.chars().count());
             start = span.end + 1;
+            if let Some(told) = line.strip_prefix("It is told: ") {
+                found.events.push(ExtractedEvent {
+                    category: Category::Execution,
+                    narrative: told.to_owned(),
+                    event_time: part.date,
+                    due_time: None,
+                    subject: None,
+                    actors: vec![],
+                    confidence: 0.9,
+                    evidence: vec![Evidence { segment, span, quote: line.to_owned() }],
+                });
+                continue;
+            }
             let forms = [
                 (" promises to ", Category::Commitment, " will "),
                 (" did: ", Category::Execution, " "),
@@ -120,6 +133,35 @@ async fn a_promise_is_done_when_its_owner_says_so_later_whichever_came_in_first(
     assert_eq!(fates(&promising(&[kept, made]).await).await, [KEPT]);
     let both = format!("{PROMISE}\n{DONE}");
     assert_eq!(fates(&promising(&[("2026-03-01", both.as_str())]).await).await, [KEPT]);
+}
+
+#[tokio::test]
+async fn what_is_told_of_nobody_ends_a_promise_that_it_clearly_is_of() {
+    let made = ("2026-03-01", "Ann promises to paint the garden fence");
+    let kept = ("2026-03-05", "It is told: The garden fence is painted.");
+    let done = ["Ann will paint the garden fence. done: The garden fence is painted."];
+    assert_eq!(fates(&promising(&[made, kept]).await).await, done);
+    assert_eq!(fates(&promising(&[kept, made]).await).await, done);
+    let before = ("2026-02-01", "It is told: The garden fence is painted.");
+    let of_another = ("2026-03-05", "It is told: The fence of the school is painted green.");
+    for told in [before, of_another, ("2026-03-05", "It is told: Done.")] {
+        let fates = fates(&promising(&[made, told]).await).await;
+        assert_eq!(fates, ["Ann will paint the garden fence. open"], "{told:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_known_by_a_first_name_ends_the_promises_of_the_only_one_of_that_name() {
+    let made = ("2026-03-01", "Lena promises to write the onboarding guide");
+    let kept = ("2026-03-05", "Lena Vogt did: wrote the onboarding guide");
+    let done = ["Lena will write the onboarding guide. done: Lena Vogt wrote the onboarding guide."];
+    assert_eq!(fates(&promising(&[made, kept]).await).await, done);
+    assert_eq!(fates(&promising(&[kept, made]).await).await, done);
+    let other = ("2026-02-01", "Lena Berg did: sang");
+    assert_eq!(
+        fates(&promising(&[other, made, kept]).await).await,
+        ["Lena will write the onboarding guide. open"]
+    );
 }
 
 #[tokio::test]

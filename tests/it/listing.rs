@@ -117,6 +117,29 @@ async fn an_owner_is_known_by_other_names_and_through_merged_entities() {
         "{:?}",
         three.warnings
     );
+    let one = f.recall_as(of("Ann Smith")).await;
+    assert_eq!(told(&one), ["Ann Smith will sell the boat."]);
+    assert!(
+        one.warnings[0]
+            .starts_with("Events of 'Ann' are not among them: that may be any of Ann Lee, Ann Smith.")
+    );
+    for (date, text) in [
+        ("2026-03-10", "Marcus promises to wax the floor"),
+        ("2026-03-11", "Marcus Webb promises to sweep the yard"),
+    ] {
+        f.remember_as(dated(date, text)).await;
+        f.drain().await;
+    }
+    let both = ["Marcus Webb will sweep the yard.", "Marcus will wax the floor."];
+    for name in ["Marcus", "Marcus Webb"] {
+        let of_one = f.recall_as(of(name)).await;
+        assert_eq!(
+            (told(&of_one), of_one.warnings.len()),
+            (both.to_vec(), 0),
+            "{name}: {:?}",
+            of_one.warnings
+        );
+    }
     let nobody = f.recall_as(of("Zoe")).await;
     assert!(nobody.results.is_empty() && nobody.warnings[0].starts_with("Nobody is called 'Zoe'"));
 }

@@ -13,7 +13,7 @@ macro_rules! migration {
 }
 
 /// `VERSION_what_it_does.sql` and its statements. Append only: a database holds the digest of each that it has.
-const FILES: [(&str, &str); 28] = [
+const FILES: [(&str, &str); 29] = [
     migration!("0001_semantic_memory.sql"),
     migration!("0002_knowledge_graph.sql"),
     migration!("0003_graph_look_ups.sql"),
@@ -42,6 +42,7 @@ const FILES: [(&str, &str); 28] = [
     migration!("0030_linked_in_memory.sql"),
     migration!("0031_a_denser_vector_index.sql"),
     migration!("0032_lines.sql"),
+    migration!("0033_events_of_nobody.sql"),
 ];
 
 pub(crate) static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {

@@ -18,6 +18,9 @@ use crate::closed_set::closed_set;
 
 /// From this likeness on two events are about one matter.
 const ALIKE: f32 = 0.5;
+/// The same, and how many words both must have, where the event does not say who did it.
+const SURE: f32 = 0.6;
+const SHARED_MIN: usize = 2;
 /// By so much the best must lead the next that says something else.
 const MARGIN: f32 = 0.1;
 /// Promises as alike as this say the same.
@@ -301,6 +304,24 @@ pub fn ended(event: &CommitmentFingerprint, promises: &[Promise<'_>], rarity: &R
         .filter(|(at, score)| *at == best || (*score >= ALIKE && says_the_same(*at)))
         .take(ENDED_MAX)
         .collect()
+}
+
+/// The same for promises of whom the event does not say that they did it: what both are about must be clear by more than a word.
+pub fn ended_by_anyone(
+    event: &CommitmentFingerprint,
+    promises: &[Promise<'_>],
+    rarity: &Rarity,
+) -> Vec<(usize, f32)> {
+    if event.is_bare() {
+        return Vec::new();
+    }
+    let is_clear = |matter: &CommitmentFingerprint| {
+        event.tickets.intersection(&matter.tickets).next().is_some()
+            || event.words.intersection(&matter.words).count() >= SHARED_MIN
+    };
+    let mut ended = ended(event, promises, rarity);
+    ended.retain(|(at, score)| *score >= SURE && is_clear(promises[*at].matter));
+    ended
 }
 
 /// "Done" ends the only promise nearby, or the only one of the verb that it says.

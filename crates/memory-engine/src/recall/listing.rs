@@ -73,7 +73,8 @@ impl Memory {
     }
 }
 
-/// Those who go by a name, and where it is one word those whose first or last name it is.
+/// Those who go by a name; where it is one word those whose first or last name it is too, where it is more those who are known by
+/// its first word alone, unless that may be somebody else.
 async fn called(
     conn: &mut Conn,
     ns: &Namespace,
@@ -82,26 +83,41 @@ async fn called(
 ) -> Result<Vec<i64>, EngineError> {
     let names = [normalised_name(name)];
     let mut called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
-    let [word] = names;
-    if word.contains([' ', '@']) {
+    let [asked] = names;
+    if asked.contains('@') {
         return Ok(called);
     }
-    let mut people = expansion::people_with_name_part(conn, ns, &word, OWNERS_MAX + 1).await?;
+    let first = asked.split(' ').next().unwrap_or(&asked);
+    let is_word = first.len() == asked.len();
+    let mut people = expansion::people_with_name_part(conn, ns, first, OWNERS_MAX + 1).await?;
     let are_more = people.len() > OWNERS_MAX as usize;
     people.truncate(OWNERS_MAX as usize);
-    called.extend(people.iter().map(|(id, _)| *id));
-    called.sort_unstable();
-    called.dedup();
-    if people.len() > 1 {
-        let mut known: Vec<&str> = people.iter().map(|(_, name)| name.as_str()).collect();
+    let (short, whole): (Vec<_>, Vec<_>) =
+        people.iter().partition(|(_, known)| normalised_name(known) == first);
+    let known = |people: &mut dyn Iterator<Item = &(i64, String)>| {
+        let mut known: Vec<&str> = people.map(|(_, name)| name.as_str()).collect();
         known.sort_unstable();
         known.dedup();
-        let more = if are_more { " and others" } else { "" };
-        warnings.push(format!(
-            "'{name}' may be any of these: {}{more}. Give the full name for one.",
-            known.join(", ")
-        ));
+        known.join(", ")
+    };
+    if is_word {
+        called.extend(people.iter().map(|(id, _)| *id));
+        if whole.len() > 1 {
+            let (all, more) = (known(&mut people.iter()), if are_more { " and others" } else { "" });
+            warnings.push(format!("'{name}' may be any of these: {all}{more}. Give the full name for one."));
+        }
+    } else if let Some((_, of_short)) = short.first().filter(|_| !called.is_empty()) {
+        if !are_more && whole.iter().all(|(id, _)| called.contains(id)) {
+            called.extend(short.iter().map(|(id, _)| *id));
+        } else {
+            warnings.push(format!(
+                "Events of '{of_short}' are not among them: that may be any of {}. Ask for '{of_short}' too.",
+                known(&mut whole.into_iter())
+            ));
+        }
     }
+    called.sort_unstable();
+    called.dedup();
     Ok(called)
 }
 

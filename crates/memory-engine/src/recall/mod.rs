@@ -230,10 +230,12 @@ impl Memory {
             futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
         answer.directives = if request.offset == 0 { directives } else { Vec::new() };
+        // Facts of an entity that stands in the results say nothing of whether anything answers.
+        let is_met_by_a_fact = !of_question.is_empty();
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
-        answer.warnings.extend(ranking.unlikely(request).filter(|_| answer.facts.is_empty()));
+        answer.warnings.extend(ranking.unlikely(request).filter(|_| !is_met_by_a_fact));
         if request.offset == 0 && request.filters.categories.is_empty() && asks_for_due(query) {
             answer.warnings.push(LIST_OF_DUE.to_owned());
         }

@@ -1,15 +1,16 @@
 //! Questions of what is to come: "what is due this week?", "anything I have to hand in by Friday?". Their words are English; in
 //! other languages a question is of what was, unless its date says otherwise.
 
-use super::asked::{is_any, words};
+use super::asked::{TOLD, is_any, words};
 use crate::tense::Tense;
 
 const AHEAD: [&str; 3] = ["will", "ll", "upcoming"];
 /// The same, unless what was is asked for: "what was due in March?".
 const AHEAD_IN_PRESENT: [&str; 8] =
     ["due", "scheduled", "planned", "planning", "deadline", "deadlines", "appointment", "appointments"];
-/// What is asked of one's own days and of what stands in a calendar: "do I have anything on Friday?", "what is on Tuesday?".
-const OF_A_CALENDAR: [&str; 14] = [
+/// What is asked of one's own days and of what stands in a calendar: "do I have anything on Friday?", "what is on Tuesday?", "can we
+/// meet on Monday?".
+const OF_A_CALENDAR: [&str; 22] = [
     "do i have",
     "do we have",
     "have i got",
@@ -24,6 +25,14 @@ const OF_A_CALENDAR: [&str; 14] = [
     "s happening",
     "free on",
     "busy on",
+    "can i",
+    "can we",
+    "could i",
+    "could we",
+    "may i",
+    "shall i",
+    "shall we",
+    "should we",
 ];
 /// What is asked of what was written or said then.
 const OF_TEXTS: [&str; 6] = ["notes", "minutes", "from", "since", "mail", "mails"];
@@ -38,7 +47,7 @@ pub(super) fn looks_ahead(question: &str) -> bool {
     let is_name = |n: usize, word: &str| n > 0 && word == "Will";
     words(question).enumerate().any(|(n, word)| is_any(word, &AHEAD) && !is_name(n, word))
         || !is_of_the_past(question)
-            && (has(&AHEAD_IN_PRESENT) || has_any(question, &OF_A_CALENDAR) && !has(&OF_TEXTS))
+            && (has(&AHEAD_IN_PRESENT) || has_any(question, &OF_A_CALENDAR) && !has(&OF_TEXTS) && !has(&TOLD))
 }
 
 /// It is of what is to come, or of what has to be done.
@@ -47,7 +56,7 @@ pub(super) fn asks_what_comes(question: &str) -> bool {
 }
 
 /// "Who missed the deadline?"
-fn is_of_the_past(question: &str) -> bool {
+pub(super) fn is_of_the_past(question: &str) -> bool {
     let is_done = |word: &str| word.len() > 4 && word.ends_with("ed") && !is_any(word, &NOT_DONE);
     Tense::has_past(question) || words(question).any(is_done)
 }

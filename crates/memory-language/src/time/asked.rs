@@ -71,8 +71,10 @@ const NUMBERED: [&str; 57] = [
     "stanza",
 ];
 /// Words of a question that tell of what was done, in which "in 3 days" says how long it took.
-pub(super) const TOLD: [&str; 12] =
-    ["did", "was", "were", "had", "took", "happened", "finished", "went", "made", "been", "done", "said"];
+pub(super) const TOLD: [&str; 13] = [
+    "did", "was", "were", "had", "took", "happened", "finished", "went", "made", "been", "done", "said",
+    "wrote",
+];
 
 impl Parser {
     /// A number of four digits that is one of a room, a ticket or the like.

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::ahead::{asks_what_comes, looks_ahead};
+use super::ahead::{asks_what_comes, is_of_the_past, looks_ahead};
 use super::asked::{TOLD, is_any, words};
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
@@ -17,6 +17,8 @@ use crate::calendar_words::{CalendarWord, calendar_word};
 const MAX_CHARS: usize = 2_000;
 /// How far before a date the word "before" may be, as in "before the big launch in May".
 const WORDS_BACK: usize = 6;
+/// A date without a year that was longer ago than this is one of the next months, unless the question is of the past.
+const LONG_AGO: SignedDuration = SignedDuration::from_hours(24 * 270);
 /// How sure it is that "before the launch in May" means May.
 const FAR: f32 = 0.5;
 const PRESENT: [&str; 15] = [
@@ -54,6 +56,9 @@ pub fn question_window(question: &str, now: Timestamp) -> Option<QuestionTime> {
 fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let lean = if looks_ahead(question) { Lean::Future } else { Lean::Past };
     let mut readings = Parser::new(question, Some(now), lean, true).readings();
+    let is_soon = lean == Lean::Past
+        && !is_of_the_past(question)
+        && read_long_ago_as_soon(question, now, &mut readings);
     let sure = readings.iter().any(|reading| !reading.is_relative && !reading.is_year_open);
     let asks_for_time = asks_for_time(question);
     if sure || asks_for_time {
@@ -64,7 +69,7 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     // "Who is here today?" is of more than what was written today.
     let is_told = words(question).any(|word| is_any(word, &TOLD));
     let is_present = !is_told && words(question).any(|word| is_any(word, &PRESENT));
-    let asks_what_comes = asks_what_comes(question) && !is_told;
+    let asks_what_comes = (is_soon || asks_what_comes(question)) && !is_told;
     for window in &mut windows {
         if asks_what_comes {
             window.look_ahead(now);
@@ -73,6 +78,23 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
         window.decides &= !(asks_for_time || lasts && is_present && !window.is_to_come);
     }
     (!windows.is_empty()).then_some(QuestionTime { windows })
+}
+
+/// "Who is on call from December?", asked in November: takes the coming one. Says whether there is such a date.
+fn read_long_ago_as_soon(question: &str, now: Timestamp, readings: &mut [Reading]) -> bool {
+    let is_long_ago = |reading: &Reading| reading.is_year_open && now.duration_since(reading.end) > LONG_AGO;
+    if !readings.iter().any(is_long_ago) {
+        return false;
+    }
+    let coming = Parser::new(question, Some(now), Lean::Future, true).readings();
+    let mut is_soon = false;
+    for reading in readings.iter_mut().filter(|reading| is_long_ago(reading)) {
+        if let Some(next) = coming.iter().find(|next| next.range == reading.range) {
+            *reading = next.clone();
+            is_soon = true;
+        }
+    }
+    is_soon
 }
 
 fn asks_for_time(question: &str) -> bool {

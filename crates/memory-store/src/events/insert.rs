@@ -9,7 +9,7 @@ use memory_core::event::{ActorRole, Category, ExtractedEntity, ExtractedEvent, E
 use memory_core::id::{EventId, Namespace};
 
 use super::{ExtractorId, Source};
-use crate::lifecycle::{link_new, owners_event};
+use crate::lifecycle::{NOBODY, link_new, owners_event};
 use crate::{StoreError, Tx};
 
 /// An extraction reduced to what will be written: entities that something refers to, events of sources
@@ -107,13 +107,17 @@ pub(super) async fn insert_events(
         let subject = event.subject.map(|subject| ids[subject]);
         // Who reviewed it has done it too.
         let ends = event.category != Category::Commitment;
-        let owners = event
+        let mut owners: Vec<i64> = event
             .actors
             .iter()
-            .filter(|actor| actor.role == ActorRole::Owner || (ends && actor.role == ActorRole::Reviewer));
-        owned.extend(
-            owners.filter_map(|a| owners_event(ids[a.entity], &id.0, event, source, &actors, subject)),
-        );
+            .filter(|actor| actor.role == ActorRole::Owner || (ends && actor.role == ActorRole::Reviewer))
+            .map(|actor| ids[actor.entity])
+            .collect();
+        if owners.is_empty() {
+            owners.push(NOBODY);
+        }
+        let owners = owners.into_iter();
+        owned.extend(owners.filter_map(|owner| owners_event(owner, &id.0, event, source, &actors, subject)));
         rows.event(id, *count, source, event);
         *count += 1;
     }

@@ -1,8 +1,12 @@
 //! What becomes of promises: links from a commitment to the events that end it. The rules are in
-//! `memory_core::commitment`; which events are held against each other, and the links, are here.
+//! `memory_core::commitment`; which events are held against each other, and the links, are here: those of one owner, also where one
+//! text knows them by their first name alone, and what nobody is said to have done or promised against all others.
 //!
 //! Links belong to their events and go with them. A transaction that writes events of an owner computes their
 //! links again, so that it does not matter which came first.
+
+mod nobodys;
+mod short_names;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -21,6 +25,8 @@ use crate::{StoreError, Tx};
 /// The most promises, and the most events that may end them, that are looked at for one entity.
 const PROMISES_MAX: i64 = 24;
 const ENDINGS_MAX: i64 = 12;
+/// The owner of what nobody is said to have promised or done, as in "The fence is painted."
+pub(crate) const NOBODY: i64 = 0;
 /// "Done" answers what was said at most so many turns before.
 const NEAR_TURNS: i32 = 12;
 
@@ -136,13 +142,19 @@ pub(crate) async fn link_new(tx: &mut Tx, ns: &Namespace, new: Vec<OwnersEvent>)
         return Ok(());
     }
     insert_events(tx, ns, &new).await?;
-    let found = matters(tx, ns, &new).await?;
+    nobodys::link(tx, ns, &new).await?;
+    let of_somebody: Vec<OwnersEvent> = new.into_iter().filter(|event| event.owner != NOBODY).collect();
+    link_of_owners(tx, ns, &of_somebody).await
+}
+
+async fn link_of_owners(tx: &mut Tx, ns: &Namespace, new: &[OwnersEvent]) -> Result<(), StoreError> {
+    let found = matters(tx, ns, new).await?;
     if found.is_empty() {
         return Ok(());
     }
     let mut wanted: BTreeMap<(String, String), Link> = BTreeMap::new();
     for of_owner in found.chunk_by(|a, b| a.root == b.root) {
-        for link in links(of_owner, |_, _| true) {
+        for link in links(of_owner, ended, |_, _| true) {
             wanted.entry((link.commitment_id.clone(), link.closing_id.clone())).or_insert(link);
         }
     }
@@ -222,13 +234,13 @@ pub async fn link_merged(tx: &mut Tx, ns: &Namespace, joined: &[i64]) -> Result<
     let theirs: Vec<OwnersEvent> = rows.iter().map(event_of).collect::<Result<_, _>>()?;
     let found = matters(tx, ns, &theirs).await?;
     let has_joined = |event: &OwnersEvent| joined.contains(&event.owner);
-    let crossing = links(&found, |promise, ending| has_joined(promise) != has_joined(ending));
+    let crossing = links(&found, ended, |promise, ending| has_joined(promise) != has_joined(ending));
     insert_links(tx, ns, crossing).await
 }
 
 /// Takes back the links between events whose owners no longer count as one; `roots` are the entities that were split.
 pub async fn unlink_split(tx: &mut Tx, ns: &Namespace, roots: &[i64]) -> Result<(), StoreError> {
-    sqlx::query(include_str!("sql/unlink_split.sql"))
+    sqlx::query(include_str!("../sql/unlink_split.sql"))
         .bind(ns.as_str())
         .bind(roots)
         .execute(&mut **tx)
@@ -249,21 +261,38 @@ async fn matters(
             *first = Some(first.map_or(event.occurred_at, |first| first.min(event.occurred_at)));
         }
     }
+    if owners.is_empty() {
+        return Ok(Vec::new());
+    }
+    let groups = short_names::groups(tx, ns, &owners.keys().copied().collect::<Vec<_>>()).await?;
+    for group in &groups {
+        let first = group.iter().filter_map(|owner| *owners.get(owner)?).min();
+        owners.extend(group.iter().map(|owner| (*owner, first)));
+    }
+    let counts_as = |owner: &i64| groups.iter().find(|group| group.contains(owner)).map(|group| group[0]);
     let endings = events.iter().filter(|event| !event.is_promise()).map(|event| event.event_id.as_str());
-    let rows = sqlx::query(include_str!("sql/promises_and_endings.sql"))
+    let rows = sqlx::query(include_str!("../sql/promises_and_endings.sql"))
         .bind(ns.as_str())
         .bind(owners.keys().copied().collect::<Vec<_>>())
         .bind(owners.values().map(|first| first.map(Timestamp::to_sqlx)).collect::<Vec<_>>())
         .bind(endings.collect::<Vec<_>>())
         .bind(PROMISES_MAX)
         .bind(ENDINGS_MAX)
+        .bind(owners.keys().map(counts_as).collect::<Vec<_>>())
         .fetch_all(&mut **tx)
         .await?;
     rows.iter().map(event_of).collect()
 }
 
-/// Which promises of one owner are ended by which events.
-fn links(events: &[OwnersEvent], may_link: impl Fn(&OwnersEvent, &OwnersEvent) -> bool) -> Vec<Link> {
+/// Which of the promises an event ends, as `memory_core::commitment` has it.
+type Rule = fn(&CommitmentFingerprint, &[Promise<'_>], &Rarity) -> Vec<(usize, f32)>;
+
+/// Which promises are ended by which events, of those that may have to do with each other.
+fn links(
+    events: &[OwnersEvent],
+    rule: Rule,
+    may_link: impl Fn(&OwnersEvent, &OwnersEvent) -> bool,
+) -> Vec<Link> {
     let promises: Vec<&OwnersEvent> = events.iter().filter(|event| event.is_promise()).collect();
     let rarity = Rarity::of(promises.iter().map(|promise| &promise.matter));
     let mut links = Vec::new();
@@ -278,7 +307,7 @@ fn links(events: &[OwnersEvent], may_link: impl Fn(&OwnersEvent, &OwnersEvent) -
             .iter()
             .map(|promise| Promise { matter: &promise.matter, is_near: event.is_near(promise) })
             .collect();
-        for (at, score) in ended(&event.matter, &asked, &rarity) {
+        for (at, score) in rule(&event.matter, &asked, &rarity) {
             let promise = before[at];
             if may_link(promise, event) {
                 let fulfils = promise.matter.is_to_cancel();
