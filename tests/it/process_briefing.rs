@@ -34,8 +34,17 @@ async fn a_briefing_has_wishes_and_promises_of_all_and_what_was_last_of_the_proj
     );
     assert_eq!(briefing["latest"].as_array().map(Vec::len), Some(1), "{briefing}");
     assert!(briefing["latest"][0]["id"].as_str().expect("an id").starts_with("art_"), "{briefing}");
-    let everywhere = server.ask("briefing", json!({})).await;
-    assert_eq!(everywhere["latest"].as_array().map(Vec::len), Some(3), "{everywhere}");
+    assert_eq!(briefing["overdue_total"], Value::Null, "{briefing}");
+    for what in ["contract", "invoice", "timetable", "leaflet", "minutes", "photographs"] {
+        let content = format!("Anna Kovács will send the {what} to Ben Ortiz by 21 March 2026.");
+        server.ask("remember", json!({"content": content, "tags": ["project:late"]})).await;
+    }
+    server.settled().await;
+    let late = server.ask("briefing", json!({"project": "atlas", "max_tokens": 5000})).await;
+    let shown = late["overdue"].as_array().map(Vec::len);
+    assert_eq!((shown, &late["overdue_total"]), (Some(6), &json!(7)), "{late}");
+    let everywhere = server.ask("briefing", json!({"tags": [], "max_tokens": 5000})).await;
+    assert_eq!(everywhere["latest"].as_array().map(Vec::len), Some(5), "{everywhere}");
     let nowhere = server.ask("briefing", json!({"project": "nowhere"})).await;
     assert_eq!(nowhere["latest"], json!([]));
     for (arguments, said) in [

@@ -38,6 +38,9 @@ pub struct Briefing {
     /// Of the whole namespace: what is overdue, and what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
+    /// How many there are of both in all.
+    pub overdue_total: i64,
+    pub open_total: i64,
     /// What was stored last under the tags.
     pub latest: Vec<LatestText>,
     /// What was decided and done last under the tags.
@@ -65,21 +68,31 @@ impl Memory {
                 categories: vec![category.to_owned()],
                 ..listing(EVENTS_MAX, tags.clone())
             };
+            let (overdue, overdue_total) = self.brief_events(ns, commitments("overdue".to_owned())).await?;
+            let (open, open_total) = self.brief_events(ns, commitments("open".to_owned())).await?;
             Ok(Briefing {
                 directives,
-                overdue: self.brief_events(ns, commitments("overdue".to_owned())).await?,
-                open: self.brief_events(ns, commitments("open".to_owned())).await?,
+                overdue,
+                open,
+                overdue_total,
+                open_total,
                 latest: self.latest_texts(ns, &tags).await?,
-                decisions: self.brief_events(ns, of("Decision")).await?,
-                done: self.brief_events(ns, of("Execution")).await?,
+                decisions: self.brief_events(ns, of("Decision")).await?.0,
+                done: self.brief_events(ns, of("Execution")).await?.0,
             })
         })
     }
 
-    async fn brief_events(&self, ns: &Namespace, draft: RecallDraft) -> Result<Vec<BriefEvent>, EngineError> {
+    /// The first of a list, and how many it has in all.
+    async fn brief_events(
+        &self,
+        ns: &Namespace,
+        draft: RecallDraft,
+    ) -> Result<(Vec<BriefEvent>, i64), EngineError> {
         let request = RecallRequest::new(draft)?;
         let listed = self.recall(ns, &request).await?;
-        Ok(listed.results.into_iter().filter_map(brief).collect())
+        let total = listed.total_events.unwrap_or_default();
+        Ok((listed.results.into_iter().filter_map(brief).collect(), total))
     }
 
     async fn latest_texts(&self, ns: &Namespace, tags: &[String]) -> Result<Vec<LatestText>, EngineError> {

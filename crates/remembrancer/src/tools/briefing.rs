@@ -41,6 +41,11 @@ pub(crate) struct Output {
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
+    /// How many are overdue and open in all, where that is more: recall with state lists them
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overdue_total: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open_total: Option<i64>,
     /// What was stored last: texts, and conversations as one each
     latest: Vec<Latest>,
     decisions: Vec<Event>,
@@ -122,7 +127,10 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
 
 fn output(briefing: Briefing) -> Output {
     let events = |events: Vec<BriefEvent>| events.into_iter().map(event).collect();
+    let total = |total: i64, shown: &[BriefEvent]| (total > shown.len() as i64).then_some(total);
     Output {
+        overdue_total: total(briefing.overdue_total, &briefing.overdue),
+        open_total: total(briefing.open_total, &briefing.open),
         directives: briefing.directives.into_iter().map(wish).collect(),
         overdue: events(briefing.overdue),
         open: events(briefing.open),
@@ -210,6 +218,7 @@ impl Output {
             "What the user wants, in their words (the user of now is right where this differs)",
             &self.directives,
             wish,
+            None,
         );
         let due = |event: &Event| {
             let summary = line(&event.summary);
@@ -218,8 +227,8 @@ impl Output {
                 None => format!("{summary} [{}]", event.id),
             }
         };
-        section(&mut out, "Overdue", &self.overdue, due);
-        section(&mut out, "Open commitments", &self.open, due);
+        section(&mut out, "Overdue", &self.overdue, due, self.overdue_total);
+        section(&mut out, "Open commitments", &self.open, due, self.open_total);
         let latest = |text: &Latest| {
             let ended =
                 text.ended_with.as_ref().map(|ended| format!(" → {}", line(ended))).unwrap_or_default();
@@ -227,10 +236,10 @@ impl Output {
             let id = text.conversation_id.as_ref().unwrap_or(&text.id);
             format!("{}{turns}: {}{ended} [{id}]", text.date, line(&text.summary))
         };
-        section(&mut out, "Last stored", &self.latest, latest);
+        section(&mut out, "Last stored", &self.latest, latest, None);
         let dated = |event: &Event| format!("{}: {} [{}]", event.date, line(&event.summary), event.id);
-        section(&mut out, "Decided", &self.decisions, dated);
-        section(&mut out, "Done", &self.done, dated);
+        section(&mut out, "Decided", &self.decisions, dated, None);
+        section(&mut out, "Done", &self.done, dated, None);
         if self.left_out > 0 {
             let _ = writeln!(out, "({} more were left out; recall finds them.)", self.left_out);
         }
@@ -238,11 +247,14 @@ impl Output {
     }
 }
 
-fn section<T>(out: &mut String, head: &str, items: &[T], shown: impl Fn(&T) -> String) {
+fn section<T>(out: &mut String, head: &str, items: &[T], shown: impl Fn(&T) -> String, total: Option<i64>) {
     if items.is_empty() {
         return;
     }
-    let _ = writeln!(out, "{head}:");
+    let _ = match total {
+        Some(total) => writeln!(out, "{head} ({} of {total}):", items.len()),
+        None => writeln!(out, "{head}:"),
+    };
     for item in items {
         let _ = writeln!(out, "- {}", shown(item));
     }
