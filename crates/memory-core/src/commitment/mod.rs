@@ -306,7 +306,8 @@ pub fn ended(event: &CommitmentFingerprint, promises: &[Promise<'_>], rarity: &R
         .collect()
 }
 
-/// The same for promises of whom the event does not say that they did it: what both are about must be clear by more than a word.
+/// The same for promises of whom the event does not say that they did it: one must have all words of the other, and not only the
+/// same ticket.
 pub fn ended_by_anyone(
     event: &CommitmentFingerprint,
     promises: &[Promise<'_>],
@@ -316,8 +317,11 @@ pub fn ended_by_anyone(
         return Vec::new();
     }
     let is_clear = |matter: &CommitmentFingerprint| {
-        event.tickets.intersection(&matter.tickets).next().is_some()
-            || event.words.intersection(&matter.words).count() >= SHARED_MIN
+        let shared = event.words.intersection(&matter.words).count();
+        let is_of_ticket = event.tickets.intersection(&matter.tickets).next().is_some();
+        let does_the_same = event.verbs.intersection(&matter.verbs).next().is_some();
+        (is_of_ticket && (shared > 0 || does_the_same))
+            || (shared >= SHARED_MIN && shared == event.words.len().min(matter.words.len()))
     };
     let mut ended = ended(event, promises, rarity);
     ended.retain(|(at, score)| *score >= SURE && is_clear(promises[*at].matter));
@@ -364,6 +368,25 @@ mod tests {
             ("Alice delivered the report.", "Alice will prepare the budget report for the board."),
         ] {
             assert_eq!(ends(event, &[promise]), [0], "{event}");
+        }
+    }
+
+    #[test]
+    fn what_nobody_did_ends_a_promise_of_the_same_words() {
+        for (event, promise, ends) in [
+            ("The garden fence is painted.", "Ben will paint the garden fence.", true),
+            ("The API keys have been rotated.", "Ben will rotate the API keys by Friday.", true),
+            ("The Acme portal login is fixed.", "Ben will fix the Acme portal search.", false),
+            ("The letter to Anna Kovacs is sent.", "Ben will send the badge to Anna Kovacs.", false),
+            ("The report is ready.", "Ben will write the security report.", false),
+            ("APO-12 is merged.", "Ben will write the release notes for APO-12.", false),
+            ("Done.", "Ben will paint the garden fence.", false),
+        ] {
+            let promised = CommitmentFingerprint::of(promise, &["Ben".to_owned()], &[]);
+            let promises = [Promise { matter: &promised, is_near: true }];
+            let rarity = Rarity::of([&promised].into_iter());
+            let told = CommitmentFingerprint::of(event, &[], &[]);
+            assert_eq!(!ended_by_anyone(&told, &promises, &rarity).is_empty(), ends, "{event}");
         }
     }
 

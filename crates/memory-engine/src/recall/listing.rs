@@ -107,7 +107,7 @@ async fn called(
             warnings.push(format!("'{name}' may be any of these: {all}{more}. Give the full name for one."));
         }
     } else if let Some((_, of_short)) = short.first().filter(|_| !called.is_empty()) {
-        if !are_more && whole.iter().all(|(id, _)| called.contains(id)) {
+        if !are_more && short.len() == 1 && whole.iter().all(|(id, _)| called.contains(id)) {
             called.extend(short.iter().map(|(id, _)| *id));
         } else {
             warnings.push(format!(

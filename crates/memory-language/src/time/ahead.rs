@@ -8,9 +8,8 @@ const AHEAD: [&str; 3] = ["will", "ll", "upcoming"];
 /// The same, unless what was is asked for: "what was due in March?".
 const AHEAD_IN_PRESENT: [&str; 8] =
     ["due", "scheduled", "planned", "planning", "deadline", "deadlines", "appointment", "appointments"];
-/// What is asked of one's own days and of what stands in a calendar: "do I have anything on Friday?", "what is on Tuesday?", "can we
-/// meet on Monday?".
-const OF_A_CALENDAR: [&str; 22] = [
+/// What is asked of one's own days and of what stands in a calendar: "do I have anything on Friday?", "what is on Tuesday?".
+const OF_A_CALENDAR: [&str; 14] = [
     "do i have",
     "do we have",
     "have i got",
@@ -25,15 +24,12 @@ const OF_A_CALENDAR: [&str; 22] = [
     "s happening",
     "free on",
     "busy on",
-    "can i",
-    "can we",
-    "could i",
-    "could we",
-    "may i",
-    "shall i",
-    "shall we",
-    "should we",
 ];
+/// "Can we meet on Monday?", but not "can I see what was decided on Monday?".
+const MAY_I: [&str; 8] =
+    ["can i", "can we", "could i", "could we", "may i", "shall i", "shall we", "should we"];
+const LOOK_UP: [&str; 11] =
+    ["see", "get", "find", "read", "show", "know", "look", "hear", "recall", "check", "remember"];
 /// What is asked of what was written or said then.
 const OF_TEXTS: [&str; 6] = ["notes", "minutes", "from", "since", "mail", "mails"];
 const OBLIGED: [&str; 4] = ["have to", "need to", "must", "should"];
@@ -45,9 +41,10 @@ pub(super) fn looks_ahead(question: &str) -> bool {
     let has = |list: &[&str]| words(question).any(|word| is_any(word, list));
     // "What did Will say": inside a question a capital makes it a name.
     let is_name = |n: usize, word: &str| n > 0 && word == "Will";
+    let is_of_a_calendar = has_any(question, &OF_A_CALENDAR) || has_any(question, &MAY_I) && !has(&LOOK_UP);
     words(question).enumerate().any(|(n, word)| is_any(word, &AHEAD) && !is_name(n, word))
         || !is_of_the_past(question)
-            && (has(&AHEAD_IN_PRESENT) || has_any(question, &OF_A_CALENDAR) && !has(&OF_TEXTS) && !has(&TOLD))
+            && (has(&AHEAD_IN_PRESENT) || is_of_a_calendar && !has(&OF_TEXTS) && !has(&TOLD))
 }
 
 /// It is of what is to come, or of what has to be done.
@@ -56,9 +53,20 @@ pub(super) fn asks_what_comes(question: &str) -> bool {
 }
 
 /// "Who missed the deadline?"
-pub(super) fn is_of_the_past(question: &str) -> bool {
+fn is_of_the_past(question: &str) -> bool {
     let is_done = |word: &str| word.len() > 4 && word.ends_with("ed") && !is_any(word, &NOT_DONE);
     Tense::has_past(question) || words(question).any(is_done)
+}
+
+/// "Who is on call in January?", but not "who wrote the report in January?", "what have we done …", "the minutes of …".
+pub(super) fn is_of_the_present(question: &str) -> bool {
+    const IS: [&str; 14] = [
+        "is", "are", "am", "do", "does", "can", "may", "must", "should", "need", "needs", "happens", "comes",
+        "s",
+    ];
+    const WAS: [&str; 5] = ["have", "has", "notes", "minutes", "mails"];
+    let has = |list: &[&str]| words(question).any(|word| is_any(word, list));
+    has(&IS) && !has(&WAS) && !has(&TOLD) && !is_of_the_past(question)
 }
 
 /// Whether the words of any of these phrases stand one after the other.

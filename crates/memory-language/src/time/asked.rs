@@ -71,9 +71,9 @@ const NUMBERED: [&str; 57] = [
     "stanza",
 ];
 /// Words of a question that tell of what was done, in which "in 3 days" says how long it took.
-pub(super) const TOLD: [&str; 13] = [
+pub(super) const TOLD: [&str; 20] = [
     "did", "was", "were", "had", "took", "happened", "finished", "went", "made", "been", "done", "said",
-    "wrote",
+    "wrote", "bought", "sent", "came", "gave", "told", "paid", "saw",
 ];
 
 impl Parser {

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::ahead::{asks_what_comes, is_of_the_past, looks_ahead};
+use super::ahead::{asks_what_comes, is_of_the_present, looks_ahead};
 use super::asked::{TOLD, is_any, words};
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
@@ -17,7 +17,7 @@ use crate::calendar_words::{CalendarWord, calendar_word};
 const MAX_CHARS: usize = 2_000;
 /// How far before a date the word "before" may be, as in "before the big launch in May".
 const WORDS_BACK: usize = 6;
-/// A date without a year that was longer ago than this is one of the next months, unless the question is of the past.
+/// A date without a year that was longer ago than this is one of the next months where the question is of the present.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(24 * 270);
 /// How sure it is that "before the launch in May" means May.
 const FAR: f32 = 0.5;
@@ -57,7 +57,7 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let lean = if looks_ahead(question) { Lean::Future } else { Lean::Past };
     let mut readings = Parser::new(question, Some(now), lean, true).readings();
     let is_soon = lean == Lean::Past
-        && !is_of_the_past(question)
+        && is_of_the_present(question)
         && read_long_ago_as_soon(question, now, &mut readings);
     let sure = readings.iter().any(|reading| !reading.is_relative && !reading.is_year_open);
     let asks_for_time = asks_for_time(question);
@@ -82,7 +82,10 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
 
 /// "Who is on call from December?", asked in November: takes the coming one. Says whether there is such a date.
 fn read_long_ago_as_soon(question: &str, now: Timestamp, readings: &mut [Reading]) -> bool {
-    let is_long_ago = |reading: &Reading| reading.is_year_open && now.duration_since(reading.end) > LONG_AGO;
+    let is_long_ago = |reading: &Reading| {
+        let is_open = reading.is_year_open && reading.relation != Relation::Since;
+        is_open && now.duration_since(reading.end) > LONG_AGO
+    };
     if !readings.iter().any(is_long_ago) {
         return false;
     }

@@ -21,12 +21,11 @@ pub(super) async fn link(tx: &mut Tx, ns: &Namespace, new: &[OwnersEvent]) -> Re
             new.iter().filter(|event| event.is_promise() && is_meant(event)).map(|event| event.occurred_at);
         moments.min().map(Timestamp::to_sqlx)
     };
-    let endings = new.iter().filter(|event| !event.is_promise()).map(|event| event.event_id.as_str());
     let rows = sqlx::query(include_str!("../sql/promises_and_endings_of_nobody.sql"))
         .bind(ns.as_str())
         .bind(first(|_| true))
         .bind(first(|promise| promise.owner == NOBODY))
-        .bind(endings.collect::<Vec<_>>())
+        .bind(new.iter().map(|event| event.event_id.as_str()).collect::<Vec<_>>())
         .bind(PROMISES_MAX)
         .bind(ENDINGS_MAX)
         .bind(NOBODY)

@@ -24,12 +24,11 @@ pub(super) async fn groups(tx: &mut Tx, ns: &Namespace, owners: &[i64]) -> Resul
     }
     let mut groups: Vec<Vec<i64>> = Vec::new();
     for (owner, people) in of_owner {
-        let mut whole: Vec<&str> =
-            people.iter().map(|(_, name, _)| name.as_str()).filter(|name| name.contains(' ')).collect();
-        whole.dedup();
-        let is_clear =
-            whole.len() == 1 && people.len() > 1 && people.iter().all(|(.., is_rejected)| !is_rejected);
-        if is_clear && people.iter().any(|(person, ..)| *person == owner) {
+        // One "Lena" and one "Lena Vogt": any other of the name leaves it open who is meant.
+        let are_two =
+            people.len() == 2 && people.iter().filter(|(_, name, _)| name.contains(' ')).count() == 1;
+        let may_be_one = are_two && people.iter().all(|(.., is_rejected)| !is_rejected);
+        if may_be_one && people.iter().any(|(person, ..)| *person == owner) {
             let mut group: Vec<i64> = people.iter().map(|(person, ..)| *person).collect();
             group.sort_unstable();
             if !groups.contains(&group) {

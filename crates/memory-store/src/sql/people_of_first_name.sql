@@ -13,12 +13,16 @@ from (
 ) o
 cross join lateral (
     select distinct r.entity_id, r.normalised
-    from entity_key k
+    from (
+        select entity_id from entity_key
+        where namespace = $1 and entity_type = 'person'
+            and key = 'w:' || regexp_replace(o.first_name, '[^[:alnum:]]', '', 'g')
+        order by entity_id
+        limit 1000
+    ) k
     join entity t on t.namespace = $1 and t.entity_id = k.entity_id
     join entity r on r.namespace = $1 and r.entity_id = coalesce(t.canonical_id, t.entity_id)
-    where k.namespace = $1 and k.entity_type = 'person'
-        and k.key = 'w:' || regexp_replace(o.first_name, '[^[:alnum:]]', '', 'g')
-        and split_part(r.normalised, ' ', 1) = o.first_name
+    where split_part(r.normalised, ' ', 1) = o.first_name
     order by r.normalised, r.entity_id
     limit $3
 ) p

@@ -1,15 +1,15 @@
 -- lifecycle::nobodys: what may be held against each other beyond one owner: the endings of nobody ($7) since the first new promise
--- ($2), those of anybody since the first new promise of nobody ($3), oldest first, at most $6 each, and the new endings ($4); then
--- the promises of half a year before the last of all these, newest first, at most $5.
+-- ($2), those of anybody since the first new promise of nobody ($3), oldest first, at most $6 each, and the new endings; then
+-- the promises of half a year before the last of all these, newest first, at most $5, and the new ones. New events are $4.
 with ending as materialized (
     (select * from owner_event
      where namespace = $1 and not is_promise and entity_id = $7 and occurred_at >= $2::timestamptz - interval '1 day'
-     order by occurred_at
+     order by occurred_at, event_id
      limit $6)
     union
     (select * from owner_event
      where namespace = $1 and not is_promise and occurred_at >= $3::timestamptz - interval '1 day'
-     order by occurred_at
+     order by occurred_at, event_id
      limit $6)
     union
     select e.*
@@ -29,8 +29,14 @@ from (
         select * from owner_event
         where namespace = $1 and is_promise
             and occurred_at between l.first - interval '180 days' and l.last + interval '1 day'
-        order by occurred_at desc
+        order by occurred_at desc, event_id
         limit $5
     ) p
+    union
+    select e.*
+    from unnest($4::text[]) n (event_id)
+    cross join lateral (
+        select * from owner_event where namespace = $1 and event_id = n.event_id and is_promise offset 0
+    ) e
 ) found
 order by said_at, revision_id, start_char, event_id, entity_id

@@ -1,5 +1,5 @@
--- lifecycle::unlink_split: links of the promises of $2, and of entities merged into these, whose owners are not one entity. What nobody is
--- said to have done ends promises of anybody.
+-- lifecycle::unlink_split: links of the promises of $2, and of entities merged into these, whose owners are not one entity. Links
+-- with what others, or nobody, did stay.
 with member as materialized (
     select entity_id from entity where namespace = $1 and (entity_id = any($2) or canonical_id = any($2))
 )
@@ -16,5 +16,6 @@ where l.namespace = $1
         join entity q on q.namespace = $1 and q.entity_id = b.entity_id
         where a.namespace = $1 and a.event_id = l.commitment_id
             and coalesce(p.canonical_id, p.entity_id) = coalesce(q.canonical_id, q.entity_id))
-    and not exists (
-        select from owner_event b where b.namespace = $1 and b.event_id = l.closing_id and b.entity_id = 0)
+    and exists (
+        select from owner_event b join member m on m.entity_id = b.entity_id
+        where b.namespace = $1 and b.event_id = l.closing_id)
