@@ -1,14 +1,16 @@
--- lifecycle::matters: of each owner ($2, with what counts as the same; $7 is whom it counts as for this alone) the promises and what may end them, as far as new
--- ones have to do with them: the endings since the first new promise ($3), oldest first, and the new endings ($4); then
+-- lifecycle::matters: of each owner ($2, with what counts as the same; $7 is whom it counts as for this alone) the promises and
+-- what may end them, as far as new ones have to do with them: the endings since the first new promise ($3), oldest first, and the new endings ($4); then
 -- the promises before the last of all these, newest first. At most $5 promises and $6 endings an entity.
 with owner as materialized (
     select entity_id, root, min(first_promise) over (partition by root) as first_promise
     from (
-    select coalesce(t.canonical_id, t.entity_id) as entity_id,
-        min(coalesce(o.counts_as, t.canonical_id, t.entity_id)) as root, min(o.first_promise) as first_promise
-    from unnest($2::bigint[], $3::timestamptz[], $7::bigint[]) o (entity_id, first_promise, counts_as)
-    cross join lateral (select entity_id, canonical_id from entity where namespace = $1 and entity_id = o.entity_id offset 0) t
-    group by 1
+        select coalesce(t.canonical_id, t.entity_id) as entity_id,
+            min(coalesce(o.counts_as, t.canonical_id, t.entity_id)) as root, min(o.first_promise) as first_promise
+        from unnest($2::bigint[], $3::timestamptz[], $7::bigint[]) o (entity_id, first_promise, counts_as)
+        cross join lateral (
+            select entity_id, canonical_id from entity where namespace = $1 and entity_id = o.entity_id offset 0
+        ) t
+        group by 1
     ) counted
 ), member as materialized (
     select root, entity_id, first_promise from owner
