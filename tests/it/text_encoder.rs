@@ -72,7 +72,7 @@ fn odds<const CLASSES: usize>(logits: &[f32; CLASSES]) -> [f32; CLASSES] {
 fn differences<const CLASSES: usize>(logits: &[f32; CLASSES], wanted: &[f32; CLASSES]) -> Vec<f32> {
     let differences: Vec<f32> =
         odds(logits).iter().zip(odds(wanted)).map(|(odd, wanted)| (odd - wanted).abs()).collect();
-    assert!(differences.iter().all(|difference| *difference < 0.4), "{logits:?} {wanted:?}");
+    assert!(differences.iter().all(|difference| *difference < 0.5), "{logits:?} {wanted:?}");
     differences
 }
 
@@ -164,7 +164,7 @@ fn another_adapter_has_another_file_name() {
         Sha256::digest(ENCODER_ADAPTER).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(
         (ENCODER_FILE, sum.as_str()),
-        ("text_encoder_5.onnx", "4a82a136"),
+        ("text_encoder_6.onnx", "9b9009c1"),
         "the adapter changed: raise the number in ENCODER_FILE, so that setup makes the model anew"
     );
 }

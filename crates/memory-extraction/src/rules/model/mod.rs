@@ -10,6 +10,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 mod token_features;
+mod vetoes;
 mod weights;
 
 use std::cmp::Reverse;
@@ -39,8 +40,6 @@ pub use weights::{
 
 /// A clause that is so likely to tell nothing is not given to the encoder.
 const CERTAINLY_NONE: f32 = 0.995;
-/// Who speaks is named in no more than so many tokens at the head of a line.
-const LABEL_TOKENS: usize = 5;
 /// An encoder takes some milliseconds for each of them, and other texts wait for it.
 const ENCODED_MAX_CLAUSES: usize = 2_000;
 
@@ -186,6 +185,7 @@ pub(super) fn judged(
 ) -> Vec<Draft> {
     let Clauses { candidates, index, mut odds, .. } = clauses;
     in_their_text(&mut odds);
+    let is_lone = is_lone(&candidates);
     let mut odds = odds.into_iter();
     let mut used = vec![false; drafts.len()];
     let mut told = Vec::new();
@@ -203,12 +203,7 @@ pub(super) fn judged(
                 }
                 _ => (at, category, odd),
             })
-            .filter(|(at, category, _)| match category {
-                Category::Commitment => !refuses(parsed, &candidates[*at]),
-                Category::Execution => !denies(parsed, &candidates[*at]) && !asks(parsed, &candidates[*at]),
-                Category::Decision => !asks(parsed, &candidates[*at]),
-                _ => true,
-            })
+            .filter(|(at, category, _)| !vetoes::rules_out(parsed, &candidates[*at], *category, is_lone))
             .collect();
         told.extend(told_in(parsed, roster, candidates, &likely, (&drafts, &index), &mut used));
     }
@@ -252,39 +247,16 @@ fn told_in(
     told
 }
 
+/// Whether a text is one sentence and nothing else.
+fn is_lone(candidates: &[(&ParsedSegment<'_>, Vec<Candidate>)]) -> bool {
+    let [(_, candidates)] = candidates else { return false };
+    let Some(first) = candidates.first() else { return false };
+    candidates.iter().all(|candidate| candidate.sentence == first.sentence)
+}
+
 /// A promise whose one who is to keep it the rules did not find.
 fn is_without_owner(draft: &Draft) -> bool {
     draft.category == Category::Commitment && !draft.actors.iter().any(|actor| actor.role == ActorRole::Owner)
-}
-
-/// "I won't be able to", "unable to": whatever else the words look like, it is no promise.
-fn refuses(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
-    let text = &parsed.text;
-    let start = candidate.tokens.start;
-    candidate.tokens.clone().any(|at| match text.word(at) {
-        "unable" => true,
-        "able" => {
-            (start.max(at.saturating_sub(4))..at).any(|near| text.is_any(near, &["not", "n't", "never"]))
-        }
-        _ => false,
-    })
-}
-
-/// "No connection pooling configured", "nothing was merged": what was not done.
-fn denies(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
-    parsed.text.is_any(candidate.tokens.start, &["no", "none", "nothing", "nobody", "neither", "never"])
-}
-
-/// "Did the deploy go through?", "Ann: Has Bob shipped it?": whether it was done is what is asked.
-fn asks(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
-    let text = &parsed.text;
-    let Range { start, end } = candidate.tokens;
-    let stop = end.max(candidate.sentence.end);
-    let mark = (start..=stop).find(|at| text.is_any(*at, &[".", "!", "?", ";"]));
-    let label = (start..end.min(start + LABEL_TOKENS)).find(|at| text.word(*at) == ":");
-    let head = label.map_or(start, |colon| colon + 1);
-    mark.is_some_and(|mark| text.word(mark) == "?")
-        && text.is_any(head, &["did", "has", "have", "had", "was", "were", "is", "are", "do", "does"])
 }
 
 fn verdicts(

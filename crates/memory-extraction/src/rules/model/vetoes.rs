@@ -1,0 +1,196 @@
+//! What a clause is not, however likely it looks: refused, denied, asked, only possible, or a fact that stands by itself.
+
+use std::ops::Range;
+
+use memory_core::event::Category;
+use memory_language::time::Lean;
+
+use super::super::parsed_segment::ParsedSegment;
+use super::super::verbs;
+use super::clauses::Candidate;
+
+/// Who speaks is named in no more than so many tokens at the head of a line.
+const LABEL_TOKENS: usize = 5;
+
+/// Whether a clause tells no event of a category; `is_lone` says that the text is this sentence and nothing else.
+pub(super) fn rules_out(
+    parsed: &ParsedSegment<'_>,
+    candidate: &Candidate,
+    category: Category,
+    is_lone: bool,
+) -> bool {
+    match category {
+        Category::Commitment => {
+            refuses(parsed, candidate)
+                || is_conditional(parsed, candidate)
+                || is_no_plan(parsed, candidate)
+                || (is_lone && is_standing_fact(parsed, candidate))
+        }
+        Category::Execution => denies(parsed, candidate) || asks(parsed, candidate),
+        Category::Decision => asks(parsed, candidate),
+        Category::Stakeholder => is_conditional(parsed, candidate),
+        _ => false,
+    }
+}
+
+/// "I won't be able to", "unable to": whatever else the words look like, it is no promise.
+fn refuses(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let start = candidate.tokens.start;
+    candidate.tokens.clone().any(|at| match text.word(at) {
+        "unable" => true,
+        "able" => {
+            (start.max(at.saturating_sub(4))..at).any(|near| text.is_any(near, &["not", "n't", "never"]))
+        }
+        _ => false,
+    })
+}
+
+/// "If the test finds a problem, Dana will call Paul": what only happens if something else does.
+fn is_conditional(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let head = head(parsed, &candidate.sentence);
+    parsed.text.is_any(head, &["if", "unless"])
+        || (parsed.text.word(head) == "in" && parsed.text.word(head + 1) == "case")
+}
+
+/// "Priya may approve it", "Aaron was going to fix it", "she will always order the fish": a possibility, a plan of the past, a habit.
+fn is_no_plan(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let Range { start, end } = candidate.tokens;
+    for at in start..end {
+        let next = text.word(at + 1);
+        match text.word(at) {
+            // What follows these is another clause of its own, and "will" decides before a later "may".
+            "will" | "'ll" => return matches!(next, "always" | "usually" | "often" | "sometimes"),
+            "shall" | "to" | "whether" | "if" | "that" | "what" | "who" | "which" | "as" | "so" | "?" => {
+                return false;
+            }
+            // "in May": written small, a month has no verb after it.
+            "may" | "might" => {
+                return !text.is_any(at.saturating_sub(1), &["in", "by", "of", "this", "until", "before"])
+                    && next != "i"
+                    && verbs::of(next).is_some_and(|verb| verb.base);
+            }
+            "was" | "were" => {
+                return matches!(next, "going" | "meant" | "supposed") && text.word(at + 2) == "to";
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// "Marta drives a 2015 Volvo.", "Emil takes the number 11 tram to school": how things are, told of somebody, with no day.
+fn is_standing_fact(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let sentence = &candidate.sentence;
+    let start = head(parsed, sentence);
+    if candidate.block(parsed).speaker.is_some() || start != sentence.start {
+        return false;
+    }
+    let behind = match parsed.mention(start) {
+        Some(mention) if mention.is_person() => mention.tokens.end,
+        _ if text.is_any(start, &["he", "she"]) => start + 1,
+        _ => return false,
+    };
+    let verb = text.word(behind);
+    let is_third = verbs::of(verb).is_some_and(|verb| verb.third && !verb.past);
+    let bytes = text.bytes(sentence);
+    is_third
+        && !text.is_any(behind, &["is", "has", "does"])
+        && !text.is_any(behind + 1, &["to", "on", "over", "care", "that"])
+        && parsed.dates_at(bytes.start).readings(&text.raw[bytes], Lean::Future).is_empty()
+}
+
+/// "No connection pooling configured", "nothing was merged": what was not done.
+fn denies(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    parsed.text.is_any(candidate.tokens.start, &["no", "none", "nothing", "nobody", "neither", "never"])
+}
+
+/// "Did the deploy go through?", "Ann: Has Bob shipped it?": whether it was done is what is asked.
+fn asks(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let stop = candidate.tokens.end.max(candidate.sentence.end);
+    let mark = (candidate.tokens.start..=stop).find(|at| text.is_any(*at, &[".", "!", "?", ";"]));
+    mark.is_some_and(|mark| text.word(mark) == "?")
+        && text.is_any(
+            head(parsed, &candidate.tokens),
+            &["did", "has", "have", "had", "was", "were", "is", "are", "do", "does"],
+        )
+}
+
+/// Where what is said begins, behind the name of who speaks.
+fn head(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> usize {
+    let label = tokens.clone().take(LABEL_TOKENS).find(|at| parsed.text.word(*at) == ":");
+    label.map_or(tokens.start, |colon| colon + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use memory_core::artifact::Context;
+    use memory_core::ports::{Segment, SourceText};
+
+    use super::super::super::found;
+    use super::super::clauses::candidates;
+    use super::*;
+
+    /// Whether the last clause of a note is no commitment.
+    async fn is_ruled_out(text: &str) -> bool {
+        let segment = Segment {
+            text: text.to_owned(),
+            speaker: None,
+            date: "2026-03-02T09:00:00Z".parse().ok(),
+            context_only: false,
+        };
+        let source = SourceText {
+            context: Context::Note,
+            title: None,
+            author: None,
+            participants: Vec::new(),
+            segments: vec![segment],
+        };
+        let found = found(&source, None).await.unwrap();
+        let parsed = &found.parsed_segments[0];
+        let candidates = candidates(parsed);
+        let is_lone = candidates.iter().all(|candidate| candidate.sentence == candidates[0].sentence);
+        rules_out(parsed, candidates.last().unwrap(), Category::Commitment, is_lone)
+    }
+
+    #[tokio::test]
+    async fn what_is_conditional_possible_or_a_habit_is_no_commitment() {
+        for text in [
+            "If the pen test finds a critical issue, Dana will call Paul.",
+            "Unless it rains, Henrik drives Ilse to the market.",
+            "Dana: in case of a fire Paul will call the owner.",
+            "Priya may approve the budget on Friday.",
+            "Aaron was going to fix the gate last weekend.",
+            "Kasper will always order the schnitzel.",
+        ] {
+            assert!(is_ruled_out(text).await, "{text}");
+        }
+        for text in [
+            "Dana will call Paul on Monday.",
+            "Dana will ask whether we may publish it.",
+            "Leyla will try two of them in May.",
+            "DOT to return in may with a count.",
+        ] {
+            assert!(!is_ruled_out(text).await, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_lone_fact_about_somebody_is_no_commitment() {
+        for text in ["Marta drives a 2015 Volvo V60.", "Emil takes the number 11 tram to school."] {
+            assert!(is_ruled_out(text).await, "{text}");
+        }
+        for text in [
+            "Hana hands in her first chapter on the 21st.",
+            "Nobuko takes over the kiln bookings.",
+            "Marta agrees to drive the van.",
+            "The hall is ours. Marta drives the van.",
+            "Marta: drives the van.",
+        ] {
+            assert!(!is_ruled_out(text).await, "{text}");
+        }
+    }
+}
