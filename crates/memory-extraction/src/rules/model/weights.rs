@@ -169,7 +169,7 @@ impl ClauseModel {
     ) -> [f32; Category::ALL.len()] {
         let Thresholds { categories, short } =
             if with_encoder { &self.blended_thresholds } else { &self.thresholds };
-        if is_short(clauses) { categories.map(|threshold| threshold.min(*short)) } else { *categories }
+        if is_short(clauses) { [*short; Category::ALL.len()] } else { *categories }
     }
 
     /// The likeliest category, where it is likely enough.
