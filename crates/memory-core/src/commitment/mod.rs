@@ -203,8 +203,7 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
     let says = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let called_off = words.iter().any(|word| word.starts_with("call")) && words.contains(&"off");
     let no_longer = words.windows(2).any(|pair| pair == ["no", "longer"]);
-    let not_after_all = lower.contains("after all") && (says(&NEGATED) || words.contains(&"won't"));
-    let cancels = says(&CANCELLED) || called_off || no_longer || not_after_all;
+    let cancels = says(&CANCELLED) || called_off || no_longer;
     let decides = |word: &str| matches!(word, "decided" | "agreed" | "voted" | "resolved");
     let to_cancel = words.windows(3).any(|said| decides(said[0]) && said[1..] == ["to", "cancel"]);
     let leads = words.iter().find(|word| **word != "decision") == Some(&"cancel");
@@ -213,7 +212,6 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
         Category::Execution | Category::Change if cancels => Some(Ending::Cancels),
         // "We cancelled the dinner" is a decision as well.
         Category::Decision if decided && !says(&NEGATED) => Some(Ending::Cancels),
-        Category::Decision if not_after_all => Some(Ending::Cancels),
         Category::Execution if !says(&UNDONE) && !says(&NEGATED) => Some(Ending::Fulfils),
         _ => None,
     }
@@ -461,8 +459,6 @@ mod tests {
         ] {
             assert_eq!(ending(Decision, cancelled), Some(Ending::Cancels), "{cancelled}");
         }
-        assert_eq!(ending(Decision, "We won't do the raffle after all."), Some(Ending::Cancels));
-        assert_eq!(ending(Decision, "They did the raffle after all."), None);
         assert_eq!(ending(Decision, "Ben decided not to cancel the team dinner."), None);
         assert_eq!(ending(Decision, "Ben decided that members may cancel until noon."), None);
     }

@@ -185,7 +185,7 @@ pub(super) fn judged(
 ) -> Vec<Draft> {
     let Clauses { candidates, index, mut odds, .. } = clauses;
     in_their_text(&mut odds);
-    let is_lone = is_lone(&candidates);
+    let is_lone = vetoes::is_lone(&candidates);
     let mut odds = odds.into_iter();
     let mut used = vec![false; drafts.len()];
     let mut told = Vec::new();
@@ -245,13 +245,6 @@ fn told_in(
         told.push(compose_event::draft(parsed, roster, candidate, *category, *odd, !before && !after));
     }
     told
-}
-
-/// Whether a text is one sentence and nothing else.
-fn is_lone(candidates: &[(&ParsedSegment<'_>, Vec<Candidate>)]) -> bool {
-    let [(_, candidates)] = candidates else { return false };
-    let Some(first) = candidates.first() else { return false };
-    candidates.iter().all(|candidate| candidate.sentence == first.sentence)
 }
 
 /// A promise whose one who is to keep it the rules did not find.
