@@ -11,8 +11,12 @@
 //! `cargo run --release -p train-clauses -- --names OUT.txt FOLDER…` trains the name model instead; OUT is
 //! `crates/memory-extraction/data/name_weights.txt`. How the text encoder is blended in is found on the fifth that it was not
 //! trained on. What clauses show depends on the names in them, so names come first.
+//!
+//! `cargo run --release -p train-clauses -- --directives OUT.txt FOLDER OTHERS…` trains the model of directives on the labelled texts
+//! of FOLDER, and on notes and chats of the others; OUT is `crates/memory-core/data/directive_weights.txt`.
 
 mod blend;
+mod directives;
 mod dump;
 mod maxent;
 mod names;
@@ -61,6 +65,10 @@ async fn main() -> anyhow::Result<()> {
     if let Some(("--names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         let (out, folders) = words.split_first().context("name the file to write and folders")?;
         return names::write(out, &labelled(folders)?, encoder()?.as_deref()).await;
+    }
+    if let Some(("--directives", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        let [out, folder, others @ ..] = words else { anyhow::bail!("name the file to write and folders") };
+        return directives::write(out, folder, &labelled(others)?);
     }
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =

@@ -14,6 +14,9 @@ use super::words::{SUBJECTS, list};
 pub const DIRECTIVES_MAX: usize = 5;
 /// From this relevance on a directive bears on the question.
 const RELEVANT: f32 = 0.42;
+/// From this similarity on it may bear on a request; so many of these are shown, since each is a guess.
+const NEAR: f32 = 0.20;
+const NEAR_MAX: usize = 3;
 /// What common words and a common subject add to the similarity of vectors.
 const OF_WORDS: f32 = 0.15;
 const OF_SUBJECT: f32 = 0.15;
@@ -42,6 +45,8 @@ pub struct Candidate<'a> {
 enum Bearing {
     /// It is about answers as such.
     General,
+    /// It is among those most like the request.
+    Near(f32),
     /// It is of the question's subject, and so is what the question would have to ask about.
     OfSubject(f32),
     Met(f32),
@@ -57,8 +62,8 @@ pub struct Chosen {
     pub is_answer: bool,
 }
 
-/// Those that bear on the question, best first: those that it meets, those of its subject, and those that
-/// are about answers as such. What says the same as one of them is left out. Of equals the first given comes first.
+/// Those that bear on the question, best first: those that it meets, those of its subject, some of those most like it, and
+/// those that are about answers as such. What says the same as one of them is left out. Of equals the first given comes first.
 pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<Chosen> {
     let asked = Asked::new(question);
     let mut bearing: Vec<(usize, Bearing)> = candidates
@@ -69,11 +74,18 @@ pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<Chosen> {
     // A stable sort.
     bearing.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
     let mut chosen: Vec<(Chosen, Gist)> = Vec::new();
+    let mut near = 0;
     for (at, bearing) in bearing {
         let candidate = &candidates[at];
         let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
+        let is_near = matches!(bearing, Bearing::Near(_));
+        if is_near && near == NEAR_MAX {
+            continue;
+        }
         if !chosen.iter().any(|(_, shown)| shown.repeats(&gist)) {
-            let is_answer = !asked.is_back && !asked.is_of_facts && bearing != Bearing::General;
+            near += usize::from(is_near);
+            let is_sure = !is_near && bearing != Bearing::General;
+            let is_answer = !asked.is_back && !asked.is_of_facts && is_sure;
             chosen.push((Chosen { at, is_answer }, gist));
         }
         if chosen.len() == DIRECTIVES_MAX {
@@ -119,6 +131,8 @@ impl<'a> Asked<'a> {
             Some(Bearing::General)
         } else if is_of_subject && may_be_met && !self.is_back && is_near {
             Some(Bearing::OfSubject(relevance))
+        } else if !self.is_back && !self.is_of_facts && similarity.is_some_and(|it| it >= NEAR) {
+            Some(Bearing::Near(relevance))
         } else {
             None
         }

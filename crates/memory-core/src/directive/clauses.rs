@@ -156,3 +156,22 @@ pub(super) fn is_reported(sentence: &Sentence<'_>, at: usize) -> bool {
 fn is_to_user(sentence: &Sentence<'_>, verb: usize) -> bool {
     verb > 0 && sentence.word(verb - 1) == Some("user")
 }
+
+/// "I can gather my thoughts and be ready for any question", "… early, then prepare for every meeting": the verb has the subject before it.
+pub(super) fn goes_on(sentence: &Sentence<'_>, start: usize) -> bool {
+    let joins = |at: &usize| matches!(sentence.word(*at), Some("and" | "then"));
+    let Some(and) = start.checked_sub(1).filter(joins).or(Some(start).filter(joins)) else { return false };
+    let border = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | ":" | "!" | "?" | "—" | "–"));
+    let from = (0..and).rev().find(border).map_or(0, |at| at + 1);
+    let is_said =
+        |words: &[&str]| (from..and).any(|at| sentence.word(at).is_some_and(|word| words.contains(&word)));
+    let has_subject = (from..and).any(|at| {
+        let is_one = matches!(sentence.word(at), Some("i" | "we" | "they" | "he" | "she"));
+        is_one
+            && matches!(
+                sentence.word(at + 1),
+                Some("can" | "could" | "will" | "would" | "might" | "may" | "should")
+            )
+    });
+    (has_subject || is_said(&["i'll", "we'll", "i'd", "we'd"])) && !is_said(&["you", "please"])
+}

@@ -6,6 +6,7 @@
 
 mod choice;
 mod clauses;
+mod learned;
 mod permission;
 mod rules;
 mod same_thing;
@@ -23,6 +24,7 @@ use memory_language::sentence::sentences;
 use memory_language::text::{CharIndex, CharSpan};
 
 use self::clauses::Statement;
+use self::learned::Place;
 use self::rules::Around;
 use self::sentence::Sentence;
 use self::speakers::Voice;
@@ -88,23 +90,18 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn read(&mut self, bytes: Range<usize>, voice: Voice) {
-        let base = self.content.as_ptr() as usize;
-        let read: Vec<(Sentence<'_>, bool)> = blocks(&self.content[bytes])
-            .flat_map(sentences)
-            .map(|text| {
-                let start = text.as_ptr() as usize - base;
-                (Sentence::new(self.content, start..start + text.len()), text.starts_with('#'))
-            })
-            .collect();
+        let read = sentences_of(self.content, bytes);
         let has_task = voice == Voice::User && read.iter().any(|(sentence, _)| rules::is_task(sentence));
+        let words = words_of(&read);
         let mut is_listed = false;
-        for (sentence, is_marked) in &read {
+        for (at, (sentence, is_marked)) in read.iter().enumerate() {
             if rules::is_heading(sentence, *is_marked) {
                 is_listed = true;
             } else if !sentence.is_item {
                 is_listed = false;
             }
-            let stated = rules::statements(sentence, Around { voice, has_task, is_listed });
+            let place = Place { voice, is_first: at == 0, is_last: at + 1 == read.len(), words };
+            let stated = rules::statements(sentence, Around { voice, has_task, is_listed }, place);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {
                     return;
@@ -114,6 +111,46 @@ impl Found<'_> {
             }
         }
     }
+}
+
+/// A clause that may be a directive, as `train-clauses` learns from it.
+#[derive(Debug, Clone)]
+pub struct LearnedClause {
+    /// In bytes of the content.
+    pub bytes: Range<usize>,
+    pub features: Vec<String>,
+}
+
+/// All clauses of a content that may be directives.
+pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
+    let mut clauses = Vec::new();
+    for (bytes, voice) in speakers::parts(content, meta) {
+        let read = sentences_of(content, bytes);
+        let words = words_of(&read);
+        for (at, (sentence, _)) in read.iter().enumerate() {
+            let place = Place { voice, is_first: at == 0, is_last: at + 1 == read.len(), words };
+            for clause in learned::clauses_of(sentence) {
+                let features = learned::features_of(sentence, &clause, place);
+                let bytes = sentence.bytes(clause.tokens.start, clause.tokens.end);
+                clauses.extend(bytes.map(|bytes| LearnedClause { bytes, features }));
+            }
+        }
+    }
+    clauses
+}
+
+/// The sentences of a part of a content, each with whether it is marked as a heading.
+fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)> {
+    let base = content.as_ptr() as usize;
+    let sentence = |text: &str| {
+        let start = text.as_ptr() as usize - base;
+        (Sentence::new(content, start..start + text.len()), text.starts_with('#'))
+    };
+    blocks(&content[bytes]).flat_map(sentences).map(sentence).collect()
+}
+
+fn words_of(read: &[(Sentence<'_>, bool)]) -> usize {
+    read.iter().map(|(sentence, _)| sentence.tokens.iter().filter(|token| token.is_word).count()).sum()
 }
 
 /// The text up to each line that ends in a colon: what is announced there is no part of its sentence.

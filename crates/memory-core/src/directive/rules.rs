@@ -1,6 +1,7 @@
 //! What in a sentence is a standing instruction or a preference.
 
-use super::clauses::{self, Statement, is_reported};
+use super::clauses::{self, Statement, goes_on, is_reported};
+use super::learned::{self, Place};
 use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::words::list;
@@ -22,7 +23,7 @@ pub(super) struct Around {
 }
 
 /// The directives of a sentence, in order.
-pub(super) fn statements(sentence: &Sentence<'_>, around: Around) -> Vec<Statement> {
+pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> {
     if sentence.len() == 0 || sentence.len() > SENTENCE_MAX {
         return Vec::new();
     }
@@ -43,6 +44,13 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around) -> Vec<Stateme
         let overlaps = |other: &Statement| wish.tokens.0 < other.tokens.1 && other.tokens.0 < wish.tokens.1;
         if !found.iter().any(overlaps) {
             found.push(wish);
+        }
+    }
+    for likely in learned::statements(sentence, place) {
+        let overlaps =
+            |other: &Statement| likely.tokens.0 < other.tokens.1 && other.tokens.0 < likely.tokens.1;
+        if !found.iter().any(overlaps) {
+            found.push(likely);
         }
     }
     if found.is_empty() {
@@ -179,25 +187,6 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     let stays = lead.is_standing || core.is_standing || stays_so(sentence, core.verb, end);
     let is_first = (0..start).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)));
     holds(sentence, around, &core, &lead, (stays, is_first), statement).then_some(statement)
-}
-
-/// "I can gather my thoughts and be ready for any question", "… early, then prepare for every meeting": the verb has the subject before it.
-fn goes_on(sentence: &Sentence<'_>, start: usize) -> bool {
-    let joins = |at: &usize| matches!(sentence.word(*at), Some("and" | "then"));
-    let Some(and) = start.checked_sub(1).filter(joins).or(Some(start).filter(joins)) else { return false };
-    let border = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | ":" | "!" | "?" | "—" | "–"));
-    let from = (0..and).rev().find(border).map_or(0, |at| at + 1);
-    let is_said =
-        |words: &[&str]| (from..and).any(|at| sentence.word(at).is_some_and(|word| words.contains(&word)));
-    let has_subject = (from..and).any(|at| {
-        let is_one = matches!(sentence.word(at), Some("i" | "we" | "they" | "he" | "she"));
-        is_one
-            && matches!(
-                sentence.word(at + 1),
-                Some("can" | "could" | "will" | "would" | "might" | "may" | "should")
-            )
-    });
-    (has_subject || is_said(&["i'll", "we'll", "i'd", "we'd"])) && !is_said(&["you", "please"])
 }
 
 /// "… from now on", "… by default".

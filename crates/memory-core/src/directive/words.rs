@@ -19,6 +19,25 @@ pub(super) fn list(name: &str) -> &'static Phrases {
     LISTS.get(name).unwrap_or(&NONE)
 }
 
+/// The lists that have a phrase which begins at a token.
+pub(super) fn lists_at(sentence: &Sentence<'_>, at: usize) -> impl Iterator<Item = &'static str> {
+    static BY_FIRST: LazyLock<HashMap<&str, Vec<(&str, &Phrases)>>> = LazyLock::new(|| {
+        let mut by_first: HashMap<&str, Vec<(&str, &Phrases)>> = HashMap::new();
+        for (name, phrases) in LISTS.iter() {
+            for first in phrases.0.keys() {
+                by_first.entry(first).or_default().push((name, phrases));
+            }
+        }
+        for lists in by_first.values_mut() {
+            lists.sort_by_key(|(name, _)| *name);
+        }
+        by_first
+    });
+    let lists = sentence.word(at).and_then(|word| BY_FIRST.get(word));
+    let has = move |phrases: &Phrases| phrases.at(sentence, at, sentence.len()) > 0;
+    lists.into_iter().flatten().filter(move |(_, phrases)| has(phrases)).map(|(name, _)| *name)
+}
+
 /// The sections of a file in order, with their entries.
 fn sections(text: &'static str) -> Vec<(&'static str, Vec<&'static str>)> {
     let mut sections: Vec<(&str, Vec<&str>)> = Vec::new();

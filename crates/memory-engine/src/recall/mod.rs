@@ -150,7 +150,7 @@ pub struct ConversationPage {
 }
 
 /// The warning where what is due is asked for in words.
-const LIST_OF_DUE: &str =
+pub const LIST_OF_DUE: &str =
     "All commitments by their days: recall without a query, with state \"open\" or \"overdue\".";
 
 /// What is read of a page's results.

@@ -1,0 +1,166 @@
+//! Trains the model of directives: which clauses of a text state what the user wants for longer than one answer.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use measuring::extraction::Document;
+use memory_core::artifact::{Context, Draft, NewArtifact};
+use memory_core::directive::clauses_to_learn;
+use serde::Deserialize;
+
+use super::maxent::{self, Example};
+
+const CLASSES: usize = 2;
+const FOLDS: usize = 5;
+/// Weights are written in hundredths; smaller ones are left out.
+const SCALE: f32 = 100.0;
+const WEIGHT_MIN: f32 = 0.08;
+/// From this agreement of a clause with a labelled one on it states that.
+const AGREES: f32 = 0.6;
+/// Every so many of the notes and chats among the documents whose events are labelled stand for texts without a directive.
+const EVERY: usize = 10;
+
+/// … but for those with one of these.
+const MAY_STATE_ONE: [&str; 5] = ["user", "prefer", "always", "never ", "from now on"];
+
+type Clause = Example<CLASSES>;
+
+/// A text and the clauses that state directives, each in it once.
+#[derive(Deserialize)]
+struct Labelled {
+    context: String,
+    text: String,
+    directives: Vec<String>,
+}
+
+/// Writes weights of the labelled texts of a folder and of notes and chats without a directive, and shows what those of others
+/// find in each fifth.
+pub(crate) fn write(out: &str, folder: &str, documents: &[(&String, Document)]) -> anyhow::Result<()> {
+    let mut examples: Vec<Clause> = Vec::new();
+    let mut texts = 0;
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<_>>()?;
+    files.sort_unstable();
+    for path in &files {
+        for labelled in read(path)? {
+            add(&mut examples, texts, &labelled)?;
+            texts += 1;
+        }
+    }
+    let notes = documents.iter().map(|(_, document)| document).filter(|document| {
+        let text = document.source.segments.first().map(|segment| segment.text.to_lowercase());
+        matches!(document.source.context, Context::Note | Context::Chat)
+            && document.source.segments.len() == 1
+            && text.is_some_and(|text| !MAY_STATE_ONE.iter().any(|word| text.contains(word)))
+    });
+    for document in notes.step_by(EVERY) {
+        let text: String = document.source.segments.iter().map(|segment| segment.text.as_str()).collect();
+        let context = document.source.context.as_str().to_owned();
+        let labelled = Labelled { context, text, directives: Vec::new() };
+        add(&mut examples, texts, &labelled)?;
+        texts += 1;
+    }
+    println!("{texts} texts, {} clauses", examples.len());
+    let mut left_out: Vec<(f32, bool)> = Vec::new();
+    for fold in 0..FOLDS {
+        let weights = maxent::train(&examples.iter().filter(|one| one.fold != fold).collect::<Vec<_>>());
+        let others = examples.iter().filter(|one| one.fold == fold);
+        left_out.extend(
+            others.filter_map(|one| Some((maxent::odds_of(one, &weights)[1], one.targets?[1] > 0.5))),
+        );
+    }
+    show(&left_out);
+    let weights = maxent::train(&examples.iter().collect::<Vec<_>>());
+    let mut lines = String::new();
+    for (name, [none, directive]) in weights {
+        let weight = directive - none;
+        if weight.abs() >= WEIGHT_MIN {
+            let _ = writeln!(lines, "{name}\t{}", (weight * SCALE).round() as i32);
+        }
+    }
+    std::fs::write(out, lines).with_context(|| format!("cannot write {out}"))
+}
+
+/// JSON lines; or statements, a line each: + or -, whose they are, and the text.
+fn read(path: &Path) -> anyhow::Result<Vec<Labelled>> {
+    let lines = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    if path.extension().is_some_and(|kind| kind == "tsv") {
+        return Ok(lines.lines().filter_map(statement).collect());
+    }
+    let line = |line: &str| serde_json::from_str(line).with_context(|| format!("{}: {line}", path.display()));
+    lines.lines().map(line).collect()
+}
+
+fn statement(line: &str) -> Option<Labelled> {
+    let mut fields = line.split('\t');
+    let (sign, voice, text) = (fields.next()?, fields.next()?, fields.next()?);
+    let context = match voice {
+        "user" => "chat",
+        "note" | "preference" => voice,
+        _ => return None,
+    };
+    let directives = if sign == "+" { vec![text.to_owned()] } else { Vec::new() };
+    Some(Labelled { context: context.to_owned(), text: text.to_owned(), directives })
+}
+
+fn artifact(labelled: &Labelled) -> anyhow::Result<NewArtifact> {
+    let is_chat = labelled.context == "chat";
+    Ok(NewArtifact::new(Draft {
+        content: labelled.text.clone(),
+        context: Some(labelled.context.clone()),
+        role: is_chat.then(|| "user".to_owned()),
+        ..Draft::default()
+    })?)
+}
+
+fn add(examples: &mut Vec<Clause>, number: usize, labelled: &Labelled) -> anyhow::Result<()> {
+    let new = artifact(labelled)?;
+    let spans: Vec<(usize, usize)> = labelled
+        .directives
+        .iter()
+        .map(|quote| {
+            let start =
+                new.content.find(quote.as_str()).with_context(|| format!("{quote:?} is not there"))?;
+            Ok((start, start + quote.len()))
+        })
+        .collect::<anyhow::Result<_>>()?;
+    for clause in clauses_to_learn(&new.content, &new.meta) {
+        let (start, end) = (clause.bytes.start, clause.bytes.end);
+        let (mut agreement, mut meets) = (0.0_f32, false);
+        for (from, to) in &spans {
+            let common = end.min(*to).saturating_sub(start.max(*from)) as f32;
+            let inside = common >= 0.95 * (end - start) as f32 && common >= 0.5 * (to - from) as f32;
+            agreement =
+                agreement.max(if inside { 1.0 } else { common / (end.max(*to) - start.min(*from)) as f32 });
+            meets |= common > 0.0;
+        }
+        let targets = match (agreement >= AGREES, meets) {
+            (true, _) => Some([0.0, 1.0]),
+            (_, false) => Some([1.0, 0.0]),
+            _ => None,
+        };
+        let fold = number % FOLDS;
+        examples.push(Clause {
+            document: number,
+            fold,
+            span: (start, end),
+            features: clause.features,
+            targets,
+        });
+    }
+    Ok(())
+}
+
+fn show(judged: &[(f32, bool)]) {
+    let labelled = judged.iter().filter(|(_, is_one)| *is_one).count();
+    for threshold in [0.3, 0.4, 0.5, 0.6, 0.7, 0.8] {
+        let found: Vec<bool> =
+            judged.iter().filter(|(odds, _)| *odds >= threshold).map(|(_, is_one)| *is_one).collect();
+        let right = found.iter().filter(|is_one| **is_one).count();
+        println!(
+            "from {threshold}: {right} of {} clauses that were found are right, of {labelled}",
+            found.len()
+        );
+    }
+}
