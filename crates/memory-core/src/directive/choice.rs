@@ -14,8 +14,10 @@ use super::words::{SUBJECTS, list};
 pub const DIRECTIVES_MAX: usize = 5;
 /// From this relevance on a directive bears on the question.
 const RELEVANT: f32 = 0.42;
-/// From this similarity on it may bear on a request; so many of these are shown, since each is a guess.
+/// From this similarity on it may bear on a request, and on what asks for a fact from that on; so many of these are shown, since
+/// each is a guess.
 const NEAR: f32 = 0.20;
+const NEAR_FACT: f32 = 0.35;
 const NEAR_MAX: usize = 3;
 /// What common words and a common subject add to the similarity of vectors.
 const OF_WORDS: f32 = 0.15;
@@ -103,6 +105,8 @@ struct Asked<'a> {
     is_back: bool,
     /// It asks what somebody did or has: how that is told is no answer.
     is_of_facts: bool,
+    /// It asks for something to be made, advised or done.
+    is_request: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -113,7 +117,14 @@ impl<'a> Asked<'a> {
             list("asked back").within(&sentence, 0, end) && !list("asked for help").within(&sentence, 0, end);
         let is_of_facts =
             (0..end).any(|at| matches!(sentence.word(at), Some("did" | "does" | "has" | "had")));
-        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts }
+        let asks = |at: usize| {
+            matches!(sentence.word(at), Some("should" | "please" | "need" | "best" | "recommend" | "suggest"))
+        };
+        let is_request = (0..end).any(asks)
+            || list("asked for help").within(&sentence, 0, end)
+            || list("request").at(&sentence, 0, end) > 0
+            || sentence.word(0).is_some_and(|word| list("verbs").has(word));
+        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_request }
     }
 
     fn bearing(&self, candidate: &Candidate<'_>) -> Option<Bearing> {
@@ -124,6 +135,7 @@ impl<'a> Asked<'a> {
         let taken_off = if self.is_back { ASKED_BACK } else { 0.0 };
         let relevance = similarity.map_or(ALONE * met, |similarity| similarity + met) - taken_off;
         let is_near = similarity.is_none_or(|it| it >= UNLIKE);
+        let near = if self.is_request { NEAR } else { NEAR_FACT };
         let may_be_met = candidate.condition.is_none_or(|it| !asks(it) || self.is_of_subject(it));
         if relevance >= RELEVANT {
             Some(Bearing::Met(relevance))
@@ -131,7 +143,7 @@ impl<'a> Asked<'a> {
             Some(Bearing::General)
         } else if is_of_subject && may_be_met && !self.is_back && is_near {
             Some(Bearing::OfSubject(relevance))
-        } else if !self.is_back && !self.is_of_facts && similarity.is_some_and(|it| it >= NEAR) {
+        } else if !self.is_back && !self.is_of_facts && similarity.is_some_and(|it| it >= near) {
             Some(Bearing::Near(relevance))
         } else {
             None

@@ -152,6 +152,14 @@ pub(super) fn is_reported(sentence: &Sentence<'_>, at: usize) -> bool {
     })
 }
 
+/// "Alice prefers …": what somebody other than the user wants.
+pub(super) fn is_anothers(sentence: &Sentence<'_>, at: usize) -> bool {
+    matches!(
+        sentence.word(at + 1),
+        Some("prefers" | "likes" | "loves" | "hates" | "wants" | "dislikes" | "says" | "said" | "told")
+    ) && !matches!(sentence.word(at), Some("user"))
+}
+
 /// "The user asked …", "please tell …".
 fn is_to_user(sentence: &Sentence<'_>, verb: usize) -> bool {
     verb > 0 && sentence.word(verb - 1) == Some("user")

@@ -1,6 +1,6 @@
 //! What in a sentence is a standing instruction or a preference.
 
-use super::clauses::{self, Statement, goes_on, is_reported};
+use super::clauses::{self, Statement, goes_on, is_anothers, is_reported};
 use super::learned::{self, Place};
 use super::sentence::Sentence;
 use super::speakers::Voice;
@@ -64,10 +64,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
 fn listed(sentence: &Sentence<'_>, around: Around) -> Option<Statement> {
     let is_listed = around.is_listed && sentence.is_item;
     let may_be = is_listed || around.voice == Voice::Preference;
-    let is_anothers = matches!(
-        sentence.word(1),
-        Some("prefers" | "likes" | "loves" | "hates" | "wants" | "dislikes" | "says" | "said" | "told")
-    ) && !matches!(sentence.word(0), Some("user"));
+    let is_anothers = is_anothers(sentence, 0);
     let is_heading = sentence.mark(sentence.len() - 1) == Some(":");
     let words = (0..sentence.len()).filter(|at| sentence.word(*at).is_some()).count();
     (may_be && !is_anothers && !is_heading && !sentence.is_question() && (1..=ITEM_MAX).contains(&words))
