@@ -61,7 +61,7 @@ impl Features for Weighed {
 
 /// Their names.
 #[derive(Default)]
-pub(super) struct Named(pub(super) Vec<String>);
+struct Named(Vec<String>);
 
 impl Features for Named {
     fn add(&mut self, kind: &str, words: &[&str]) {
@@ -281,4 +281,16 @@ pub(super) fn features_of(sentence: &Sentence<'_>, clause: &Clause, place: Place
         }
     }
     named.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_weights_is_a_feature_of_its_own() {
+        let lines = WEIGHTS.lines().count();
+        assert!(lines > 1000, "{lines}");
+        assert_eq!(WEIGHT_OF.len(), lines, "a line cannot be read, or two names have one hash");
+    }
 }

@@ -282,8 +282,11 @@ fn what_says_the_same_is_shown_once_and_never_more_than_five() {
     assert_eq!(choose("drinks", &many).len(), DIRECTIVES_MAX);
 }
 
-/// Texts by a writer who wrote none of those that the weights learned from.
-const HELD_ASIDE: &str = include_str!("../../../../tests/gold/directives/held-aside/mixed.jsonl");
+/// Texts by two writers who wrote none of those that the weights learned from.
+const HELD_ASIDE: [&str; 2] = [
+    include_str!("../../../../tests/gold/directives/held-aside/mixed.jsonl"),
+    include_str!("../../../../tests/gold/directives/held-aside/ordinary.jsonl"),
+];
 
 #[derive(serde::Deserialize)]
 struct Labelled {
@@ -295,7 +298,7 @@ struct Labelled {
 #[test]
 fn of_texts_that_nothing_learned_from_most_directives_are_found() {
     let (mut stated, mut met, mut given, mut right) = (0, 0, 0, 0);
-    for line in HELD_ASIDE.lines() {
+    for line in HELD_ASIDE.into_iter().flat_map(str::lines) {
         let Labelled { context, text, directives } = serde_json::from_str(line).expect("a labelled text");
         let voice = if context == "chat" { "user" } else { &context };
         let found = found(said(voice, &text));
@@ -311,6 +314,6 @@ fn of_texts_that_nothing_learned_from_most_directives_are_found() {
         right += found.iter().filter(|it| directives.iter().any(|one| overlap(one, &it.quote))).count();
     }
     println!("{met} of {stated} found, {right} of {given} right");
-    assert!(met * 100 >= stated * 65, "{met} of {stated} found");
-    assert!(right * 100 >= given * 72, "{right} of {given} right");
+    assert!(met * 100 >= stated * 62, "{met} of {stated} found");
+    assert!(right * 100 >= given * 78, "{right} of {given} right");
 }
