@@ -19,6 +19,8 @@ const RELEVANT: f32 = 0.42;
 const NEAR: f32 = 0.20;
 const NEAR_FACT: f32 = 0.35;
 const NEAR_MAX: usize = 3;
+/// A statement of more words than a few keywords asks for something too: "origin has diverged after my rebase, sort it out".
+const KEYWORDS_MAX: usize = 5;
 /// What common words and a common subject add to the similarity of vectors.
 const OF_WORDS: f32 = 0.15;
 const OF_SUBJECT: f32 = 0.15;
@@ -122,7 +124,8 @@ impl<'a> Asked<'a> {
         };
         let is_request = (0..end).any(asks)
             || list("asked for help").within(&sentence, 0, end)
-            || list("request").at(&sentence, 0, end) > 0
+            || list("request").within(&sentence, 0, end)
+            || (end > KEYWORDS_MAX && !sentence.is_question())
             || sentence.word(0).is_some_and(|word| list("verbs").has(word));
         Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_request }
     }
