@@ -9,10 +9,10 @@ use memory_core::artifact::{Context, Draft, NewArtifact};
 use memory_core::directive::clauses_to_learn;
 use serde::Deserialize;
 
+use super::FOLDS;
 use super::maxent::{self, Example};
 
 const CLASSES: usize = 2;
-const FOLDS: usize = 5;
 /// Weights are written in hundredths; smaller ones are left out.
 const SCALE: f32 = 100.0;
 const WEIGHT_MIN: f32 = 0.08;
@@ -20,7 +20,6 @@ const WEIGHT_MIN: f32 = 0.08;
 const AGREES: f32 = 0.6;
 /// Every so many of the notes and chats among the documents whose events are labelled stand for texts without a directive.
 const EVERY: usize = 10;
-
 /// … but for those with one of these.
 const MAY_STATE_ONE: [&str; 5] = ["user", "prefer", "always", "never ", "from now on"];
 

@@ -14,10 +14,11 @@ use super::words::{SUBJECTS, list};
 pub const DIRECTIVES_MAX: usize = 5;
 /// From this relevance on a directive bears on the question.
 const RELEVANT: f32 = 0.42;
-/// From this similarity on it may bear on a request, and on what asks for a fact from that on; so many of these are shown, since
-/// each is a guess.
-const NEAR: f32 = 0.20;
+/// From this similarity on a directive may bear on a request.
+const NEAR_REQUEST: f32 = 0.20;
+/// The same for a question that asks for a fact.
 const NEAR_FACT: f32 = 0.35;
+/// So many of these are shown, since each is a guess.
 const NEAR_MAX: usize = 3;
 /// A statement of more words than a few keywords asks for something too: "origin has diverged after my rebase, sort it out".
 const KEYWORDS_MAX: usize = 5;
@@ -137,16 +138,16 @@ impl<'a> Asked<'a> {
         let met = OF_WORDS * self.common_words(candidate) + of_subject;
         let taken_off = if self.is_back { ASKED_BACK } else { 0.0 };
         let relevance = similarity.map_or(ALONE * met, |similarity| similarity + met) - taken_off;
-        let is_near = similarity.is_none_or(|it| it >= UNLIKE);
-        let near = if self.is_request { NEAR } else { NEAR_FACT };
+        let is_like = similarity.is_none_or(|it| it >= UNLIKE);
+        let near_from = if self.is_request { NEAR_REQUEST } else { NEAR_FACT };
         let may_be_met = candidate.condition.is_none_or(|it| !asks(it) || self.is_of_subject(it));
         if relevance >= RELEVANT {
             Some(Bearing::Met(relevance))
         } else if candidate.is_general {
             Some(Bearing::General)
-        } else if is_of_subject && may_be_met && !self.is_back && is_near {
+        } else if is_of_subject && may_be_met && !self.is_back && is_like {
             Some(Bearing::OfSubject(relevance))
-        } else if !self.is_back && !self.is_of_facts && similarity.is_some_and(|it| it >= near) {
+        } else if !self.is_back && !self.is_of_facts && similarity.is_some_and(|it| it >= near_from) {
             Some(Bearing::Near(relevance))
         } else {
             None

@@ -23,6 +23,10 @@ impl Statement {
     pub(super) fn new(tokens: Tokens, condition: Option<Tokens>) -> Self {
         Self { tokens, condition, is_permission: false }
     }
+
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        self.tokens.0 < other.tokens.1 && other.tokens.0 < self.tokens.1
+    }
 }
 
 /// Where clauses may begin: at the beginning, and behind marks and conjunctions.

@@ -111,11 +111,12 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
     likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let mut taken: Vec<Statement> = Vec::new();
     for (_, Clause { tokens: Range { start, end }, .. }) in likely {
-        if taken.iter().all(|other| end <= other.tokens.0 || other.tokens.1 <= start) {
-            let condition = clauses::leading_condition(sentence, start)
-                .filter(|(_, comma)| comma + 1 < end)
-                .or_else(|| clauses::trailing_condition(sentence, start, end));
-            taken.push(Statement::new((start, end), condition));
+        let condition = clauses::leading_condition(sentence, start)
+            .filter(|(_, comma)| comma + 1 < end)
+            .or_else(|| clauses::trailing_condition(sentence, start, end));
+        let stated = Statement::new((start, end), condition);
+        if !taken.iter().any(|other| stated.overlaps(other)) {
+            taken.push(stated);
         }
     }
     taken

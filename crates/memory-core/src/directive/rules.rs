@@ -40,17 +40,10 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
         }
         found.extend(instruction(sentence, start, around));
     }
-    for wish in wishes::wishes(sentence, around.voice) {
-        let overlaps = |other: &Statement| wish.tokens.0 < other.tokens.1 && other.tokens.0 < wish.tokens.1;
-        if !found.iter().any(overlaps) {
-            found.push(wish);
-        }
-    }
-    for likely in learned::statements(sentence, place) {
-        let overlaps =
-            |other: &Statement| likely.tokens.0 < other.tokens.1 && other.tokens.0 < likely.tokens.1;
-        if !found.iter().any(overlaps) {
-            found.push(likely);
+    let wishes = wishes::wishes(sentence, around.voice);
+    for stated in wishes.into_iter().chain(learned::statements(sentence, place)) {
+        if !found.iter().any(|other| stated.overlaps(other)) {
+            found.push(stated);
         }
     }
     if found.is_empty() {
@@ -64,16 +57,19 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
 fn listed(sentence: &Sentence<'_>, around: Around) -> Option<Statement> {
     let is_listed = around.is_listed && sentence.is_item;
     let may_be = is_listed || around.voice == Voice::Preference;
-    let is_anothers = is_anothers(sentence, 0);
     let is_heading = sentence.mark(sentence.len() - 1) == Some(":");
     let words = (0..sentence.len()).filter(|at| sentence.word(*at).is_some()).count();
-    (may_be && !is_anothers && !is_heading && !sentence.is_question() && (1..=ITEM_MAX).contains(&words))
-        .then(|| {
-            let end = sentence.len();
-            let condition = clauses::leading_condition(sentence, 0)
-                .or_else(|| clauses::trailing_condition(sentence, 0, end));
-            Statement::new((0, end), condition)
-        })
+    (may_be
+        && !is_anothers(sentence, 0)
+        && !is_heading
+        && !sentence.is_question()
+        && (1..=ITEM_MAX).contains(&words))
+    .then(|| {
+        let end = sentence.len();
+        let condition =
+            clauses::leading_condition(sentence, 0).or_else(|| clauses::trailing_condition(sentence, 0, end));
+        Statement::new((0, end), condition)
+    })
 }
 
 /// What stands before the verb of an instruction.

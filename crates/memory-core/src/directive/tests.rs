@@ -251,6 +251,19 @@ fn what_a_question_is_asked_for_is_an_answer_but_not_where_it_asks_back_what_was
     assert_eq!(are_answers("Which books does Anna read?"), [(1, false), (0, false)]);
 }
 
+#[test]
+fn a_request_shows_up_to_three_that_are_near_it_and_a_question_of_fact_none() {
+    let far = candidate("I prefer window seats", None, Some(0.1));
+    let near =
+        ["I prefer vitest", "I prefer trains to planes", "I prefer free verse", "I prefer aisle seats"]
+            .map(|quote| candidate(quote, None, Some(0.25)));
+    let candidates = [&[far], &near[..]].concat();
+    assert_eq!(chosen("Can you cover the formatter with specs?", &candidates), [1, 2, 3]);
+    assert_eq!(chosen("The formatter breaks after my rebase, sort it out.", &candidates), [1, 2, 3]);
+    assert_eq!(chosen("Which Postgres version are we on?", &candidates), [0; 0]);
+    assert!(choose("Please cover it with specs", &candidates).iter().all(|near| !near.is_answer));
+}
+
 /// The places of those that are chosen.
 fn chosen(question: &str, candidates: &[Candidate<'_>]) -> Vec<usize> {
     choose(question, candidates).into_iter().map(|chosen| chosen.at).collect()
