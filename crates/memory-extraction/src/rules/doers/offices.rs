@@ -114,7 +114,9 @@ impl Place<'_, '_> {
                 self.name(from, end).filter(|named| self.stands_alone(named))
             }
             // "Clerk & Engineer, Mr Moss".
-            "," if names::is_title(text.word(at + 2)) && text.is_capitalised(at) => self.name(at + 2, end),
+            "," if names::is_title(text.word(at + 2)) && text.is_capitalised(at) => {
+                self.name(at + 2, end).filter(|named| self.ends_aside(named.tokens.end))
+            }
             "(" => self.name(at + 2, end).filter(|named| text.is_any(named.tokens.end, &[")", ","])),
             _ if text.is_capitalised(at) && spaced(text, at) => {
                 self.name(at + 1, end).filter(|named| !named.is_body && !is_office(text.word(at + 1)))
@@ -122,6 +124,12 @@ impl Place<'_, '_> {
             _ => None,
         };
         behind.or_else(|| self.before_bracket(at))
+    }
+
+    /// "sent by the Clerk, Mr Reed agreed" does not say who the Clerk is.
+    fn ends_aside(&self, after: usize) -> bool {
+        let text = &self.parsed.text;
+        text.ends_line(after - 1) || !text.is_word(after)
     }
 
     /// Behind "Chair:" a name ends its line or is one of a list; "Ann, please take the minutes" is what the chair says.

@@ -26,6 +26,9 @@ fn an_office_stands_for_who_holds_it() {
         "Ms Frostow (keeper) was there.\n\n## Actions\n\n- Keeper to sign the order by Friday.",
         "[Frostow owner]",
     );
+    // Who agrees with something that the Clerk sent is not the Clerk.
+    let clerk = "Present: Mrs C Farlow (Clerk), Mr T Tunnard\n\nAll had been received by the Clerk, Mr Tunnard agreed.\n\nThe Clerk will chase it by Friday.";
+    holds(clerk, "[C Farlow owner]");
     // Two hold it: it is nobody's.
     let two = "Engineer: Ms Farlow\nEngineer: Mr Tunnard\n\n## Actions\n\n- Engineer to obtain the consent by Friday.";
     let found = shown(&read_as(None, &[], two));
