@@ -17,8 +17,10 @@ const OUTCOME_MAX_TOKENS: usize = 40;
 const READ_WITHIN: usize = 1_000;
 /// Between a motion and its outcome stand at most so many sentences.
 const SENTENCES_BETWEEN: usize = 3;
+/// And so many blocks: the outcome is an item of a list below the motion, the count another.
+const BLOCKS_BETWEEN: usize = 2;
 
-const OUTCOMES: [&[&str]; 14] = [
+const OUTCOMES: [&[&str]; 19] = [
     &["motion", "carried"],
     &["motion", "carries"],
     &["motion", "passed"],
@@ -26,6 +28,11 @@ const OUTCOMES: [&[&str]; 14] = [
     &["motion", "approved"],
     &["motion", "was", "carried"],
     &["motion", "was", "approved"],
+    &["motion", "was", "passed"],
+    &["vote", "passed"],
+    &["vote", "passes"],
+    &["vote", "carried"],
+    &["resolution", "passed"],
     &["all", "in", "favor"],
     &["all", "in", "favour"],
     &["all", "ayes"],
@@ -34,7 +41,7 @@ const OUTCOMES: [&[&str]; 14] = [
     &["approved"],
     &["unanimously", "approved"],
 ];
-const VOTING: [&str; 17] = [
+const VOTING: [&str; 21] = [
     "vote",
     "yea",
     "nay",
@@ -52,6 +59,10 @@ const VOTING: [&str; 17] = [
     "unanimous",
     "against",
     "opposed",
+    "objection",
+    "objections",
+    "dissent",
+    "dissenting",
 ];
 
 /// Drops outcomes of what is told as a decision, and tells the others by the motion.
@@ -90,16 +101,20 @@ pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft
 
 /// "Motion carried 5-0.", "All in favor.": an outcome, the count and those who voted at most. "Approved Redis" is none.
 fn is_bare_outcome(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
-    const BESIDE: [&str; 6] = ["by", "of", "and", "con", "nem", "the"];
+    const BESIDE: [&str; 10] = ["by", "of", "and", "con", "nem", "the", "with", "without", "any", "in"];
+    const LABELS: [&str; 5] = ["resolution", "result", "outcome", "decision", "vote"];
     let text = &parsed.text;
+    let labels = tokens.clone().take_while(|at| text.is_any(*at, &LABELS) && text.word(at + 1) == ":");
+    let start = tokens.start + 2 * labels.count();
+    let start = start + usize::from(text.word(start) == "the");
     let begins = |outcome: &&&[&str]| {
         let mut words = outcome.iter().enumerate();
-        words.all(|(n, word)| tokens.start + n < tokens.end && text.word(tokens.start + n) == *word)
+        words.all(|(n, word)| start + n < tokens.end && text.word(start + n) == *word)
     };
     let Some(outcome) = OUTCOMES.iter().filter(begins).max_by_key(|outcome| outcome.len()) else {
         return false;
     };
-    let rest = tokens.start + outcome.len()..tokens.end;
+    let rest = start + outcome.len()..tokens.end;
     let votes = rest.clone().any(|at| VOTING.contains(&text.word(at)));
     let is_mark = |at: usize| text.kind(at) == Some(Kind::Punctuation);
     // "5-0", "5 – 0": a sum of money is no count.
@@ -119,15 +134,19 @@ fn is_bare_outcome(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
         })
 }
 
-/// The motion before an outcome, in the same block; none where the outcome is taken back.
+/// The motion before an outcome, in the same block or one right above; none where the outcome is taken back.
 fn motion(parsed: &ParsedSegment<'_>, outcome: &Range<usize>) -> Option<Range<usize>> {
     let text = &parsed.text;
     let blocks = &parsed.layout.blocks;
-    let block = blocks.get(blocks.partition_point(|block| block.bytes.end <= outcome.start))?;
+    let own = blocks.partition_point(|block| block.bytes.end <= outcome.start);
+    let block = blocks.get(own)?;
+    let is_next = |at: &usize| is_next(&text.raw[blocks[*at].bytes.end..blocks[at + 1].bytes.start]);
+    let above = (own.saturating_sub(BLOCKS_BETWEEN)..own).rev().take_while(is_next).count();
+    let begin = blocks[own - above].bytes.start;
     let from = text.raw.floor_char_boundary(outcome.start.saturating_sub(READ_WITHIN));
     let to = text.raw.ceil_char_boundary((outcome.end + READ_WITHIN).min(text.raw.len()));
-    let is_cut = from > block.bytes.start;
-    let around = sentences(text, &(from.max(block.bytes.start)..to.min(block.bytes.end)));
+    let is_cut = from > begin;
+    let around = sentences(text, &(from.max(begin)..to.min(block.bytes.end)));
     let behind = around.iter().find(|sentence| text.bytes(sentence).start >= outcome.end);
     let fails = |at: usize| text.is_any(at, &["fails", "failed", "lost", "defeated", "denied", "rejected"]);
     if behind.is_some_and(|sentence| sentence.clone().any(fails)) {
@@ -145,9 +164,18 @@ fn motion(parsed: &ParsedSegment<'_>, outcome: &Range<usize>) -> Option<Range<us
     Some(text.bytes(motion))
 }
 
+/// Whether no heading stands between two blocks: no line of its own.
+fn is_next(between: &str) -> bool {
+    let lines: Vec<&str> = between.split('\n').collect();
+    lines.len() < 3 || lines[1..lines.len() - 1].iter().all(|line| line.trim().is_empty())
+}
+
 /// "Motion by Ann to buy it", "Ann moved that it be bought", "Resolved: …".
 fn is_motion(text: &Text<'_>, sentence: &Range<usize>) -> bool {
     let amends = sentence.clone().any(|at| text.is_any(at, &["amend", "amendment", "amended", "?"]));
     !amends
-        && sentence.clone().any(|at| text.is_any(at, &["motion", "moved", "moves", "resolved", "resolution"]))
+        && sentence.clone().any(|at| {
+            text.is_any(at, &["motion", "moved", "moves", "resolved", "resolution"])
+                || (text.word(at) == "vote" && text.is_any(at + 1, &["on", "to"]))
+        })
 }

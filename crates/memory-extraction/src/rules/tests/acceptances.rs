@@ -137,6 +137,11 @@ fn the_outcome_of_a_vote_is_told_by_what_was_voted_on() {
     let seconded =
         "Gary moved to approve the budget. Janet seconded. Discussion followed. Motion carried 5-0.";
     assert_eq!(told(seconded, &["Motion carried 5-0."]), ["Agreed: Gary moved to approve the budget."]);
+    let listed = "Vote on spending $850 to file.\n\n- Vote: 3 in favor, 0 opposed\n- Resolution: Vote passed";
+    assert_eq!(told(listed, &["Vote passed"]), ["Agreed: Vote on spending $850 to file."]);
+    let objections = "Moved to adjourn the case.\n\nThe motion passed with no objections.";
+    let outcome = "The motion passed with no objections.";
+    assert_eq!(told(objections, &[outcome]), ["Agreed: Moved to adjourn the case."]);
     // What has a content of its own, was taken back or stands behind no motion is left as it is.
     for (text, outcome) in [
         ("We looked at three caches. Approved Redis.", "Approved Redis."),
@@ -149,6 +154,7 @@ fn the_outcome_of_a_vote_is_told_by_what_was_voted_on() {
         ),
         ("Any questions? All in favor.", "All in favor."),
         ("We buy the mower.\n\nCarried 5-0.", "Carried 5-0."),
+        ("Motion to hire a clerk.\n\n## Roof\n\nCarried 5-0.", "Carried 5-0."),
     ] {
         assert_eq!(told(text, &[outcome]), [outcome], "{text}");
     }
