@@ -6,6 +6,7 @@ use std::ops::Range;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::{Clause, Subject};
+use super::deadlines;
 use super::draft::{self, Draft};
 use super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, is_listed, trimmed};
 use super::features::{self, Hit};
@@ -153,7 +154,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
         }
         let words = &text.raw[bytes.clone()];
         let dates = self.context.parsed.dates_at(bytes.start);
-        let due_time = (hit.category == Category::Commitment).then(|| draft::due(words, dates)).flatten();
+        let due_time = (hit.category == Category::Commitment).then(|| deadlines::due(words, dates)).flatten();
         // "I'm moving to Denver in June": without the date it is only going on.
         let ongoing =
             hit.lead.be && matches!(hit.lead.subject, Subject::Me) && text.word(hit.at).ends_with("ing");

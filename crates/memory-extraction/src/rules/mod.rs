@@ -8,6 +8,7 @@ mod clause;
 mod cues;
 mod data_file;
 mod date_context;
+mod deadlines;
 mod discover;
 mod doers;
 mod draft;

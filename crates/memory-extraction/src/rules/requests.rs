@@ -5,6 +5,7 @@ use std::ops::Range;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::Clause;
+use super::deadlines;
 use super::draft::{self, Draft};
 use super::event_context::{EventContext, trimmed};
 use super::irony::is_joke;
@@ -38,7 +39,7 @@ pub(super) fn request(
     let mut actors = vec![Actor { entity: owner, role: ActorRole::Owner }];
     actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
     let dates = parsed.dates_at(bytes.start);
-    let due_time = draft::due(&text.raw[bytes.clone()], dates);
+    let due_time = deadlines::due(&text.raw[bytes.clone()], dates);
     let task = context.told(&(verb..tokens.end.max(verb)), speaker, None);
     let asked_by = asker
         .and_then(|at| context.roster.entities.get(at))

@@ -6,6 +6,7 @@ use std::ops::Range;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::date_context::DateContext;
+use super::deadlines;
 use super::draft::{self, Draft};
 use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
@@ -72,7 +73,7 @@ impl<'a> Said<'_, 'a> {
     /// Where in the text it says when something is due.
     fn due_words(&self) -> Option<Range<usize>> {
         let start = self.bytes().start;
-        draft::due_words(self.words(), self.dates()).map(|said| start + said.start..start + said.end)
+        deadlines::due_words(self.words(), self.dates()).map(|said| start + said.start..start + said.end)
     }
 
     pub(super) fn name<'r>(&self, roster: &'r Roster) -> Option<&'r str> {
@@ -179,8 +180,8 @@ fn promised(
 /// What is told of a request, from the token `verb` on, that an answer accepts.
 pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usize, roster: &Roster) -> Draft {
     let (owner, asker) = (answer.speaker, request.speaker);
-    let own = draft::due(answer.words(), answer.dates());
-    let due_time = own.or_else(|| draft::due(request.words(), request.dates()));
+    let own = deadlines::due(answer.words(), answer.dates());
+    let due_time = own.or_else(|| deadlines::due(request.words(), request.dates()));
     let mut actors: Vec<Actor> = Vec::new();
     actors.extend(owner.map(|entity| Actor { entity, role: ActorRole::Owner }));
     actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
@@ -270,7 +271,7 @@ fn taken_up(
         confidence: 0.66,
         narrative: narrative::sentence(&telling),
         event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
-        due_time: draft::due(&earlier.parsed.text.raw[bytes.clone()], earlier.parsed.dates_at(bytes.start)),
+        due_time: deadlines::due(&earlier.parsed.text.raw[bytes.clone()], earlier.parsed.dates_at(bytes.start)),
         subject: draft::about(earlier.parsed, offer, &actors),
         actors,
         evidence: vec![

@@ -10,6 +10,7 @@ use std::ops::Range;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::clause::{Clause, Subject};
+use super::deadlines;
 use super::draft::{self, Draft};
 use super::event_context::{EventContext, bystanders, trimmed};
 use super::features::{self, Hit};
@@ -292,7 +293,7 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
     let dates = parsed.dates_at(bytes.start);
-    let due_time = (category == Category::Commitment).then(|| draft::due(&words, dates)).flatten();
+    let due_time = (category == Category::Commitment).then(|| deadlines::due(&words, dates)).flatten();
     let event_time = draft::time_of(category, &words, dates);
     let confidence = confidence(block, category, &owned, due_time.is_some(), hit.as_ref());
     Draft {

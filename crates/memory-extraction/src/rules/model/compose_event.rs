@@ -5,6 +5,7 @@ use std::ops::Range;
 use memory_core::event::{Actor, ActorRole, Category};
 
 use super::super::clause::{Clause, Subject};
+use super::super::deadlines;
 use super::super::draft::{self, Draft};
 use super::super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, bystanders, trimmed};
 use super::super::features::{self, Hit};
@@ -76,7 +77,7 @@ pub(super) fn draft(
     let bytes = text.bytes(&tokens);
     let words = &text.raw[bytes.clone()];
     let dates = parsed.dates_at(bytes.start);
-    let due_time = (category == Category::Commitment).then(|| draft::due(words, dates)).flatten();
+    let due_time = (category == Category::Commitment).then(|| deadlines::due(words, dates)).flatten();
     let event_time = draft::time_of(category, words, dates);
     Draft {
         category,

@@ -1,0 +1,347 @@
+//! Deadlines: when what is promised falls due, by the words of the promise.
+
+use std::ops::Range;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
+
+use super::date_context::DateContext;
+use super::verbs;
+
+/// Between a date and the verb it belongs to stand fewer words.
+const READ_WORDS: usize = 6;
+
+/// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come,
+/// else a deadline that had passed when it was written.
+pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
+    let reference = dates.reference;
+    let readings: Vec<Reading> = dates
+        .readings(words, Lean::Future)
+        .into_iter()
+        .filter(|reading| !reading.is_ambiguous && !tells_something_else(words, reading))
+        // What starts then is not done by then.
+        .filter(|reading| !matches!(reading.relation, Relation::After | Relation::Since | Relation::From))
+        // "29 Sep | Ann signs it" in a row of that day: when it was said.
+        .filter(|reading| {
+            reference != Some(reading.start) || reading.relation != Relation::At || reading.is_relative
+        })
+        .collect();
+    let ahead: Vec<&Reading> =
+        readings.iter().filter(|reading| reference.is_none_or(|now| reading.deadline() >= now)).collect();
+    let day = ahead.iter().find(|reading| reading.is_deadline()).or(ahead.last());
+    day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| day.deadline()))
+        .or_else(|| at_the_hour(words, reference?))
+        .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
+        .or_else(|| readings.iter().find(|reading| is_overdue(reading)).map(Reading::deadline))
+}
+
+/// Whether a date says when something was rather than when it is to be, or what something is called.
+fn tells_something_else(words: &str, reading: &Reading) -> bool {
+    let lower = |words: &str| -> Vec<String> {
+        let all = words.split_whitespace().map(|word| bare(word).to_lowercase().replace('’', "'"));
+        all.filter(|word| !word.is_empty()).collect()
+    };
+    let before = lower(&words[..reading.range.start]);
+    let behind = lower(&words[reading.range.end..]);
+    match reading.relation {
+        // "but not before Friday", "he won't start until Monday".
+        Relation::Before => before.iter().rev().take(2).any(|word| word == "not"),
+        Relation::Until => before.iter().any(|word| word == "not" || word.ends_with("n't")),
+        Relation::At => {
+            is_of_the_past(&before) || is_said_then(&behind) || is_in_a_name(&before, &behind, reading)
+        }
+        _ => false,
+    }
+}
+
+/// "the bug we found on Tuesday", "the complaint received on Thursday", "Jan promised on Monday to lend it": the last verb before
+/// the date is of the past; in "to be sent on Friday" and "get it fixed on Friday" it is not.
+fn is_of_the_past(before: &[String]) -> bool {
+    const PASSIVE: [&str; 10] =
+        ["be", "been", "being", "get", "getting", "have", "having", "need", "needs", "want"];
+    let verb = before.iter().rposition(|word| is_past(word) || verbs::of(word).is_some());
+    verb.filter(|verb| before.len() - verb <= READ_WORDS && is_past(&before[*verb])).is_some_and(|verb| {
+        let lead = &before[verb.saturating_sub(READ_WORDS)..verb];
+        !lead.is_empty() && !lead.iter().any(|word| PASSIVE.contains(&word.as_str()))
+    })
+}
+
+fn is_past(word: &str) -> bool {
+    const IRREGULAR: [&str; 28] = [
+        "asked", "borrowed", "bought", "broke", "brought", "came", "did", "fell", "found", "gave", "got", "had",
+        "left", "lent", "lost", "made", "met", "paid", "said", "saw", "sent", "spoke", "stole", "told", "took",
+        "was", "went", "wrote",
+    ];
+    IRREGULAR.contains(&word)
+        || verbs::of(word).is_some_and(|verb| verb.past && !verb.base)
+        || (word.len() > 5 && word.ends_with("ed") && !word.ends_with("eed"))
+}
+
+/// "On Sunday I promised Gran that I will fix it".
+fn is_said_then(behind: &[String]) -> bool {
+    const SAYING: [&str; 8] =
+        ["agreed", "asked", "confirmed", "offered", "promised", "said", "told", "volunteered"];
+    behind.iter().take(3).any(|word| SAYING.contains(&word.as_str()))
+}
+
+/// "the Q3 report", "check the invoices for October": what the time belongs to is written on it.
+fn is_in_a_name(before: &[String], behind: &[String], reading: &Reading) -> bool {
+    const SETTING: [&str; 9] =
+        ["plan", "planned", "schedule", "scheduled", "book", "booked", "aim", "aiming", "set"];
+    const NO_NAME: [&str; 14] = [
+        "and", "at", "but", "by", "for", "from", "if", "in", "on", "or", "so", "to", "we", "with",
+    ];
+    let names = reading.granularity == Granularity::Quarter
+        && behind.first().is_some_and(|word| {
+            !NO_NAME.contains(&word.as_str()) && word.chars().all(char::is_alphabetic)
+        })
+        && before.last().is_some_and(|word| matches!(word.as_str(), "the" | "our" | "this" | "its" | "my"));
+    let is_for = reading.granularity == Granularity::Month
+        && before.last().is_some_and(|word| word == "for")
+        && !before.iter().any(|word| SETTING.contains(&word.as_str()));
+    names || is_for
+}
+
+/// Where the words of a passage say the day on which what it promises falls due, with the "by" or "on" before it.
+pub(super) fn due_words(words: &str, dates: DateContext) -> Option<Range<usize>> {
+    let day = due(words, dates)?;
+    let reading =
+        dates.readings(words, Lean::Future).into_iter().find(|reading| reading.deadline() == day)?;
+    let before = words[..reading.range.start].trim_end();
+    let lead = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let leads = ["by", "before", "until", "till", "on", "for", "at"];
+    let led = leads.iter().any(|word| lead.eq_ignore_ascii_case(word));
+    Some(if led { before.len() - lead.len() } else { reading.range.start }..reading.range.end)
+}
+
+/// "by mid-August (15th)", "before Friday week, 11 July": the day that is named behind a time less exact than it.
+fn stated_beside(words: &str, vague: &Reading, readings: &[Reading]) -> Option<Timestamp> {
+    let rest = &words[vague.range.end..];
+    let apart = |gap: &str| matches!(gap.trim_start(), "," | "(" | ", " | "the " | ", the " | "(the ");
+    let day = readings.iter().find(|reading| {
+        reading.granularity == Granularity::Day
+            && !reading.is_relative
+            && words.get(vague.range.end..reading.range.start).is_some_and(apart)
+    });
+    if let Some(day) = day.filter(|_| vague.is_relative || vague.granularity > Granularity::Day) {
+        return Some(day.deadline());
+    }
+    // "(15th)" in the month that was named.
+    let number = rest.trim_start().strip_prefix('(')?;
+    let (number, _) = number.split_once(')')?;
+    let number = ["st", "nd", "rd", "th"].iter().find_map(|end| number.trim().strip_suffix(end))?;
+    let month = vague.start.to_zoned(TimeZone::UTC).date();
+    let day = jiff::civil::Date::new(month.year(), month.month(), number.parse().ok()?).ok()?;
+    day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok().map(|end| end.timestamp())
+}
+
+/// "by 20 March 2026", written after that day: a limit with its year. "Before 2019" tells what is meant, not until when.
+fn is_overdue(reading: &Reading) -> bool {
+    let limit = match reading.relation {
+        Relation::By | Relation::Until => Granularity::Quarter,
+        Relation::Before => Granularity::Day,
+        _ => return false,
+    };
+    reading.granularity <= limit && !reading.is_year_open && !reading.is_relative
+}
+
+/// "by 3pm", "before noon", "at 17:30": that time on the day it was said, or on the next where it had passed.
+fn at_the_hour(words: &str, now: Timestamp) -> Option<Timestamp> {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let marked = words.windows(2).position(|pair| {
+        let [mark, hour] = [pair[0], pair[1]].map(|word| bare(word).to_lowercase());
+        matches!(mark.as_str(), "by" | "before" | "at" | "around")
+            && (matches!(hour.as_str(), "noon" | "midday" | "midnight") || is_hour(&hour))
+    })?;
+    // "pm" or the zone may follow.
+    let hour = words[marked + 1..].iter().take(2).copied().collect::<Vec<_>>().join(" ");
+    ["today", "tomorrow"].iter().find_map(|day| {
+        let named = readings(&format!("{day} at {hour}"), Some(now), Lean::Future).into_iter().next()?;
+        (named.granularity == Granularity::Minute && named.start >= now).then_some(named.start)
+    })
+}
+
+fn bare(word: &str) -> &str {
+    word.trim_matches(|c: char| !c.is_alphanumeric())
+}
+
+fn end_of_day(now: Timestamp) -> Option<Timestamp> {
+    let day = now.to_zoned(TimeZone::UTC).date();
+    day.at(23, 59, 59, 0).to_zoned(TimeZone::UTC).ok().map(|end| end.timestamp())
+}
+
+/// "before lunch", "by five", "this afternoon", "give me 20 min".
+fn is_within_the_day(words: &str) -> bool {
+    let words: Vec<&str> = words.split_whitespace().collect();
+    (1..words.len()).any(|at| {
+        let [mark, time] = [words[at - 1], words[at]].map(|word| bare(word).to_lowercase());
+        match (mark.as_str(), time.as_str()) {
+            (
+                "before" | "by",
+                "lunch" | "noon" | "midday" | "midnight" | "closing" | "dinner" | "five" | "six",
+            )
+            | ("this", "afternoon" | "evening" | "morning") => true,
+            ("before" | "by" | "after" | "at" | "around", time) => is_hour(time) && counts_nothing(&words[at..]),
+            (_, "min" | "mins" | "minutes") => mark.parse::<u16>().is_ok(),
+            _ => false,
+        }
+    })
+}
+
+/// "at 5", "by 5 today", "at 17:00 in the hall": not "after 5 December", "before 2 trucks arrive", "at 7 bar".
+fn counts_nothing(words: &[&str]) -> bool {
+    const BEHIND: [&str; 8] = ["today", "tonight", "sharp", "latest", "if", "so", "o'clock", "o’clock"];
+    let is_bare = bare(words[0]).bytes().all(|byte| byte.is_ascii_digit());
+    let ends = words[0].ends_with(|c: char| !c.is_alphanumeric());
+    !is_bare || ends || words.get(1).is_none_or(|next| BEHIND.contains(&bare(next).to_lowercase().as_str()))
+}
+
+/// "5", "17:00", "5pm".
+fn is_hour(word: &str) -> bool {
+    let bare = word.trim_end_matches("am").trim_end_matches("pm");
+    let (hour, minute) = bare.split_once([':', '.']).unwrap_or((bare, "00"));
+    let clocked = bare.len() < word.len() || bare.contains(':');
+    minute.len() == 2
+        && minute.parse::<u8>().is_ok_and(|minute| minute < 60)
+        && hour.parse::<u8>().is_ok_and(|hour| hour < if clocked { 24 } else { 13 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written on a Tuesday.
+    #[track_caller]
+    fn falls_due(words: &str, expected: Option<&str>) {
+        let dates = DateContext { reference: "2026-11-24T10:00:00Z".parse().ok(), order: None };
+        let found = due(words, dates).map(|time| time.to_string());
+        assert_eq!(found.as_deref().map(|time| &time[..10]), expected, "{words}");
+    }
+
+    #[test]
+    fn a_number_that_counts_something_is_no_hour() {
+        for words in [
+            "I will start on the shed after 5 December.",
+            "We will ship the kit after 3 more tests.",
+            "Pat will join at 3 Mill Lane with the van.",
+            "Pat will fix the pump at 7 bar.",
+            "Jill will order the bolts before 2 trucks arrive.",
+        ] {
+            falls_due(words, None);
+        }
+        for words in ["I'll call you at 5.", "back by 4 today", "I'll send it before 6, promised"] {
+            falls_due(words, Some("2026-11-24"));
+        }
+    }
+
+    #[test]
+    fn when_something_was_is_no_deadline() {
+        for words in [
+            "Tom will fix the bug we found on Tuesday.",
+            "Ivy will repair the gate that broke on Sunday.",
+            "Otto will return the books he borrowed in October.",
+            "I'll reply to the mail that Anna sent on Monday.",
+            "Vera will refund the customer who wrote on Thursday.",
+            "She will answer the complaint received on Thursday.",
+            "Jan promised on Monday to lend us the van.",
+            "I told Rita on Saturday that I would fix her bike.",
+            "On Sunday I promised Gran that I will fix her radio.",
+        ] {
+            falls_due(words, None);
+        }
+        for (words, day) in [
+            ("The report will be finished on Friday", "2026-11-27"),
+            ("I'll get it fixed on Friday", "2026-11-27"),
+            ("We need the hall painted on Friday", "2026-11-27"),
+            ("Jan promised to lend us the van on Friday", "2026-11-27"),
+            ("I'll fix the bug Ann found on Tuesday by Friday", "2026-11-27"),
+        ] {
+            falls_due(words, Some(day));
+        }
+    }
+
+    #[test]
+    fn what_a_time_is_the_name_of_is_no_deadline() {
+        for words in [
+            "Ines will update the Q3 report with the new figures.",
+            "Cleo will check the invoices for October.",
+            "I'll send the contract, but not before Friday.",
+            "Ben won't start the paint job until 7 December",
+        ] {
+            falls_due(words, None);
+        }
+        falls_due("We will ship it in Q1", Some("2027-03-31"));
+        falls_due("Ann will plan the trip for December", Some("2026-12-31"));
+        falls_due("Deliver before Friday", Some("2026-11-27"));
+    }
+
+    #[test]
+    fn the_marked_date_is_the_deadline() {
+        let now = "2024-03-15T10:00:00Z".parse().ok();
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
+        assert_eq!(due("send it by Monday after the call tomorrow").as_deref(), Some("2024-03-18T23:59:59Z"));
+        assert_eq!(due("schema review (due March 21)").as_deref(), Some("2024-03-21T23:59:59Z"));
+        assert_eq!(due("starting next week"), None);
+        assert_eq!(due("on 3/4/2024"), None);
+        for today in
+            ["on it, PR up before lunch", "will send it by five", "give me 20 min", "live after 21:00"]
+        {
+            assert_eq!(due(today).as_deref(), Some("2024-03-15T23:59:59Z"), "{today}");
+        }
+        assert_eq!(due("send the 20 copies by 400 people"), None);
+    }
+
+    #[test]
+    fn the_day_beside_a_vague_time_is_the_deadline() {
+        let now = "2024-03-15T10:00:00Z".parse().ok();
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
+        for (words, expected) in [
+            ("source the seed by mid-April (15th)", "2024-04-15T23:59:59Z"),
+            ("claim it by the end of May (30th).", "2024-05-30T23:59:59Z"),
+            ("plant the bulbs before November (1st)", "2024-11-01T23:59:59Z"),
+            ("fit it by the end of next week, 21 March", "2024-03-21T23:59:59Z"),
+            ("send it by 20 March, 25 March at the latest for the rest", "2024-03-20T23:59:59Z"),
+            ("send it by the end of May (3 copies)", "2024-05-31T23:59:59Z"),
+        ] {
+            assert_eq!(due(words).as_deref(), Some(expected), "{words}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_that_has_passed_is_kept() {
+        let now = "2026-11-23T10:00:00Z".parse().ok();
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
+        assert_eq!(due("send the list by 20 March 2026").as_deref(), Some("2026-03-20T23:59:59Z"));
+        assert_eq!(due("send the list (due 2026-03-20)").as_deref(), Some("2026-03-20T23:59:59Z"));
+        // What is still to come goes before it, and a date that marks no limit is none.
+        assert_eq!(due("by 20 March 2026, now by 4 December").as_deref(), Some("2026-12-04T23:59:59Z"));
+        for none in ["send the list of 20 March 2026", "copy what was made before 2019", "by yesterday"] {
+            assert_eq!(due(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_day_is_meant_as_it_is_said() {
+        let now = "2024-03-15T10:00:00Z".parse().ok();
+        let due =
+            |words| due(words, DateContext { reference: now, order: None }).map(|time| time.to_string());
+        for (words, expected) in [
+            ("will send it by 3pm", "2024-03-15T15:00:00Z"),
+            ("will send it by 3 pm.", "2024-03-15T15:00:00Z"),
+            ("I'll have it done before noon, promised", "2024-03-15T12:00:00Z"),
+            ("(by 17:30)", "2024-03-15T17:30:00Z"),
+            ("by 17:30 UTC", "2024-03-15T17:30:00Z"),
+            ("by 9am", "2024-03-16T09:00:00Z"),
+            ("before midnight", "2024-03-16T00:00:00Z"),
+            ("by 3pm tomorrow", "2024-03-16T15:00:00Z"),
+            ("tomorrow by 3pm", "2024-03-16T15:00:00Z"),
+            ("by noon on Monday", "2024-03-18T12:00:00Z"),
+        ] {
+            assert_eq!(due(words).as_deref(), Some(expected), "{words}");
+        }
+    }
+}
