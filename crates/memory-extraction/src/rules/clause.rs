@@ -146,8 +146,17 @@ impl Clause<'_, '_> {
             return Subject::Nobody;
         }
         let last = end - 1;
+        if let Some(person) = self.whose_origin(last) {
+            *from = person.start.max(start);
+            return self.subject(person.end, from);
+        }
         if let Some(mention) = self.parsed.person(last) {
             *from = mention.tokens.start.max(start);
+            // "The neighbour of Beatrice will feed it".
+            let before = from.checked_sub(2).filter(|before| *before >= start);
+            if self.word(from.saturating_sub(1)) == "of" && before.is_some_and(|at| self.is_common(at)) {
+                return Subject::Thing;
+            }
             return self.people_before(mention.entity, from);
         }
         if let Some(mention) =
@@ -198,12 +207,36 @@ impl Clause<'_, '_> {
         }
     }
 
+    /// "Lena Vogt from Brightwater will", "Raj from the platform team will": the tokens of the person, where a subject ends with
+    /// whose or from where they are.
+    fn whose_origin(&self, last: usize) -> Option<Range<usize>> {
+        const ORIGIN_WORDS: usize = 3;
+        let floor = self.tokens.start.max((last + 1).saturating_sub(ORIGIN_WORDS));
+        let begin = match self.parsed.mention(last) {
+            Some(mention) => mention.tokens.start,
+            None => (floor..=last).rev().take_while(|at| self.is_common(*at)).last()?,
+        };
+        let article = begin.saturating_sub(1);
+        let begin = if matches!(self.word(article), "the" | "our" | "their") { article } else { begin };
+        let of = begin.checked_sub(1).filter(|of| matches!(self.word(*of), "from" | "of" | "at"))?;
+        let person = self.parsed.person(of.checked_sub(1)?)?;
+        (person.tokens.end == of && of > self.tokens.start).then(|| person.tokens.clone())
+    }
+
+    /// A word of the language in small letters, no name.
+    fn is_common(&self, at: usize) -> bool {
+        let text = &self.parsed.text;
+        text.is_word(at) && !text.is_capitalised(at) && self.parsed.mention(at).is_none()
+    }
+
     /// "Alice, Bob and Dana": collects the names before one.
     fn people_before(&self, entity: usize, from: &mut usize) -> Subject {
         let mut people = vec![entity];
         while *from > self.tokens.start + 1
             && matches!(self.word(*from - 1), "and" | "&" | "," | "/")
             && let Some(mention) = self.parsed.mention(*from - 2).filter(|mention| mention.can_act())
+            // "According to Steve, Fiona does it".
+            && !matches!(self.word(mention.tokens.start.saturating_sub(1)), "to" | "per")
         {
             people.insert(0, mention.entity);
             *from = mention.tokens.start;

@@ -120,7 +120,10 @@ fn doer(clause: &Clause<'_, '_>, hit: &Hit, speaker: Option<usize>) -> Option<us
     } else {
         clause.tokens.start
     };
-    let opens = parsed.person(opening).map(|mention| mention.entity);
+    // "Tom's brother will fetch it": not Tom.
+    let is_whose = |end: usize| matches!(clause.word(end), "'s" | "’s" | "'" | "’");
+    let opens = parsed.person(opening).filter(|mention| !is_whose(mention.tokens.end));
+    let opens = opens.map(|mention| mention.entity);
     let by = clause.tokens.clone().find(|at| clause.word(*at) == "by").and_then(|by| parsed.person(by + 1));
     let asked =
         clause.is_question() || clause.tokens.clone().any(|at| matches!(clause.word(at), "please" | "pls"));
