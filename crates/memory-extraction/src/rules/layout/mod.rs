@@ -1,6 +1,7 @@
 //! The layout: which parts of a text are headers, headings, items, turns and prose, and which are code, logs, quoted
 //! replies and signatures that say nothing new.
 
+mod attendance;
 mod days;
 mod entries;
 mod headings;
@@ -19,6 +20,7 @@ use super::lines::{self, bullet, cells, is_code, is_log, label};
 use super::lists;
 use super::names;
 use super::sections::{self, Section};
+use attendance::{behind_names, is_entry_of_people, is_said_by_oneself};
 use posts::posters;
 use speakers::speakers;
 use writers::{calls_someone, level_of_people, may_be_person, repeated_leaders, without_aside};
@@ -179,22 +181,6 @@ fn is_program(text: &str, lines: &[Range<usize>]) -> bool {
     all >= 3 && odd * 5 >= all * 2
 }
 
-/// "Dana Ortiz (DO), treasurer" alone on a line below "Present".
-fn is_entry_of_people(line: &str) -> bool {
-    let line = line.trim();
-    let name = line.split([',', '(', '–', '—', ':', ';']).next().unwrap_or_default();
-    let name = names::without_title(name.split(" - ").next().unwrap_or_default().trim());
-    let mut words = name.split_whitespace().map(str::to_lowercase);
-    let first = words.next().unwrap_or_default();
-    let plain = names::is_first_name(&first)
-        || (!names::is_common_word(&first) && !words.any(|word| names::is_common_word(&word)));
-    line.len() < 80
-        && plain
-        && !line.ends_with(['.', '!', '?'])
-        && name.contains(' ')
-        && names::could_be_name(name, false)
-}
-
 impl<'a> Reader<'a> {
     fn text_of(&self, at: usize) -> &'a str {
         self.lines.get(at).map_or("", |line| &self.text[line.clone()])
@@ -290,8 +276,15 @@ impl<'a> Reader<'a> {
         let Some((name, after)) = label(line) else { return false };
         let rest = line[after..].trim();
         let lower = name.trim().to_lowercase();
-        if sections::of_label(name) == Some(Section::People) || is_role(name) {
+        if (sections::of_label(name) == Some(Section::People) || is_role(name)) && !is_said_by_oneself(rest) {
             self.people_list = rest.is_empty();
+            if let Some(behind) = behind_names(rest) {
+                self.layout.people.push(rest[..behind].trim().to_owned());
+                let start = self.lines[at].start + line.len() - line[after..].trim_start().len() + behind;
+                self.push(start..self.lines[at].end, Form::Prose, Section::Open, false);
+                self.open = true;
+                return true;
+            }
             if lower == "author" && !rest.is_empty() {
                 self.layout.from.get_or_insert_with(|| rest.to_owned());
             }

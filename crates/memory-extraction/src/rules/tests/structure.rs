@@ -198,3 +198,22 @@ fn html_is_read_as_it_is_shown_and_quoted_as_it_stands() {
     );
     assert_eq!(found.clone().verified(&[text]).0, found);
 }
+
+#[test]
+fn sentences_behind_a_list_of_those_present_are_read() {
+    for (text, wanted) in [
+        ("Present: Ann Roe (Chair), Bill Tate (Treasurer). Bill will obtain a second quote.", "[Bill Tate owner]"),
+        (
+            "Present: Ann Roe, Bill Tate. Apologies: Cy Webb. Ann will call the bank on Monday.",
+            "[Ann Roe owner]",
+        ),
+        ("Chair: Mrs. Ann Roe. Ann will call the bank on Monday.", "[Ann Roe owner]"),
+    ] {
+        let found = shown(&read(text));
+        let told = found.iter().any(|line| line.starts_with("Commitment") && line.contains(wanted));
+        assert!(told, "{text}: {found:?}");
+    }
+    for list in ["Present: Ann Roe (Chair). Bill Tate (Treasurer). J. Webb.", "Chair: Mrs. Ann Roe"] {
+        assert_eq!(shown(&read(list)), Vec::<String>::new(), "{list}");
+    }
+}
