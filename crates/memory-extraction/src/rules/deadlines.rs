@@ -69,9 +69,9 @@ fn is_of_the_past(before: &[String]) -> bool {
 
 fn is_past(word: &str) -> bool {
     const IRREGULAR: [&str; 28] = [
-        "asked", "borrowed", "bought", "broke", "brought", "came", "did", "fell", "found", "gave", "got", "had",
-        "left", "lent", "lost", "made", "met", "paid", "said", "saw", "sent", "spoke", "stole", "told", "took",
-        "was", "went", "wrote",
+        "asked", "borrowed", "bought", "broke", "brought", "came", "did", "fell", "found", "gave", "got",
+        "had", "left", "lent", "lost", "made", "met", "paid", "said", "saw", "sent", "spoke", "stole",
+        "told", "took", "was", "went", "wrote",
     ];
     IRREGULAR.contains(&word)
         || verbs::of(word).is_some_and(|verb| verb.past && !verb.base)
@@ -89,13 +89,12 @@ fn is_said_then(behind: &[String]) -> bool {
 fn is_in_a_name(before: &[String], behind: &[String], reading: &Reading) -> bool {
     const SETTING: [&str; 9] =
         ["plan", "planned", "schedule", "scheduled", "book", "booked", "aim", "aiming", "set"];
-    const NO_NAME: [&str; 14] = [
-        "and", "at", "but", "by", "for", "from", "if", "in", "on", "or", "so", "to", "we", "with",
-    ];
+    const NO_NAME: [&str; 14] =
+        ["and", "at", "but", "by", "for", "from", "if", "in", "on", "or", "so", "to", "we", "with"];
     let names = reading.granularity == Granularity::Quarter
-        && behind.first().is_some_and(|word| {
-            !NO_NAME.contains(&word.as_str()) && word.chars().all(char::is_alphabetic)
-        })
+        && behind
+            .first()
+            .is_some_and(|word| !NO_NAME.contains(&word.as_str()) && word.chars().all(char::is_alphabetic))
         && before.last().is_some_and(|word| matches!(word.as_str(), "the" | "our" | "this" | "its" | "my"));
     let is_for = reading.granularity == Granularity::Month
         && before.last().is_some_and(|word| word == "for")
@@ -182,7 +181,9 @@ fn is_within_the_day(words: &str) -> bool {
                 "lunch" | "noon" | "midday" | "midnight" | "closing" | "dinner" | "five" | "six",
             )
             | ("this", "afternoon" | "evening" | "morning") => true,
-            ("before" | "by" | "after" | "at" | "around", time) => is_hour(time) && counts_nothing(&words[at..]),
+            ("before" | "by" | "after" | "at" | "around", time) => {
+                is_hour(time) && counts_nothing(&words[at..])
+            }
             (_, "min" | "mins" | "minutes") => mark.parse::<u16>().is_ok(),
             _ => false,
         }

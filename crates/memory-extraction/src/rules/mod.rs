@@ -39,6 +39,7 @@ mod people;
 mod requests;
 mod sections;
 mod sentences;
+mod status_marks;
 #[cfg(test)]
 mod tests;
 mod things;
@@ -192,6 +193,7 @@ impl Extractor for RulesExtractor {
         }
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);
+        status_marks::apply(&parsed_segments, &mut drafts);
         Ok(shown.in_original(assemble::extraction(&parsed_segments, &roster, drafts)))
     }
 }

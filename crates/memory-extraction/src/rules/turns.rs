@@ -271,7 +271,10 @@ fn taken_up(
         confidence: 0.66,
         narrative: narrative::sentence(&telling),
         event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
-        due_time: deadlines::due(&earlier.parsed.text.raw[bytes.clone()], earlier.parsed.dates_at(bytes.start)),
+        due_time: deadlines::due(
+            &earlier.parsed.text.raw[bytes.clone()],
+            earlier.parsed.dates_at(bytes.start),
+        ),
         subject: draft::about(earlier.parsed, offer, &actors),
         actors,
         evidence: vec![

@@ -35,7 +35,8 @@ pub(super) fn behind_names(rest: &str) -> Option<usize> {
     let stops = rest.match_indices(". ").filter(|(stop, _)| is_whole(*stop));
     stops.map(|(stop, mark)| stop + mark.len()).find(|begin| {
         let sentence = rest[*begin..].split(". ").next().unwrap_or_default();
-        let is_list = label(sentence).is_some_and(|(name, _)| sections::of_label(name) == Some(Section::People));
+        let is_list =
+            label(sentence).is_some_and(|(name, _)| sections::of_label(name) == Some(Section::People));
         let mut words = sentence.split_whitespace().map(str::to_lowercase);
         !is_list && words.clone().count() > 2 && words.any(|word| verbs::is_finite(&word))
     })

@@ -415,7 +415,8 @@ fn who_is_of_a_firm_does_it_and_not_the_firm() {
         let found = lines(text);
         let told = found.iter().any(|line| line.starts_with("Commitment") && line.contains(owner));
         assert!(told, "{text}: {found:?}");
-        let more = found.iter().any(|line| line.matches(" owner").count() > 1 || line.contains("Housing owner"));
+        let more =
+            found.iter().any(|line| line.matches(" owner").count() > 1 || line.contains("Housing owner"));
         assert!(!more, "{text}: {found:?}");
     }
 }

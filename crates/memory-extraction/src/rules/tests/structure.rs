@@ -202,7 +202,10 @@ fn html_is_read_as_it_is_shown_and_quoted_as_it_stands() {
 #[test]
 fn sentences_behind_a_list_of_those_present_are_read() {
     for (text, wanted) in [
-        ("Present: Ann Roe (Chair), Bill Tate (Treasurer). Bill will obtain a second quote.", "[Bill Tate owner]"),
+        (
+            "Present: Ann Roe (Chair), Bill Tate (Treasurer). Bill will obtain a second quote.",
+            "[Bill Tate owner]",
+        ),
         (
             "Present: Ann Roe, Bill Tate. Apologies: Cy Webb. Ann will call the bank on Monday.",
             "[Ann Roe owner]",
@@ -216,4 +219,19 @@ fn sentences_behind_a_list_of_those_present_are_read() {
     for list in ["Present: Ann Roe (Chair). Bill Tate (Treasurer). J. Webb.", "Chair: Mrs. Ann Roe"] {
         assert_eq!(shown(&read(list)), Vec::<String>::new(), "{list}");
     }
+}
+
+#[test]
+fn a_task_with_a_mark_behind_it_is_done_or_called_off() {
+    let read_items = |items: &str| shown(&read(&format!("## Actions\n\n{items}")));
+    for item in ["1. Alice – circulate the risk register – done", "- Alice to call the vet (done)"] {
+        let found = read_items(item);
+        assert!(found.iter().all(|line| !line.starts_with("Commitment")), "{item}: {found:?}");
+    }
+    for item in ["- Alice to call the vet: cancelled", "- ~~Alice to paint the door~~"] {
+        let found = read_items(item);
+        assert!(found.iter().all(|line| !line.starts_with("Commitment")), "{item}: {found:?}");
+    }
+    let found = read_items("- Alice to call the vet\n- Bob to send the letter by Friday");
+    assert_eq!(found.iter().filter(|line| line.starts_with("Commitment")).count(), 2, "{found:?}");
 }
