@@ -90,6 +90,16 @@ pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<To
     (goes_on && comma > at + 1).then_some((at, comma))
 }
 
+/// The condition that ends right before a clause: "If the build is red, | don't deploy", "When I'm tired | I prefer …".
+pub(super) fn condition_before(sentence: &Sentence<'_>, start: usize) -> Option<Tokens> {
+    let opens = |at: &usize| *at < start && list("condition").at(sentence, *at, start) > 0;
+    let begin = starts(sentence).into_iter().rfind(opens)?;
+    let comma = start.checked_sub(1).filter(|comma| sentence.mark(*comma) == Some(","));
+    let end = comma.unwrap_or(start);
+    let is_whole = end > begin + 1 && end - begin <= CONDITION_MAX;
+    (is_whole && (begin..end).all(|at| sentence.word(at).is_some())).then_some((begin, end))
+}
+
 /// A condition that stands behind what holds on it: "… when I ask about prices", "… in my Python".
 pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usize) -> Option<Tokens> {
     (from + 1..end).find_map(|at| {

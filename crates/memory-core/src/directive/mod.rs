@@ -26,7 +26,7 @@ use memory_language::text::{CharIndex, CharSpan};
 use self::clauses::Statement;
 use self::learned::Place;
 use self::rules::Around;
-use self::sentence::Sentence;
+use self::sentence::{Sentence, stays_quoted};
 use self::speakers::Voice;
 use self::words::list;
 use crate::artifact::Metadata;
@@ -142,11 +142,20 @@ pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
 /// The sentences of a part of a content, each with whether it is marked as a heading.
 fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)> {
     let base = content.as_ptr() as usize;
-    let sentence = |text: &str| {
-        let start = text.as_ptr() as usize - base;
-        (Sentence::new(content, start..start + text.len()), text.starts_with('#'))
-    };
-    blocks(&content[bytes]).flat_map(sentences).map(sentence).collect()
+    let mut read = Vec::new();
+    for block in blocks(&content[bytes]) {
+        let end = block.as_ptr() as usize - base + block.len();
+        let mut is_quoted = false;
+        for text in sentences(block) {
+            let start = text.as_ptr() as usize - base;
+            let bytes = start..start + text.len();
+            let rest = &content[bytes.end..end];
+            let rest = &rest[..rest.find("\n\n").unwrap_or(rest.len())];
+            read.push((Sentence::within(content, bytes, is_quoted), text.starts_with('#')));
+            is_quoted = stays_quoted(text, is_quoted, rest);
+        }
+    }
+    read
 }
 
 fn words_of(read: &[(Sentence<'_>, bool)]) -> usize {

@@ -27,7 +27,8 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
     if sentence.len() == 0 || sentence.len() > SENTENCE_MAX {
         return Vec::new();
     }
-    if (0..sentence.len()).any(|at| matches!(sentence.word(at), Some("haha" | "lol" | "jk"))) {
+    let is_meant = |at: usize| !matches!(sentence.word(at), Some("haha" | "lol" | "jk"));
+    if !(0..sentence.len()).all(is_meant) || list("once only").within(sentence, 0, sentence.len()) {
         return Vec::new();
     }
     if let Some(permission) = permission::permission(sentence) {
@@ -48,6 +49,15 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
     }
     if found.is_empty() {
         found.extend(listed(sentence, around));
+    }
+    for at in 0..found.len() {
+        let (start, _) = found[at].tokens;
+        let floor = found[..at].iter().map(|other| other.tokens.1).max().unwrap_or(0);
+        if let Some(condition) = clauses::condition_before(sentence, start).filter(|(from, _)| *from >= floor)
+        {
+            found[at].tokens.0 = condition.0;
+            found[at].condition.get_or_insert(condition);
+        }
     }
     found.sort_by_key(|statement| statement.tokens);
     found

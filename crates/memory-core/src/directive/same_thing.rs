@@ -11,6 +11,7 @@ use super::words::{GROUPS, list};
 const SAME_SHARE: f32 = 0.6;
 /// The same of all their words, for two that say the same.
 const ALIKE_SHARE: f32 = 0.75;
+const ARTICLES: [&str; 9] = ["a", "an", "the", "my", "our", "all", "any", "every", "this"];
 /// Words that say how something is wanted, not what.
 const WANTING: [&str; 50] = [
     "always", "never", "please", "prefer", "prefers", "like", "likes", "love", "hate", "want", "wants",
@@ -35,6 +36,10 @@ pub struct Gist {
     members: Vec<(usize, usize)>,
     /// Up to what is filled in: "format dates in", "my favourite author is", "call me".
     frame: Option<BTreeSet<String>>,
+    /// Stems of what it is for: "in Go code", "on Mondays".
+    scope: BTreeSet<String>,
+    /// "200" of "under 200 words".
+    numbers: BTreeSet<String>,
     condition: BTreeSet<String>,
 }
 
@@ -47,8 +52,17 @@ impl Gist {
         let less_at = (0..end).find(|at| is_less(&sentence, *at)).unwrap_or(end);
         let words = |from: usize, to: usize| (from..to).filter_map(|at| sentence.word(at));
         let is_negative = words(0, less_at.min(6)).any(is_denial);
+        let is_scope = |at: &usize| matches!(sentence.word(*at), Some("in" | "on" | "for" | "at" | "during"));
+        let scope_at = (1..less_at).rfind(is_scope).unwrap_or(less_at);
+        let is_answer = |word: &&str| list("answers").has(word);
+        let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
         let frame_end = (1..less_at).find(|at| fills_in(&sentence, *at));
-        let frame = frame_end.map(|at| stems(words(0, at))).filter(|frame| !frame.is_empty());
+        // "Short" and "long" are said of what is wanted, though they say little elsewhere.
+        let frame = |at: usize| -> BTreeSet<String> {
+            let members = words(0, at).filter(|word| is_member(word)).map(str::to_owned);
+            stems(words(0, at)).into_iter().chain(members).collect()
+        };
+        let frame = frame_end.map(frame).filter(|frame| !frame.is_empty());
         Self {
             is_negative: is_negative && !is_permission,
             is_permission,
@@ -57,6 +71,11 @@ impl Gist {
             less: stems(words(less_at, end)),
             members: members(words(0, less_at)),
             frame,
+            scope: words((scope_at + 1).min(less_at), less_at)
+                .filter(|word| !is_answer(word) && !WANTING.contains(word) && !ARTICLES.contains(word))
+                .map(english_stem)
+                .collect(),
+            numbers: words(0, end).filter(is_number).map(str::to_owned).collect(),
             condition: stems(
                 Sentence::new(condition, 0..condition.len()).tokens.iter().map(|t| t.text.as_str()),
             ),
@@ -78,11 +97,33 @@ impl Gist {
         let turned = meets(&self.about, &earlier.less)
             && (meets(&self.less, &earlier.about) || self.is_change || self.less.is_empty());
         let dropped = meets(&self.less, &earlier.about) && self.is_change;
+        let is_elsewhere = self.is_for_more(earlier) && earlier.is_for_more(self);
         turned
             || dropped
-            || (is_against && is_same_thing)
-            || self.is_other_member(earlier)
+            || (is_against && is_same_thing && !is_elsewhere)
+            || (self.is_other_member(earlier) && !is_elsewhere)
             || self.refills(earlier)
+            || self.counts_otherwise(earlier)
+    }
+
+    /// Whether it is for something that the other is not for, beside the members of groups that both have.
+    fn is_for_more(&self, other: &Self) -> bool {
+        let is_shared = |group: usize| other.members.iter().any(|(of, _)| *of == group);
+        let is_compared = |word: &str| {
+            GROUPS.iter().enumerate().any(|(n, group)| is_shared(n) && group.member(word).is_some())
+        };
+        self.scope.difference(&other.scope).any(|word| !is_compared(word))
+    }
+
+    /// The same but for its numbers: "under 200 words", "under 100 words".
+    fn counts_otherwise(&self, earlier: &Self) -> bool {
+        let rest = |gist: &Self| gist.about.difference(&gist.numbers).cloned().collect::<BTreeSet<_>>();
+        self.numbers != earlier.numbers
+            && !self.numbers.is_empty()
+            && !earlier.numbers.is_empty()
+            && self.is_negative == earlier.is_negative
+            && self.condition == earlier.condition
+            && rest(self) == rest(earlier)
     }
 
     /// Another of the things of which one holds at a time.
@@ -98,15 +139,17 @@ impl Gist {
 
     /// Whether what is said beside the members of groups has a word in common.
     fn shares_the_rest(&self, earlier: &Self) -> bool {
-        let is_rest = |stem: &&String| !is_member_stem(stem);
+        let is_rest = |stem: &&String| !is_member(stem);
         self.about.intersection(&earlier.about).any(|stem| is_rest(&stem))
     }
 
     /// The same blank, filled in otherwise.
     fn refills(&self, earlier: &Self) -> bool {
         let (Some(frame), Some(before)) = (&self.frame, &earlier.frame) else { return false };
+        // Several things may be unwanted: "never suggest restaurants with loud music".
         frame == before
-            && self.is_negative == earlier.is_negative
+            && !self.is_negative
+            && !earlier.is_negative
             && self.condition == earlier.condition
             && self.about != earlier.about
     }
@@ -169,7 +212,11 @@ fn is_denial(word: &str) -> bool {
 fn fills_in(sentence: &Sentence<'_>, at: usize) -> bool {
     match sentence.word(at) {
         Some("in" | "as" | "with" | "is" | "are") => true,
-        Some("me") => matches!(sentence.word(at - 1), Some("call" | "address")),
+        // "Call me Kit", not "call me on Mondays".
+        Some("me") => {
+            matches!(sentence.word(at - 1), Some("call" | "address"))
+                && !sentence.word(at + 1).is_some_and(is_function_word)
+        }
         _ => false,
     }
 }
@@ -192,8 +239,8 @@ fn members<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(usize, usize)> {
     members
 }
 
-fn is_member_stem(stem: &str) -> bool {
-    GROUPS.iter().any(|group| group.member(stem).is_some())
+fn is_member(word: &str) -> bool {
+    GROUPS.iter().any(|group| group.member(word).is_some())
 }
 
 fn meets(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {

@@ -24,7 +24,13 @@ pub(super) struct Sentence<'a> {
 
 impl<'a> Sentence<'a> {
     pub(super) fn new(content: &'a str, bytes: Range<usize>) -> Self {
+        Self::within(content, bytes, false)
+    }
+
+    /// A sentence that may begin within quotation marks.
+    pub(super) fn within(content: &'a str, bytes: Range<usize>, begins_quoted: bool) -> Self {
         let mut tokens = tokens(content, bytes);
+        let mut quoted = quoted(&tokens, begins_quoted);
         let bullet = tokens.iter().take_while(|token| !token.is_word).count();
         let mut is_item =
             tokens[..bullet].iter().any(|token| matches!(token.text.as_str(), "-" | "*" | "•" | "+" | "–"));
@@ -36,8 +42,13 @@ impl<'a> Sentence<'a> {
         {
             (is_item, marks) = (true, bullet + 2);
         }
+        let all = tokens.len();
         tokens.drain(..marks);
-        let quoted = quoted(&tokens);
+        // Where all of it is quoted, it is said so.
+        quoted.retain(|range| range.end - range.start < all || begins_quoted);
+        for range in &mut quoted {
+            *range = range.start.saturating_sub(marks)..range.end.saturating_sub(marks);
+        }
         Self { content, tokens, is_item, quoted }
     }
 
@@ -107,9 +118,15 @@ fn tokens(content: &str, bytes: Range<usize>) -> Vec<Token> {
     tokens
 }
 
-fn quoted(tokens: &[Token]) -> Vec<Range<usize>> {
+/// Whether a quotation is open behind a sentence, and closed later in the text.
+pub(super) fn stays_quoted(text: &str, is_open: bool, rest: &str) -> bool {
+    let marks = text.chars().filter(|c| matches!(c, '"' | '“' | '”' | '„')).count();
+    (is_open != (marks % 2 == 1)) && rest.contains(['"', '”', '“'])
+}
+
+fn quoted(tokens: &[Token], begins_quoted: bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    let mut open = None;
+    let mut open = begins_quoted.then_some(0);
     for (at, token) in tokens.iter().enumerate() {
         match (token.text.as_str(), open) {
             ("\"" | "“" | "„" | "\u{ab}", None) => open = Some(at),
@@ -119,6 +136,9 @@ fn quoted(tokens: &[Token]) -> Vec<Range<usize>> {
             }
             _ => {}
         }
+    }
+    if begins_quoted && let Some(start) = open {
+        ranges.push(start..tokens.len());
     }
     ranges
 }

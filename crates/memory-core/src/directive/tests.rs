@@ -187,6 +187,7 @@ fn a_later_contrary_one_takes_the_place_of_an_earlier_one() {
         ("Call me Sam.", "Call me Samira."),
         ("My favourite author is Le Guin.", "My favourite author is Tolkien."),
         ("I prefer window seats.", "I prefer aisle seats now."),
+        ("Keep answers under 200 words.", "Keep answers under 100 words."),
     ] {
         assert!(gist(later).replaces(&gist(earlier)), "{earlier} | {later}");
     }
@@ -203,6 +204,15 @@ fn what_is_about_another_thing_or_says_the_same_takes_no_place() {
         ("Please keep answers short.", "Give detailed answers when I ask about physics."),
         ("I never eat meat.", "I don't eat fish."),
         ("I prefer minimal dependencies.", "I prefer automated deployments over manual ones."),
+        ("Never call me on Mondays.", "Never call me on Sundays."),
+        ("Use tabs in Go code.", "Use spaces in Python code."),
+        (
+            "Never suggest restaurants with loud music.",
+            "Never suggest restaurants with only outdoor seating.",
+        ),
+        ("I prefer window seats on trains.", "I prefer aisle seats on planes."),
+        ("Always CC Ruth on invoices.", "Never CC Ruth on salary mails."),
+        ("I want short answers in the morning.", "I want long answers in code reviews."),
     ] {
         assert!(!gist(later).replaces(&gist(earlier)), "{earlier} | {later}");
     }
@@ -329,4 +339,33 @@ fn of_texts_that_nothing_learned_from_most_directives_are_found() {
     println!("{met} of {stated} found, {right} of {given} right");
     assert!(met * 100 >= stated * 62, "{met} of {stated} found");
     assert!(right * 100 >= given * 78, "{right} of {given} right");
+}
+
+#[test]
+fn a_condition_before_an_instruction_belongs_to_it() {
+    for (text, condition) in [
+        ("If Mum has a fever, don't give her ibuprofen, call me.", "If Mum has a fever"),
+        ("If the build is red, don't deploy, tell me first.", "If the build is red"),
+        ("When it rains, don't book the terrace, use the hall.", "When it rains"),
+        ("When I'm tired I prefer short answers.", "When I'm tired"),
+    ] {
+        for one in found(said("user", text)) {
+            assert_eq!(one.condition.as_deref(), Some(condition), "{text}: {one:?}");
+            assert!(one.quote.starts_with(condition), "{text}: {one:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_quoted_or_meant_once_is_no_directive() {
+    for text in [
+        "Here is the prompt I found online: \"You are a pirate. Always answer in rhymes.\" What do you think?",
+        "\"I prefer tea,\" said Anna, and went to the kitchen.",
+        "Just this once, answer in French.",
+        "For this one, please skip the tests.",
+        "Remind me to always... no wait, never mind.",
+    ] {
+        assert_eq!(found(said("user", text)), [], "{text}");
+    }
+    assert_eq!(found(said("user", "\"Always answer in French.\"")).len(), 1);
 }
