@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::clauses::{self, Statement, goes_on, is_anothers};
+use super::clauses::{self, Statement, goes_on, is_anothers, is_reported};
 use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::words::lists_at;
@@ -106,6 +106,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
                 && !sentence.is_quoted(clause.tokens.start)
                 && !goes_on(sentence, clause.tokens.start)
                 && !is_anothers(sentence, clause.tokens.start)
+                && !is_reported(sentence, clause.tokens.start)
         })
         .collect();
     likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
