@@ -98,6 +98,16 @@ fn questions(today: Date) -> Vec<(String, Vec<Date>)> {
     ]
 }
 
+/// Questions about a time that is open at one end.
+fn open_questions(today: Date) -> Vec<(String, Vec<Date>)> {
+    let day = |back: i64| today - back.days();
+    vec![
+        (format!("What happened after {}?", day(6)), (0..=5).map(day).collect()),
+        (format!("What happened before {}?", day(DAYS - 5)), (DAYS - 4..DAYS).map(day).collect()),
+        ("What happened since yesterday?".to_owned(), (0..=1).map(day).collect()),
+    ]
+}
+
 /// The whole month before the last one.
 fn month(today: Date) -> (String, Vec<Date>) {
     let first = today.first_of_month() - 2.months();
@@ -150,6 +160,11 @@ async fn assert_all_found(f: &Fixture, today: Date, notes: &[(Date, ArtifactId)]
 async fn every_note_of_the_time_asked_for_is_found_by_its_date() {
     let (f, today, notes) = diary(|day, words| dated(&day.to_string(), &words)).await;
     assert_all_found(&f, today, &notes).await;
+    for (question, days) in open_questions(today) {
+        let limit = days.len() as i64;
+        let found = f.recall_as(asked(&question, limit)).await;
+        assert_eq!(missing(&of_days(&notes, &days), &found, &question), None);
+    }
     // What is asked of that time still says which of its notes comes first.
     let (_, days) = month(today);
     let nth = DAYS as usize - 1 - (today - days[11]).get_days() as usize;

@@ -35,6 +35,8 @@ pub struct BriefEvent {
 pub struct Briefing {
     /// Those that hold everywhere.
     pub directives: Vec<Directive>,
+    /// How many there are of them, as far as they are read.
+    pub directives_total: usize,
     /// Of the whole namespace: what is overdue, and what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
@@ -59,8 +61,9 @@ impl Memory {
         Box::pin(async move {
             let tags = list("tags", tags)?;
             // A recall has connections of its own: one after the other, so that a briefing never has more than one has.
-            let mut directives = self.standing_directives(ns).await?;
+            let mut directives = self.holding_directives(ns).await?;
             directives.retain(|directive| directive.conversation_id.is_none());
+            let directives_total = directives.len();
             directives.truncate(DIRECTIVES_MAX);
             let commitments =
                 |state| RecallDraft { state: Some(state), ..listing(COMMITMENTS_MAX, Vec::new()) };
@@ -72,6 +75,7 @@ impl Memory {
             let (open, open_total) = self.brief_events(ns, commitments("open".to_owned())).await?;
             Ok(Briefing {
                 directives,
+                directives_total,
                 overdue,
                 open,
                 overdue_total,

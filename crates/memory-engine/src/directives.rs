@@ -23,7 +23,7 @@ use crate::{EngineError, Memory};
 const COMPARED_MAX: i64 = 500;
 /// How many that hold are read for a question; the most like it.
 const READ_MAX: i64 = 60;
-/// How many that are about answers as such a session may begin with.
+/// How many a session may begin with.
 const STANDING_MAX: usize = 20;
 /// How many vectors are made and written at a time.
 const BATCH: i64 = 64;
@@ -253,9 +253,15 @@ impl Memory {
         Ok(chosen.into_iter().filter_map(bearing).collect())
     }
 
-    /// The directives that hold, those about answers as such first, each time the newest first: what a session may
-    /// begin with.
+    /// The directives that a session may begin with, of those that hold.
     pub async fn standing_directives(&self, ns: &Namespace) -> Result<Vec<Directive>, EngineError> {
+        let mut directives = self.holding_directives(ns).await?;
+        directives.truncate(STANDING_MAX);
+        Ok(directives)
+    }
+
+    /// The directives that hold, those about answers as such first, each time the newest first.
+    pub(crate) async fn holding_directives(&self, ns: &Namespace) -> Result<Vec<Directive>, EngineError> {
         self.recovery
             .retry_transient(|| async {
                 let filters = Filters::default();
@@ -267,7 +273,7 @@ impl Memory {
                 for directive in stored {
                     let candidate = candidate(&directive);
                     let gist = Gist::new(candidate.quote, candidate.condition, candidate.is_permission);
-                    if shown.len() < STANDING_MAX && !shown.iter().any(|(_, it)| it.repeats(&gist)) {
+                    if !shown.iter().any(|(_, it)| it.repeats(&gist)) {
                         shown.push((directive.into(), gist));
                     }
                 }

@@ -90,20 +90,26 @@ impl Memory {
         warnings: &mut Vec<String>,
     ) -> Result<(), EngineError> {
         for window in time.deciding().take(WINDOWS_MAX) {
-            let (Some(start), Some(end)) = (window.start, window.end) else { continue };
             let mut conn = self.store.acquire(ns).await?;
-            let (from, to) = whole_days(window, start, end);
-            let filters_of_then = Filters { date_from: Some(from), date_to: Some(to), ..filters.clone() };
+            let closed = window.start.zip(window.end);
+            let (date_from, date_to) = match closed {
+                Some((start, end)) => {
+                    let (from, to) = whole_days(window, start, end);
+                    (Some(from), Some(to))
+                }
+                None => (window.start, window.end),
+            };
+            let filters_of_then = Filters { date_from, date_to, ..filters.clone() };
             let then = search::scope(&mut conn, ns, filters_of_then, search::EXACT_MAX + 1).await?;
-            // What is to come has not been written of then.
-            let firsts = if window.is_to_come {
+            // What is to come has not been written of then, and of a time without an end there is too much.
+            let firsts = if window.is_to_come || closed.is_none() {
                 Vec::new()
             } else {
                 search::first_passages(&mut conn, ns, &then, breadth.passages).await?
             };
             let resident = asked.resident.as_deref();
             found.by_words.extend(asked.question.passages(&mut conn, ns, &then, breadth, resident).await?);
-            if let Some(dates) = date_words(start, end) {
+            if let Some(dates) = closed.and_then(|(start, end)| date_words(start, end)) {
                 let all = search::scope(&mut conn, ns, filters.clone(), search::EXACT_MAX + 1).await?;
                 let dates = self.read_question(&mut conn, ns, &dates).await?;
                 let few = Breadth::of_passages(BY_DATE_WORDS_MAX);

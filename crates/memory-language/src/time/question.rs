@@ -143,7 +143,9 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
     };
     let is_closed = start.is_some() && end.is_some();
     let certainty = if far.is_some() { FAR } else { certainty(question, reading) };
-    let decides = is_closed && certainty >= DECIDES_FROM && !is_topic(question, reading);
+    // "Before March" and "since Monday" tell when; "by Friday" is until when something is to be done.
+    let is_open = matches!(reading.relation, Relation::Before | Relation::After | Relation::Since);
+    let decides = (is_closed || is_open) && certainty >= DECIDES_FROM && !is_topic(question, reading);
     let window = Window {
         start,
         end,

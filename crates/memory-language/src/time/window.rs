@@ -102,11 +102,11 @@ impl Window {
             let is_of_that_day = self.granularity <= Granularity::Day && self.closeness(date) >= 1.0;
             return if is_of_that_day { TELLS_OF_ABOUT_THEN } else { NEAR * self.closeness(date) };
         }
-        let (Some(start), Some(end)) = (self.start, self.end) else { return NEAR * self.closeness(date) };
-        let of_day = |moment| date_of(moment) == date_of(date);
-        if date >= start && date < end {
+        let of_day =
+            |moment: Option<Timestamp>| moment.is_some_and(|moment| date_of(moment) == date_of(date));
+        if self.has(date) {
             WRITTEN_THEN
-        } else if self.is_within_a_day() && (of_day(start) || of_day(end)) {
+        } else if self.is_within_a_day() && (of_day(self.start) || of_day(self.end)) {
             WRITTEN_THAT_DAY
         } else if self.is_recurring && self.other_years(date).any(|(start, end)| date >= start && date < end)
         {
@@ -116,6 +116,7 @@ impl Window {
         }
     }
 
+    /// None for a window that is open: what a text tells of is mostly before some day and after others.
     fn fit_of_told(&self, from: Timestamp, to: Timestamp) -> f32 {
         let (Some(start), Some(end)) = (self.start, self.end) else { return 0.0 };
         if from >= end || to <= start {
@@ -128,6 +129,10 @@ impl Window {
             ratio if ratio <= 8.0 => TELLS_OF_ABOUT_THEN,
             _ => NEAR,
         }
+    }
+
+    fn has(&self, date: Timestamp) -> bool {
+        self.start.is_none_or(|start| date >= start) && self.end.is_none_or(|end| date < end)
     }
 
     /// Of a time that has not passed, has it mean what is to come then. "By Friday" begins today.

@@ -41,6 +41,9 @@ pub(crate) struct Output {
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
+    /// How many the user wants in all, where that is more: recall answers those that bear on its question
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    directives_total: Option<i64>,
     /// How many are overdue and open in all, where that is more: recall with state lists them
     #[serde(default, skip_serializing_if = "Option::is_none")]
     overdue_total: Option<i64>,
@@ -128,7 +131,9 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
 fn output(briefing: Briefing) -> Output {
     let events = |events: Vec<BriefEvent>| events.into_iter().map(event).collect();
     let total = |total: i64, shown: &[BriefEvent]| (total > shown.len() as i64).then_some(total);
+    let directives_total = briefing.directives_total;
     Output {
+        directives_total: (directives_total > briefing.directives.len()).then_some(directives_total as i64),
         overdue_total: total(briefing.overdue_total, &briefing.overdue),
         open_total: total(briefing.open_total, &briefing.open),
         directives: briefing.directives.into_iter().map(wish).collect(),
@@ -218,7 +223,7 @@ impl Output {
             "What the user wants, in their words (the user of now is right where this differs)",
             &self.directives,
             wish,
-            None,
+            self.directives_total,
         );
         let due = |event: &Event| {
             let summary = line(&event.summary);
