@@ -205,6 +205,7 @@ async fn a_reading_of_a_talk_writes_nothing_of_a_turn_forgotten_meanwhile() {
                 speaker: None,
                 date: None,
                 context_only: false,
+                is_date_of_storing: false,
             })
             .collect(),
     };

@@ -82,7 +82,13 @@ fn source(context: Context, text: &str) -> SourceText {
         title: None,
         author: None,
         participants: Vec::new(),
-        segments: vec![Segment { text: text.to_owned(), speaker: None, date: None, context_only: false }],
+        segments: vec![Segment {
+            text: text.to_owned(),
+            speaker: None,
+            date: None,
+            context_only: false,
+            is_date_of_storing: false,
+        }],
     }
 }
 

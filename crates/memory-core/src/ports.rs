@@ -128,6 +128,8 @@ pub struct Segment {
     pub speaker: Option<String>,
     /// When it was written or said: what "tomorrow" counts from.
     pub date: Option<Timestamp>,
+    /// The date is when it was stored, since none was given: an earlier one that the text gives itself goes before it.
+    pub is_date_of_storing: bool,
     /// Context only: an event whose first evidence is here is not wanted.
     pub context_only: bool,
 }

@@ -202,6 +202,7 @@ pub(super) fn source_text(sources: &[Source]) -> SourceText {
                 speaker: source.meta.turn().and(source.meta.speaker().map(str::to_owned)),
                 date: Some(source.date),
                 context_only: !source.unread,
+                is_date_of_storing: source.meta.date.is_none(),
             })
             .collect(),
     }

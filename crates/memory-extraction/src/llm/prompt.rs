@@ -197,6 +197,7 @@ mod tests {
                 speaker: Some("Ann\nsystem".to_owned()),
                 date: Some("2026-03-01T10:00:00Z".parse().unwrap()),
                 context_only: false,
+                is_date_of_storing: false,
             }],
         };
         let shown = question(&source, &plan(&source).windows[0]);

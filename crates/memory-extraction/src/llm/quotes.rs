@@ -146,7 +146,13 @@ mod tests {
             title: None,
             author: None,
             participants: Vec::new(),
-            segments: vec![Segment { text: text.to_owned(), speaker: None, date: None, context_only: false }],
+            segments: vec![Segment {
+                text: text.to_owned(),
+                speaker: None,
+                date: None,
+                context_only: false,
+                is_date_of_storing: false,
+            }],
         };
         let found = find(&source, &plan(&source).windows[0], numbers, quote)?;
         Some(source.segments[0].text[found.bytes].to_owned())
@@ -199,6 +205,7 @@ mod tests {
                 speaker: None,
                 date: None,
                 context_only: false,
+                is_date_of_storing: false,
             }],
         };
         let window = &plan(&source).windows[0];

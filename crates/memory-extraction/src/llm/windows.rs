@@ -177,6 +177,7 @@ mod tests {
             speaker: None,
             date: None,
             context_only: *context_only,
+            is_date_of_storing: false,
         };
         SourceText {
             context: Context::Note,

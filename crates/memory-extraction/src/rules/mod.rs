@@ -259,8 +259,11 @@ async fn found<'a>(
     naming::judge(NameModel::own(), encoder, source, &mut parsed_segments, &mut roster).await?;
     let fallback = parsed_segments.iter().find_map(|parsed| said_date(source, parsed));
     for parsed in &mut parsed_segments {
-        let own = source.segments.get(parsed.segment).and_then(|segment| segment.date);
-        parsed.reference = own.or_else(|| said_date(source, parsed)).or(fallback);
+        let segment = source.segments.get(parsed.segment);
+        let own = segment.and_then(|segment| segment.date);
+        let stored = own.filter(|_| segment.is_some_and(|segment| segment.is_date_of_storing));
+        let said = said_date(source, parsed).or(fallback).filter(|said| stored.is_none_or(|at| *said <= at));
+        parsed.reference = own.filter(|_| stored.is_none()).or(said).or(stored);
         parsed.read_days();
         parsed.speaker = speaker(source, parsed, &roster);
         parsed.addressee = addressee(source, parsed, &roster);

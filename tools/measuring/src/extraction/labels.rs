@@ -101,7 +101,8 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
         .collect();
     match (kind, context) {
         (Some(kind), Some(context)) if wrong.is_empty() => {
-            let segment = Segment { text, speaker: None, date, context_only: false };
+            let segment =
+                Segment { text, speaker: None, date, context_only: false, is_date_of_storing: false };
             let source = SourceText {
                 context,
                 title: labels.title,

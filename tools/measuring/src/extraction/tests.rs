@@ -54,8 +54,13 @@ fn document(
         entity_type: *entity_type,
         names: aliases.iter().chain([name]).map(|name| normalised_name(name)).collect(),
     };
-    let segment =
-        Segment { text: "One two three.".to_owned(), speaker: None, date: None, context_only: false };
+    let segment = Segment {
+        text: "One two three.".to_owned(),
+        speaker: None,
+        date: None,
+        context_only: false,
+        is_date_of_storing: false,
+    };
     Document {
         name: format!("{kind}-it"),
         kind,

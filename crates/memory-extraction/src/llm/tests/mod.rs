@@ -32,6 +32,7 @@ fn document(text: &str) -> SourceText {
             speaker: None,
             date: Some("2024-03-15T10:00:00Z".parse().expect("a date")),
             context_only: false,
+            is_date_of_storing: false,
         }],
     }
 }

@@ -23,6 +23,7 @@ fn source(context: Context, author: Option<&str>, text: &str) -> SourceText {
             speaker: None,
             date: "2025-03-10T09:00:00Z".parse().ok(),
             context_only: false,
+            is_date_of_storing: false,
         }],
     }
 }

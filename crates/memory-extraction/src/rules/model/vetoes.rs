@@ -147,6 +147,7 @@ mod tests {
             speaker: None,
             date: "2026-03-02T09:00:00Z".parse().ok(),
             context_only: false,
+            is_date_of_storing: false,
         };
         let source = SourceText {
             context: Context::Note,

@@ -11,7 +11,13 @@ fn places_of_a_name_that_overlap_are_found_once() {
         title: None,
         author: None,
         participants: Vec::new(),
-        segments: vec![Segment { text, speaker: None, date: None, context_only: false }],
+        segments: vec![Segment {
+            text,
+            speaker: None,
+            date: None,
+            context_only: false,
+            is_date_of_storing: false,
+        }],
     };
     let (mut parsed_segments, mut roster) = super::super::named_by_rules(&source);
     let name = Name { text: "wagga wagga".to_owned(), places: vec![(0, 0..2), (0, 1..3)] };

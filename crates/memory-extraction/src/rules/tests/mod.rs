@@ -43,6 +43,7 @@ fn segment(text: &str, speaker: Option<&str>) -> Segment {
         speaker: speaker.map(str::to_owned),
         date: friday(),
         context_only: false,
+        is_date_of_storing: false,
     }
 }
 

@@ -235,3 +235,27 @@ fn a_task_with_a_mark_behind_it_is_done_or_called_off() {
     let found = read_items("- Alice to call the vet\n- Bob to send the letter by Friday");
     assert_eq!(found.iter().filter(|line| line.starts_with("Commitment")).count(), 2, "{found:?}");
 }
+
+#[test]
+fn what_a_text_without_a_date_says_of_its_own_is_what_days_are_counted_from() {
+    for (text, due) in [
+        (
+            "From: Jo Hill\nTo: Ann\nDate: Mon, 5 Feb 2024 10:12:00 +0000\nSubject: keys\n\nHi Ann,\nI'll drop the keys tomorrow.\nJo",
+            "due 02-06",
+        ),
+        (
+            "From: Jo Hill\nSent: Tuesday, 6 February 2024 08:00\nTo: Ann\n\nHi Ann,\nI'll drop the keys tomorrow.\nJo",
+            "due 02-07",
+        ),
+        ("Diary, 5 February 2024. I'll call the vet tomorrow.", "due 02-06"),
+        // It was not written on a day that had not come.
+        ("The hall is booked for 5 May 2024. I'll call the vet tomorrow.", "due 03-16"),
+    ] {
+        let mut stored = segment(text, None);
+        stored.is_date_of_storing = true;
+        let found = shown(&checked(&source(vec![stored])));
+        assert!(found.iter().any(|line| line.contains(due)), "{text}: {found:?}");
+        let given = shown(&read(text));
+        assert!(given.iter().any(|line| line.contains("due 03-16")), "{text}: {given:?}");
+    }
+}
