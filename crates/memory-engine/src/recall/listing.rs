@@ -81,9 +81,10 @@ async fn called(
     name: &str,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<i64>, EngineError> {
-    let names = [normalised_name(name)];
+    let asked = normalised_name(name);
+    // "dieter.maas" is known by "@dieter.maas".
+    let names = [asked.clone(), format!("@{asked}")];
     let mut called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
-    let [asked] = names;
     if asked.contains('@') {
         return Ok(called);
     }

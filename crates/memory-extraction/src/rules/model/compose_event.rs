@@ -145,13 +145,32 @@ fn doer(clause: &Clause<'_, '_>, hit: &Hit, speaker: Option<usize>) -> Option<us
         Subject::We if clause.spoken && hit.category == Category::Decision => speaker,
         // In a mail to others "we shall repeat it" is whose mail it is.
         Subject::We if commits && parsed.is_mail => speaker,
-        Subject::Thing if clause.spoken && hit.category != Category::Commitment => speaker,
+        Subject::Thing
+            if clause.spoken && hit.category != Category::Commitment && !is_somebody_else(clause, hit) =>
+        {
+            speaker
+        }
         _ => None,
     };
     let theirs =
         matches!(hit.lead.subject, Subject::Nobody | Subject::Thing | Subject::Public | Subject::They);
     let called = (commits && theirs).then(|| owners::called(parsed, &clause.sentence)).flatten();
     called.or(opens).or(by.map(|mention| mention.entity)).or(unsaid)
+}
+
+/// "Fay: the plumber fixed the tap", "our interns deployed it": it was done by someone without a name, not by who tells of it.
+fn is_somebody_else(clause: &Clause<'_, '_>, hit: &Hit) -> bool {
+    const TRADES: [&str; 8] = ["er", "ers", "or", "ors", "ist", "ian", "man", "men"];
+    const OTHERS: [&str; 8] =
+        ["contractor", "council", "intern", "interns", "landlord", "people", "staff", "volunteers"];
+    let noun = clause.word(hit.lead.from);
+    let led = hit.lead.from > clause.tokens.start
+        && matches!(
+            clause.word(hit.lead.from - 1),
+            "the" | "our" | "my" | "a" | "an" | "his" | "her" | "their" | "your"
+        );
+    let is_one = OTHERS.contains(&noun) || TRADES.iter().any(|end| noun.len() > 4 && noun.ends_with(end));
+    led && is_one && !hit.lead.be
 }
 
 /// The verb that carries the clause, with what stands before it.

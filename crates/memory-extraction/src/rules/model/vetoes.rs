@@ -24,6 +24,7 @@ pub(super) fn rules_out(
             refuses(parsed, candidate)
                 || is_conditional(parsed, candidate)
                 || is_no_plan(parsed, candidate)
+                || is_told_as_done(parsed, candidate)
                 || (is_lone && is_standing_fact(parsed, candidate))
         }
         Category::Execution => denies(parsed, candidate) || asks(parsed, candidate),
@@ -108,6 +109,50 @@ fn is_standing_fact(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
         && parsed.dates_at(bytes.start).readings(&text.raw[bytes], Lean::Future).is_empty()
 }
 
+/// "Anna announced it to the board on Tuesday": a deed of the past by someone, and nothing that is to come.
+fn is_told_as_done(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    const TAKES_ON: [&str; 24] = [
+        "accepted",
+        "agreed",
+        "asked",
+        "assigned",
+        "chose",
+        "committed",
+        "decided",
+        "got",
+        "had",
+        "hoped",
+        "offered",
+        "owned",
+        "picked",
+        "planned",
+        "pledged",
+        "promised",
+        "said",
+        "scheduled",
+        "signed",
+        "took",
+        "undertook",
+        "volunteered",
+        "wanted",
+        "was",
+    ];
+    let text = &parsed.text;
+    let Range { start, end } = candidate.tokens;
+    let verb = match parsed.mention(start) {
+        Some(mention) if mention.is_person() && mention.tokens.start == start => mention.tokens.end,
+        _ => return false,
+    };
+    let is_past = verb < end
+        && verbs::of(text.word(verb)).is_some_and(|it| it.past && !it.base)
+        && !text.is_any(verb, &TAKES_ON);
+    let is_to_come = |at: usize| {
+        text.is_any(at, &["will", "'ll", "'d", "shall", "would", "going", "should", "must", "can"])
+            || (text.word(at) == "to" && verbs::of(text.word(at + 1)).is_some_and(|it| it.base))
+    };
+    is_past && !(verb..end).any(is_to_come)
+}
+
 /// "No connection pooling configured", "nothing was merged": what was not done.
 fn denies(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     parsed.text.is_any(candidate.tokens.start, &["no", "none", "nothing", "nobody", "neither", "never"])
@@ -189,6 +234,28 @@ mod tests {
                 "Dana will ask whether we may publish it.",
                 "Leyla will try two of them in May.",
                 "DOT to return in may with a count.",
+            ],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_deed_of_the_past_is_no_commitment() {
+        assert_ruled_out(
+            true,
+            &[
+                "We chose Rust. Anna announced it to the board on Tuesday.",
+                "We picked the hotel. Jonas confirmed it with the bank on Thursday.",
+            ],
+        )
+        .await;
+        assert_ruled_out(
+            false,
+            &[
+                "Anna agreed to announce it on Tuesday.",
+                "Anna offered a lift for Tuesday.",
+                "Anna confirmed that she will announce it.",
+                "Anna took on the report.",
             ],
         )
         .await;

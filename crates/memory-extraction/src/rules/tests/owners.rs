@@ -433,3 +433,9 @@ fn who_belongs_to_another_is_not_that_other() {
         assert!(!found.iter().any(|line| line.contains("Alice owner")), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn what_someone_without_a_name_did_is_not_of_who_tells_it() {
+    let told = lines("Alice: the plumber fixed the tap\nBob: our roofers finished the ridge\nAlice: ok");
+    assert!(!told.iter().any(|line| line.contains(" owner")), "{told:?}");
+}

@@ -105,3 +105,17 @@ fn a_handle_beside_a_name_is_the_same_person() {
     assert_eq!(one.len(), 1, "{one:?}");
     assert_eq!(one[0].0, "Bob Smith");
 }
+
+#[test]
+fn whom_a_title_names_is_a_person_whatever_the_name_means() {
+    for text in ["Mr Hall will fix the gate by Friday.", "Mrs Lane will call the bank on Monday."] {
+        let extraction = read(text);
+
+        assert!(
+            extraction.entities.iter().all(|it| it.entity_type == EntityType::Person),
+            "{text}: {:?}",
+            extraction.entities
+        );
+        assert!(super::shown(&extraction)[0].contains(" owner]"), "{text}: {:?}", super::shown(&extraction));
+    }
+}

@@ -67,6 +67,10 @@ fn ended(text: &Text<'_>, at: usize) -> Option<Range<usize>> {
     if names::is_first_name(text.word(at)) || verbs::of(text.word(at)).is_some_and(|verb| verb.ing) {
         return None;
     }
+    // "Mr Hall" is one too, "Lord Street" is a street.
+    if text.is_any(at, &["mr", "mrs", "ms", "miss", "dr", "prof", "cllr", "councillor", "rev"]) {
+        return None;
+    }
     let length = (1..4).find(|i| !spaced(text, at + i - 1) || !text.is_capitalised(at + i)).unwrap_or(4);
     let small = |at: usize| text.raw_word(at).chars().skip(1).all(char::is_lowercase);
     let ending =
