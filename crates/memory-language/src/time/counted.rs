@@ -96,7 +96,14 @@ impl Parser {
             to += 1;
         }
         let working = tokens.is(to, &["business", "working", "work"]);
-        let Tag::Unit(unit) = tokens.tag(to + usize::from(working)) else { return None };
+        let unit = match tokens.tag(to + usize::from(working)) {
+            Tag::Unit(unit) => unit,
+            _ if !half && tokens.is(to, &["fortnight", "fortnights"]) => {
+                count *= 2;
+                Unit::Week
+            }
+            _ => return None,
+        };
         let mut end = to + usize::from(working) + 1;
         if tokens.word(end) == "and" && tokens.is(end + 1, &["a"]) && tokens.word(end + 2) == "half" {
             (half, end) = (true, end + 3);
@@ -111,6 +118,7 @@ impl Parser {
             return match unit {
                 Unit::Year => Some(Amount { count: 6, half: false, working, unit: Unit::Month, end }),
                 Unit::Decade => Some(Amount { count: 5, half: false, working, unit: Unit::Year, end }),
+                Unit::Hour => Some(Amount { count: 30, half: false, working, unit: Unit::Minute, end }),
                 _ => None,
             };
         }

@@ -9,19 +9,25 @@ use super::tokens::Kind;
 use super::words::{Shift, Tag};
 use super::{Granularity, Lean};
 
+/// "Easter Monday", "Ash Wednesday": no weekday like others.
+const NAMED_DAYS: [&str; 10] =
+    ["ash", "black", "cyber", "easter", "good", "holy", "maundy", "palm", "shrove", "whit"];
+
 impl Parser {
     /// "Friday", "by Wed"; "Mondays", "every Monday", "the sun" and "he sat" are none.
     pub(super) fn at_weekday(&self, at: usize, weekday: Weekday, short: bool, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let before = tokens.before(at, 1);
-        let named =
-            tokens.is_capital(at.wrapping_sub(1)) && matches!(before, "black" | "good" | "ash" | "cyber");
+        let named = tokens.is_capital(at.wrapping_sub(1)) && NAMED_DAYS.contains(&before);
         if named || matches!(before, "every" | "each" | "most" | "per") {
             return None;
         }
         let to = if short && tokens.is_mark(at + 1, ".") && tokens.glued(at + 1) { at + 2 } else { at + 1 };
         let word = tokens.word(at);
         if let Some(part) = self.weekday_and_day(at, to, weekday, short) {
+            return Some(part);
+        }
+        if let Some(part) = self.weekday_settles(at, to, weekday) {
             return Some(part);
         }
         if short {
@@ -53,6 +59,10 @@ impl Parser {
                 return None;
             }
         }
+        if before == "the" && tokens.word(to) == "before" && tokens.word(to + 1) == "last" {
+            let last = self.weekday_shifted(weekday, Shift::Last)?;
+            return Some(Part::day(at..to + 2, plus_days(last, -7)?).relative());
+        }
         if before == "the"
             && let Some(part) = self.weekday_beside(at, to, weekday, depth)
         {
@@ -70,6 +80,16 @@ impl Parser {
         }
         let date = weekday_towards(today, weekday, self.lean)?;
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
+    }
+
+    /// "Tue 3/11/2026": which number is the day, the weekday says.
+    fn weekday_settles(&self, at: usize, to: usize, weekday: Weekday) -> Option<Part> {
+        let next = if self.tokens.is_mark(to, ",") { to + 1 } else { to };
+        let read = self.at_number(next, 0).filter(|part| part.ambiguous)?;
+        let date = read.one_day()?;
+        let other = Date::new(date.year(), date.day(), date.month()).ok();
+        let day = [Some(date), other].into_iter().flatten().find(|day| day.weekday() == weekday)?;
+        Some(Part { at: at..read.at.end, ambiguous: false, ..Part::day(at..read.at.end, day) })
     }
 
     /// "Fri 24", "Wed 18": the day of that number that is such a weekday, in this month or beside it.

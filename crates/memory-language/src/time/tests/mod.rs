@@ -184,3 +184,18 @@ fn odd_text_never_panics() {
         }
     }
 }
+
+#[test]
+fn fortnights_half_hours_and_named_days_are_what_they_say() {
+    for (text, expected) in [
+        ("we meet in a fortnight", "2024-03-29..2024-03-29"),
+        ("shipped a fortnight ago", "2024-03-01..2024-03-01"),
+        ("back in half an hour", "2024-03-15T10:30:00Z..2024-03-15T10:30:00Z"),
+        ("the Tuesday before last", "2024-03-05..2024-03-05"),
+        ("Tue 5/3/2024", "2024-03-05..2024-03-05"),
+        ("Fri, 3/5/2024", "2024-05-03..2024-05-03"),
+        ("open it on Easter Monday", ""),
+    ] {
+        assert_eq!(shown(&readings(text, Some(friday()), Lean::Future)), expected, "{text}");
+    }
+}

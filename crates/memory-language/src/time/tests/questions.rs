@@ -253,6 +253,7 @@ fn relative_words_of_other_languages_are_read_in_their_language_only() {
         ("¿Qué hice ayer?", yesterday),
         ("¿Quién llamó anteayer?", "!11-20..11-21"),
         ("¿Qué pasó la semana pasada?", "!11-09..11-16"),
+        ("Was haben wir am 12. November gemacht?", "!11-12..11-13"),
         ("¿Qué decidimos el mes pasado?", "!10-01..11-01"),
         ("¿Quién llamó hace tres días?", "!11-19..11-20"),
         ("¿Qué hice el martes pasado?", "!11-17..11-18"),
