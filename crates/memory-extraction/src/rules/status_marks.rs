@@ -7,6 +7,7 @@ use memory_core::event::Category;
 use memory_language::calendar_words::calendar_word;
 
 use super::draft::Draft;
+use super::narrative;
 use super::parsed_segment::ParsedSegment;
 
 /// A line that is longer is a paragraph.
@@ -14,6 +15,8 @@ const LINE_MAX_BYTES: usize = 400;
 /// Behind the mark stands a day at most.
 const DAY_WORDS: usize = 4;
 
+/// What the narrative of an item without a verb of its own says.
+const COMMITTED: &str = " committed to ";
 const DONE: [&str; 5] = ["done", "complete", "completed", "finished", "closed"];
 const CALLED_OFF: [&str; 5] = ["cancelled", "canceled", "dropped", "withdrawn", "obsolete"];
 const TICKS: [char; 4] = ['✅', '✔', '✓', '☑'];
@@ -59,6 +62,10 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
                     Some(Mark::Done) => {
                         draft.category = Category::Execution;
                         draft.due_time = None;
+                        // "Lil committed to order the bulbs" is what it was.
+                        if draft.narrative.contains(COMMITTED) {
+                            draft.narrative = narrative::sentence(&raw[bytes.clone()]);
+                        }
                         true
                     }
                     Some(Mark::CalledOff) => false,
