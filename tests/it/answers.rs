@@ -8,8 +8,8 @@ use memory_tests::process::{DataDir, Server};
 use serde_json::{Value, json};
 
 /// Bounds below this one may be exceeded a little: the first result always comes.
-const HARD_FROM: i64 = 300;
-const EXCESS: usize = 150;
+const HARD_FROM: i64 = 200;
+const EXCESS: usize = 60;
 
 /// The answer, and what its text costs.
 async fn sent(server: &Server, arguments: Value) -> (Value, usize) {

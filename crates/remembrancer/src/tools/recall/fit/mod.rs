@@ -29,6 +29,8 @@ const ANSWERS: f64 = 0.8;
 /// English JSON has three to four bytes a token: an answer with more than these for each that it may have is taken for too long
 /// without being counted whole.
 const LONG_TOKEN_BYTES: usize = 6;
+/// The fewest words of a snippet.
+const SNIPPET_WORDS_MIN: usize = 8;
 
 /// The most tokens of an answer; those of a default answer where none were asked for.
 pub(super) fn bound(request: &RecallRequest) -> Option<usize> {
@@ -174,9 +176,32 @@ fn fitted(mut output: Output, bound: usize, request: &RecallRequest, paging: &Pa
         said.extend(before.left_out(&output, bound, request));
         output.warnings = (!said.is_empty()).then_some(said);
         output.total_count = output.results.len() + output.related.len();
-        if tokens(&output) <= bound || !drop_one(&mut output) {
+        if tokens(&output) <= bound {
             return output;
         }
+        if !drop_one(&mut output) {
+            if is_asked {
+                say_least(&mut output, bound);
+            }
+            return output;
+        }
+    }
+}
+
+/// Where even one result is too much beside what is said of it: one warning, no cursor, and less of the snippet.
+fn say_least(output: &mut Output, bound: usize) {
+    output.warnings = Some(vec![format!("Cut to {bound} tokens; a higher max_tokens shows more.")]);
+    if tokens(output) > bound {
+        output.next_cursor = None;
+    }
+    while tokens(output) > bound {
+        let Some(snippet) = output.results.first_mut().map(|result| &mut result.snippet) else { return };
+        let words = snippet.trim_end_matches('…').split_whitespace().count();
+        if words <= SNIPPET_WORDS_MIN {
+            return;
+        }
+        let end = snippet.trim_end_matches('…').trim_end().rfind(char::is_whitespace).unwrap_or(0);
+        *snippet = format!("{}…", &snippet[..end]);
     }
 }
 
