@@ -60,7 +60,24 @@ fn tells_something_else(words: &str, reading: &Reading) -> bool {
 fn is_of_the_past(before: &[String]) -> bool {
     const PASSIVE: [&str; 10] =
         ["be", "been", "being", "get", "getting", "have", "having", "need", "needs", "want"];
+    // "The demo is booked for Friday", "a review scheduled on Friday" are still to come.
+    const SET: [&str; 10] = [
+        "arranged",
+        "booked",
+        "expected",
+        "moved",
+        "planned",
+        "postponed",
+        "rescheduled",
+        "scheduled",
+        "set",
+        "slated",
+    ];
+    if before.last().is_some_and(|word| matches!(word.as_str(), "for" | "to")) {
+        return false;
+    }
     let verb = before.iter().rposition(|word| is_past(word) || verbs::of(word).is_some());
+    let verb = verb.filter(|verb| !SET.contains(&before[*verb].as_str()));
     verb.filter(|verb| before.len() - verb <= READ_WORDS && is_past(&before[*verb])).is_some_and(|verb| {
         let lead = &before[verb.saturating_sub(READ_WORDS)..verb];
         !lead.is_empty() && !lead.iter().any(|word| PASSIVE.contains(&word.as_str()))
@@ -256,6 +273,9 @@ mod tests {
             ("I'll get it fixed on Friday", "2026-11-27"),
             ("We need the hall painted on Friday", "2026-11-27"),
             ("Jan promised to lend us the van on Friday", "2026-11-27"),
+            ("Ann: demo booked for Friday", "2026-11-27"),
+            ("review scheduled on Friday, Bo prepares it", "2026-11-27"),
+            ("delivery promised for Friday", "2026-11-27"),
             ("I'll fix the bug Ann found on Tuesday by Friday", "2026-11-27"),
         ] {
             falls_due(words, Some(day));
