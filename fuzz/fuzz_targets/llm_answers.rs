@@ -31,6 +31,7 @@ fuzz_target!(|data: &str| {
         speaker: Some("Alice Chen".to_owned()),
         date: "2024-03-15T10:00:00Z".parse().ok(),
         context_only,
+        is_date_of_storing: false,
     };
     let segments = match text.split_once('\u{1d}') {
         Some((before, text)) => vec![segment(before, true), segment(text, false)],

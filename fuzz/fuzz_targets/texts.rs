@@ -34,6 +34,7 @@ fuzz_target!(|data: (u8, &str)| {
             speaker: (kind & 64 != 0).then(|| "Alice Chen".to_owned()),
             date: "2024-03-15T10:00:00Z".parse().ok(),
             context_only: false,
+            is_date_of_storing: kind & 32 != 0,
         }],
     };
     let found = block_on(RULES.extract(&source)).expect("rules need nothing that could fail");
