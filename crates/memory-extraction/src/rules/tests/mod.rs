@@ -6,6 +6,7 @@ mod doers;
 mod headed;
 mod linear;
 mod listed;
+mod others;
 mod owners;
 mod people;
 mod samples;
