@@ -9,6 +9,7 @@ use memory_language::time::{Granularity, Lean, Reading, Relation};
 
 use super::clause::Subject;
 use super::date_context::DateContext;
+use super::deadlines;
 use super::features::Hit;
 use super::owners;
 use super::parsed_segment::ParsedSegment;
@@ -89,7 +90,8 @@ fn told_day(category: Category, words: &str, dates: DateContext) -> Option<Times
     };
     let past = dates.readings(words, Lean::Past).into_iter().find(|reading| {
         let since = reading.relation == Relation::Since;
-        let said = since || (is_past && reading.relation == Relation::At);
+        let said = since
+            || (is_past && reading.relation == Relation::At && deadlines::is_day_of_the_past(words, reading));
         is_day(reading) && said && reading.start <= now && near(reading)
     });
     let ahead = || {
