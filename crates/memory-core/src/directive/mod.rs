@@ -36,6 +36,8 @@ pub use same_thing::Gist;
 
 /// The most directives of one text.
 pub const OF_TEXT_MAX: usize = 50;
+/// So far behind a sentence a quotation that is open there is closed.
+const QUOTE_MAX_BYTES: usize = 1_000;
 /// The longest statement, in characters.
 const STATEMENT_MAX_CHARS: usize = 300;
 
@@ -149,8 +151,9 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
         for text in sentences(block) {
             let start = text.as_ptr() as usize - base;
             let bytes = start..start + text.len();
-            let rest = &content[bytes.end..end];
-            let rest = &rest[..rest.find("\n\n").unwrap_or(rest.len())];
+            // A mark that nothing closes soon is an inch, or a slip.
+            let near = content.floor_char_boundary(end.min(bytes.end + QUOTE_MAX_BYTES));
+            let rest = &content[bytes.end..near];
             read.push((Sentence::within(content, bytes, is_quoted), text.starts_with('#')));
             is_quoted = stays_quoted(text, is_quoted, rest);
         }

@@ -118,10 +118,11 @@ fn tokens(content: &str, bytes: Range<usize>) -> Vec<Token> {
     tokens
 }
 
-/// Whether a quotation is open behind a sentence, and closed later in the text.
+/// Whether a quotation is open behind a sentence, and closed in the same paragraph of what follows.
 pub(super) fn stays_quoted(text: &str, is_open: bool, rest: &str) -> bool {
     let marks = text.chars().filter(|c| matches!(c, '"' | '“' | '”' | '„')).count();
-    (is_open != (marks % 2 == 1)) && rest.contains(['"', '”', '“'])
+    let is_open = is_open != (marks % 2 == 1);
+    is_open && rest.split("\n\n").next().is_some_and(|paragraph| paragraph.contains(['"', '”', '“']))
 }
 
 fn quoted(tokens: &[Token], begins_quoted: bool) -> Vec<Range<usize>> {

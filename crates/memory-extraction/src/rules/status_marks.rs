@@ -17,9 +17,10 @@ const DAY_WORDS: usize = 4;
 
 /// What the narrative of an item without a verb of its own says.
 const COMMITTED: &str = " committed to ";
+
 const DONE: [&str; 5] = ["done", "complete", "completed", "finished", "closed"];
 const CALLED_OFF: [&str; 5] = ["cancelled", "canceled", "dropped", "withdrawn", "obsolete"];
-const TICKS: [char; 4] = ['✅', '✔', '✓', '☑'];
+pub(super) const TICKS: [char; 4] = ['✅', '✔', '✓', '☑'];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {

@@ -20,6 +20,7 @@ use super::owners::{self, Owned};
 use super::requests;
 use super::sections::Section;
 use super::sentences::sentences;
+use super::status_marks::TICKS;
 use super::verbs;
 use super::words::floor_boundary;
 
@@ -183,7 +184,7 @@ fn plans_alone(context: &EventContext<'_, '_>, tokens: &Range<usize>, speaker: O
 
 fn says_done(context: &EventContext<'_, '_>, bytes: &Range<usize>) -> bool {
     let raw = &context.parsed.text.raw[bytes.clone()];
-    raw.contains(['✅', '✔', '✓', '☑'])
+    raw.contains(TICKS)
         || raw.contains("(done)")
         || raw.contains("[done]")
         || raw.contains("(completed)")
