@@ -121,6 +121,7 @@ mod stand_ins;
 mod status;
 mod store;
 mod text_encoder;
+mod time_order;
 mod vector_index;
 mod words;
 mod worker;

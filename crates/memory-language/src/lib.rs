@@ -14,3 +14,4 @@ pub mod similarity;
 pub mod tense;
 pub mod text;
 pub mod time;
+pub mod time_order;

@@ -45,6 +45,9 @@ const BEFORE: [&str; 20] = [
 /// before a release?".
 const BEFORE_IN_PAST: [&str; 8] = ["before", "earlier", "first", "old", "until", "avant", "antes", "prima"];
 
+/// How many words of a sentence are looked at.
+const FIRST_WORDS: usize = 40;
+
 impl Tense {
     pub fn of(question: &str) -> Self {
         let words: Vec<String> = words_of(question).map(str::to_lowercase).collect();
@@ -82,9 +85,45 @@ fn is_used_to(words: &[String]) -> bool {
     })
 }
 
+/// What tells of things to come.
+const COMES: [&str; 22] = [
+    "must", "should", "ought", "need", "needs", "will", "ll", "would", "want", "wants", "plan", "plans",
+    "planning", "planned", "wish", "wishes", "hope", "hoping", "maybe", "next", "tomorrow", "going",
+];
+/// What is told as done, where it ends in no "-ed".
+const DONE: [&str; 24] = [
+    "was", "were", "had", "did", "went", "got", "came", "took", "said", "made", "gave", "saw", "found",
+    "met", "told", "left", "ran", "sent", "brought", "bought", "wrote", "spoke", "put", "has",
+];
+
+/// Whether a text begins with what is to come, and tells of nothing done: "Must ring Ingrid next week".
+pub fn begins_with_plans(text: &str) -> bool {
+    let sentence = text.trim_start().split_inclusive(['.', '!', '?', '\n']).next().unwrap_or("");
+    let words: Vec<String> = words_of(sentence).take(FIRST_WORDS).map(str::to_lowercase).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let is_done = |word: &String| word.len() > 4 && word.ends_with("ed") && word != "planned";
+    has(&COMES) && !has(&DONE) && !words.iter().any(is_done)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_begins_with_plans() {
+        for text in [
+            "Must ring Ingrid next week.",
+            "I really ought to see the dentist.",
+            "We'll try again. It failed.",
+        ] {
+            assert!(begins_with_plans(text), "{text}");
+        }
+        for text in
+            ["Rang Ingrid, she will call back.", "We had planned to go.", "Dentist, no X-ray needed.", ""]
+        {
+            assert!(!begins_with_plans(text), "{text}");
+        }
+    }
 
     #[test]
     fn verbs_say_of_when_a_question_is() {

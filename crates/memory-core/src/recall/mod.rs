@@ -4,11 +4,13 @@ mod artifact_score;
 mod outdated;
 mod spread;
 mod time;
+mod time_order;
 
 pub use artifact_score::{ArtifactScore, ArtifactSignals, join_reranked, score_artifacts};
 pub use outdated::{lower_outdated, weight_of_newness};
 pub use spread::spread_over_conversations;
 pub use time::decide_by_time;
+pub use time_order::{Occurrence, rank_in_time_order};
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
 const K1: f32 = 1.2;

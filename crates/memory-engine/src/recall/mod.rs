@@ -6,6 +6,7 @@ mod expanding;
 mod facts;
 mod filtered;
 mod hits;
+mod likeness;
 mod listing;
 mod mirrored;
 mod neighbours;
@@ -18,6 +19,7 @@ mod request;
 mod reranking;
 mod search;
 mod standing;
+mod time_order;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;

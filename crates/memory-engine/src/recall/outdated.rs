@@ -7,12 +7,12 @@ use memory_core::id::{Namespace, PassageId};
 use memory_core::recall::{ArtifactScore, lower_outdated, weight_of_newness};
 use memory_language::tense::Tense;
 use memory_store::Conn;
-use memory_store::search::{self, Owner};
+use memory_store::search::Owner;
 
 use super::hits::Scored;
+use super::likeness::Likeness;
 use super::ranking::Ranked;
 use super::search::Asked;
-use crate::resident::product;
 use crate::{EngineError, Memory};
 
 /// How many of the best are compared with each other.
@@ -33,7 +33,9 @@ impl Memory {
         ranked: &mut [Ranked],
     ) -> Result<(), EngineError> {
         let weight = weight_of_newness(Tense::of(query), self.settings.weights.newness);
-        let Some((_, model)) = asked.embedded.as_ref().filter(|_| weight > 0.0) else { return Ok(()) };
+        if weight <= 0.0 {
+            return Ok(());
+        }
         let dates: HashMap<PassageId, Timestamp> = scored.iter().filter_map(date_of_text).collect();
         let compared: Vec<(&mut Ranked, Timestamp)> = ranked
             .iter_mut()
@@ -44,23 +46,17 @@ impl Memory {
             return Ok(());
         }
         let ids: Vec<PassageId> = compared.iter().map(|(ranked, _)| ranked.passage_id).collect();
-        let resident = asked.resident.as_ref().filter(|resident| resident.is_of(model));
-        let mut vectors = resident.map(|resident| resident.vectors(&ids)).unwrap_or_default();
-        let missing: Vec<PassageId> = ids.iter().copied().filter(|id| !vectors.contains_key(id)).collect();
-        if !missing.is_empty() {
-            vectors.extend(search::vectors(conn, ns, &missing, model).await?);
-        }
+        let Some(likeness) = Likeness::of(conn, ns, asked, &ids).await? else { return Ok(()) };
         let (each, dates): (Vec<&mut Ranked>, Vec<Timestamp>) = compared.into_iter().unzip();
         let mut scores: Vec<ArtifactScore> = each.iter().map(|ranked| ranked.explanation.artifact).collect();
         lower_outdated(
             &mut scores,
             |new, old| dates[new].duration_since(dates[old]) >= APART_MIN,
-            |a, b| Some(product(vectors.get(&ids[a])?, vectors.get(&ids[b])?)),
+            |a, b| likeness.between(a, b),
             weight,
         );
         for (ranked, score) in each.into_iter().zip(scores) {
-            ranked.score = score.score;
-            ranked.explanation.artifact = score;
+            ranked.score_again(score);
         }
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(())

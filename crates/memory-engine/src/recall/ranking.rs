@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
-use memory_core::recall::ANSWERS_CHANCE_MIN;
+use memory_core::recall::{ANSWERS_CHANCE_MIN, ArtifactScore};
 use memory_store::Pooled;
 use memory_store::search::Breadth;
 
@@ -71,6 +71,12 @@ impl Ranked {
     /// Whether both are the same content at the same place.
     pub(super) fn is_the_hit_of(&self, other: &Self) -> bool {
         self.hit == other.hit
+    }
+
+    /// Gives it another score.
+    pub(super) fn score_again(&mut self, score: ArtifactScore) {
+        self.score = score.score;
+        self.explanation.artifact = score;
     }
 
     fn lowered(mut self, factor: f32) -> Self {

@@ -14,6 +14,7 @@ use memory_core::ports::Embedded;
 use memory_core::recall::{Evidence, fuse};
 use memory_language::about_many::about_many;
 use memory_language::time::question::QuestionTime;
+use memory_language::time_order::time_order;
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, QueryVector, Scope};
 use memory_store::stats::{self, PassageCounts};
@@ -424,7 +425,9 @@ impl Memory {
             conn = self.store.acquire(ns).await?;
         }
         let is_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
-        if is_first && (deciding.is_none() || is_unmatched) {
+        if let Some(order) = time_order(query).filter(|_| is_first) {
+            self.rank_in_time_order(&mut conn, ns, (order, &asked), &scored, &mut ranked).await?;
+        } else if is_first && (deciding.is_none() || is_unmatched) {
             self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
         }
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));

@@ -139,9 +139,9 @@ impl Parser {
         Some(Part::day(at..at + 1, plus_days(today, days)?).relative())
     }
 
-    /// Two weeks or so; only a question means it as a time.
+    /// Two weeks or so; only a question means it as a time, and what was "most recently" may be long ago.
     fn recently(&self, at: usize) -> Option<Part> {
-        let today = self.today.filter(|_| self.asked)?;
+        let today = self.today.filter(|_| self.asked && self.tokens.before(at, 1) != "most")?;
         Some(Part::days(at..at + 1, (plus_days(today, -14)?, today), Granularity::Month).relative())
     }
 }

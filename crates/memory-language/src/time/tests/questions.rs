@@ -80,6 +80,7 @@ fn a_question_names_its_time() {
 fn a_question_for_a_time_or_without_one_names_none() {
     for question in [
         "When did the launch happen?",
+        "Who did I most recently speak to?",
         "What date is the review?",
         "When did she go last week?",
         "How long ago was her 18th birthday?",

@@ -1,0 +1,78 @@
+//! The latest or the first of what was found, where that is asked for.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memory_core::id::{Namespace, PassageId};
+use memory_core::recall::{ArtifactScore, Occurrence, rank_in_time_order};
+use memory_language::tense::begins_with_plans;
+use memory_language::time::{Granularity, Lean, Reading, readings};
+use memory_language::time_order::TimeOrder;
+use memory_store::Conn;
+use memory_store::search::{self, Owner, Told};
+
+use super::hits::Scored;
+use super::likeness::Likeness;
+use super::ranking::Ranked;
+use super::search::Asked;
+use crate::{EngineError, Memory};
+
+/// How many of the best are put in order.
+const COMPARED_MAX: usize = 30;
+/// How much of a passage is read for dates, in bytes.
+const READ_MAX: usize = 1_000;
+
+impl Memory {
+    /// Raises the later of what was found, or the earlier.
+    pub(super) async fn rank_in_time_order(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        (order, asked): (TimeOrder, &Asked),
+        scored: &[Scored],
+        ranked: &mut [Ranked],
+    ) -> Result<(), EngineError> {
+        let dates: HashMap<PassageId, Timestamp> = scored.iter().filter_map(date_of).collect();
+        let compared: Vec<(&mut Ranked, Timestamp)> = ranked
+            .iter_mut()
+            .filter_map(|ranked| dates.get(&ranked.passage_id).map(|date| (ranked, *date)))
+            .take(COMPARED_MAX)
+            .collect();
+        if compared.len() < 2 {
+            return Ok(());
+        }
+        let ids: Vec<PassageId> = compared.iter().map(|(ranked, _)| ranked.passage_id).collect();
+        let Some(likeness) = Likeness::of(conn, ns, asked, &ids).await? else { return Ok(()) };
+        let told: HashMap<PassageId, Told> =
+            search::told(conn, ns, &ids).await?.into_iter().map(|told| (told.passage_id, told)).collect();
+        let happened = |(ranked, date): &(&mut Ranked, Timestamp)| match told.get(&ranked.passage_id) {
+            Some(told) => occurrence(told, *date),
+            None => Occurrence { moment: *date, is_plan: false },
+        };
+        let told: Vec<Occurrence<Timestamp>> = compared.iter().map(happened).collect();
+        let each: Vec<&mut Ranked> = compared.into_iter().map(|(ranked, _)| ranked).collect();
+        let mut scores: Vec<ArtifactScore> = each.iter().map(|ranked| ranked.explanation.artifact).collect();
+        rank_in_time_order(&mut scores, &told, |a, b| likeness.between(a, b), order);
+        for (ranked, score) in each.into_iter().zip(scores) {
+            ranked.score_again(score);
+        }
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(())
+    }
+}
+
+/// When what a passage tells of happened: the latest time before its date that it names, else its date.
+fn occurrence(told: &Told, date: Timestamp) -> Occurrence<Timestamp> {
+    let end = told.text.floor_char_boundary(READ_MAX.min(told.text.len()));
+    let is_past = |reading: &Reading| reading.start <= date && reading.granularity <= Granularity::Month;
+    let read = readings(&told.text[..end], Some(date), Lean::Past);
+    let named = read.iter().filter(|reading| is_past(reading)).map(|reading| reading.start).max();
+    Occurrence { moment: named.unwrap_or(date), is_plan: begins_with_plans(&told.text) }
+}
+
+fn date_of(scored: &Scored) -> Option<(PassageId, Timestamp)> {
+    match &scored.candidate.owner {
+        Owner::Revision { date, is_latest: true, .. } => Some((scored.candidate.passage_id, *date)),
+        _ => None,
+    }
+}
