@@ -40,7 +40,8 @@ pub(super) static TURN: Pattern = Pattern::new("turn", || {
     let time = format!(r"(?:(?:\*\*)?[\[(]?(?P<time>{TIME})[\])]?(?:\*\*)?\s*[-–,]?\s*)?");
     let name =
         format!(r"(?:\*\*|__)?(?P<name>{NAME})(?:\*\*|__)?\s*(?:[\[(](?P<paren>[^\])]{{1,40}})[\])])?");
-    format!(r"^\s*{time}{name}\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)")
+    // Some programs put a mark of the direction of writing before the day.
+    format!(r"^[\s\u{{200e}}]*{time}{name}\s*(?:\*\*|__)?:(?:\*\*|__)?\s+(?P<rest>\S)")
 });
 
 /// "**kim-b** 21:37 on it", "10:02 **kim-b** on it", "*kim-b* — on it", "KB – on it": a name that stands out, without a colon.
@@ -124,7 +125,8 @@ pub(super) static ENTRY: Pattern = Pattern::new("dated entry", || {
 });
 
 pub(super) static STAMPED: Pattern = Pattern::new("stamped notice", || {
-    r"^\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? ?[-–]? ".to_owned()
+    r"^[\s\u{200e}]*\[?\d{1,4}[./-]\d{1,2}[./-]\d{2,4},? \d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp][Mm])?\]? ?[-–]? "
+        .to_owned()
 });
 
 pub(super) static LOG: Pattern = Pattern::new("log line", || {

@@ -13,6 +13,9 @@ use super::words::floor_boundary;
 /// Only the head of a line says what it is.
 const HEAD_MAX_BYTES: usize = 400;
 
+/// Programs write no longer senders.
+const SENDER_MAX_BYTES: usize = 60;
+
 fn head(line: &str) -> &str {
     &line[..floor_boundary(line, HEAD_MAX_BYTES)]
 }
@@ -84,7 +87,9 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
             text_at: found.name("rest")?.start(),
         });
     }
-    let Some(found) = ABOVE.get().captures(line) else { return marked_turn(line) };
+    let Some(found) = ABOVE.get().captures(line) else {
+        return marked_turn(line).or_else(|| stamped_turn(line));
+    };
     let timed = found.name("name").or(found.name("late")).or(found.name("writer"));
     let name = timed.or(found.name("said")).or(found.name("dated"))?.as_str();
     // "Kasper77 wrote:", "hoang-pt, Oct 28".
@@ -101,6 +106,23 @@ fn marked_turn(line: &str) -> Option<Turn<'_>> {
         timed: timed.is_some(),
         text_at: found.name("rest")?.start(),
     })
+}
+
+/// `[24/11/2026, 18:06] ~ Ben: …`, `[…] +44 7700 900123: …`, `… - Ben 🐻: …`: what programs write for a sender, which is no plain name.
+fn stamped_turn(line: &str) -> Option<Turn<'_>> {
+    let at = STAMPED.get().find(line)?.end();
+    let (sender, said) =
+        line[at..].split_once(": ").filter(|(sender, _)| sender.len() <= SENDER_MAX_BYTES)?;
+    let is_plain = |c: char| c.is_alphabetic() || matches!(c, ' ' | '.' | '\'' | '’' | '-');
+    let name = sender.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
+    let said_at = line.len() - said.trim_start().len();
+    let is_sender = !sender.chars().all(is_plain) && !name.is_empty() && said_at < line.len();
+    is_sender.then_some(Turn { name, timed: true, text_at: said_at })
+}
+
+/// Whether the day and the hour stand before what a line says, as programs write them.
+pub(super) fn is_stamped(line: &str) -> bool {
+    STAMPED.get().is_match(head(line))
 }
 
 /// The head of a post: a line that has no more than a name and what programs write beside it.
@@ -153,8 +175,7 @@ pub(super) fn dated_entry(line: &str) -> Option<usize> {
 /// What a chat program notes by itself: "09/05/2025, 18:02 - Carmen created group …", "<Media omitted>".
 pub(super) fn is_notice(line: &str) -> bool {
     let line = head(line);
-    let stamped = STAMPED.get().is_match(line);
-    (stamped && turn(line).is_none()) || line.contains("<Media omitted>")
+    (is_stamped(line) && turn(line).is_none()) || line.contains("<Media omitted>")
 }
 
 pub(super) fn is_log(line: &str) -> bool {

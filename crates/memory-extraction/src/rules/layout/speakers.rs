@@ -9,6 +9,7 @@ use super::super::lines::{self, bullet, turn};
 use super::super::names;
 use super::super::people::{is_acronym, is_initials, is_role_name};
 use super::super::sections;
+use super::turns::{is_note, says_i};
 use super::{is_call, is_role};
 
 /// Labels at line starts that are names of speakers: known names, names with a time, names like people's, and names
@@ -19,11 +20,16 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
     let mut parts: HashMap<&str, usize> = HashMap::new();
     let mut handles: HashMap<&str, usize> = HashMap::new();
     let mut scribed = 0;
+    let mut stamped: HashSet<&str> = HashSet::new();
+    let mut others: HashSet<&str> = HashSet::new();
     for line in lines {
         let Some(turn) = turn(&text[line.clone()]) else { continue };
         let name = turn.name.trim_start_matches('@');
         if is_call(&turn) {
             continue;
+        }
+        if turn.timed && lines::is_stamped(&text[line.clone()]) {
+            stamped.insert(name);
         }
         if is_role_name(name) {
             // "AI(Sigrun): …" is something to do.
@@ -49,6 +55,7 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
             || !(first_known || initials || names::could_be_name(name, turn.timed && !is_several_words(name)))
             || (ordinary && !first_known && !turn.timed)
         {
+            others.insert(name);
             continue;
         }
         *counts.entry(name).or_default() += 1;
@@ -66,6 +73,10 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
         let alone = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
         accepted.extend(counts.into_keys().filter(alone).map(str::to_owned));
     }
+    // "[24/11/2026, 18:06] Mrs Okafor: …": whoever a program names.
+    if stamped.len() > 1 {
+        accepted.extend(stamped.into_iter().map(str::to_owned));
+    }
     accepted.extend(in_small_letters(text, lines));
     let standing_out = standing_out(text, lines, &accepted);
     accepted.extend(standing_out);
@@ -74,7 +85,13 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
     if !accepted.is_empty() {
         accepted.extend(parts.keys().copied().filter(answers).map(str::to_owned));
     }
-    if parts.len() > 1 || parts.values().any(|count| *count > 1) {
+    // "Mum: …", "Me: …", "Chair: I'll …" among the turns of those who surely speak.
+    let is_talk = !accepted.is_empty() && is_all_turns(text, lines);
+    if is_talk {
+        let speaks = |name: &&str| sections::of_label(name).is_none() && !is_note(name);
+        accepted.extend(others.into_iter().filter(speaks).map(str::to_owned));
+    }
+    if is_talk || parts.len() > 1 || parts.values().any(|count| *count > 1) {
         accepted.extend(parts.into_keys().map(str::to_owned));
     }
     // "xq_7: …" again and again beside those who surely speak.
@@ -162,7 +179,10 @@ fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
     for line in lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty()) {
         all += 1;
         let is_led = turn(line).is_some_and(|turn| {
-            sections::of_label(turn.name).is_none() && !is_role(turn.name) && bullet(line).is_none()
+            let is_said = |said: &str| says_i(said) || said.trim_end().ends_with(['.', '?', '!']);
+            sections::of_label(turn.name).is_none()
+                && (!is_role(turn.name) || is_said(&line[turn.text_at..]))
+                && bullet(line).is_none()
         });
         led += usize::from(is_led);
     }

@@ -14,6 +14,16 @@ const NOTE_LABELS: [&str; 44] = [
     "thought", "tip", "tldr", "todo", "update", "url", "version", "warning", "why", "yes",
 ];
 
+/// "btw: …" goes on with what its speaker says.
+pub(super) fn is_note(label: &str) -> bool {
+    NOTE_LABELS.contains(&label.to_lowercase().as_str())
+}
+
+/// Whether someone speaks of themselves.
+pub(super) fn says_i(said: &str) -> bool {
+    said.split(|c: char| !c.is_alphabetic()).any(|word| matches!(word, "I" | "my" | "me" | "My"))
+}
+
 impl Reader<'_> {
     pub(super) fn take_turn(&mut self, at: usize) -> bool {
         let line = self.text_of(at);
@@ -27,7 +37,10 @@ impl Reader<'_> {
         }
         self.speaker = Some(name.to_owned());
         self.known_speakers.insert(name.to_owned());
-        if self.layout.speakers.len() < SPEAKERS_MAX
+        // "Chair" and "+44 7700 900123" speak without being named.
+        let is_named = name.starts_with(char::is_alphabetic) && !is_role(name);
+        if is_named
+            && self.layout.speakers.len() < SPEAKERS_MAX
             && !self.layout.speakers.iter().any(|known| known == name)
         {
             self.layout.speakers.push(name.to_owned());
@@ -62,24 +75,24 @@ impl Reader<'_> {
         let handle =
             name.starts_with(char::is_lowercase) || name.contains(|c: char| c.is_ascii_digit() || c == '_');
         // "Zvorka: I'll order it" right after another's turn.
-        let named = names::could_be_name(name, false) && self.says_i(at);
+        let speaks = self.text_of(at).split_once(':').is_some_and(|(_, said)| says_i(said));
+        let named = names::could_be_name(name, false) && speaks;
+        // "Mum: I'll ask them", "Chair: I move that …".
+        let is_part =
+            speaks && sections::of_label(name).is_none() && (is_role(name) || names::is_common_word(&lower));
         let before = at.checked_sub(1).map_or("", |before| self.text_of(before));
         let among_turns = before.trim().is_empty()
             || turn(before)
                 .is_some_and(|turn| self.known_speakers.contains(turn.name.trim_start_matches('@')));
         self.speaker.is_some()
-            && self.known_speakers.len() > 1
+            && (self.known_speakers.len() > 1 || is_part)
             && among_turns
             && !name.contains(' ')
             && name.len() > 2
-            && (is_role_name(name) || ((handle || named) && !names::is_common_word(&lower) && !is_role(name)))
-            && !NOTE_LABELS.contains(&lower.as_str())
-    }
-
-    /// Whether someone speaks of themselves behind the colon.
-    fn says_i(&self, at: usize) -> bool {
-        let said = self.text_of(at).split_once(':').map_or("", |(_, said)| said);
-        said.split(|c: char| !c.is_alphabetic()).any(|word| matches!(word, "I" | "my" | "me" | "My"))
+            && (is_role_name(name)
+                || is_part
+                || ((handle || named) && !names::is_common_word(&lower) && !is_role(name)))
+            && !is_note(name)
     }
 
     /// "Action item (Eric): …", "ACTION (@kim): …": who is named in the label is who is to do it.

@@ -10,6 +10,7 @@ mod others;
 mod owners;
 mod people;
 mod samples;
+mod speakers;
 mod structure;
 mod things;
 mod unsaid_owners;

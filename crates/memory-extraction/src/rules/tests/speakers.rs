@@ -1,0 +1,59 @@
+//! Whose turn a line of a chat is, whatever stands before its colon.
+
+use super::{read_as, shown};
+
+/// The owners of the promises in a chat, as they are shown.
+fn promises(chat: &str) -> Vec<String> {
+    shown(&read_as(None, &[], chat)).into_iter().filter(|line| line.starts_with("Commitment")).collect()
+}
+
+#[track_caller]
+fn is_promised_by(chat: &str, owner: &str) {
+    let found = promises(chat);
+    let owners: Vec<&String> = found.iter().filter(|line| line.contains(" owner]")).collect();
+    assert!(owners.iter().any(|line| line.contains(&format!("[{owner} owner]"))), "{chat}: {found:?}");
+    assert!(owners.iter().all(|line| line.contains(&format!("[{owner} owner]"))), "{chat}: {found:?}");
+}
+
+#[track_caller]
+fn is_promised_by_none(chat: &str) {
+    let found = promises(chat);
+    assert!(found.iter().all(|line| !line.contains(" owner]")), "{chat}: {found:?}");
+}
+
+#[test]
+fn whoever_stands_behind_a_stamp_speaks() {
+    for (sender, owner) in
+        [("Mrs Okafor", "Okafor"), ("Dr. Lang", "Lang"), ("~ Ben", "Ben"), ("Ben 🐻", "Ben"), ("Mum", "Mum")]
+    {
+        let chat = format!(
+            "[24/11/2026, 18:05] Anna: who brings tea?\n[24/11/2026, 18:06] {sender}: I will bring tea by Sunday\n\
+             [24/11/2026, 18:07] Anna: thanks"
+        );
+        is_promised_by(&chat, owner);
+    }
+    for sender in ["+44 7700 900123", "You", "Me"] {
+        let chat = format!(
+            "[24/11/2026, 18:05] Anna: who brings tea?\n[24/11/2026, 18:06] {sender}: I will bring tea by Sunday\n\
+             [24/11/2026, 18:07] Anna: thanks"
+        );
+        is_promised_by_none(&chat);
+    }
+}
+
+#[test]
+fn a_label_between_turns_speaks_for_itself() {
+    for (sender, owner) in
+        [("Mrs Cole", "Cole"), ("Mum", "Mum"), ("Coach", "Coach"), ("Landlord", "Landlord")]
+    {
+        is_promised_by(
+            &format!("{sender}: I've told them already\nBen: great\n{sender}: I'll write to them by Friday"),
+            owner,
+        );
+    }
+    for sender in ["Me", "PM", "Chair"] {
+        let chat = format!("Lukas: Did you pay the kindergarten?\n{sender}: I'll do it by tomorrow morning");
+        let found = promises(&chat);
+        assert!(found.iter().all(|line| !line.contains("Lukas owner")), "{chat}: {found:?}");
+    }
+}
