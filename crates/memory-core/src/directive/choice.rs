@@ -8,6 +8,7 @@ use memory_language::lexicon::{english_stem, is_function_word};
 use super::focus;
 use super::same_thing::Gist;
 use super::sentence::Sentence;
+use super::tokens::Token;
 use super::words::{SUBJECTS, list};
 
 /// The most that one answer shows.
@@ -178,6 +179,6 @@ fn asks(condition: &str) -> bool {
 }
 
 fn content_stems(sentence: &Sentence<'_>) -> BTreeSet<String> {
-    let words = sentence.tokens.iter().filter(|token| token.is_word).map(|token| token.text.as_str());
+    let words = sentence.tokens.iter().flat_map(Token::words);
     words.filter(|word| !is_function_word(word) && word.len() > 1).map(english_stem).collect()
 }

@@ -1,5 +1,6 @@
 //! Clauses: where one may begin, where it ends, and on what condition it holds.
 
+use super::introductions;
 use super::sentence::Sentence;
 use super::words::list;
 
@@ -34,7 +35,7 @@ pub(super) fn starts(sentence: &Sentence<'_>) -> Vec<usize> {
     let mut starts = vec![0];
     for at in 0..sentence.len() {
         let is_border = match sentence.mark(at) {
-            Some(mark) => matches!(mark, "," | ";" | ":" | "—" | "–" | "-" | "(" | "." | "!" | "?"),
+            Some(mark) => matches!(mark, "," | ";" | ":" | "—" | "–" | "-" | "(" | "." | "…" | "!" | "?"),
             None => matches!(sentence.word(at), Some("and" | "but" | "so" | "then")),
         };
         if is_border && at + 1 < sentence.len() {
@@ -56,8 +57,8 @@ pub(super) fn start_of(sentence: &Sentence<'_>, at: usize) -> usize {
 /// Where what is said from this token on ends: at a mark, or where a question or another thought follows.
 pub(super) fn end_of(sentence: &Sentence<'_>, from: usize) -> usize {
     let ends = |at: &usize| match sentence.mark(*at) {
-        Some(";" | "?" | "!" | "(" | "—" | "–" | "-" | ":" | "." | "…") => true,
-        Some(",") => turns(sentence, *at + 1),
+        Some(";" | "?" | "!" | "(" | "—" | "–" | "-" | ":" | ".") => true,
+        Some("," | "…") => turns(sentence, *at + 1),
         Some(_) => false,
         None => {
             matches!(sentence.word(*at), Some("so" | "but"))
@@ -68,7 +69,7 @@ pub(super) fn end_of(sentence: &Sentence<'_>, from: usize) -> usize {
 }
 
 /// Whether a question or another thought begins here; "when I …" goes on with the same.
-fn turns(sentence: &Sentence<'_>, at: usize) -> bool {
+pub(super) fn turns(sentence: &Sentence<'_>, at: usize) -> bool {
     let end = sentence.len();
     let at = if matches!(sentence.word(at), Some("but" | "and" | "so")) { at + 1 } else { at };
     list("turn").at(sentence, at, end) > 0
@@ -86,7 +87,8 @@ pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<To
     };
     let end = (at + reach).min(sentence.len());
     let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";")))?;
-    let goes_on = sentence.mark(comma) == Some(",") && comma + 1 < sentence.len();
+    let is_topic = || sentence.mark(comma) == Some(":") && introductions::is_topic(sentence, at);
+    let goes_on = comma + 1 < sentence.len() && (sentence.mark(comma) == Some(",") || is_topic());
     (goes_on && comma > at + 1).then_some((at, comma))
 }
 
@@ -111,7 +113,8 @@ pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usiz
             && (matches!(next, "my" | "our")
                 || (matches!(next, "all" | "any" | "every")
                     && matches!(sentence.word(at + 2), Some(word) if !is_of_answers(word))));
-        (is_condition || is_setting).then_some((at, end))
+        let colon = (at..end).find(|at| sentence.mark(*at) == Some(":"));
+        (is_condition || is_setting).then_some((at, colon.unwrap_or(end)))
     })
 }
 
@@ -166,12 +169,123 @@ pub(super) fn is_reported(sentence: &Sentence<'_>, at: usize) -> bool {
     })
 }
 
-/// "Alice prefers …": what somebody other than the user wants.
+/// "Alice prefers …", "… he likes Lego | and anything with trains": what somebody other than the user wants.
 pub(super) fn is_anothers(sentence: &Sentence<'_>, at: usize) -> bool {
-    matches!(
+    let is_told = matches!(
         sentence.word(at + 1),
         Some("prefers" | "likes" | "loves" | "hates" | "wants" | "dislikes" | "says" | "said" | "told")
-    ) && !matches!(sentence.word(at), Some("user"))
+    );
+    (is_told && !matches!(sentence.word(at), Some("user")))
+        || (!may_instruct(sentence, at) && another_likes(sentence, at).is_some_and(|likes| likes != at))
+}
+
+/// "Anna turns nine, she likes Lego": whether it only tells what somebody other than the user likes.
+pub(super) fn tells_of_another(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
+    let is_piece = |at: &usize| {
+        *at == start
+            || sentence.mark(at - 1) == Some(",")
+            || matches!(sentence.word(at - 1), Some("so" | "and" | "but"))
+    };
+    another_likes(sentence, end).is_some_and(|likes| likes > start)
+        && !(start..end).filter(is_piece).any(|at| may_instruct(sentence, at))
+}
+
+/// Where, in the same stretch before a token, somebody other than the user is said to like something.
+fn another_likes(sentence: &Sentence<'_>, end: usize) -> Option<usize> {
+    let end = (0..end).rev().find(|at| sentence.word(*at).is_some())?;
+    let parts = |at: &usize| {
+        matches!(sentence.mark(*at), Some("." | ";" | ":" | "!" | "?" | "—" | "–"))
+            || matches!(
+                sentence.word(*at),
+                Some("i" | "i'd" | "i'm" | "we" | "you" | "my" | "user" | "user's")
+            )
+    };
+    let from = (0..end).rev().find(parts).map_or(0, |before| before + 1);
+    let names_user = (0..from).any(|at| sentence.word(at) == Some("user"));
+    let likes = |at: &usize| {
+        let is_who = matches!(sentence.word(*at), Some("he" | "she" | "they")) || sentence.is_name(*at);
+        let verb = sentence.word(at + 1);
+        is_who
+            && matches!(
+                verb,
+                Some(
+                    "prefers"
+                        | "likes"
+                        | "loves"
+                        | "hates"
+                        | "dislikes"
+                        | "enjoys"
+                        | "adores"
+                        | "like"
+                        | "love"
+                        | "hate"
+                )
+            )
+    };
+    (from..end).find(likes).filter(|_| !names_user)
+}
+
+/// Whether what begins here may ask for something by itself.
+fn may_instruct(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_asking = |word: &str| {
+        list("verbs").has(word)
+            || matches!(
+                word,
+                "always"
+                    | "never"
+                    | "don't"
+                    | "dont"
+                    | "no"
+                    | "not"
+                    | "only"
+                    | "please"
+                    | "avoid"
+                    | "stop"
+                    | "when"
+                    | "if"
+            )
+    };
+    sentence.word(at).is_some_and(is_asking) || list("standing").at(sentence, at, sentence.len()) > 0
+}
+
+/// So many digits one behind the other are a number that somebody is called by.
+const CALLED_DIGITS: usize = 8;
+
+/// "Gareth Pendlebury, 07700 900417": how somebody is reached, and nothing that is wanted.
+pub(super) fn is_contact(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
+    let is_dialled = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'/' | b'.');
+    let (mut digits, mut most) = (0, 0);
+    for at in start..end {
+        match (sentence.word(at), sentence.mark(at)) {
+            // "2026-01-31" is a date.
+            (Some(word), _) if word.bytes().all(is_dialled) && word.matches(['-', '.', '/']).count() != 2 => {
+                digits += word.bytes().filter(u8::is_ascii_digit).count();
+            }
+            (None, Some("+" | "(" | ")" | "-")) => {}
+            _ => digits = 0,
+        }
+        most = most.max(digits);
+    }
+    let says_more = may_instruct(sentence, start)
+        || (start..end).any(|at| {
+            matches!(
+                sentence.word(at),
+                Some(
+                    "i" | "i'm"
+                        | "we"
+                        | "my"
+                        | "user"
+                        | "prefer"
+                        | "prefers"
+                        | "you"
+                        | "never"
+                        | "always"
+                        | "only"
+                        | "don't"
+                )
+            )
+        });
+    most >= CALLED_DIGITS && !says_more
 }
 
 /// "The user asked …", "please tell …".

@@ -105,7 +105,10 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
             *likelihood >= THRESHOLD
                 && !sentence.is_quoted(clause.tokens.start)
                 && !goes_on(sentence, clause.tokens.start)
+                && !is_contrast(sentence, clause.tokens.start)
                 && !is_anothers(sentence, clause.tokens.start)
+                && !clauses::tells_of_another(sentence, (clause.tokens.start, clause.tokens.end))
+                && !clauses::is_contact(sentence, (clause.tokens.start, clause.stretch.end))
                 && !is_reported(sentence, clause.tokens.start)
         })
         .collect();
@@ -121,6 +124,11 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
         }
     }
     taken
+}
+
+/// ", not on Linux": what is set against something says nothing without it.
+fn is_contrast(sentence: &Sentence<'_>, start: usize) -> bool {
+    start > 0 && sentence.mark(start - 1) == Some(",") && sentence.word(start) == Some("not")
 }
 
 fn running(values: &[f32]) -> Vec<f32> {

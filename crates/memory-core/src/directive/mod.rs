@@ -6,12 +6,16 @@
 
 mod choice;
 mod clauses;
+mod ended;
+mod introductions;
+mod kinds;
 mod learned;
 mod permission;
 mod rules;
 mod same_thing;
 mod sentence;
 mod speakers;
+mod tokens;
 mod wishes;
 mod words;
 
@@ -102,8 +106,9 @@ impl Found<'_> {
             } else if !sentence.is_item {
                 is_listed = false;
             }
-            let place = Place { voice, is_first: at == 0, is_last: at + 1 == read.len(), words };
-            let stated = rules::statements(sentence, Around { voice, has_task, is_listed }, place);
+            let place = place_of(&read, at, voice, words);
+            let kept_as = sentence.introduced.map_or(voice, |it| it.kept_as(voice));
+            let stated = rules::statements(sentence, Around { voice: kept_as, has_task, is_listed }, place);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {
                     return;
@@ -130,7 +135,7 @@ pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
         let read = sentences_of(content, bytes);
         let words = words_of(&read);
         for (at, (sentence, _)) in read.iter().enumerate() {
-            let place = Place { voice, is_first: at == 0, is_last: at + 1 == read.len(), words };
+            let place = place_of(&read, at, voice, words);
             for clause in learned::clauses_of(sentence) {
                 let features = learned::features_of(sentence, &clause, place);
                 let bytes = sentence.bytes(clause.tokens.start, clause.tokens.end);
@@ -139,6 +144,12 @@ pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
         }
     }
     clauses
+}
+
+fn place_of(read: &[(Sentence<'_>, bool)], at: usize, voice: Voice, words: usize) -> Place {
+    let is_kept = read[at].0.introduced.is_some() && voice == Voice::Note;
+    let voice = if is_kept { Voice::Preference } else { voice };
+    Place { voice, is_first: at == 0, is_last: at + 1 == read.len(), words }
 }
 
 /// The sentences of a part of a content, each with whether it is marked as a heading.
@@ -154,8 +165,9 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
             // A mark that nothing closes soon is an inch, or a slip.
             let near = content.floor_char_boundary(end.min(bytes.end + QUOTE_MAX_BYTES));
             let rest = &content[bytes.end..near];
-            read.push((Sentence::within(content, bytes, is_quoted), text.starts_with('#')));
-            is_quoted = stays_quoted(text, is_quoted, rest);
+            let stays = stays_quoted(text, is_quoted, rest);
+            read.push((Sentence::within(content, bytes, is_quoted, stays), text.starts_with('#')));
+            is_quoted = stays;
         }
     }
     read

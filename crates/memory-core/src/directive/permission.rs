@@ -1,6 +1,7 @@
 //! What is allowed again: "tabs are fine now", "you can use emojis again", "no need to explain every step anymore".
 
 use super::clauses::{self, Statement, is_reported};
+use super::ended::rule_is_gone;
 use super::sentence::Sentence;
 use super::words::list;
 
@@ -11,7 +12,10 @@ pub(super) fn permission(sentence: &Sentence<'_>) -> Option<Statement> {
     if sentence.is_question() {
         return None;
     }
-    let tokens = fine_again(sentence).or_else(|| may_again(sentence)).or_else(|| no_need(sentence))?;
+    let tokens = fine_again(sentence)
+        .or_else(|| may_again(sentence))
+        .or_else(|| no_need(sentence))
+        .or_else(|| rule_is_gone(sentence))?;
     if is_reported(sentence, tokens.1) || sentence.is_quoted(tokens.0) {
         return None;
     }

@@ -1,6 +1,8 @@
 //! What in a sentence is a standing instruction or a preference.
 
-use super::clauses::{self, Statement, goes_on, is_anothers, is_reported};
+use super::clauses::{self, Statement, goes_on, is_anothers, is_contact, is_reported, tells_of_another};
+use super::ended::with_change;
+use super::introductions::{joined, spelled_out};
 use super::learned::{self, Place};
 use super::sentence::Sentence;
 use super::speakers::Voice;
@@ -31,15 +33,13 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
     if !(0..sentence.len()).all(is_meant) || list("once only").within(sentence, 0, sentence.len()) {
         return Vec::new();
     }
-    if let Some(permission) = permission::permission(sentence) {
-        return vec![permission];
-    }
-    let mut found: Vec<Statement> = Vec::new();
+    let mut found: Vec<Statement> = permission::permission(sentence).into_iter().collect();
     for start in clauses::starts(sentence) {
-        if found.last().is_some_and(|last| start < last.tokens.1) {
+        if found.iter().any(|other| (other.tokens.0..other.tokens.1).contains(&start)) {
             continue;
         }
-        found.extend(instruction(sentence, start, around));
+        let stated = instruction(sentence, start, around);
+        found.extend(stated.filter(|stated| !found.iter().any(|other| stated.overlaps(other))));
     }
     let wishes = wishes::wishes(sentence, around.voice);
     for stated in wishes.into_iter().chain(learned::statements(sentence, place)) {
@@ -47,6 +47,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
             found.push(stated);
         }
     }
+    let mut found = joined(sentence, found);
     if found.is_empty() {
         found.extend(listed(sentence, around));
     }
@@ -58,6 +59,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
             found[at].tokens.0 = condition.0;
             found[at].condition.get_or_insert(condition);
         }
+        found[at].tokens.0 = with_change(sentence, found[at].tokens.0, floor);
     }
     found.sort_by_key(|statement| statement.tokens);
     found
@@ -71,6 +73,8 @@ fn listed(sentence: &Sentence<'_>, around: Around) -> Option<Statement> {
     let words = (0..sentence.len()).filter(|at| sentence.word(*at).is_some()).count();
     (may_be
         && !is_anothers(sentence, 0)
+        && !tells_of_another(sentence, (0, sentence.len()))
+        && !is_contact(sentence, (0, sentence.len()))
         && !is_heading
         && !sentence.is_question()
         && (1..=ITEM_MAX).contains(&words))
@@ -178,7 +182,7 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
     if !lead.is_standing && !core.is_standing && !core.is_negative && goes_on(sentence, start) {
         return None;
     }
-    let end = clauses::end_of(sentence, core.verb);
+    let (_, end) = spelled_out(sentence, (core.verb, clauses::end_of(sentence, core.verb)));
     let condition = lead.condition.or_else(|| clauses::trailing_condition(sentence, core.verb, end));
     // "For restaurants, only suggest vegetarian places."
     let is_for = at > 1
@@ -239,6 +243,9 @@ fn holds(
     if is_users && !passes && may_last && ((is_advice && is_bounded) || is_of_each) {
         return true;
     }
+    if may_last && (is_secret(sentence, core) || is_reminder(sentence, core, lead)) {
+        return true;
+    }
     if let Some(condition) = condition
         && clauses::recurs(sentence, condition)
         && !list("passing").within(sentence, condition.0, condition.1)
@@ -258,6 +265,24 @@ fn holds(
         || (answers && !is_task && !around.has_task)
         || (style && !is_task && !around.has_task && (core.is_negative || condition.is_some()))
         || is_listed
+}
+
+/// "Don't tell Lena about …": what is kept from somebody is kept for long.
+fn is_secret(sentence: &Sentence<'_>, core: &Core) -> bool {
+    core.is_negative
+        && matches!(sentence.word(core.verb), Some("tell" | "show" | "remind" | "ask" | "send"))
+        && sentence.is_name(core.verb + 1)
+}
+
+/// "If Grandma calls, remind her …": of what happens at some time, which is neither mine nor yours to do.
+fn is_reminder(sentence: &Sentence<'_>, core: &Core, lead: &Lead) -> bool {
+    let Some((start, _)) = lead.condition.filter(|_| !lead.is_question) else { return false };
+    matches!(sentence.word(core.verb), Some("remind" | "warn" | "notify"))
+        && matches!(sentence.word(start), Some("if" | "when" | "whenever"))
+        && !matches!(
+            sentence.word(start + 1),
+            None | Some("i" | "you" | "it" | "that" | "this" | "possible" | "we")
+        )
 }
 
 /// Whether a text asks for one thing to be made now: a sentence that begins with that, and with nothing that lasts.

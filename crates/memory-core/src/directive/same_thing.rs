@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use memory_language::lexicon::{english_stem, is_function_word};
 
+use super::ended::ended;
+use super::kinds::are_of_one_kind;
 use super::sentence::Sentence;
+use super::tokens::Token;
 use super::words::{GROUPS, list};
 
 /// Of two sets of words, the smaller must have this share of its words in the other to be about the same thing.
@@ -30,6 +33,12 @@ pub struct Gist {
     is_change: bool,
     /// Stems of what is wanted, or not wanted.
     about: BTreeSet<String>,
+    /// Stems of what is set against it: "never npm" of "use yarn, never npm".
+    unwanted: BTreeSet<String>,
+    /// Stems of each thing that is said to be over.
+    ended: Vec<BTreeSet<String>>,
+    /// The one thing that is to be used for a purpose: "Jest" of "use Jest for unit tests".
+    used: Option<String>,
     /// Stems of what is wanted less: "over coffee", "rather than coffee".
     less: BTreeSet<String>,
     /// Members of groups of which one holds at a time.
@@ -50,8 +59,9 @@ impl Gist {
         let sentence = Sentence::new(&statement, 0..statement.len());
         let end = sentence.len();
         let less_at = (0..end).find(|at| is_less(&sentence, *at)).unwrap_or(end);
+        let wanted_end = (0..less_at).find(|at| is_contrast(&sentence, *at)).unwrap_or(less_at);
         let words = |from: usize, to: usize| (from..to).filter_map(|at| sentence.word(at));
-        let is_negative = words(0, less_at.min(6)).any(is_denial);
+        let is_negative = words(0, wanted_end.min(6)).any(is_denial);
         let is_scope = |at: &usize| matches!(sentence.word(*at), Some("in" | "on" | "for" | "at" | "during"));
         let scope_at = (1..less_at).rfind(is_scope).unwrap_or(less_at);
         let is_answer = |word: &&str| list("answers").has(word);
@@ -60,25 +70,32 @@ impl Gist {
         // "Short" and "long" are said of what is wanted, though they say little elsewhere.
         let frame = |at: usize| -> BTreeSet<String> {
             let members = words(0, at).filter(|word| is_member(word)).map(str::to_owned);
-            stems(words(0, at)).into_iter().chain(members).collect()
+            stems_of(&sentence, 0, at).into_iter().chain(members).collect()
         };
         let frame = frame_end.map(frame).filter(|frame| !frame.is_empty());
+        let condition_read = Sentence::new(condition, 0..condition.len());
         Self {
             is_negative: is_negative && !is_permission,
             is_permission,
-            is_change: list("changed").within(&sentence, 0, end),
-            about: stems(words(0, less_at)),
-            less: stems(words(less_at, end)),
-            members: members(words(0, less_at)),
+            // "… for all frontend tests now".
+            is_change: list("changed").within(&sentence, 0, end)
+                || condition.split_whitespace().next_back() == Some("now"),
+            about: stems_of(&sentence, 0, wanted_end),
+            unwanted: stems_of(&sentence, wanted_end, less_at),
+            ended: ended(&sentence, end)
+                .into_iter()
+                .map(|(from, to)| what_ended(&sentence, from, to))
+                .collect(),
+            used: (0..less_at).find_map(|at| used(&sentence, at)),
+            less: stems_of(&sentence, less_at, end),
+            members: members(words(0, wanted_end)),
             frame,
             scope: words((scope_at + 1).min(less_at), less_at)
                 .filter(|word| !is_answer(word) && !WANTING.contains(word) && !ARTICLES.contains(word))
                 .map(english_stem)
                 .collect(),
             numbers: words(0, end).filter(is_number).map(str::to_owned).collect(),
-            condition: stems(
-                Sentence::new(condition, 0..condition.len()).tokens.iter().map(|t| t.text.as_str()),
-            ),
+            condition: stems_of(&condition_read, 0, condition_read.len()),
         }
     }
 
@@ -100,10 +117,50 @@ impl Gist {
         let is_elsewhere = self.is_for_more(earlier) && earlier.is_for_more(self);
         turned
             || dropped
+            || self.ends(earlier)
+            || self.sets_against(earlier)
+            || self.swaps(earlier)
             || (is_against && is_same_thing && !is_elsewhere)
             || (self.is_other_member(earlier) && !is_elsewhere)
             || self.refills(earlier)
             || self.counts_otherwise(earlier)
+    }
+
+    /// It says that what the earlier one wants is over, or that its rule is.
+    fn ends(&self, earlier: &Self) -> bool {
+        let all: BTreeSet<String> = earlier.about.union(&earlier.condition).cloned().collect();
+        let wants = |ended: &BTreeSet<String>| {
+            is_mostly_in(ended, &all) && (!earlier.is_negative || self.is_permission)
+        };
+        self.ended.iter().any(wants)
+    }
+
+    /// What one wants is what the other sets against what it wants: "use npm" and "use yarn, never npm".
+    fn sets_against(&self, earlier: &Self) -> bool {
+        let is_so = |one: &Self, other: &Self| {
+            let all: BTreeSet<String> = other.about.union(&other.unwanted).cloned().collect();
+            !one.is_negative && is_mostly_in(&other.unwanted, &one.about) && is_mostly_in(&one.about, &all)
+        };
+        is_so(self, earlier) || is_so(earlier, self)
+    }
+
+    /// It names something else of the same kind, or for the same purpose, and says that this is so now.
+    fn swaps(&self, earlier: &Self) -> bool {
+        let is_wanted = self.is_change && !self.is_negative && !earlier.is_negative && !self.is_permission;
+        if !is_wanted || self.condition != earlier.condition {
+            return false;
+        }
+        let mut new = self.about.difference(&earlier.about);
+        let mut old = earlier.about.difference(&self.about);
+        let (Some(new), Some(old), None, None) = (new.next(), old.next(), new.next(), old.next()) else {
+            return false;
+        };
+        let has_purpose = !self.scope.is_empty() || !self.condition.is_empty();
+        let for_the_same = has_purpose
+            && self.scope == earlier.scope
+            && self.used.as_ref() == Some(new)
+            && earlier.used.as_ref() == Some(old);
+        for_the_same || are_of_one_kind(new, old)
     }
 
     /// Whether it is for something that the other is not for, beside the members of groups that both have.
@@ -166,6 +223,45 @@ impl Gist {
     }
 }
 
+/// A comma behind which stands what is not wanted: "use yarn here, never npm". A setting before it is none: "in Go, never …".
+fn is_contrast(sentence: &Sentence<'_>, comma: usize) -> bool {
+    let is_setting = matches!(
+        sentence.word(0),
+        Some(
+            "in" | "for"
+                | "on"
+                | "with"
+                | "at"
+                | "when"
+                | "if"
+                | "during"
+                | "after"
+                | "before"
+                | "as"
+                | "please"
+        )
+    );
+    comma > 1
+        && sentence.mark(comma) == Some(",")
+        && matches!(sentence.word(comma + 1), Some("never" | "not"))
+        && !is_setting
+        && !(0..comma).any(|at| sentence.word(at).is_some_and(is_denial))
+        && !stems_of(sentence, 0, comma).is_empty()
+}
+
+/// The name right behind "use" that a purpose follows, or nothing where the purpose is the condition.
+fn used(sentence: &Sentence<'_>, at: usize) -> Option<String> {
+    let is_use = matches!(sentence.word(at), Some("use" | "uses" | "using"));
+    let is_for = at + 2 >= sentence.len() || matches!(sentence.word(at + 2), Some("for" | "in" | "on"));
+    sentence.word(at + 1).filter(|_| is_use && is_for).map(english_stem)
+}
+
+/// What is over, without the words that only say that it was a rule.
+fn what_ended(sentence: &Sentence<'_>, from: usize, to: usize) -> BTreeSet<String> {
+    let says_little = ["rule", "polici", "policy", "requir", "requirement", "ban", "more", "longer", "run"];
+    stems_of(sentence, from, to).into_iter().filter(|stem| !says_little.contains(&stem.as_str())).collect()
+}
+
 fn is_less(sentence: &Sentence<'_>, at: usize) -> bool {
     match sentence.word(at) {
         Some("over" | "than" | "rather") => at > 0,
@@ -221,6 +317,16 @@ fn fills_in(sentence: &Sentence<'_>, at: usize) -> bool {
     }
 }
 
+/// The stems of some tokens. Code and words with a hyphen say what their parts say.
+fn stems_of(sentence: &Sentence<'_>, from: usize, to: usize) -> BTreeSet<String> {
+    let words = sentence.tokens.iter().take(to).skip(from).flat_map(Token::words);
+    stems(words.flat_map(|word| {
+        let is_compound =
+            !is_member(word) && word.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\''));
+        word.split(move |c: char| is_compound && c == '-')
+    }))
+}
+
 fn stems<'a>(words: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
     words
         .filter(|word| !is_function_word(word) && !WANTING.contains(word) && word.len() > 1)
@@ -245,6 +351,11 @@ fn is_member(word: &str) -> bool {
 
 fn meets(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     !one.is_disjoint(other)
+}
+
+/// Whether most of one is in the other.
+fn is_mostly_in(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    !one.is_empty() && one.intersection(other).count() as f32 >= SAME_SHARE * one.len() as f32
 }
 
 /// Whether the smaller set is for the most part in the other.

@@ -1,15 +1,9 @@
-//! A sentence as words and marks.
+//! A sentence of a text, and what of it is quoted.
 
 use std::ops::Range;
 
-/// A word in lower case, or a mark.
-#[derive(Debug)]
-pub(super) struct Token {
-    pub(super) text: String,
-    pub(super) is_word: bool,
-    /// In bytes of the content.
-    pub(super) bytes: Range<usize>,
-}
+use super::introductions::{Introduced, introduction};
+use super::tokens::{Token, tokens};
 
 /// A sentence of a content.
 #[derive(Debug)]
@@ -18,19 +12,26 @@ pub(super) struct Sentence<'a> {
     pub(super) tokens: Vec<Token>,
     /// It stands in a list.
     pub(super) is_item: bool,
+    /// What is left out at its beginning has told that this is the user's.
+    pub(super) introduced: Option<Introduced>,
     /// Tokens between quotation marks.
     quoted: Vec<Range<usize>>,
 }
 
 impl<'a> Sentence<'a> {
     pub(super) fn new(content: &'a str, bytes: Range<usize>) -> Self {
-        Self::within(content, bytes, false)
+        Self::within(content, bytes, false, false)
     }
 
-    /// A sentence that may begin within quotation marks.
-    pub(super) fn within(content: &'a str, bytes: Range<usize>, begins_quoted: bool) -> Self {
+    /// A sentence that may begin or end within quotation marks.
+    pub(super) fn within(
+        content: &'a str,
+        bytes: Range<usize>,
+        begins_quoted: bool,
+        ends_quoted: bool,
+    ) -> Self {
         let mut tokens = tokens(content, bytes);
-        let mut quoted = quoted(&tokens, begins_quoted);
+        let mut quoted = quoted(&tokens, begins_quoted, ends_quoted);
         let bullet = tokens.iter().take_while(|token| !token.is_word).count();
         let mut is_item =
             tokens[..bullet].iter().any(|token| matches!(token.text.as_str(), "-" | "*" | "•" | "+" | "–"));
@@ -46,10 +47,25 @@ impl<'a> Sentence<'a> {
         tokens.drain(..marks);
         // Where all of it is quoted, it is said so.
         quoted.retain(|range| range.end - range.start < all || begins_quoted);
-        for range in &mut quoted {
-            *range = range.start.saturating_sub(marks)..range.end.saturating_sub(marks);
+        let mut sentence = Self { content, tokens, is_item, introduced: None, quoted };
+        sentence.leave_out(marks);
+        sentence.without_introduction()
+    }
+
+    fn without_introduction(mut self) -> Self {
+        if let Some((tokens, introduced)) = introduction(&self) {
+            self.tokens.drain(..tokens);
+            self.leave_out(tokens);
+            self.introduced = Some(introduced);
         }
-        Self { content, tokens, is_item, quoted }
+        self
+    }
+
+    /// Moves what is quoted, where so many tokens at the beginning are left out.
+    fn leave_out(&mut self, tokens: usize) {
+        for range in &mut self.quoted {
+            *range = range.start.saturating_sub(tokens)..range.end.saturating_sub(tokens);
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -64,6 +80,13 @@ impl<'a> Sentence<'a> {
         self.tokens.get(at).filter(|token| !token.is_word).map(|token| token.text.as_str())
     }
 
+    /// Whether a word is written with a capital.
+    pub(super) fn is_name(&self, at: usize) -> bool {
+        let is_capital = |token: &Token| self.content[token.bytes.clone()].starts_with(char::is_uppercase);
+        self.tokens.get(at).is_some_and(|token| token.is_word && is_capital(token))
+            && !matches!(self.word(at), Some("i" | "user" | "we" | "you" | "it"))
+    }
+
     pub(super) fn is_quoted(&self, at: usize) -> bool {
         self.quoted.iter().any(|range| range.contains(&at))
     }
@@ -76,7 +99,8 @@ impl<'a> Sentence<'a> {
     pub(super) fn bytes(&self, start: usize, end: usize) -> Option<Range<usize>> {
         let last = (start..end.min(self.len())).rev().find(|at| {
             let token = &self.tokens[*at];
-            token.is_word || matches!(token.text.as_str(), ")" | "\"" | "”" | "%" | "`" | "#" | "+")
+            token.is_word
+                || matches!(token.text.as_str(), ")" | "\"" | "”" | "%" | "`" | "#" | "+" | "'" | ">")
         })?;
         Some(self.tokens[start].bytes.start..self.tokens[last].bytes.end)
     }
@@ -86,38 +110,6 @@ impl<'a> Sentence<'a> {
     }
 }
 
-/// Words keep apostrophes, hyphens, underscores and stops inside.
-fn tokens(content: &str, bytes: Range<usize>) -> Vec<Token> {
-    let text = &content[bytes.clone()];
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        if c.is_whitespace() {
-            continue;
-        }
-        let start = bytes.start + at;
-        let is_word = c.is_alphanumeric() || c == '_';
-        let mut end = start + c.len_utf8();
-        let mut word = String::new();
-        word.extend(c.to_lowercase());
-        if is_word {
-            while let Some(&(next, c)) = chars.peek() {
-                let after = text[next + c.len_utf8()..].chars().next();
-                let joins = matches!(c, '\'' | '’' | '-' | '.' | '/' | '_' | ':')
-                    && after.is_some_and(|after| after.is_alphanumeric() || after == '_');
-                if !(c.is_alphanumeric() || c == '_' || joins) {
-                    break;
-                }
-                word.extend(if c == '’' { '\'' } else { c }.to_lowercase());
-                end = bytes.start + next + c.len_utf8();
-                chars.next();
-            }
-        }
-        tokens.push(Token { text: word, is_word, bytes: start..end });
-    }
-    tokens
-}
-
 /// Whether a quotation is open behind a sentence, and closed in the same paragraph of what follows.
 pub(super) fn stays_quoted(text: &str, is_open: bool, rest: &str) -> bool {
     let marks = text.chars().filter(|c| matches!(c, '"' | '“' | '”' | '„')).count();
@@ -125,7 +117,7 @@ pub(super) fn stays_quoted(text: &str, is_open: bool, rest: &str) -> bool {
     is_open && rest.split("\n\n").next().is_some_and(|paragraph| paragraph.contains(['"', '”', '“']))
 }
 
-fn quoted(tokens: &[Token], begins_quoted: bool) -> Vec<Range<usize>> {
+fn quoted(tokens: &[Token], begins_quoted: bool, ends_quoted: bool) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut open = begins_quoted.then_some(0);
     for (at, token) in tokens.iter().enumerate() {
@@ -138,7 +130,9 @@ fn quoted(tokens: &[Token], begins_quoted: bool) -> Vec<Range<usize>> {
             _ => {}
         }
     }
-    if begins_quoted && let Some(start) = open {
+    if (begins_quoted || ends_quoted)
+        && let Some(start) = open
+    {
         ranges.push(start..tokens.len());
     }
     ranges

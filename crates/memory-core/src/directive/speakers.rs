@@ -56,7 +56,9 @@ fn prose(content: &str, voice: Option<Voice>) -> Vec<(Range<usize>, Voice)> {
         }
         let mut from = start;
         if let Some((label, rest)) = label(line) {
-            speaking = label.then_some(Voice::User);
+            // What is kept as a preference stays one, with whoever has said it before it.
+            let users = if voice == Some(Voice::Preference) { Voice::Preference } else { Voice::User };
+            speaking = label.then_some(users);
             from = at - rest.len();
         }
         let Some(voice) = speaking else { continue };

@@ -30,7 +30,9 @@ pub(super) fn wishes(sentence: &Sentence<'_>, voice: Voice) -> Vec<Statement> {
         let wish = stated(sentence, at, voice)
             .or_else(|| favourite(sentence, at))
             .or_else(|| suits(sentence, at))
-            .or_else(|| asked_by_user(sentence, at, voice));
+            .or_else(|| asked_by_user(sentence, at, voice))
+            .or_else(|| told_by_user(sentence, at, voice))
+            .or_else(|| of_house(sentence, at));
         found.extend(wish);
     }
     found
@@ -337,4 +339,63 @@ fn asked_by_user(sentence: &Sentence<'_>, at: usize, voice: Voice) -> Option<Sta
             && !list("passing").within(sentence, verb + 2, end)
             && !sentence.is_question();
     is_kept.then(|| with_condition(sentence, start, verb, end))
+}
+
+/// "User told me that he wants …", in the words of an agent.
+fn told_by_user(sentence: &Sentence<'_>, at: usize, voice: Voice) -> Option<Statement> {
+    let tells = matches!(sentence.word(at + 1), Some("told" | "said" | "mentioned" | "says"));
+    if voice == Voice::User || sentence.word(at) != Some("user") || !tells || sentence.is_question() {
+        return None;
+    }
+    let end = clauses::end_of(sentence, at);
+    let wish = (at + 2..(at + 7).min(end)).find(|at| {
+        matches!(sentence.word(*at), Some("he" | "she" | "they" | "to"))
+            && matches!(
+                sentence.word(at + 1),
+                Some(
+                    "prefers"
+                        | "prefer"
+                        | "wants"
+                        | "want"
+                        | "likes"
+                        | "hates"
+                        | "dislikes"
+                        | "always"
+                        | "never"
+                )
+            )
+    })?;
+    let start = if at > 0 && sentence.word(at - 1) == Some("the") { at - 1 } else { at };
+    // "He wants to go home" is of now.
+    let is_of_now = sentence.word(wish + 1).is_some_and(|verb| verb.starts_with("want"))
+        && sentence.word(wish + 2) == Some("to");
+    let passes = is_of_now || list("passing").within(sentence, wish + 2, end);
+    (!passes && wish + 2 < end).then(|| with_condition(sentence, start, wish, end))
+}
+
+/// "In this project we write …": how things are done where somebody works or lives.
+fn of_house(sentence: &Sentence<'_>, at: usize) -> Option<Statement> {
+    let is_there = matches!(sentence.word(0), Some("in" | "at" | "on"))
+        && matches!(sentence.word(1), Some("this" | "our" | "my"))
+        && matches!(
+            sentence.word(2),
+            Some(
+                "project"
+                    | "repo"
+                    | "repository"
+                    | "codebase"
+                    | "team"
+                    | "company"
+                    | "house"
+                    | "family"
+                    | "office"
+            )
+        );
+    if at > 4 || !is_there || sentence.word(at) != Some("we") || sentence.is_question() {
+        return None;
+    }
+    let verb = at + 1 + usize::from(matches!(sentence.word(at + 1), Some("don't" | "do")));
+    let end = clauses::end_of(sentence, at);
+    let is_done = list("verbs").has(sentence.word(verb)?) && !list("passing").within(sentence, verb, end);
+    is_done.then(|| Statement::new((0, end), None))
 }

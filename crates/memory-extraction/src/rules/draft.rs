@@ -56,6 +56,7 @@ fn happened(words: &str, dates: DateContext) -> Option<Timestamp> {
     dates
         .readings(words, Lean::Past)
         .into_iter()
+        .filter(|reading| !deadlines::is_day_of_another_deed(words, reading))
         .find(|reading| !reading.is_ambiguous && reference.is_none_or(|now| reading.start <= now))
         .map(|reading| reference.map_or(reading.start, |now| reading.start.min(now)))
         .or(reference)
@@ -92,7 +93,8 @@ fn told_day(category: Category, words: &str, dates: DateContext) -> Option<Times
         let since = reading.relation == Relation::Since;
         let said = since
             || (is_past && reading.relation == Relation::At && deadlines::is_day_of_the_past(words, reading));
-        is_day(reading) && said && reading.start <= now && near(reading)
+        let of_a_reason = deadlines::is_of_a_reason(words, reading);
+        is_day(reading) && said && !of_a_reason && reading.start <= now && near(reading)
     });
     let ahead = || {
         let begins = |relation| matches!(relation, Relation::At | Relation::From | Relation::Since);

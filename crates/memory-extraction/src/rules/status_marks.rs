@@ -19,7 +19,17 @@ const DAY_WORDS: usize = 4;
 const COMMITTED: &str = " committed to ";
 
 const DONE: [&str; 5] = ["done", "complete", "completed", "finished", "closed"];
-const CALLED_OFF: [&str; 5] = ["cancelled", "canceled", "dropped", "withdrawn", "obsolete"];
+const CALLED_OFF: [&str; 7] =
+    ["cancelled", "canceled", "dropped", "withdrawn", "obsolete", "superseded", "abandoned"];
+/// The same in several words, behind anything.
+const NOT_NEEDED: [&str; 6] = [
+    "no longer needed",
+    "no longer required",
+    "no longer necessary",
+    "not needed any more",
+    "not done, dropped",
+    "will not be done",
+];
 pub(super) const TICKS: [char; 4] = ['✅', '✔', '✓', '☑'];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +105,10 @@ fn of_end(line: &str) -> Option<Mark> {
     if line.trim_end_matches(['|', ' ', '.']).ends_with(TICKS) {
         return Some(Mark::Done);
     }
+    let lower = line.trim_end_matches(is_edge).to_lowercase();
+    if NOT_NEEDED.iter().any(|end| lower.ends_with(end)) {
+        return Some(Mark::CalledOff);
+    }
     let mut rest = line;
     for _ in 0..=DAY_WORDS {
         rest = rest.trim_end_matches(is_edge);
@@ -111,7 +125,7 @@ fn of_end(line: &str) -> Option<Mark> {
         };
         if let Some(mark) = mark {
             let lead = rest[..begin].trim_end();
-            let is_apart = lead.ends_with(['-', '–', '—', ':', '(', '[', '|', '.', '*', '→', ';']);
+            let is_apart = lead.ends_with(['-', '–', '—', ':', '(', '[', '|', '.', '*', '→', '>', ';']);
             let is_loud = word.chars().all(char::is_uppercase);
             return (begin > 0 && (is_apart || is_loud)).then_some(mark);
         }
@@ -144,11 +158,18 @@ mod tests {
             "- Ann – order the bulbs – DONE 12/11",
             "Action: Ann to write to the mayor - completed 3 Nov.",
             "Ann to order flags. DONE",
+            "- Ann: archive old flags -> done",
             "| Call BT | Ann | done |",
         ] {
             assert_eq!(of_end(line), Some(Mark::Done), "{line}");
         }
-        for line in ["- Ann to call the vet: cancelled", "| Call BT | Ann | cancelled |"] {
+        for line in [
+            "- Ann to call the vet: cancelled",
+            "| Call BT | Ann | cancelled |",
+            "- Ann to book the bus: no longer needed",
+            "- Ann: book a training -> not done, dropped",
+            "- Ann to call the bank – superseded",
+        ] {
             assert_eq!(of_end(line), Some(Mark::CalledOff), "{line}");
         }
         for line in [

@@ -118,9 +118,33 @@ pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster)
                 }
                 break;
             }
+            // "Shall we sell it?" – "No." – "Agreed, we keep it.": what was proposed before was refused.
+            if refuses(earlier) {
+                break;
+            }
         }
     }
     drafts
+}
+
+/// "No. We need it.", "Rather not."
+fn refuses(turn: &Turn<'_, '_>) -> bool {
+    const REFUSALS: [&[&str]; 8] = [
+        &["no", "."],
+        &["no", ","],
+        &["no", "!"],
+        &["nope"],
+        &["nah"],
+        &["rather", "not"],
+        &["please", "no"],
+        &["i", "'d", "rather", "not"],
+    ];
+    let text = &turn.parsed.text;
+    let Some(first) = turn.sentences.first() else { return false };
+    let opens =
+        |words: &[&str]| words.iter().enumerate().all(|(n, word)| text.word(first.start + n) == *word);
+    let is_no = text.word(first.start) == "no" && text.ends_line(first.start);
+    is_no || REFUSALS.iter().any(|words| opens(words))
 }
 
 /// Whether nothing but blanks parts two sentences.

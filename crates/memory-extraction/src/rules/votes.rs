@@ -20,6 +20,9 @@ const SENTENCES_BETWEEN: usize = 3;
 /// And so many blocks: the outcome is an item of a list below the motion, the count another.
 const BLOCKS_BETWEEN: usize = 2;
 
+/// And what follows a motion up to its outcome.
+const LOST_WITHIN: usize = 60;
+
 const OUTCOMES: [&[&str]; 19] = [
     &["motion", "carried"],
     &["motion", "carries"],
@@ -41,6 +44,24 @@ const OUTCOMES: [&[&str]; 19] = [
     &["approved"],
     &["unanimously", "approved"],
 ];
+/// How motions end that are not carried.
+const LOST: [&str; 13] = [
+    "defeated",
+    "denied",
+    "failed",
+    "fails",
+    "lost",
+    "postponed",
+    "rejected",
+    "tabled",
+    "voted down",
+    "withdrawn",
+    "not carried",
+    "not agreed",
+    "not approved",
+];
+/// What may stand before that.
+const MOTION: [&str; 8] = ["the", "motion", "vote", "resolution", "amendment", "was", "were", "is"];
 const VOTING: [&str; 21] = [
     "vote",
     "yea",
@@ -65,7 +86,7 @@ const VOTING: [&str; 21] = [
     "dissenting",
 ];
 
-/// Drops outcomes of what is told as a decision, and tells the others by the motion.
+/// Drops motions that were lost and outcomes of what is told as a decision, and tells the other outcomes by the motion.
 pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft>) {
     let place = |draft: &Draft| match draft.evidence.as_slice() {
         [(segment, bytes)] if draft.category == Category::Decision => Some((*segment, bytes.clone())),
@@ -76,6 +97,12 @@ pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft
             .get(*segment)
             .is_some_and(|parsed| is_bare_outcome(parsed, &parsed.text.tokens_in(bytes)))
     };
+    drafts.retain(|draft| {
+        let lost = |(segment, bytes): (usize, Range<usize>)| {
+            parsed_segments.get(segment).is_some_and(|parsed| is_lost(parsed, &bytes))
+        };
+        !place(draft).is_some_and(lost)
+    });
     let mut decided: Vec<(usize, usize)> = drafts
         .iter()
         .filter_map(place)
@@ -97,6 +124,35 @@ pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft
         draft.evidence.push((segment, motion));
         true
     });
+}
+
+/// "Moved by Ann that the hall be sold. MOTION DEFEATED.", "… – LOST 2-3": a motion, and right behind it that it was not carried.
+fn is_lost(parsed: &ParsedSegment<'_>, bytes: &Range<usize>) -> bool {
+    let raw = parsed.text.raw;
+    if !is_motion(&parsed.text, &parsed.text.tokens_in(bytes)) {
+        return false;
+    }
+    let end = raw.ceil_char_boundary((bytes.end + LOST_WITHIN).min(raw.len()));
+    let begins = raw.floor_char_boundary(bytes.end.saturating_sub(LOST_WITHIN).max(bytes.start));
+    // It may be the end of the sentence itself, behind a dash or in capitals.
+    let own = raw[begins..bytes.end].trim_end_matches(|c: char| !c.is_alphabetic());
+    let is_loud = own.rsplit(' ').next().is_some_and(|word| {
+        word.len() > 3 && word.chars().all(char::is_uppercase) && LOST.contains(&word.to_lowercase().as_str())
+    });
+    let paragraph = raw[bytes.end..end].split("\n\n").next().unwrap_or_default();
+    let behind = paragraph.trim_start_matches(|c: char| !c.is_alphanumeric());
+    let mut rest = behind.to_lowercase();
+    while let Some(word) = MOTION.iter().find(|word| rest.starts_with(&format!("{word} "))) {
+        rest.drain(..=word.len());
+    }
+    let ends = |lost: &&str| {
+        let after =
+            rest.strip_prefix(*lost).map(|after| after.trim_start_matches([' ', ':', ',', '(', '-', '–']));
+        after.is_some_and(|after| {
+            after.is_empty() || !after.starts_with(char::is_alphabetic) || after.starts_with("by ")
+        })
+    };
+    is_loud || LOST.iter().any(|lost| ends(&lost))
 }
 
 /// "Motion carried 5-0.", "All in favor.": an outcome, the count and those who voted at most. "Approved Redis" is none.

@@ -30,6 +30,19 @@ pub fn sentences(text: &str) -> impl Iterator<Item = &str> {
     scanner.finish()
 }
 
+/// Whether the stop behind `word` is a part of it, and never ends a sentence: "Prof.", "e.g.", "v." before a number.
+pub fn keeps_its_stop(word: &str, next: &str) -> bool {
+    let is_initial = || {
+        let mut letters = word.chars();
+        letters.next().is_some_and(char::is_uppercase) && letters.next().is_none()
+    };
+    match abbreviation(word) {
+        Some(Abbreviation::Leads) => true,
+        Some(Abbreviation::BeforeNumber) if next.starts_with(|c: char| c.is_ascii_digit()) => true,
+        _ => is_initial() || next.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit()),
+    }
+}
+
 /// What lies between a word and the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gap {

@@ -65,6 +65,32 @@ pub(super) fn is_day_of_the_past(words: &str, reading: &Reading) -> bool {
             && behind.iter().take(READ_WORDS).any(|word| is_past(word)))
 }
 
+/// Whether a date in what is told as done is of something else: "booked the ferry for 3 July", "gave her the key so she can feed it on
+/// Sunday", "promised to hand it in by Monday", "capped it because it failed on 30 October".
+pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
+    const BOOKS: [&str; 8] =
+        ["arranged", "booked", "invited", "ordered", "registered", "rescheduled", "reserved", "scheduled"];
+    let (before, _) = around(words, reading);
+    let last = before.last().map_or("", String::as_str);
+    let phrase = words[reading.range.clone()].to_lowercase();
+    let is_booked = before.iter().any(|word| BOOKS.contains(&word.as_str()));
+    let is_past_day = ["yesterday", "today", "last", "ago"].iter().any(|word| phrase.contains(word));
+    let verb = before.iter().rfind(|word| is_past(word) || verbs::of(word).is_some());
+    reading.is_deadline()
+        || matches!(last, "for" | "to" | "until")
+        || (is_booked && !is_past_day)
+        || verb.is_some_and(|verb| !is_past(verb) && verbs::of(verb).is_some_and(|verb| verb.base))
+        || is_of_a_reason(words, reading)
+}
+
+/// "We capped it because it took the service down on 30 October".
+pub(super) fn is_of_a_reason(words: &str, reading: &Reading) -> bool {
+    let before = words[..reading.range.start].trim_end();
+    // "since 1 July" says when.
+    let since = before.find(" since ").is_some_and(|at| at + " since ".len() < before.len());
+    since || before.contains(" because ") || before.contains(" due to ")
+}
+
 /// Whether a date says when something was rather than when it is to be, or what something is called.
 fn tells_something_else(words: &str, reading: &Reading) -> bool {
     let (before, behind) = around(words, reading);

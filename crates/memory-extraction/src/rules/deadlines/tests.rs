@@ -150,3 +150,31 @@ fn a_time_of_day_is_meant_as_it_is_said() {
         assert_eq!(due(words).as_deref(), Some(expected), "{words}");
     }
 }
+
+#[test]
+fn what_is_done_for_a_day_is_not_of_that_day() {
+    let dates = DateContext { reference: "2026-11-25T10:00:00Z".parse().ok(), order: None };
+    let is_other = |words: &str| {
+        let readings = dates.readings(words, Lean::Past);
+        is_day_of_another_deed(words, readings.first().unwrap_or_else(|| panic!("no date in {words}")))
+    };
+    for words in [
+        "Booked the ferry to Bornholm for 3-17 July.",
+        "Reserved the campsite from 20 to 30 August.",
+        "Booked a table for Mum's birthday on Saturday.",
+        "Gave Hana the key so she can feed the cat on Sunday.",
+        "She promised to hand it in by Monday.",
+        "Capped uploads at 50 MB because a file took the API down on 30 October.",
+    ] {
+        assert!(is_other(words), "{words}");
+    }
+    for words in [
+        "We shipped 2.0 on 12 October.",
+        "Moved the cluster on Tuesday.",
+        "12 October: moved the cluster.",
+        "Booked the hall yesterday.",
+        "The migration was finished on 3 November.",
+    ] {
+        assert!(!is_other(words), "{words}");
+    }
+}

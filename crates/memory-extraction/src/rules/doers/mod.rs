@@ -78,7 +78,7 @@ pub(super) fn name_doers(
                 Some(entity)
             })
             .collect();
-        if owners.is_empty() || draft.owners().eq(owners.iter().copied()) {
+        if (owners.is_empty() && !asks) || draft.owners().eq(owners.iter().copied()) {
             continue;
         }
         if asks {
@@ -108,7 +108,8 @@ fn whose(
     if tokens.is_empty() || (is_row && is_owned) {
         return None;
     }
-    let asked = place.asked(tokens).or_else(|| place.made_to(tokens));
+    let nobody = || place.only_needs(tokens).then(Vec::new);
+    let asked = place.asked(tokens).or_else(|| place.made_to(tokens)).or_else(nobody);
     let asks = asked.is_some();
     let doers = match asked.or_else(|| place.doers(tokens)) {
         None if !is_owned => place.beyond(tokens, offices),
@@ -168,23 +169,81 @@ struct Place<'p, 'a> {
 }
 
 impl Place<'_, '_> {
-    /// "I asked Henri to order it", "We've told Ann and Bo to wait", "Ann asked me to send it": whom another gave it to.
+    /// "I asked Henri to order it", "We've told Ann and Bo to wait", "Ann wants me to send it", "Ann gave me until Friday to decide":
+    /// whom another gave it to; nobody, where it is "me" or "you" and it is not known who that is.
     fn asked(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
+        const ASKS: [&str; 18] = [
+            "asked",
+            "asks",
+            "begged",
+            "expect",
+            "expected",
+            "expects",
+            "gave",
+            "instructed",
+            "need",
+            "needs",
+            "reminded",
+            "requires",
+            "told",
+            "tells",
+            "urged",
+            "want",
+            "wanted",
+            "wants",
+        ];
         let text = &self.parsed.text;
-        let verb = tokens.clone().find(|at| text.is_any(*at, &["asked", "told", "reminded"]))?;
+        let verb = tokens.clone().find(|at| text.is_any(*at, &ASKS))?;
         let mut named: Vec<Named> = Vec::new();
         let mut at = verb + 1;
+        let mut is_open = false;
         while named.len() < TOGETHER_MAX {
-            let next = if text.word(at) == "me" { self.own(at) } else { self.name(at, tokens.end) }?;
-            at = next.tokens.end;
-            named.push(next);
+            let known = match text.word(at) {
+                "me" | "us" => Some(self.speaker),
+                "you" => Some(self.parsed.addressee),
+                _ => None,
+            };
+            at = match known {
+                Some(known) => {
+                    is_open |= known.is_none();
+                    named.extend(known.map(|known| Named {
+                        tokens: at..at + 1,
+                        known: Some(known),
+                        is_body: false,
+                    }));
+                    at + 1
+                }
+                None => {
+                    let next = self.name(at, tokens.end)?;
+                    let end = next.tokens.end;
+                    named.push(next);
+                    end
+                }
+            };
             if !text.is_any(at, &["and", "&", ","]) {
                 break;
             }
             at += 1;
         }
+        // "gave me until 1 December to decide".
+        if text.word(verb) == "gave" {
+            at = (at..tokens.end.min(at + ASIDE_TOKENS)).find(|at| text.word(*at) == "to")?;
+        }
         let done = verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base);
-        (text.word(at) == "to" && at + 1 < tokens.end && done).then_some(named)
+        let is_asked = text.word(at) == "to" && at + 1 < tokens.end && done;
+        (is_asked && (is_open || !named.is_empty())).then_some(named)
+    }
+
+    /// "Oliver needs his kit by Thursday", "Mr Ferreira wants the contract": who needs it does not bring it.
+    fn only_needs(&self, tokens: &Range<usize>) -> bool {
+        const OBJECT: [&str; 12] =
+            ["a", "an", "the", "his", "her", "their", "our", "my", "your", "this", "some", "it"];
+        let text = &self.parsed.text;
+        let head = tokens.start..tokens.end.min(tokens.start + HEAD_TOKENS);
+        let verb = head.clone().find(|at| text.is_any(*at, &["needs", "wants", "expects", "awaits"]));
+        let is_subject =
+            |verb: usize| self.name(tokens.start, verb + 1).is_some_and(|one| one.tokens.end == verb);
+        verb.is_some_and(|verb| text.is_any(verb + 1, &OBJECT) && is_subject(verb))
     }
 
     /// Whose it is where no doer stands: an office's, of who is named behind it, else of who says it.

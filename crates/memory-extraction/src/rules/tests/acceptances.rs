@@ -5,7 +5,7 @@ use memory_core::event::Category;
 
 use super::super::draft::Draft;
 use super::super::{RulesExtractor, named_by_rules, votes};
-use super::{extract, read, segment, source};
+use super::{extract, read, read_as, segment, shown, source};
 
 /// Summaries of what the extractor tells by rules alone, with the days on which it falls due.
 fn told(turns: &[(&str, Option<&str>)], context: Context) -> Vec<String> {
@@ -158,6 +158,16 @@ fn the_outcome_of_a_vote_is_told_by_what_was_voted_on() {
     ] {
         assert_eq!(told(text, &[outcome]), [outcome], "{text}");
     }
+    // What was not carried is no decision to do it.
+    let hall = "Moved by J. Hale, seconded by K. Rowe, that the hall be sold.";
+    for outcome in
+        ["LOST.", "MOTION DEFEATED.", "Motion failed 2-3.", "Withdrawn.", "The motion was defeated 2 to 3."]
+    {
+        assert_eq!(told(&format!("{hall} {outcome}"), &[hall]), [""; 0], "{outcome}");
+    }
+    for outcome in ["CARRIED 4-1.", "Lost property was discussed.", "Bo asked about the roof."] {
+        assert_eq!(told(&format!("{hall} {outcome}"), &[hall]), [hall], "{outcome}");
+    }
 }
 
 #[test]
@@ -166,4 +176,18 @@ fn a_motion_and_its_outcome_are_one_decision() {
     let extraction = read(text);
     let told: Vec<&str> = extraction.events.iter().map(|event| event.narrative.as_str()).collect();
     assert_eq!(told, ["Agreed: Ann moved to approve the budget.", "Agreed: Bo moved to buy a mower."]);
+}
+
+#[test]
+fn what_was_refused_before_is_not_agreed_on() {
+    for chat in [
+        "Carl: Should we sell the van?\nIda: No. We need it.\nOle: Agreed, we keep it.",
+        "Carl: Should we have the bouncy castle again?\nIda: No. No bouncy castle.\nOle: Agreed, no castle.",
+    ] {
+        let found = shown(&read_as(None, &[], chat));
+        assert!(!found.iter().any(|line| line.contains("Carl owner, Ole owner")), "{chat}: {found:?}");
+    }
+    let agreed = "Carl: Should we sell the van?\nIda: We paid 900 for it.\nOle: Agreed, that makes sense.";
+    let found = shown(&read_as(None, &[], agreed));
+    assert!(found.iter().any(|line| line.contains("Carl owner, Ole owner")), "{found:?}");
 }

@@ -235,3 +235,28 @@ fn below_a_heading_with_a_name_tasks_are_theirs() {
         assert_eq!(owners(Some("Ines Duarte"), &PEOPLE, text), ["Ines Duarte owner"], "{text}");
     }
 }
+
+#[test]
+fn who_asks_for_it_does_not_promise_it() {
+    let asked = [
+        "Martha Lund asked me to bake two cakes by 5 December.",
+        "Martha wants me to return the books by Monday.",
+        "Martha reminded me to pay the council tax by 1 December.",
+        "Dr Lund told me to come back by 10 December.",
+        "Martha expects me to call her back by Sunday.",
+        "Martha gave me until 1 December to decide about the flat.",
+        "Martha begged us to come by Thursday.",
+        "Martha needs the signed contract by Tuesday.",
+        "Martha needs her gym kit by Thursday.",
+    ];
+    for text in asked {
+        for author in [None, Some("Ines Duarte")] {
+            let found = owners(author, &PEOPLE, text);
+            assert!(!found.iter().any(|found| found.contains("Lund owner")), "{text}: {found:?}");
+        }
+    }
+    claim(&[
+        ("Martha asked me to bake two cakes by 5 December.", "Ines Duarte owner, Martha Lund stakeholder"),
+        ("Martha needs to sign the contract by Tuesday.", "Martha Lund owner"),
+    ]);
+}

@@ -1,7 +1,9 @@
+mod replacing;
+mod whole;
+
 use super::*;
 use crate::artifact::{Draft, NewArtifact};
-
-const STATEMENTS: &str = include_str!("../../../../tests/gold/directives/training/statements.tsv");
+const STATEMENTS: &str = include_str!("../../../../../tests/gold/directives/training/statements.tsv");
 
 fn found(draft: Draft) -> Vec<FoundDirective> {
     let new = NewArtifact::new(draft).unwrap();
@@ -307,8 +309,8 @@ fn what_says_the_same_is_shown_once_and_never_more_than_five() {
 
 /// Texts by two writers who wrote none of those that the weights learned from.
 const HELD_ASIDE: [&str; 2] = [
-    include_str!("../../../../tests/gold/directives/held-aside/mixed.jsonl"),
-    include_str!("../../../../tests/gold/directives/held-aside/ordinary.jsonl"),
+    include_str!("../../../../../tests/gold/directives/held-aside/mixed.jsonl"),
+    include_str!("../../../../../tests/gold/directives/held-aside/ordinary.jsonl"),
 ];
 
 #[derive(serde::Deserialize)]

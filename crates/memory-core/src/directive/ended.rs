@@ -1,0 +1,127 @@
+//! What a statement says to be over: "no more Poetry", "forget the long report", "we moved from Jest to Vitest".
+
+use super::clauses::{Tokens, start_of};
+use super::sentence::Sentence;
+use super::words::list;
+
+/// The most tokens of what tells of a change before a statement that follows from it.
+const CHANGE_MAX: usize = 16;
+
+/// The ranges of tokens before `end` that name what is over.
+pub(super) fn ended(sentence: &Sentence<'_>, end: usize) -> Vec<Tokens> {
+    (0..end).filter_map(|at| ended_at(sentence, at, end)).filter(|(from, to)| from < to).collect()
+}
+
+fn ended_at(sentence: &Sentence<'_>, at: usize, end: usize) -> Option<Tokens> {
+    let word = |n: usize| sentence.word(at + n);
+    let from = match word(0)? {
+        "no" if matches!(word(1), Some("more" | "longer")) => at + 2,
+        "forget" if is_forgotten(sentence, at) => at + 1,
+        "from" if tells_of_move(sentence, at, end) => at + 1,
+        "away" if word(1) == Some("from") => at + 2,
+        "rid" if word(1) == Some("of") => at + 2,
+        "dropped" | "ditched" | "replaced" | "abandoned" if !is_passive(sentence, at) => at + 1,
+        "don't" | "dont" | "never" | "not" | "stop" => {
+            let to = clause_end(sentence, at + 1, end);
+            return list("over").within(sentence, at, to).then_some((at + 1, to));
+        }
+        "is" | "are" | "was" | "were" if is_gone(sentence, at) => return Some((start_of(sentence, at), at)),
+        _ => return None,
+    };
+    Some((from, clause_end(sentence, from, end)))
+}
+
+/// Up to the next mark, or to what comes instead.
+fn clause_end(sentence: &Sentence<'_>, from: usize, end: usize) -> usize {
+    let ends = |at: &usize| {
+        sentence.mark(*at).is_some_and(|mark| matches!(mark, "," | ";" | ":" | "—" | "–" | "-" | "(" | "…"))
+            || matches!(
+                sentence.word(*at),
+                Some("to" | "with" | "by" | "and" | "but" | "so" | "because" | "since")
+            )
+    };
+    (from..end).find(ends).unwrap_or(end)
+}
+
+/// "Forget the long report", not "don't forget", "forget to", "forget what I said".
+fn is_forgotten(sentence: &Sentence<'_>, at: usize) -> bool {
+    let denied = at.checked_sub(1).and_then(|before| sentence.word(before));
+    !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
+        && !matches!(
+            sentence.word(at + 1),
+            None | Some("to" | "what" | "that" | "it" | "this" | "how" | "everything")
+        )
+}
+
+/// "We moved … from Jest to Vitest".
+fn tells_of_move(sentence: &Sentence<'_>, from: usize, end: usize) -> bool {
+    (from.saturating_sub(4)..from).any(|at| is_moving(sentence, at))
+        && (from + 1..end.min(from + 6)).any(|at| sentence.word(at) == Some("to"))
+}
+
+fn is_moving(sentence: &Sentence<'_>, at: usize) -> bool {
+    matches!(
+        sentence.word(at),
+        Some("moved" | "switched" | "migrated" | "changed" | "moving" | "switching" | "migrating")
+    )
+}
+
+fn is_passive(sentence: &Sentence<'_>, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| sentence.word(before));
+    matches!(before, Some("is" | "are" | "was" | "were" | "been" | "being" | "be"))
+}
+
+/// "… is gone", "… has been dropped", of which this is the "is".
+fn is_gone(sentence: &Sentence<'_>, at: usize) -> bool {
+    let next = at + 1 + usize::from(matches!(sentence.word(at + 1), Some("now" | "all" | "finally")));
+    matches!(
+        sentence.word(next),
+        Some(
+            "gone"
+                | "dropped"
+                | "lifted"
+                | "abolished"
+                | "cancelled"
+                | "canceled"
+                | "obsolete"
+                | "history"
+                | "retired"
+                | "off"
+        )
+    )
+}
+
+/// "The Tuesday-only rule is gone": a rule that holds no more.
+pub(super) fn rule_is_gone(sentence: &Sentence<'_>) -> Option<Tokens> {
+    let is_rule = |at: &usize| {
+        matches!(
+            sentence.word(*at),
+            Some("rule" | "rules" | "policy" | "requirement" | "ban" | "restriction" | "limit" | "freeze")
+        )
+    };
+    let rule = (0..sentence.len()).find(is_rule)?;
+    let verb = rule + 1;
+    let applies_no_more = sentence.word(verb) == Some("no")
+        && sentence.word(verb + 1) == Some("longer")
+        && matches!(sentence.word(verb + 2), Some("applies" | "holds" | "apply" | "hold" | "stands"));
+    let is = matches!(sentence.word(verb), Some("is" | "are" | "was" | "were")) && is_gone(sentence, verb);
+    let start = start_of(sentence, rule);
+    let end = super::clauses::end_of(sentence, rule);
+    ((is || applies_no_more) && start < rule && !sentence.is_question()).then_some((start, end))
+}
+
+/// Where a statement begins, together with the change before it that it follows from: "we moved from Jest to Vitest, | use
+/// Vitest", "forget the e2e suite, | run only the smoke tests".
+pub(super) fn with_change(sentence: &Sentence<'_>, start: usize, floor: usize) -> usize {
+    let Some(comma) = start.checked_sub(1).filter(|at| sentence.mark(*at) == Some(",")) else { return start };
+    let from = start_of(sentence, comma).max(floor);
+    let is_near = comma > from && comma - from <= CHANGE_MAX;
+    let tells = (from..comma).any(|at| {
+        is_moving(sentence, at) || (sentence.word(at) == Some("forget") && is_forgotten(sentence, at))
+    });
+    let is_of_user = matches!(
+        sentence.word(from),
+        Some("we" | "we've" | "i" | "i've" | "user" | "the" | "forget" | "please")
+    );
+    if is_near && tells && is_of_user { from } else { start }
+}

@@ -1,0 +1,113 @@
+//! That a directive is the whole of what is wanted, and only that.
+
+use super::*;
+
+fn kept(content: &str) -> Vec<String> {
+    found(said("preference", content)).into_iter().map(|directive| directive.quote).collect()
+}
+
+fn noted(content: &str) -> Vec<String> {
+    found(said("note", content)).into_iter().map(|directive| directive.quote).collect()
+}
+
+#[test]
+fn marks_within_code_and_abbreviations_end_no_directive() {
+    for text in [
+        "Never commit *.pem or .env files.",
+        "Don't use std::env::var in lib code, pass a Config.",
+        "Don't call .unwrap() outside tests.",
+        "Run `cargo clippy -- -D warnings` before every push.",
+        "Tests go in tests/test_*.py, never next to the code.",
+        "Always run cargo fmt --all before committing.",
+        "Never use `!important` in CSS.",
+        "Never use #[allow(unused)] in new code.",
+        "Use foo(a, b) -> Result<(), E> everywhere, not panics.",
+        "Put secrets in $HOME/.secrets, not in .env.",
+        "Use tests/**/*.rs for integration tests.",
+        "Use @app/ui imports, never ../../ui.",
+        "Name branches feature/<ticket>-<slug>.",
+        "Always use SI units, e.g. metres, in the reports.",
+        "Never deploy on weekends, i.e. Saturday and Sunday, without asking.",
+        "Always cite the spec v. 2.1 when I ask about the format.",
+        "Always ask Prof. Lindqvist before changing the syllabus.",
+        "Always use this order: imports, constants, functions.",
+        "Commit messages follow type(scope): subject.",
+        "Never say \"well... maybe\" in reports.",
+        "Use Poetry (not pip) for Python.",
+        "Prices as 1,299.50 EUR, dates as 2026-01-31.",
+    ] {
+        let whole = text.trim_end_matches('.');
+        assert_eq!(kept(text), [whole], "{text}");
+    }
+    assert_eq!(
+        kept("Never use `git push --force`; use `--force-with-lease`."),
+        ["Never use `git push --force`", "use `--force-with-lease`"]
+    );
+    assert_eq!(quotes("Never use `git push --force`, ever."), ["Never use `git push --force`, ever"]);
+    assert_eq!(
+        quotes("From now on, answer in German: how is the weather?"),
+        ["From now on, answer in German"],
+        "what is asked behind a colon spells nothing out"
+    );
+}
+
+#[test]
+fn who_says_it_is_no_directive() {
+    for text in [
+        "User corrected me: we deploy with Kamal, not with Capistrano.",
+        "User (12 Nov): we deploy with Kamal, not with Capistrano.",
+        "The user told me on 12 Nov: we deploy with Kamal, not with Capistrano.",
+    ] {
+        assert_eq!(kept(text), ["we deploy with Kamal, not with Capistrano"], "{text}");
+        assert_eq!(noted(text), kept(text), "{text}");
+    }
+    assert_eq!(kept("User preferences: dark mode, vim bindings."), ["dark mode, vim bindings"]);
+    assert_eq!(kept("User: use Poetry."), ["use Poetry"]);
+    assert_eq!(noted("User said: the build fails on Windows, not on Linux."), [""; 0], "that is a fact");
+}
+
+#[test]
+fn what_another_likes_and_how_somebody_is_reached_is_no_directive() {
+    for text in [
+        "Tomas's birthday is 9 May, he likes Lego and anything with trains.",
+        "full name Gareth Pendlebury, 07700 900417",
+        "Plumber: full name Gareth Pendlebury, 07700 900417",
+        "Anna's teacher is Mr. Weber; she loves horses.",
+    ] {
+        assert_eq!((kept(text), noted(text)), (vec![], vec![]), "{text}");
+    }
+    assert_eq!(kept("Call me on 07700 900417, never on the landline.").len(), 1);
+    assert_eq!(kept("Mia hates cilantro, so leave it out."), ["leave it out"]);
+}
+
+#[test]
+fn plain_orders_are_found() {
+    for (text, condition) in [
+        ("Don't tell Lena about the surprise party.", None),
+        ("If Grandma calls, remind her to take the pills at 8.", Some("If Grandma calls")),
+        ("When the bank writes, tell me straight away.", Some("When the bank writes")),
+        ("Send birthday cards to the kids a week early.", None),
+        ("For gifts to Oma: no more than 30 euros.", Some("For gifts to Oma")),
+    ] {
+        let found = found(said("preference", text));
+        let stated: Vec<_> = found.iter().map(|it| (it.quote.as_str(), it.condition.as_deref())).collect();
+        assert_eq!(stated.len(), 1, "{stated:?}");
+        assert_eq!(stated[0].0, text.trim_end_matches('.'));
+        assert!(condition.is_none() || stated[0].1.is_none() || stated[0].1 == condition, "{stated:?}");
+    }
+    assert_eq!(quotes("Don't tell Lena about the surprise party.").len(), 1);
+    assert_eq!(quotes("If Grandma calls, remind her to take the pills at 8.").len(), 1);
+    for text in [
+        "User told me that he wants short PR descriptions.",
+        "In this project we write docstrings in Google style.",
+    ] {
+        assert_eq!(noted(text), [text.trim_end_matches('.')], "{text}");
+    }
+    assert_eq!(noted("User told me that he wants to go home."), [""; 0]);
+}
+
+#[test]
+fn a_quotation_that_goes_on_in_the_next_sentence_is_not_read() {
+    let text = "The README has: \"Always call init() before anything else. Never share a client.\" Why?";
+    assert_eq!(quotes(text), [""; 0]);
+}
