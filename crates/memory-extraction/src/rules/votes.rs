@@ -145,14 +145,14 @@ fn is_lost(parsed: &ParsedSegment<'_>, bytes: &Range<usize>) -> bool {
     while let Some(word) = MOTION.iter().find(|word| rest.starts_with(&format!("{word} "))) {
         rest.drain(..=word.len());
     }
-    let ends = |lost: &&str| {
+    let ends = |lost: &str| {
         let after =
-            rest.strip_prefix(*lost).map(|after| after.trim_start_matches([' ', ':', ',', '(', '-', '–']));
+            rest.strip_prefix(lost).map(|after| after.trim_start_matches([' ', ':', ',', '(', '-', '–']));
         after.is_some_and(|after| {
             after.is_empty() || !after.starts_with(char::is_alphabetic) || after.starts_with("by ")
         })
     };
-    is_loud || LOST.iter().any(|lost| ends(&lost))
+    is_loud || LOST.iter().any(|lost| ends(lost))
 }
 
 /// "Motion carried 5-0.", "All in favor.": an outcome, the count and those who voted at most. "Approved Redis" is none.

@@ -12,68 +12,89 @@ use super::super::sections;
 use super::turns::{is_note, says_i};
 use super::{is_call, is_role};
 
-/// Labels at line starts that are names of speakers: known names, names with a time, names like people's, and names
-/// that return.
-pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> HashSet<String> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    let mut accepted = HashSet::new();
-    let mut parts: HashMap<&str, usize> = HashMap::new();
-    let mut handles: HashMap<&str, usize> = HashMap::new();
-    let mut scribed = 0;
-    let mut stamped: HashSet<&str> = HashSet::new();
-    let mut others: HashSet<&str> = HashSet::new();
-    for line in lines {
-        let Some(turn) = turn(&text[line.clone()]) else { continue };
-        let name = turn.name.trim_start_matches('@');
-        if is_call(&turn) {
-            continue;
-        }
-        if turn.timed && lines::is_stamped(&text[line.clone()]) {
-            stamped.insert(name);
-        }
-        if is_role_name(name) {
-            // "AI(Sigrun): …" is something to do.
-            if line_head(text, line, &turn).contains('(') {
-                continue;
+/// What stands before colons at line starts.
+#[derive(Default)]
+struct Labels<'t> {
+    /// Those that could be names, and how often.
+    counts: HashMap<&'t str, usize>,
+    /// Of these those that surely are.
+    accepted: HashSet<String>,
+    /// "User", "Me".
+    parts: HashMap<&'t str, usize>,
+    handles: HashMap<&'t str, usize>,
+    /// Whom a program names: "[24/11/2026, 18:06] Mrs Okafor: …".
+    stamped: HashSet<&'t str>,
+    /// "Mum", "Chair".
+    others: HashSet<&'t str>,
+    /// "DS: …" again and again, as scribes write it.
+    scribed: usize,
+}
+
+impl<'t> Labels<'t> {
+    fn of(text: &'t str, lines: &[Range<usize>], known: &HashSet<String>) -> Self {
+        let mut labels = Self::default();
+        for line in lines {
+            let Some(turn) = turn(&text[line.clone()]).filter(|turn| !is_call(turn)) else { continue };
+            if turn.timed && lines::is_stamped(&text[line.clone()]) {
+                labels.stamped.insert(turn.name.trim_start_matches('@'));
             }
-            *parts.entry(name).or_default() += 1;
-            continue;
+            // "AI(Sigrun): …" is something to do.
+            let is_task = is_role_name(turn.name) && line_head(text, line, &turn).contains('(');
+            if !is_task {
+                labels.add(&turn, line, known);
+            }
+        }
+        labels
+    }
+
+    fn add(&mut self, turn: &lines::Turn<'t>, line: &Range<usize>, known: &HashSet<String>) {
+        let name = turn.name.trim_start_matches('@');
+        if is_role_name(name) {
+            *self.parts.entry(name).or_default() += 1;
+            return;
         }
         if is_marked_handle(name) && turn.text_at < line.len() {
-            *handles.entry(name).or_default() += 1;
+            *self.handles.entry(name).or_default() += 1;
         }
-        let first_known = known.contains(&name.to_lowercase());
         let lower = name.to_lowercase();
+        let first_known = known.contains(&lower);
         let ordinary = names::is_trailer(name)
             || (names::is_common_word(&lower)
                 && !names::is_first_name(&lower)
                 && !names::is_wordy_name(&lower));
-        // "DS: …" again and again, as scribes write it.
         let initials = is_initials(name) && !is_acronym(&lower);
-        scribed += usize::from(initials);
+        self.scribed += usize::from(initials);
         if is_role(name)
             || !(first_known || initials || names::could_be_name(name, turn.timed && !is_several_words(name)))
             || (ordinary && !first_known && !turn.timed)
         {
-            others.insert(name);
-            continue;
+            self.others.insert(name);
+            return;
         }
-        *counts.entry(name).or_default() += 1;
+        let count = self.counts.entry(name).or_default();
+        *count += 1;
         let first = name.split_whitespace().next().unwrap_or_default().to_lowercase();
-        let sure = known.contains(&name.to_lowercase()) || names::is_first_name(&first);
-        if sure || turn.timed || (counts[name] >= 2 && sections::of_label(name).is_none()) {
-            accepted.insert(name.to_owned());
+        let sure = first_known || names::is_first_name(&first);
+        if sure || turn.timed || (*count >= 2 && sections::of_label(name).is_none()) {
+            self.accepted.insert(name.to_owned());
         }
     }
+}
+
+/// Labels at line starts that are names of speakers: known names, names with a time, names like people's, and names
+/// that return.
+pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<String>) -> HashSet<String> {
+    let Labels { counts, mut accepted, parts, handles, stamped, others, scribed } =
+        Labels::of(text, lines, known);
     if scribed > 2 {
         accepted.extend(counts.keys().copied().filter(|name| is_initials(name)).map(str::to_owned));
     }
     // "Tobin: on it" where all lines are turns, and one of them is of someone known.
-    if !accepted.is_empty() && is_all_turns(text, lines) {
+    let are_turns = is_all_turns(text, lines);
+    if !accepted.is_empty() && are_turns {
         let alone = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
         accepted.extend(counts.into_keys().filter(alone).map(str::to_owned));
     }
-    // "[24/11/2026, 18:06] Mrs Okafor: …": whoever a program names.
     if stamped.len() > 1 {
         accepted.extend(stamped.into_iter().map(str::to_owned));
     }
@@ -86,7 +107,7 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
         accepted.extend(parts.keys().copied().filter(answers).map(str::to_owned));
     }
     // "Mum: …", "Me: …", "Chair: I'll …" among the turns of those who surely speak.
-    let is_talk = !accepted.is_empty() && is_all_turns(text, lines);
+    let is_talk = !accepted.is_empty() && are_turns;
     if is_talk {
         let speaks = |name: &&str| sections::of_label(name).is_none() && !is_note(name);
         accepted.extend(others.into_iter().filter(speaks).map(str::to_owned));
