@@ -17,23 +17,16 @@ pub(super) fn is_machine(speaker: Option<&str>) -> bool {
 /// Who "I" is in a segment.
 pub(super) fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
     let spoken = source.segments.get(parsed.segment).and_then(|segment| segment.speaker.as_deref());
-    if is_machine(spoken) {
-        return None;
+    // "Kim Larsen, city library".
+    let named = |name: &str| roster.named(name).or_else(|| roster.named(name.split(',').next()?));
+    // What an assistant, or somebody else, says in a turn of their own is nobody else's.
+    if let Some(name) = spoken.filter(|name| !is_own_name(name)) {
+        return named(name).filter(|_| !is_role_name(name));
     }
     let layout = &parsed.layout;
-    let names = [
-        spoken.filter(|name| !is_role_name(name)),
-        layout.from.as_deref(),
-        source.author.as_deref(),
-        layout.by.as_deref(),
-        layout.signed.as_deref(),
-    ];
-    names
-        .into_iter()
-        .flatten()
-        // "Kim Larsen, city library".
-        .find_map(|name| roster.named(name).or_else(|| roster.named(name.split(',').next()?)))
-        .or_else(|| only_human(source, parsed, roster))
+    let names =
+        [layout.from.as_deref(), source.author.as_deref(), layout.by.as_deref(), layout.signed.as_deref()];
+    names.into_iter().flatten().find_map(named).or_else(|| only_human(source, parsed, roster))
 }
 
 /// "User:" talks to a machine: the one person with a part in the conversation.

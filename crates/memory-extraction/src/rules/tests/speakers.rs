@@ -1,6 +1,6 @@
 //! Whose turn a line of a chat is, whatever stands before its colon.
 
-use super::{read_as, shown};
+use super::{checked, read_as, segment, shown, source};
 
 /// The owners of the promises in a chat, as they are shown.
 fn promises(chat: &str) -> Vec<String> {
@@ -55,5 +55,22 @@ fn a_label_between_turns_speaks_for_itself() {
         let chat = format!("Lukas: Did you pay the kindergarten?\n{sender}: I'll do it by tomorrow morning");
         let found = promises(&chat);
         assert!(found.iter().all(|line| !line.contains("Lukas owner")), "{chat}: {found:?}");
+    }
+}
+
+#[test]
+fn what_an_agent_says_in_its_turn_is_not_the_users() {
+    for agent in ["agent", "Claude", "Claude Code", "assistant"] {
+        let turns = vec![
+            segment("The nightly job is slow.", Some("Elif Aydin")),
+            segment("I will profile the nightly job by tomorrow. I fixed the index.", Some(agent)),
+            segment("Thanks. I will send you the logs by Monday.", Some("Elif Aydin")),
+        ];
+        let mut source = source(turns);
+        source.author = Some("Elif Aydin".to_owned());
+        let found = shown(&checked(&source));
+        let of_user = |line: &&String| line.contains("Elif Aydin owner");
+        assert!(found.iter().filter(of_user).all(|line| line.contains("I will send")), "{agent}: {found:?}");
+        assert!(found.iter().any(|line| line.contains("Elif Aydin owner")), "{agent}: {found:?}");
     }
 }
