@@ -66,7 +66,8 @@ fn sentences_of(list: &str) -> Vec<&str> {
     let mut start = 0;
     for (at, _) in list.match_indices(". ") {
         let word = list[start..at].rsplit(' ').next().unwrap_or_default();
-        if word.chars().count() > 3 && !names::is_title(&word.to_lowercase()) {
+        let next = list[at + 2..].split(' ').next().unwrap_or_default();
+        if is_lead(next) || (word.chars().count() > 3 && !names::is_title(&word.to_lowercase())) {
             parts.push(&list[start..at]);
             start = at + 2;
         }
@@ -91,11 +92,9 @@ fn divides(written: &str, at: usize, c: char) -> bool {
         '-' => spaced && written[..at].ends_with(' '),
         // A point ends a sentence, but neither "Dr." nor an initial.
         '.' => {
-            spaced
-                && written[..at]
-                    .rsplit(' ')
-                    .next()
-                    .is_some_and(|word| word.chars().filter(|c| c.is_alphanumeric()).count() > 3)
+            let word = written[..at].rsplit(' ').next().unwrap_or_default();
+            let next = written[at..].split(' ').nth(1).unwrap_or_default();
+            spaced && (is_lead(next) || word.chars().filter(|c| c.is_alphanumeric()).count() > 3)
         }
         _ => false,
     }
@@ -152,6 +151,52 @@ fn without_trade(name: &str) -> &str {
     if plain { &name[..length - 1] } else { name }
 }
 
+/// Words of a list of people before a name: "Apologies Nina", "Councillors D. Okafor".
+fn is_lead(word: &str) -> bool {
+    const LEADS: [&str; 20] = [
+        "absent",
+        "alderman",
+        "aldermen",
+        "also",
+        "apologies",
+        "attending",
+        "by",
+        "cllrs",
+        "councillors",
+        "councilors",
+        "excused",
+        "for",
+        "from",
+        "in",
+        "messrs",
+        "members",
+        "present",
+        "regrets",
+        "remotely",
+        "sent",
+    ];
+    LEADS.contains(&word.trim_end_matches(['.', ':']).to_lowercase().as_str())
+}
+
+/// The name without such words before it.
+fn without_lead(name: &str) -> &str {
+    let mut name = name.trim_start();
+    while let Some((_, rest)) = name.split_once(' ').filter(|(first, _)| is_lead(first)) {
+        name = rest.trim_start();
+    }
+    name
+}
+
+/// Whether a name can be one behind its title: "Mrs E Harding", though "harding" may be a verb.
+fn is_titled(written: &str) -> bool {
+    let name = names::without_title(written);
+    let is_part = |word: &str| {
+        word.starts_with(char::is_uppercase)
+            && word.chars().all(|c| c.is_alphabetic() || matches!(c, '.' | '-' | '\'' | '’'))
+    };
+    name != written && (1..=4).contains(&name.split(' ').count()) && name.split(' ').all(is_part)
+}
+
 impl Sightings {
     /// One person as people write them: `Alice Chen <a@x.org>`, `Bob (PM)`, `Dana Ortiz - design`, `@kim`.
     pub(in super::super) fn see(&mut self, written: &str, loose: bool) {
@@ -167,6 +212,7 @@ impl Sightings {
         let title_at = [" - ", " – ", " — ", ": "].iter().filter_map(|mark| head.find(mark)).min();
         let name =
             head[..title_at.unwrap_or(head.len())].trim().trim_matches(['"', '\'', ',', '*', ':']).trim();
+        let written_name = name;
         let name = without_trade(followed_by_initials(names::without_title(name)).0);
         let lower = name.to_lowercase();
         let ordinary = !loose
@@ -187,7 +233,7 @@ impl Sightings {
         } else if !name.is_empty()
             && Some(name.to_lowercase()) != email
             && !is_role_name(name)
-            && names::could_be_name(name, loose)
+            && (names::could_be_name(name, loose) || is_titled(written_name))
         {
             self.see_name(name);
             let aside = written.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
@@ -233,9 +279,10 @@ impl Sightings {
         let mut office: Option<String> = None;
         let mut initials: Option<String> = None;
         let mut start = 0;
+        let mut is_aside = false;
         let ends = written.char_indices().filter(|(at, c)| divides(written, *at, *c));
         for (at, c) in ends.map(|(at, c)| (at, Some(c))).chain([(written.len(), None)]) {
-            let part = written[start..at].trim().trim_matches(['*', '_', '.', ' ']);
+            let part = without_lead(written[start..at].trim().trim_matches(['*', '_', '.', ' ']));
             start = at + c.map_or(0, char::len_utf8);
             if self.roles.len() + self.initials.len() > PEOPLE_MAX {
                 return;
@@ -244,6 +291,8 @@ impl Sightings {
             let (name, own) = followed_by_initials(name);
             if let Some(held) = office_of(part, last.as_deref()) {
                 match (&last, c) {
+                    // What a bracket says of somebody unread is not of who follows.
+                    (None, _) if is_aside => {}
                     (None, _) | (_, Some(':')) => office = Some(held),
                     (Some(name), _) => self.see_office(&held, name),
                 }
@@ -254,7 +303,9 @@ impl Sightings {
                     }
                     _ => initials = Some(part.to_owned()),
                 }
-            } else if names::could_be_name(names::without_title(name), false) && name.contains(' ') {
+            } else if name.contains(' ')
+                && (names::could_be_name(names::without_title(name), false) || is_titled(name))
+            {
                 let name = names::without_title(name);
                 for held in lead.into_iter().chain(office.take()) {
                     self.see_office(&held, name);
@@ -266,6 +317,7 @@ impl Sightings {
                 }
                 last = Some(name.to_owned());
             }
+            is_aside = matches!(c, Some('(' | '['));
             if matches!(c, Some(';' | '\n')) {
                 last = None;
                 initials = None;
@@ -315,7 +367,7 @@ impl Sightings {
             // "Present: Dhillon" after "In the chair: Ffoulkes-Price."
             let part = part.split_once(": ").map_or(part, |(_, names)| names);
             for name in part.split(" and ").flat_map(|part| part.split(" & ")) {
-                self.see(name.trim_start_matches("and "), loose);
+                self.see(without_lead(name.trim_start_matches("and ")), loose);
             }
         }
     }

@@ -195,3 +195,49 @@ fn who_only_looks_named_owns_nothing() {
     );
     is_nobodys(Some("Kim Larsen"), "The caterer will send the menu to Ada, Bo and me.");
 }
+
+#[test]
+fn those_present_with_initials_hold_their_offices() {
+    for (text, owner) in [
+        (
+            "Present: Mrs E Harding (Chair), Mr N Bose.\n\nThe Chair will write to the landlord by Friday.",
+            "Harding",
+        ),
+        (
+            "Present: Mrs. E. Harding (Chair), Mr. N. Bose\n\nThe Chair will write to the landlord by Friday.",
+            "Harding",
+        ),
+        (
+            "Present: Mr P Young (Chairman), Mrs J Lake (Vice-Chair)\n\nThe Vice-Chair will organise the raffle by Friday.",
+            "Lake",
+        ),
+        (
+            "Present: A. Reed (Chair), J. Novak (Town Clerk)\n\nThe Clerk will send the map by Friday.",
+            "Novak",
+        ),
+    ] {
+        let found = shown(&read_as(None, &[], text));
+        let promise = found
+            .iter()
+            .find(|line| line.starts_with("Commitment"))
+            .unwrap_or_else(|| panic!("{text}: {found:?}"));
+        assert!(promise.contains(&format!("{owner} owner")), "{text}: {promise}");
+    }
+}
+
+#[test]
+fn words_of_an_attendance_list_are_no_part_of_names() {
+    for (text, owner) in [
+        ("There: Jo, Stefan. Apologies Nina.\n\n* Nina will mend the boat by Friday.", "[Nina owner]"),
+        ("Present: Ann, Bea. Regrets Carl.\n\n- Carl to send the list by Friday.", "[Carl owner]"),
+        (
+            "Present: Councillors D. Okafor, L. Sandhu.\n\nCouncillor Okafor will contact the firm by Friday.",
+            "Okafor owner]",
+        ),
+        ("Present: Ann, Bea. Regrets Carl.\n\n- Bea to send the list by Friday.", "[Bea owner]"),
+    ] {
+        let found = shown(&read_as(None, &[], text));
+        let has = |line: &String| line.contains(owner) && !line.contains("Councillors");
+        assert!(found.iter().any(has), "{text}: {found:?}");
+    }
+}
