@@ -236,3 +236,19 @@ pub async fn entities_called(
         .fetch_all(conn)
         .await?)
 }
+
+/// People called this, or by it as a first name, whatever their accents: "Zoe" is "Zoë", "Juergen" "Jürgen"; with their names, at most
+/// `limit`. Reads all names of the namespace.
+pub async fn people_spelt_alike(
+    conn: &mut Conn,
+    ns: &Namespace,
+    name: &str,
+    limit: i64,
+) -> Result<Vec<(i64, String)>, StoreError> {
+    Ok(sqlx::query_as(include_str!("sql/people_spelt_alike.sql"))
+        .bind(ns.as_str())
+        .bind(name)
+        .bind(limit)
+        .fetch_all(conn)
+        .await?)
+}

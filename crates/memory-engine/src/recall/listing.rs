@@ -117,6 +117,13 @@ async fn called(
             ));
         }
     }
+    if called.is_empty() {
+        let alike = expansion::people_spelt_alike(conn, ns, &asked, OWNERS_MAX).await?;
+        if !alike.is_empty() {
+            warnings.push(format!("Nobody is called '{name}' here: taken for {}.", known(&mut alike.iter())));
+        }
+        called.extend(alike.iter().map(|(id, _)| *id));
+    }
     called.sort_unstable();
     called.dedup();
     Ok(called)

@@ -47,7 +47,10 @@ impl EventContext<'_, '_> {
         let from =
             (start.saturating_sub(HEADING_WITHIN_BYTES)..=start).find(|at| raw.is_char_boundary(*at))?;
         let mut lines = raw[from..start].lines().rev().filter(|line| bullet(line).is_none());
-        let is_heading = |line: &&str| heading(line).is_some() || line.trim_end().ends_with(':');
+        // "Removed" alone on a line is a heading too.
+        let is_alone = |line: &str| line.split_whitespace().count() == 1 && deed_of_heading(line).is_some();
+        let is_heading =
+            |line: &&str| heading(line).is_some() || line.trim_end().ends_with(':') || is_alone(line);
         deed_of_heading(lines.find(is_heading)?)
     }
 

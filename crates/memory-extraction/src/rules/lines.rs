@@ -71,6 +71,8 @@ pub(super) fn label(line: &str) -> Option<(&str, usize)> {
 pub(super) struct Turn<'a> {
     pub(super) name: &'a str,
     pub(super) timed: bool,
+    /// When it was said, as it stands beside the name.
+    pub(super) when: &'a str,
     /// Where the words begin; the end of the line when they follow below it.
     pub(super) text_at: usize,
 }
@@ -84,6 +86,7 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
         return Some(Turn {
             name: found.name("name")?.as_str(),
             timed: found.name("time").is_some() || paren_time || angle,
+            when: found.name("time").or(found.name("paren")).map_or("", |when| when.as_str()),
             text_at: found.name("rest")?.start(),
         });
     }
@@ -94,7 +97,7 @@ pub(super) fn turn(line: &str) -> Option<Turn<'_>> {
     let name = timed.or(found.name("said")).or(found.name("dated"))?.as_str();
     // "Kasper77 wrote:", "hoang-pt, Oct 28".
     let handle = !name.contains(' ') && name.contains(|c: char| c.is_ascii_digit() || matches!(c, '_' | '-'));
-    Some(Turn { name, timed: timed.is_some() || handle, text_at: line.len() })
+    Some(Turn { name, timed: timed.is_some() || handle, when: "", text_at: line.len() })
 }
 
 /// `**alice** 10:02 …`, `10:02 **alice** …`, `*alice* — …`, `AC – …`.
@@ -104,6 +107,7 @@ fn marked_turn(line: &str) -> Option<Turn<'_>> {
     Some(Turn {
         name: timed.or(found.name("plain")).or(found.name("initials"))?.as_str(),
         timed: timed.is_some(),
+        when: "",
         text_at: found.name("rest")?.start(),
     })
 }
@@ -117,7 +121,7 @@ fn stamped_turn(line: &str) -> Option<Turn<'_>> {
     let name = sender.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
     let said_at = line.len() - said.trim_start().len();
     let is_sender = !sender.chars().all(is_plain) && !name.is_empty() && said_at < line.len();
-    is_sender.then_some(Turn { name, timed: true, text_at: said_at })
+    is_sender.then_some(Turn { name, timed: true, when: &line[..at], text_at: said_at })
 }
 
 /// Whether the day and the hour stand before what a line says, as programs write them.

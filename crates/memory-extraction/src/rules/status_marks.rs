@@ -9,6 +9,7 @@ use memory_language::calendar_words::calendar_word;
 use super::draft::Draft;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
+use super::verbs;
 
 /// A line that is longer is a paragraph.
 const LINE_MAX_BYTES: usize = 400;
@@ -69,7 +70,9 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
             Category::Commitment => {
                 // The mark is of the last promise of its line.
                 let is_last = !is_of_line(first_from(bytes.start + 1));
-                match is_last.then(|| mark(raw, &line, bytes)).flatten() {
+                let ends = is_last.then(|| mark(raw, &line, bytes)).flatten();
+                let happened = || is_of_a_log(&raw[line.clone()]).then_some(Mark::Done);
+                match ends.or_else(happened) {
                     Some(Mark::Done) => {
                         draft.category = Category::Execution;
                         draft.due_time = None;
@@ -95,6 +98,38 @@ fn mark(raw: &str, line: &Range<usize>, promise: &Range<usize>) -> Option<Mark> 
         return Some(Mark::CalledOff);
     }
     of_end(&raw[line.clone()])
+}
+
+/// "09:59 Kofi closes the incident", "| 03:41 | Ann adds two nodes |": what a log tells in the present has happened.
+fn is_of_a_log(line: &str) -> bool {
+    const AHEAD: [&str; 11] =
+        ["will", "'ll", "to", "shall", "must", "should", "needs", "is", "are", "plans", "tomorrow"];
+    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '|' | '-' | '*' | '['));
+    let clock =
+        line.split(|c: char| c.is_whitespace() || matches!(c, '|' | ']' | ',')).next().unwrap_or_default();
+    let is_clock = clock.split_once(':').is_some_and(|(hour, minute)| {
+        let is_number =
+            |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+        is_number(hour) && minute.split(':').all(is_number)
+    });
+    let mut words = line[clock.len()..]
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty());
+    // The verb stands behind a name of up to three words.
+    is_clock
+        && words
+            .by_ref()
+            .take(4)
+            .find_map(|word| {
+                let lower = word.to_lowercase();
+                if AHEAD.contains(&lower.as_str()) || lower == "i" || lower == "we" {
+                    return Some(false);
+                }
+                verbs::of(&lower)
+                    .is_some_and(|verb| verb.third && !verb.base && word.starts_with(char::is_lowercase))
+                    .then_some(true)
+            })
+            .unwrap_or(false)
 }
 
 /// What the end of a line says: the word behind a dash, a bracket, a colon or a full stop, in capitals behind anything; a day may
@@ -148,6 +183,25 @@ fn is_only_done(quote: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_log_tells_what_happened() {
+        for line in [
+            "09:59 Kofi closes the incident",
+            "| 03:41 | Sandeep adds two nodes |",
+            "- 10:10 Kofi Mensah sends the all-clear",
+        ] {
+            assert!(is_of_a_log(line), "{line}");
+        }
+        for line in [
+            "09:59 Kofi: I'll close it",
+            "14:00 Kofi to close the incident",
+            "10:10 Ann will send it",
+            "Kofi closes the incident",
+        ] {
+            assert!(!is_of_a_log(line), "{line}");
+        }
+    }
 
     #[test]
     fn the_end_of_a_line_says_how_a_task_ended() {

@@ -134,6 +134,6 @@ impl<'a> Reader<'a> {
             return None;
         }
         let head = head_at(self.text, &self.lines, at).filter(|head| self.posters.contains(head.name))?;
-        Some(lines::Turn { name: head.name, timed: true, text_at: self.text_of(at).len() })
+        Some(lines::Turn { name: head.name, timed: true, when: "", text_at: self.text_of(at).len() })
     }
 }

@@ -4,6 +4,7 @@ use super::super::lines::{label, turn};
 use super::super::names;
 use super::super::people::is_role_name;
 use super::super::sections::{self, Section};
+use super::days::may_say_a_day;
 use super::{Form, Reader, SPEAKERS_MAX, is_call, is_role};
 
 /// Labels in lower case with which a speaker goes on.
@@ -47,6 +48,10 @@ impl Reader<'_> {
         }
         self.open = false;
         if turn.text_at < line.len() {
+            // "9 Mar 09:20 Tobias: …", "Tobias (9 March): …".
+            if may_say_a_day(turn.when) {
+                self.date_from_to(at, turn.when);
+            }
             self.push_said(at, turn.text_at);
             self.open = true;
         } else {

@@ -403,3 +403,19 @@ fn a_pair_at_the_end_does_it_together() {
     let text = "We'll retire the staging cluster on Thursday, Bogdan and me.";
     assert_eq!(owners_of(Some("Halvard Nygaard"), &[], text), ["Bogdan owner, Halvard Nygaard owner"]);
 }
+
+#[test]
+fn the_moment_beside_a_name_is_the_day_of_the_turn() {
+    for text in [
+        "9 Mar 09:20 Alice: I'll call the supplier by tomorrow.\n11 Mar 14:00 Bob: I fixed the lock.",
+        "Alice (9 March): I'll call the supplier by tomorrow.\nBob (11 March): I fixed the lock.",
+    ] {
+        let mut source = source(vec![segment(text, None)]);
+        source.segments[0].date = "2024-03-17T09:00:00Z".parse().ok();
+        let extraction = extract(&RulesExtractor::with_model(None), &source);
+        let found = shown(&extraction);
+        assert!(found[0].starts_with("Commitment due 03-10 [Alice"), "{text}: {found:?}");
+        let time = extraction.events[1].event_time.map(|time| time.strftime("%m-%d").to_string());
+        assert_eq!(time.as_deref(), Some("03-11"), "{text}: {found:?}");
+    }
+}
