@@ -85,6 +85,10 @@ fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
     if matches!(calendar_word(word), Some((CalendarWord::Month(_), Spelling::Short | Spelling::OtherShort))) {
         return next.starts_with(|c: char| c.is_ascii_digit());
     }
+    // "shipped v. 2.1", "see p. 12".
+    if matches!(word, "v" | "ver" | "vol" | "p" | "pp" | "ch" | "sec" | "art" | "para") {
+        return next.starts_with(|c: char| c.is_ascii_digit());
+    }
     // "at 1 p.m. Her office wrote", but "at 1 p.m. Monday".
     if matches!(word, "a.m" | "p.m") {
         return !text.is_capitalised(at + 1) || calendar_word(next).is_some();

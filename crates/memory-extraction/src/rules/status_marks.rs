@@ -1,4 +1,4 @@
-//! Marks at the end of a line that say how a task ended, "– done", "(cancelled)", "~~…~~": a task that is done is told as done, and
+//! Marks of a line that say how a task ended, "[x] …", "… – done", "… (cancelled)", "~~…~~": a task that is done is told as done, and
 //! one that was called off is no promise any more.
 
 use std::ops::Range;
@@ -7,6 +7,7 @@ use memory_core::event::Category;
 use memory_language::calendar_words::calendar_word;
 
 use super::draft::Draft;
+use super::lines::bullet;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::verbs;
@@ -71,8 +72,14 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
                 // The mark is of the last promise of its line.
                 let is_last = !is_of_line(first_from(bytes.start + 1));
                 let ends = is_last.then(|| mark(raw, &line, bytes)).flatten();
-                let happened = || is_of_a_log(&raw[line.clone()]).then_some(Mark::Done);
-                match ends.or_else(happened) {
+                let is_ticked =
+                    || bullet(&raw[line.clone()]).is_some_and(|bullet| bullet.checked == Some(true));
+                // "docs: write the guide" says what a commit does.
+                let commits = &parsed_segments[segment].layout.commits;
+                let is_commit = commits.first().is_some_and(|first| *first < bytes.start);
+                let is_over =
+                    || (is_commit || is_of_a_log(&raw[line.clone()]) || is_ticked()).then_some(Mark::Done);
+                match ends.or_else(is_over) {
                     Some(Mark::Done) => {
                         draft.category = Category::Execution;
                         draft.due_time = None;

@@ -136,7 +136,12 @@ impl Parser {
     /// "Christmas 2024", "last Easter", "Halloween", "New Year's Day".
     pub(super) fn at_holiday(&self, at: usize, holiday: Holiday, shift: Option<Shift>) -> Option<Part> {
         let tokens = &self.tokens;
-        let today = self.today.filter(|_| self.asked)?;
+        // In a text it is a date where it is a limit: "by Christmas".
+        let is_limit = || {
+            let led = tokens.is(at.wrapping_sub(1), &["by", "before", "until", "till"]);
+            led && tokens.is_capital(at) && !tokens.is_capital(at + 1)
+        };
+        let today = self.today.filter(|_| self.asked || is_limit())?;
         let mut to = at + 1;
         if holiday == Holiday::NewYear {
             to = tokens.skip(to, &["year", "years"]);

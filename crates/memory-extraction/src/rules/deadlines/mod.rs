@@ -59,8 +59,16 @@ pub(super) fn is_day_of_the_past(words: &str, reading: &Reading) -> bool {
         return false;
     }
     // "The review on Tuesday found it": many nouns may be verbs.
-    let verb = before.iter().rposition(|word| is_past(word) || verbs::of(word).is_some());
-    verb.is_some_and(|verb| is_past(&before[verb]))
+    let verb =
+        before.iter().rposition(|word| is_past(word) || (verbs::of(word).is_some() && word != "meeting"));
+    // "The minutes of the meeting held on 10 December were approved."
+    if before.iter().rev().take(2).any(|word| word == "held")
+        && behind.iter().any(|word| matches!(word.as_str(), "was" | "were" | "are" | "is"))
+    {
+        return false;
+    }
+    let was = |verb: usize| is_past(&before[verb]) || (verb > 1 && before[verb - 2..verb] == ["had", "to"]);
+    verb.is_some_and(was)
         || (!before.iter().any(|word| is_past(word))
             && behind.iter().take(READ_WORDS).any(|word| is_past(word)))
 }
@@ -80,6 +88,7 @@ pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
         || matches!(last, "for" | "to" | "until")
         || (is_booked && !is_past_day)
         || verb.is_some_and(|verb| !is_past(verb) && verbs::of(verb).is_some_and(|verb| verb.base))
+        || before.iter().rev().take(2).any(|word| matches!(word.as_str(), "is" | "are" | "will"))
         || is_of_a_reason(words, reading)
 }
 
@@ -210,6 +219,29 @@ fn is_overdue(reading: &Reading) -> bool {
         _ => return false,
     };
     reading.granularity <= limit && !reading.is_year_open && !reading.is_relative
+}
+
+/// "Paul will bring the cake at 5": an hour of a day that other words name.
+pub(super) fn is_only_an_hour(words: &str, dates: DateContext) -> bool {
+    let split: Vec<&str> = words.split_whitespace().collect();
+    let is_at = |pair: &[&str]| pair[0].eq_ignore_ascii_case("at") && is_hour(&bare(pair[1]).to_lowercase());
+    let is_today = |word: &&str| matches!(bare(word).to_lowercase().as_str(), "today" | "tonight" | "this");
+    let names_a_day = |reading: &Reading| reading.granularity >= Granularity::Day;
+    split.windows(2).any(is_at)
+        && !split.iter().any(is_today)
+        && !dates.readings(words, Lean::Future).iter().any(names_a_day)
+}
+
+/// The last day to come that the words before a promise name, for an hour in it.
+pub(super) fn day_before(words: &str, dates: DateContext) -> Option<Timestamp> {
+    let now = dates.reference?;
+    let is_ahead = |reading: &Reading| {
+        reading.granularity == Granularity::Day
+            && reading.start > now
+            && !reading.is_ambiguous
+            && !reading.is_deadline()
+    };
+    dates.readings(words, Lean::Future).iter().rfind(|reading| is_ahead(reading)).map(Reading::deadline)
 }
 
 /// "by 3pm", "before noon", "at 17:30": that time on the day it was said, or on the next where it had passed.

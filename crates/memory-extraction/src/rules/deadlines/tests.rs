@@ -67,6 +67,9 @@ fn the_day_of_what_was_is_told_from_the_day_of_what_it_is_about() {
         ("The Friday meeting was cancelled.", false),
         ("We cancelled the Thursday rehearsal.", false),
         ("The class was moved to Thursday.", false),
+        ("We had to turn away 14 families on 6 November.", true),
+        ("Minutes of the meeting held on 10 November 2025 were approved.", false),
+        ("The fee was reduced at your meeting on 5 November.", true),
     ] {
         let reading = &dates.readings(words, Lean::Past)[0];
         assert_eq!(is_day_of_the_past(words, reading), expected, "{words}");
@@ -164,6 +167,7 @@ fn what_is_done_for_a_day_is_not_of_that_day() {
         "Booked a table for Mum's birthday on Saturday.",
         "Gave Hana the key so she can feed the cat on Sunday.",
         "She promised to hand it in by Monday.",
+        "Called the vet, the appointment is on Monday.",
         "Capped uploads at 50 MB because a file took the API down on 30 October.",
     ] {
         assert!(is_other(words), "{words}");
@@ -177,4 +181,33 @@ fn what_is_done_for_a_day_is_not_of_that_day() {
     ] {
         assert!(!is_other(words), "{words}");
     }
+}
+
+#[test]
+fn a_holiday_may_be_a_deadline() {
+    falls_due("Lil will send the list before Christmas.", Some("2026-12-23"));
+    falls_due("Lil will send the list by Easter.", Some("2027-03-29"));
+    falls_due("Lil will send the Christmas cards.", None);
+    falls_due("Lil will sing before Easter Road is closed.", None);
+}
+
+#[test]
+fn an_hour_alone_is_of_the_day_named_before_it() {
+    let dates = DateContext { reference: "2026-11-24T10:00:00Z".parse().ok(), order: None };
+    for words in ["Paul will bring the cake at 5.", "Greta will meet us there at 10:30."] {
+        assert!(is_only_an_hour(words, dates), "{words}");
+    }
+    for words in [
+        "Paul will bring it at 5 today.",
+        "On Saturday Paula will drive us at 6.",
+        "Paul will come by five.",
+        "at home",
+    ] {
+        assert!(!is_only_an_hour(words, dates), "{words}");
+    }
+    let day = |words: &str| day_before(words, dates).map(|day| day.to_string()[..10].to_owned());
+    assert_eq!(day("Dear all, on the 28th we celebrate."), Some("2026-11-28".to_owned()));
+    assert_eq!(day("The handover is on 5 December."), Some("2026-12-05".to_owned()));
+    assert_eq!(day("The bill is due by Friday."), None);
+    assert_eq!(day("We met on 3 November 2026."), None);
 }

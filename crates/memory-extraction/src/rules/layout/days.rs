@@ -12,7 +12,7 @@ const HEADING_MAX_BYTES: usize = 90;
 /// More words than this are a sentence.
 const TITLE_MAX_WORDS: usize = 10;
 /// A date alone on a line is below every real heading and above bold lines and leaders.
-const DATE_LINE: usize = 6;
+pub(super) const DATE_LINE: usize = 6;
 
 impl Reader<'_> {
     /// A heading was read: what it says of the day holds from here on, and what was said at its level or below does not.
@@ -100,7 +100,7 @@ impl Reader<'_> {
         self.dated.iter().rev().map(|(_, words)| words.clone()).collect()
     }
 
-    fn date_from(&mut self, byte: usize) {
+    pub(super) fn date_from(&mut self, byte: usize) {
         let days = self.open_days();
         let unchanged = self.layout.days.last().map_or(days.is_empty(), |(_, last)| *last == days);
         if !unchanged {

@@ -2,6 +2,7 @@
 //! replies and signatures that say nothing new.
 
 mod attendance;
+mod commits;
 mod days;
 mod entries;
 mod headings;
@@ -70,6 +71,8 @@ pub(super) struct Layout {
     pub(super) signed: Option<String>,
     /// From which byte on which lines give the day, the nearest heading first: "2025-03-04", "Board meeting of 4 March".
     pub(super) days: Vec<(usize, Vec<String>)>,
+    /// Where commits of a repository begin, in bytes.
+    pub(super) commits: Vec<usize>,
 }
 
 /// More speakers than any real conversation has.
@@ -188,6 +191,9 @@ impl<'a> Reader<'a> {
 
     /// Reads the line `at`; returns the next one to read.
     fn line(&mut self, at: usize) -> usize {
+        if let Some(next) = self.commit(at) {
+            return next;
+        }
         let line = self.text_of(at);
         let trimmed = line.trim();
         if self.skip(at, trimmed) {

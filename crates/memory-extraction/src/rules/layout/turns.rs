@@ -39,12 +39,8 @@ impl Reader<'_> {
         self.speaker = Some(name.to_owned());
         self.known_speakers.insert(name.to_owned());
         // "Chair" and "+44 7700 900123" speak without being named.
-        let is_named = name.starts_with(char::is_alphabetic) && !is_role(name);
-        if is_named
-            && self.layout.speakers.len() < SPEAKERS_MAX
-            && !self.layout.speakers.iter().any(|known| known == name)
-        {
-            self.layout.speakers.push(name.to_owned());
+        if name.starts_with(char::is_alphabetic) && !is_role(name) {
+            self.add_speaker(name);
         }
         self.open = false;
         if turn.text_at < line.len() {
@@ -58,6 +54,13 @@ impl Reader<'_> {
             self.date_post(at);
         }
         true
+    }
+
+    pub(super) fn add_speaker(&mut self, name: &str) {
+        let speakers = &mut self.layout.speakers;
+        if speakers.len() < SPEAKERS_MAX && !speakers.iter().any(|known| known == name) {
+            speakers.push(name.to_owned());
+        }
     }
 
     /// What is said in a turn: "ACTION: kim to send it" by a scribe is what its label says.

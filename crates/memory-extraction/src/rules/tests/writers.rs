@@ -98,3 +98,19 @@ fn subjects_of_comments_and_bounds_do_not_speak() {
     let bounds = read_as(None, &[], "min: 1\nmax: 5\nmin: 2\nmax: 9\n").entities;
     assert!(!bounds.iter().any(|entity| entity.name == "max" || entity.name == "min"), "{bounds:?}");
 }
+
+#[test]
+fn a_commit_is_what_its_author_did_on_its_day() {
+    let log = "commit 5510aa9\nAuthor: Kenji Mori <kenji@example.org>\nDate:   Fri Feb 9 10:01:02 2024 +0100\n\n    I'll write the guide\n\n\
+               commit 77aa012\nMerge: 1234567 89abcde\nAuthor: Aditya Rao <a@example.org>\nDate:   Thu Feb 8 09:00:00 2024 +0100\n\n    I fixed the lock\n";
+    let extraction = read(log);
+    let found = shown(&extraction);
+    assert!(found.iter().any(|line| line.starts_with("Execution [Kenji Mori owner]")), "{found:?}");
+    assert!(found.iter().any(|line| line.starts_with("Execution [Aditya Rao owner]")), "{found:?}");
+    let days: Vec<String> = extraction
+        .events
+        .iter()
+        .filter_map(|event| Some(event.event_time?.strftime("%m-%d").to_string()))
+        .collect();
+    assert_eq!(days, ["02-09", "02-08"], "{found:?}");
+}

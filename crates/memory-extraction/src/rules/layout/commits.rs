@@ -1,0 +1,54 @@
+//! Commits of a repository, as `git log` shows them: what one says was done by its author, on its day.
+
+use super::Reader;
+use super::days::DATE_LINE;
+
+/// A header has no more lines.
+const HEADER_MAX_LINES: usize = 8;
+
+impl Reader<'_> {
+    /// Reads the header of a commit that begins in this line: its author speaks from then on. Gives the line after it.
+    pub(super) fn commit(&mut self, at: usize) -> Option<usize> {
+        if !is_head(self.text_of(at)) {
+            return None;
+        }
+        let (mut author, mut day) = (None, None);
+        let mut next = at + 1;
+        while next < self.lines.len().min(at + HEADER_MAX_LINES) {
+            let Some((name, value)) = self.text_of(next).split_once(':') else { break };
+            match name {
+                "Author" => author = Some(value.split('<').next().unwrap_or(value).trim()),
+                "Date" | "AuthorDate" => day = Some(day_of(value)),
+                "Merge" | "Commit" | "CommitDate" => {}
+                _ => break,
+            }
+            next += 1;
+        }
+        let author = author.filter(|author| !author.is_empty())?;
+        self.open = false;
+        self.speaker = Some(author.to_owned());
+        self.add_speaker(author);
+        self.dated.clear();
+        self.dated.extend(day.map(|day| (DATE_LINE, day)));
+        self.date_from(self.lines[next - 1].end);
+        self.layout.commits.push(self.lines[at].start);
+        Some(next)
+    }
+}
+
+/// "commit 5510aa9f (HEAD -> main)".
+fn is_head(line: &str) -> bool {
+    let hash = line.strip_prefix("commit ").and_then(|rest| rest.split_whitespace().next());
+    hash.is_some_and(|hash| {
+        (7..=64).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
+}
+
+/// "Fri Nov 13 10:01:02 2026 +0100" as "13 Nov 2026".
+fn day_of(written: &str) -> String {
+    let words: Vec<&str> = written.split_whitespace().collect();
+    match words[..] {
+        [_, month, day, hour, year, ..] if hour.contains(':') => format!("{day} {month} {year}"),
+        _ => words.first().copied().unwrap_or_default().to_owned(),
+    }
+}
