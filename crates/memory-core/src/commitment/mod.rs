@@ -18,7 +18,7 @@ use crate::closed_set::closed_set;
 
 /// From this likeness on two events are about one matter.
 const ALIKE: f32 = 0.5;
-/// The same, and how many words both must have, where the event does not say who did it.
+/// The same where each has words of its own, and where the event does not say who did it; how many words both must have then.
 const SURE: f32 = 0.6;
 const SHARED_MIN: usize = 2;
 /// By so much the best must lead the next that says something else.
@@ -33,6 +33,11 @@ const SAME_VERB: f32 = 0.05;
 const ANSWERED: f32 = 0.6;
 /// The most promises that one event ends.
 const ENDED_MAX: usize = 4;
+/// What stands among the verbs of a text that says what is not to be.
+const NOT: &str = "not";
+/// Words that say so.
+const NEGATIONS: [&str; 9] =
+    ["not", "won't", "isn't", "aren't", "don't", "doesn't", "can't", "cannot", "longer"];
 
 closed_set! {
     /// How an event ends a promise.
@@ -74,8 +79,8 @@ pub struct CommitmentFingerprint {
 }
 
 impl CommitmentFingerprint {
-    /// The names of the actors are left out: they do not identify the matter.
-    pub fn of(narrative: &str, actors: &[String], subjects: &[i64]) -> Self {
+    /// The names of who does it are left out: they do not identify the matter.
+    pub fn of(narrative: &str, doers: &[String], subjects: &[i64]) -> Self {
         let mut matter = Self {
             words: BTreeSet::new(),
             verbs: BTreeSet::new(),
@@ -84,7 +89,10 @@ impl CommitmentFingerprint {
             subjects: subjects.iter().copied().collect(),
         };
         let names: BTreeSet<String> =
-            actors.iter().flat_map(|name| name.unicode_words()).map(str::to_lowercase).collect();
+            doers.iter().flat_map(|name| name.unicode_words()).map(str::to_lowercase).collect();
+        if negates(narrative) {
+            matter.verbs.insert(NOT.to_owned());
+        }
         let runs: Vec<&str> = narrative.split_whitespace().collect();
         for (at, run) in runs.iter().enumerate() {
             let bare = run.trim_matches(|c: char| !c.is_alphanumeric() && c != '#');
@@ -108,8 +116,13 @@ impl CommitmentFingerprint {
     }
 
     fn take(&mut self, word: &str, names: &BTreeSet<String>, beside_month: bool) {
-        let lower = word.to_lowercase();
-        let lower = lower.strip_suffix("'s").or(lower.strip_suffix("’s")).unwrap_or(&lower);
+        let lower = word.to_lowercase().replace('’', "'");
+        // "I'll", "Ben's", "don't".
+        let lower = match lower.split_once('\'') {
+            Some((word, "s" | "ll" | "ve" | "d" | "re" | "m")) => word,
+            Some((_, "t")) => return,
+            _ => &lower,
+        };
         if names.contains(lower) || is_function_word(lower) || says_nothing(lower) {
             return;
         }
@@ -158,10 +171,27 @@ impl CommitmentFingerprint {
         ["cancel", "drop", "scrap", "abandon"].iter().any(|verb| self.verbs.contains(*verb))
     }
 
+    /// It says what is not to be: it ends only what it names in full.
+    fn is_negated(&self) -> bool {
+        self.verbs.contains(NOT)
+    }
+
+    /// Whether it has all words of a promise, and one at least.
+    fn names_all_of(&self, promise: &Self) -> bool {
+        !promise.words.is_empty()
+            && promise.words.is_subset(&self.words)
+            && promise.verbs.is_subset(&self.verbs)
+    }
+
     /// It says that something was done and not what.
     fn is_bare(&self) -> bool {
         self.words.is_empty() && self.tickets.is_empty() && self.subjects.is_empty()
     }
+}
+
+fn negates(narrative: &str) -> bool {
+    let lower = narrative.to_lowercase().replace('’', "'");
+    lower.unicode_words().any(|word| NEGATIONS.contains(&word))
 }
 
 /// How an event of this category and narrative ends a promise; `None` where it ends nothing.
@@ -198,12 +228,15 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
         "working",
         "half",
     ];
+    /// What is not done may be done later, or otherwise.
+    const FOR_NOW: [&str; 8] = ["until", "before", "yet", "only", "just", "today", "unless", "instead"];
     let lower = narrative.to_lowercase().replace('’', "'");
     let words: Vec<&str> = lower.unicode_words().collect();
     let says = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let called_off = words.iter().any(|word| word.starts_with("call")) && words.contains(&"off");
     let no_longer = words.windows(2).any(|pair| pair == ["no", "longer"]);
-    let cancels = says(&CANCELLED) || called_off || no_longer;
+    let is_called_off = says(&CANCELLED) || called_off;
+    let cancels = is_called_off || no_longer;
     let decides = |word: &str| matches!(word, "decided" | "agreed" | "voted" | "resolved");
     let to_cancel = words.windows(3).any(|said| decides(said[0]) && said[1..] == ["to", "cancel"]);
     let leads = words.iter().find(|word| **word != "decision") == Some(&"cancel");
@@ -212,6 +245,10 @@ pub fn ending(category: Category, narrative: &str) -> Option<Ending> {
         Category::Execution | Category::Change if cancels => Some(Ending::Cancels),
         // "We cancelled the dinner" is a decision as well.
         Category::Decision if decided && !says(&NEGATED) => Some(Ending::Cancels),
+        // "Freya isn't bringing the telescope", but not "… until Friday".
+        Category::Decision | Category::Change if negates(narrative) && !is_called_off && !says(&FOR_NOW) => {
+            Some(Ending::Cancels)
+        }
         Category::Execution if !says(&UNDONE) && !says(&NEGATED) => Some(Ending::Fulfils),
         _ => None,
     }
@@ -284,14 +321,21 @@ pub fn ended(event: &CommitmentFingerprint, promises: &[Promise<'_>], rarity: &R
     if event.is_bare() {
         return answered(event, promises);
     }
+    let may_end = |promise: &Promise<'_>| !event.is_negated() || event.names_all_of(promise.matter);
     let mut ranked: Vec<(usize, f32)> = promises
         .iter()
         .enumerate()
+        .filter(|(_, promise)| may_end(promise))
         .map(|(at, promise)| (at, likeness(event, promise.matter, rarity)))
         .filter(|(_, score)| *score >= ALIKE - MARGIN)
         .collect();
     ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let Some((best, score)) = ranked.first().copied().filter(|(_, score)| *score >= ALIKE) else {
+    // "Fixed the kitchen tap" has a word that "fix the kitchen window" has not, and the other way round.
+    let crosses = |promise: &CommitmentFingerprint| {
+        !promise.words.is_subset(&event.words) && !event.words.is_subset(&promise.words)
+    };
+    let wanted = |at: usize| if crosses(promises[at].matter) { SURE } else { ALIKE };
+    let Some((best, score)) = ranked.first().copied().filter(|(at, score)| *score >= wanted(*at)) else {
         return Vec::new();
     };
     let says_the_same = |at: usize| likeness(promises[at].matter, promises[best].matter, rarity) >= RETOLD;
@@ -320,7 +364,10 @@ pub fn ended_by_anyone(
         let shared = event.words.intersection(&matter.words).count();
         let is_of_ticket = event.tickets.intersection(&matter.tickets).next().is_some();
         let does_the_same = event.verbs.intersection(&matter.verbs).next().is_some();
+        let is_same = event.words == matter.words && shared > 0 && does_the_same;
         (is_of_ticket && (shared > 0 || does_the_same))
+            || is_same
+            || (event.is_negated() && shared > 0)
             || (shared >= SHARED_MIN && shared == event.words.len().min(matter.words.len()))
     };
     let mut ended = ended(event, promises, rarity);
@@ -381,6 +428,11 @@ mod tests {
             ("The report is ready.", "Ben will write the security report.", false),
             ("APO-12 is merged.", "Ben will write the release notes for APO-12.", false),
             ("Done.", "Ben will paint the garden fence.", false),
+            ("Sent the recipe to Kirsten.", "Have to send Kirsten the recipe by Monday.", true),
+            ("Sent the photos to Kirsten.", "Have to send Kirsten the recipe by Monday.", false),
+            ("Paid Carl back.", "Need to pay Carl back the 45 euros by Sunday.", true),
+            ("Don't add Sentry to the worker.", "I'll add Sentry to the worker.", true),
+            ("Don't paint the shed.", "Ben will paint the garden shed.", false),
         ] {
             let promised = CommitmentFingerprint::of(promise, &["Ben".to_owned()], &[]);
             let promises = [Promise { matter: &promised, is_near: true }];
@@ -410,6 +462,8 @@ mod tests {
             ("Alice fixed the login bug of the report page.", "Alice will send the report."),
             ("Alice closed APO-13.", "Alice will fix APO-12."),
             ("Alice shipped release 3 of the client.", "Alice will ship release 2 of the client."),
+            ("Alice fixed the kitchen tap.", "Alice will fix the kitchen window."),
+            ("Alice will not discuss the report.", "Alice will write the report."),
         ] {
             assert_eq!(ends(event, &[promise]), [0_usize; 0], "{event}");
         }
@@ -461,6 +515,14 @@ mod tests {
         }
         assert_eq!(ending(Decision, "Ben decided not to cancel the team dinner."), None);
         assert_eq!(ending(Decision, "Ben decided that members may cancel until noon."), None);
+        for off in [
+            "Freya isn't bringing the telescope after all.",
+            "Yusuf no longer needs to write it.",
+            "We won’t paint the shed.",
+        ] {
+            assert_eq!(ending(Decision, off), Some(Ending::Cancels), "{off}");
+        }
+        assert_eq!(ending(Decision, "We won't paint the shed until May."), None);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(super) const VERBS: [&str; 47] = [
 
 /// The stem of a word, of irregular verbs that of their present.
 pub(super) fn root_of(word: &str) -> String {
-    const IRREGULAR: [(&str, &str); 14] = [
+    const IRREGULAR: [(&str, &str); 36] = [
         ("sent", "send"),
         ("wrote", "write"),
         ("written", "write"),
@@ -71,9 +71,31 @@ pub(super) fn root_of(word: &str) -> String {
         ("got", "get"),
         ("ran", "run"),
         ("drew", "draw"),
+        ("drawn", "draw"),
+        ("paid", "pay"),
+        ("bought", "buy"),
+        ("told", "tell"),
+        ("found", "find"),
+        ("sold", "sell"),
+        ("kept", "keep"),
+        ("met", "meet"),
+        ("spoke", "speak"),
+        ("chose", "choose"),
+        ("chosen", "choose"),
+        ("drove", "drive"),
+        ("driven", "drive"),
+        ("went", "go"),
+        ("left", "leave"),
+        ("held", "hold"),
+        ("lent", "lend"),
+        ("hung", "hang"),
+        ("swept", "sweep"),
+        ("dug", "dig"),
+        ("shown", "show"),
+        ("taught", "teach"),
     ];
     match IRREGULAR.iter().find(|(past, _)| *past == word) {
-        Some((_, present)) => (*present).to_owned(),
+        Some((_, present)) => english_stem(present),
         None => english_stem(word),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::entity::normalised_name;
-use memory_core::event::{ActorRole, Category, ExtractedEntity, ExtractedEvent, Extraction};
+use memory_core::event::{Actor, ActorRole, Category, ExtractedEntity, ExtractedEvent, Extraction};
 use memory_core::id::{EventId, Namespace};
 
 use super::{ExtractorId, Source};
@@ -107,17 +107,21 @@ pub(super) async fn insert_events(
         let subject = event.subject.map(|subject| ids[subject]);
         // Who reviewed it has done it too.
         let ends = event.category != Category::Commitment;
-        let mut owners: Vec<i64> = event
+        let owns =
+            |actor: &&Actor| actor.role == ActorRole::Owner || (ends && actor.role == ActorRole::Reviewer);
+        let mut owners: Vec<i64> = event.actors.iter().filter(owns).map(|actor| ids[actor.entity]).collect();
+        // Whom it is for tells what it is about, who does it does not.
+        let doers: Vec<String> = event
             .actors
             .iter()
-            .filter(|actor| actor.role == ActorRole::Owner || (ends && actor.role == ActorRole::Reviewer))
-            .map(|actor| ids[actor.entity])
+            .filter(owns)
+            .map(|actor| normalised_name(&prepared.entities[actor.entity].name))
             .collect();
         if owners.is_empty() {
             owners.push(NOBODY);
         }
         let owners = owners.into_iter();
-        owned.extend(owners.filter_map(|owner| owners_event(owner, &id.0, event, source, &actors, subject)));
+        owned.extend(owners.filter_map(|owner| owners_event(owner, &id.0, event, source, &doers, subject)));
         rows.event(id, *count, source, event);
         *count += 1;
     }

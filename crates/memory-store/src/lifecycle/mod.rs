@@ -53,7 +53,7 @@ pub(crate) fn owners_event(
     event_id: &str,
     event: &ExtractedEvent,
     source: &Source,
-    actors: &[String],
+    doers: &[String],
     subject: Option<i64>,
 ) -> Option<OwnersEvent> {
     let ending = match event.category {
@@ -65,7 +65,7 @@ pub(crate) fn owners_event(
         owner,
         event_id: event_id.to_owned(),
         ending,
-        matter: CommitmentFingerprint::of(&event.narrative, actors, subject.as_slice()),
+        matter: CommitmentFingerprint::of(&event.narrative, doers, subject.as_slice()),
         revision_id: source.revision_id.0,
         start: event.evidence.first().map_or(0, |evidence| evidence.span.start as i32),
         occurred_at: event.event_time.unwrap_or(source.date),

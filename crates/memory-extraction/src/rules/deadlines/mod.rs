@@ -87,7 +87,8 @@ pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
     reading.is_deadline()
         || matches!(last, "for" | "to" | "until")
         || (is_booked && !is_past_day)
-        || verb.is_some_and(|verb| !is_past(verb) && verbs::of(verb).is_some_and(|verb| verb.base))
+        || verb
+            .is_some_and(|verb| !is_past(verb) && verbs::of(verb).is_some_and(|verb| verb.base || verb.third))
         || before.iter().rev().take(2).any(|word| matches!(word.as_str(), "is" | "are" | "will"))
         || is_of_a_reason(words, reading)
 }

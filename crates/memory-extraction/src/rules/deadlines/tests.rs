@@ -168,6 +168,7 @@ fn what_is_done_for_a_day_is_not_of_that_day() {
         "Gave Hana the key so she can feed the cat on Sunday.",
         "She promised to hand it in by Monday.",
         "Called the vet, the appointment is on Monday.",
+        "Called the chimney sweep, he comes on the 3rd.",
         "Capped uploads at 50 MB because a file took the API down on 30 October.",
     ] {
         assert!(is_other(words), "{words}");
