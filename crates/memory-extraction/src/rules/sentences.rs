@@ -139,6 +139,8 @@ pub(super) fn clauses(
             ";" | "but" | "however" | "→" => true,
             // "Alice Chen and Bob Reyes will write it": both are to.
             "and" if (start..at).all(|name| text.is_capitalised(name)) => false,
+            // "We asked Prof. Lindqvist to review it".
+            "." if is_abbreviation(text, at) => false,
             "and" | "while" | "whereas" | "so" | "," | "–" | "—" | "." => begins(at + 1) || listed(),
             _ => false,
         };

@@ -1,5 +1,6 @@
 //! Deadlines: when what is promised falls due, by the words of the promise.
 
+pub(super) mod hours;
 #[cfg(test)]
 mod tests;
 
@@ -83,12 +84,20 @@ pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
     let phrase = words[reading.range.clone()].to_lowercase();
     let is_booked = before.iter().any(|word| BOOKS.contains(&word.as_str()));
     let is_past_day = ["yesterday", "today", "last", "ago"].iter().any(|word| phrase.contains(word));
-    let verb = before.iter().rfind(|word| is_past(word) || verbs::of(word).is_some());
+    // "so she can feed it", "he comes"; "the release" and "the filters" are no verbs.
+    let leads = |word: &str| {
+        const LEADS: [&str; 18] = [
+            "i", "you", "he", "she", "it", "we", "they", "who", "to", "can", "could", "will", "would", "may",
+            "might", "should", "must", "i'll",
+        ];
+        LEADS.contains(&word)
+    };
+    let verb = (0..before.len()).rfind(|at| is_past(&before[*at]) || verbs::of(&before[*at]).is_some());
+    let is_later = verb.is_some_and(|at| at > 0 && !is_past(&before[at]) && leads(&before[at - 1]));
     reading.is_deadline()
         || matches!(last, "for" | "to" | "until")
         || (is_booked && !is_past_day)
-        || verb
-            .is_some_and(|verb| !is_past(verb) && verbs::of(verb).is_some_and(|verb| verb.base || verb.third))
+        || is_later
         || before.iter().rev().take(2).any(|word| matches!(word.as_str(), "is" | "are" | "will"))
         || is_of_a_reason(words, reading)
 }
@@ -220,29 +229,6 @@ fn is_overdue(reading: &Reading) -> bool {
         _ => return false,
     };
     reading.granularity <= limit && !reading.is_year_open && !reading.is_relative
-}
-
-/// "Paul will bring the cake at 5": an hour of a day that other words name.
-pub(super) fn is_only_an_hour(words: &str, dates: DateContext) -> bool {
-    let split: Vec<&str> = words.split_whitespace().collect();
-    let is_at = |pair: &[&str]| pair[0].eq_ignore_ascii_case("at") && is_hour(&bare(pair[1]).to_lowercase());
-    let is_today = |word: &&str| matches!(bare(word).to_lowercase().as_str(), "today" | "tonight" | "this");
-    let names_a_day = |reading: &Reading| reading.granularity >= Granularity::Day;
-    split.windows(2).any(is_at)
-        && !split.iter().any(is_today)
-        && !dates.readings(words, Lean::Future).iter().any(names_a_day)
-}
-
-/// The last day to come that the words before a promise name, for an hour in it.
-pub(super) fn day_before(words: &str, dates: DateContext) -> Option<Timestamp> {
-    let now = dates.reference?;
-    let is_ahead = |reading: &Reading| {
-        reading.granularity == Granularity::Day
-            && reading.start > now
-            && !reading.is_ambiguous
-            && !reading.is_deadline()
-    };
-    dates.readings(words, Lean::Future).iter().rfind(|reading| is_ahead(reading)).map(Reading::deadline)
 }
 
 /// "by 3pm", "before noon", "at 17:30": that time on the day it was said, or on the next where it had passed.

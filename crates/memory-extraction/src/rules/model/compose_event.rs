@@ -15,9 +15,6 @@ use super::super::people::Roster;
 use super::super::{items, narrative, owners, third_person, verbs};
 use super::clauses::Candidate;
 
-/// How much of a paragraph before a promise is read for the day of its hour.
-const PARAGRAPH_MAX_BYTES: usize = 300;
-
 /// The draft of a clause; `alone` says that no other clause of its sentence tells an event.
 pub(super) fn draft(
     parsed: &ParsedSegment<'_>,
@@ -80,15 +77,7 @@ pub(super) fn draft(
     let bytes = text.bytes(&tokens);
     let words = &text.raw[bytes.clone()];
     let dates = parsed.dates_at(bytes.start);
-    let due_time = (category == Category::Commitment)
-        .then(|| {
-            // "We meet on the 28th. Paul will bring the cake at 5."
-            let day = deadlines::is_only_an_hour(words, dates)
-                .then(|| deadlines::day_before(paragraph_before(text.raw, bytes.start), dates))
-                .flatten();
-            day.or_else(|| deadlines::due(words, dates))
-        })
-        .flatten();
+    let due_time = (category == Category::Commitment).then(|| deadlines::due(words, dates)).flatten();
     let event_time = draft::time_of(category, words, dates);
     Draft {
         category,
@@ -100,12 +89,6 @@ pub(super) fn draft(
         actors,
         evidence: vec![(parsed.segment, bytes)],
     }
-}
-
-/// What stands before a byte in its paragraph, as far as it is read.
-fn paragraph_before(raw: &str, byte: usize) -> &str {
-    let before = &raw[raw.floor_char_boundary(byte.saturating_sub(PARAGRAPH_MAX_BYTES))..byte];
-    before.rsplit("\n\n").next().unwrap_or(before)
 }
 
 /// The words of the clause, with what a heading says was done to it.

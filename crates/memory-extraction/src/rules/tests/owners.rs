@@ -419,3 +419,16 @@ fn the_moment_beside_a_name_is_the_day_of_the_turn() {
         assert_eq!(time.as_deref(), Some("03-11"), "{text}: {found:?}");
     }
 }
+
+#[test]
+fn an_hour_is_of_the_day_that_stands_before_it() {
+    let day = |text: &str| {
+        let found = lines(text);
+        found.iter().find(|line| line.starts_with("Commitment")).map(|line| line[..20].to_owned())
+    };
+    let late = day("On the 28th we celebrate. Bob will bring the cake at 5.");
+    assert_eq!(late.as_deref(), Some("Commitment due 03-28"));
+    let now = day("We celebrate. Bob will bring the cake at 5.");
+    assert_ne!(now.as_deref(), Some("Commitment due 03-28"));
+    assert_eq!(lines("We asked Prof. Reyes to review the model by Friday.").len(), 1);
+}
