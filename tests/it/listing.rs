@@ -163,6 +163,12 @@ async fn an_owner_is_known_without_accents() {
             (1, &[format!("Nobody is called '{name}' here: taken for {whole}.")][..])
         );
     }
+    let mine = f.recall_as(of("me")).await;
+    assert!(
+        mine.warnings[0].starts_with("Nobody is called 'me' here. Give your name,"),
+        "{:?}",
+        mine.warnings
+    );
 }
 
 #[tokio::test]

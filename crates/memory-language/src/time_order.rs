@@ -212,14 +212,14 @@ fn order_at(words: &[&str], at: usize) -> Option<TimeOrder> {
     let word = words[at];
     let before = at.checked_sub(1).map_or("", |before| words[before]);
     let after = words.get(at + 1).copied().unwrap_or("");
-    let is_ahead = || is_ahead(words) || words[..at].contains(&"to");
+    let is_to_do = || is_ahead(words) || words[..at].contains(&"to");
     if LATEST.contains(&word) || matches!(word, "recent" | "recently") && before == "most" {
         // "At the latest" is a limit.
         let is_limit = before == "the" && at >= 2 && words[at - 2] == "at";
-        return (!is_limit && !is_ahead()).then_some(TimeOrder::LatestFirst);
+        return (!is_limit && !is_ahead(words)).then_some(TimeOrder::LatestFirst);
     }
     if EARLIEST.contains(&word) {
-        return (!is_ahead()).then_some(TimeOrder::EarliestFirst);
+        return (!is_to_do()).then_some(TimeOrder::EarliestFirst);
     }
     let names_a_time = TIMES.contains(&after)
         || TIMES_BEFORE.contains(&before)
@@ -231,7 +231,7 @@ fn order_at(words: &[&str], at: usize) -> Option<TimeOrder> {
     if LAST.contains(&word) && !lasts(words, at) && before != "at" {
         return Some(TimeOrder::LatestFirst);
     }
-    (FIRST.contains(&word) && !is_ahead() && after != "of").then_some(TimeOrder::EarliestFirst)
+    (FIRST.contains(&word) && !is_to_do() && after != "of").then_some(TimeOrder::EarliestFirst)
 }
 
 /// "Should we use the latest tag?", but not "can you tell me …".
@@ -262,6 +262,7 @@ mod tests {
             "What was the most recent release about?",
             "Who did I most recently speak to?",
             "what's the latest version",
+            "How long did it take us to ship the latest version?",
             "Can you tell me what the latest release was?",
             "How did the last visit to the vet go?",
             "When was the boiler serviced last?",

@@ -61,9 +61,7 @@ impl Memory {
             ..Recall::default()
         };
         match (&list.owner, owners.as_deref()) {
-            (Some(name), Some([])) => answer.warnings.push(format!(
-                "Nobody is called '{name}' here. Ask for entities by a query to see who is known."
-            )),
+            (Some(name), Some([])) => answer.warnings.push(nobody_is_called(name)),
             (Some(name), Some(_)) if total == 0 => {
                 answer.warnings.push(format!("No event that was asked for is of '{name}'."));
             }
@@ -71,6 +69,16 @@ impl Memory {
         }
         Ok(answer)
     }
+}
+
+fn nobody_is_called(name: &str) -> String {
+    const ONESELF: [&str; 6] = ["i", "me", "myself", "self", "us", "we"];
+    let hint = if ONESELF.contains(&normalised_name(name).as_str()) {
+        "Give your name, as texts are remembered with it as author; what an unnamed writer promised is listed without an owner."
+    } else {
+        "Ask for entities by a query to see who is known."
+    };
+    format!("Nobody is called '{name}' here. {hint}")
 }
 
 /// Those who go by a name; where it is one word those whose first or last name it is too, where it is more those who are known by
