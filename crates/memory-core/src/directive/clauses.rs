@@ -1,6 +1,5 @@
 //! Clauses: where one may begin, where it ends, and on what condition it holds.
 
-use super::introductions;
 use super::sentence::Sentence;
 use super::words::list;
 
@@ -87,7 +86,7 @@ pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<To
     };
     let end = (at + reach).min(sentence.len());
     let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";")))?;
-    let is_topic = || sentence.mark(comma) == Some(":") && introductions::is_topic(sentence, at);
+    let is_topic = || sentence.mark(comma) == Some(":") && is_topic(sentence, at);
     let goes_on = comma + 1 < sentence.len() && (sentence.mark(comma) == Some(",") || is_topic());
     (goes_on && comma > at + 1).then_some((at, comma))
 }
@@ -310,4 +309,27 @@ pub(super) fn goes_on(sentence: &Sentence<'_>, start: usize) -> bool {
             )
     });
     (has_subject || is_said(&["i'll", "we'll", "i'd", "we'd"])) && !is_said(&["you", "please"])
+}
+
+/// "For gifts to Oma: …" is said of gifts; "for example: …" is said of nothing.
+fn is_topic(sentence: &Sentence<'_>, at: usize) -> bool {
+    const OF_NOTHING: [&str; 14] = [
+        "example",
+        "instance",
+        "context",
+        "reference",
+        "now",
+        "short",
+        "summary",
+        "general",
+        "fact",
+        "particular",
+        "addition",
+        "other",
+        "conclusion",
+        "background",
+    ];
+    at == 0
+        && matches!(sentence.word(0), Some("for" | "in" | "on" | "with"))
+        && !sentence.word(1).is_some_and(|word| OF_NOTHING.contains(&word))
 }

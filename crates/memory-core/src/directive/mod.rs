@@ -6,8 +6,8 @@
 
 mod choice;
 mod clauses;
+mod colons;
 mod ended;
-mod introductions;
 mod kinds;
 mod learned;
 mod permission;
@@ -107,7 +107,7 @@ impl Found<'_> {
                 is_listed = false;
             }
             let place = place_of(&read, at, voice, words);
-            let kept_as = sentence.introduced.map_or(voice, |it| it.kept_as(voice));
+            let kept_as = voice.behind(sentence.introduced);
             let stated = rules::statements(sentence, Around { voice: kept_as, has_task, is_listed }, place);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {

@@ -1,8 +1,8 @@
 //! What in a sentence is a standing instruction or a preference.
 
 use super::clauses::{self, Statement, goes_on, is_anothers, is_contact, is_reported, tells_of_another};
+use super::colons::{joined, spelled_out};
 use super::ended::with_change;
-use super::introductions::{joined, spelled_out};
 use super::learned::{self, Place};
 use super::sentence::Sentence;
 use super::speakers::Voice;

@@ -2,8 +2,19 @@
 
 use std::ops::Range;
 
-use super::introductions::{Introduced, introduction};
 use super::tokens::{Token, tokens};
+
+/// The most tokens of what only says whose words follow.
+const INTRODUCTION_MAX: usize = 10;
+
+/// What is left out at the beginning of a sentence tells of what follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Introduced {
+    /// The user has said so: "User corrected me: …", "User (12 Nov): …".
+    Said,
+    /// The user wants it so: "User preferences: …".
+    Wanted,
+}
 
 /// A sentence of a content.
 #[derive(Debug)]
@@ -136,4 +147,77 @@ fn quoted(tokens: &[Token], begins_quoted: bool, ends_quoted: bool) -> Vec<Range
         ranges.push(start..tokens.len());
     }
     ranges
+}
+
+/// How many tokens at the beginning of a sentence only say that what follows is the user's, and what they tell of it.
+fn introduction(sentence: &Sentence<'_>) -> Option<(usize, Introduced)> {
+    let colon = (0..sentence.len().min(INTRODUCTION_MAX)).find(|at| sentence.mark(*at) == Some(":"))?;
+    (colon + 1..sentence.len()).find(|at| sentence.word(*at).is_some())?;
+    let mut is_in_brackets = false;
+    let mut introduced = Introduced::Said;
+    let mut is_users = false;
+    for at in 0..colon {
+        match (sentence.mark(at), sentence.word(at)) {
+            (Some("("), _) => is_in_brackets = true,
+            (Some(")"), _) => is_in_brackets = false,
+            (_, Some("user" | "user's" | "users")) => is_users = true,
+            (_, Some("preference" | "preferences" | "instruction" | "instructions" | "rule" | "rules")) => {
+                introduced = Introduced::Wanted;
+            }
+            (_, Some(word)) if !is_in_brackets && !introduces(word) => return None,
+            _ => {}
+        }
+    }
+    is_users.then_some((colon + 1, introduced))
+}
+
+/// A word that says who speaks, how and when.
+fn introduces(word: &str) -> bool {
+    const WORDS: [&str; 40] = [
+        "the",
+        "a",
+        "an",
+        "of",
+        "by",
+        "from",
+        "on",
+        "to",
+        "in",
+        "has",
+        "again",
+        "also",
+        "just",
+        "now",
+        "new",
+        "today",
+        "me",
+        "us",
+        "my",
+        "corrected",
+        "corrects",
+        "correction",
+        "told",
+        "tells",
+        "said",
+        "says",
+        "asked",
+        "asks",
+        "wrote",
+        "writes",
+        "reminded",
+        "clarified",
+        "confirmed",
+        "added",
+        "stated",
+        "explained",
+        "insisted",
+        "feedback",
+        "note",
+        "standing",
+    ];
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    WORDS.contains(&word)
+        || word.starts_with(|c: char| c.is_ascii_digit())
+        || word.get(..3).is_some_and(|start| MONTHS.contains(&start) && word.is_ascii())
 }

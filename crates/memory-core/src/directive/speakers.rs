@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::sentence::Introduced;
 use super::words::list;
 use crate::artifact::{Context, Metadata, Role};
 use crate::date::split_stamp;
@@ -16,6 +17,17 @@ pub(super) enum Voice {
     Note,
     /// What somebody has kept as a preference of the user.
     Preference,
+}
+
+impl Voice {
+    /// Whose words these are by the rules, behind an introduction: not all that the user has said is wanted.
+    pub(super) fn behind(self, introduced: Option<Introduced>) -> Self {
+        match (introduced, self) {
+            (Some(Introduced::Said), Self::Note) => Self::User,
+            (Some(Introduced::Wanted), Self::Note) => Self::Preference,
+            _ => self,
+        }
+    }
 }
 
 /// Parts of the content without code and quotations.

@@ -18,6 +18,7 @@ mod events;
 mod features;
 mod gender;
 mod genre;
+mod hours;
 mod irony;
 mod item_speakers;
 mod items;
@@ -191,7 +192,7 @@ impl Extractor for RulesExtractor {
         if self.confidence.is_none_or(|least| least <= appointments::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
         }
-        deadlines::hours::place(&parsed_segments, &mut drafts);
+        hours::place(&parsed_segments, &mut drafts);
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);
         status_marks::apply(&parsed_segments, &mut drafts);

@@ -1,6 +1,5 @@
 //! Deadlines: when what is promised falls due, by the words of the promise.
 
-pub(super) mod hours;
 #[cfg(test)]
 mod tests;
 
@@ -247,7 +246,7 @@ fn at_the_hour(words: &str, now: Timestamp) -> Option<Timestamp> {
     })
 }
 
-fn bare(word: &str) -> &str {
+pub(super) fn bare(word: &str) -> &str {
     word.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
@@ -285,7 +284,7 @@ fn counts_nothing(words: &[&str]) -> bool {
 }
 
 /// "5", "17:00", "5pm".
-fn is_hour(word: &str) -> bool {
+pub(super) fn is_hour(word: &str) -> bool {
     let bare = word.trim_end_matches("am").trim_end_matches("pm");
     let (hour, minute) = bare.split_once([':', '.']).unwrap_or((bare, "00"));
     let clocked = bare.len() < word.len() || bare.contains(':');

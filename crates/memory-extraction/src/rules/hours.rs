@@ -4,16 +4,16 @@ use jiff::Timestamp;
 use memory_core::event::Category;
 use memory_language::time::{Granularity, Lean, Reading};
 
-use super::super::date_context::DateContext;
-use super::super::draft::Draft;
-use super::super::parsed_segment::ParsedSegment;
-use super::{bare, is_hour};
+use super::date_context::DateContext;
+use super::deadlines::{bare, is_hour};
+use super::draft::Draft;
+use super::parsed_segment::ParsedSegment;
 
 /// How much of a paragraph before a promise is read for its day.
 const PARAGRAPH_MAX_BYTES: usize = 300;
 
 /// Puts what is due at an hour on the day that its paragraph names before it.
-pub(in super::super) fn place(parsed_segments: &[ParsedSegment<'_>], drafts: &mut [Draft]) {
+pub(super) fn place(parsed_segments: &[ParsedSegment<'_>], drafts: &mut [Draft]) {
     let promises = drafts.iter_mut().filter(|draft| draft.category == Category::Commitment);
     for draft in promises {
         let [(segment, bytes)] = draft.evidence.as_slice() else { continue };
