@@ -14,7 +14,7 @@ use super::lists;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::requests::{accepts, asks, proposes};
+use super::requests::{accepts, asks, asks_of_past, proposes};
 use super::sentences::sentences;
 use super::turns::{Said, accepted, settled_by};
 use super::verbs;
@@ -127,6 +127,10 @@ fn complete_one(
     let is_other = |one: &&Said<'_, '_>| own.is_none() || one.speaker != own;
     let before: Vec<&Said<'_, '_>> =
         said[at.saturating_sub(SENTENCES_BACK)..at].iter().rev().filter(is_other).collect();
+    // "Have you paid it?" – "Yes, on Friday.": that is done.
+    if before.first().is_some_and(|one| asks_of_past(one.parsed, &one.sentence)) {
+        return false;
+    }
     let quoted = if before.is_empty() { text.quoted(segment, bytes.start) } else { &[] };
     // Among lines of nobody known "I'll do it" is said by who writes, and "will do" by anybody.
     let is_own = own.is_none()

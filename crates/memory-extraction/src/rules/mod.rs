@@ -192,6 +192,7 @@ impl Extractor for RulesExtractor {
         if self.confidence.is_none_or(|least| least <= appointments::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
         }
+        turns::drop_refused(&parsed_segments, &roster, &mut drafts);
         hours::place(&parsed_segments, &mut drafts);
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);

@@ -189,6 +189,47 @@ pub(super) fn asks(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Optio
     Some((verb, whom.or_else(|| parsed.people_in(&(sentence.start..at)).first().copied())))
 }
 
+/// "Tom, have you paid it?", "Did she call?", "Was the lift repaired?"
+pub(super) fn asks_of_past(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
+    const ASKED: [&str; 12] =
+        ["you", "he", "she", "it", "they", "we", "anyone", "anybody", "someone", "somebody", "the", "that"];
+    let text = &parsed.text;
+    let is_question = sentence.clone().rev().take(2).any(|at| text.word(at) == "?");
+    let opens = |at: usize| at == sentence.start || text.is_any(at - 1, &[",", ":", "so", "and", "ok"]);
+    let asks = |at: usize| {
+        text.is_any(at, &["have", "has", "did", "was", "were", "had"])
+            && opens(at)
+            && (text.is_any(at + 1, &ASKED) || parsed.person(at + 1).is_some())
+    };
+    is_question && sentence.clone().any(asks)
+}
+
+/// "No. We need it.", "nah, stuck at work", "Ask Lee."
+pub(super) fn refuses(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
+    const REFUSALS: [&[&str]; 14] = [
+        &["no", "."],
+        &["no", ","],
+        &["no", "!"],
+        &["nope"],
+        &["nah"],
+        &["rather", "not"],
+        &["please", "no"],
+        &["i", "'d", "rather", "not"],
+        &["not", "a", "chance"],
+        &["no", "way"],
+        &["not", "me"],
+        &["i", "ca", "n't"],
+        &["ca", "n't"],
+        &["sorry", ",", "no"],
+    ];
+    let text = &parsed.text;
+    let opens =
+        |words: &[&str]| words.iter().enumerate().all(|(n, word)| text.word(sentence.start + n) == *word);
+    let is_no = text.word(sentence.start) == "no" && text.ends_line(sentence.start);
+    let sends_on = text.word(sentence.start) == "ask" && parsed.person(sentence.start + 1).is_some();
+    is_no || sends_on || REFUSALS.iter().any(|words| opens(words))
+}
+
 fn is_anyone(word: &str) -> bool {
     matches!(word, "someone" | "somebody" | "anyone" | "anybody")
 }

@@ -72,10 +72,10 @@ fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
 }
 
 fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
-    const SHORT: [&str; 31] = [
+    const SHORT: [&str; 32] = [
         "cllr", "cllrs", "rev", "hon", "capt", "sgt", "a.m", "p.m", "nr", "dr", "mr", "mrs", "ms", "prof",
         "st", "vs", "no", "approx", "e.g", "i.e", "etc", "inc", "ltd", "dept", "fig", "jr", "sr", "est",
-        "ca", "cf", "resp",
+        "ca", "cf", "resp", "messrs",
     ];
     let Some(before) = at.checked_sub(1).filter(|before| text.touches_next(*before)) else { return false };
     let word = text.word(before);

@@ -67,7 +67,10 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
         let is_of_line = |one: Option<&(usize, usize)>| one.is_some_and(|one| *one < (segment, line.end));
         match draft.category {
             // "Una to call BT. Done.": the last word is no deed of its own.
-            Category::Execution => !(is_only_done(&raw[bytes.clone()]) && is_of_line(first_from(line.start))),
+            Category::Execution => {
+                let is_called_off = mark(raw, &line, bytes) == Some(Mark::CalledOff);
+                !is_called_off && !(is_only_done(&raw[bytes.clone()]) && is_of_line(first_from(line.start)))
+            }
             Category::Commitment => {
                 // The mark is of the last promise of its line.
                 let is_last = !is_of_line(first_from(bytes.start + 1));
@@ -76,7 +79,8 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
                     || bullet(&raw[line.clone()]).is_some_and(|bullet| bullet.checked == Some(true));
                 // "docs: write the guide" says what a commit does.
                 let commits = &parsed_segments[segment].layout.commits;
-                let is_commit = commits.first().is_some_and(|first| *first < bytes.start);
+                let is_commit = commits.first().is_some_and(|first| *first < bytes.start)
+                    && !is_ahead(&raw[bytes.clone()]);
                 let is_over =
                     || (is_commit || is_of_a_log(&raw[line.clone()]) || is_ticked()).then_some(Mark::Done);
                 match ends.or_else(is_over) {
@@ -105,6 +109,12 @@ fn mark(raw: &str, line: &Range<usize>, promise: &Range<usize>) -> Option<Mark> 
         return Some(Mark::CalledOff);
     }
     of_end(&raw[line.clone()])
+}
+
+/// "TODO: add eviction", "will remove it later".
+fn is_ahead(words: &str) -> bool {
+    let mut words = words.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.any(|word| matches!(word.as_str(), "todo" | "fixme" | "will" | "later" | "should" | "must"))
 }
 
 /// "09:59 Kofi closes the incident", "| 03:41 | Ann adds two nodes |": what a log tells in the present has happened.
@@ -168,6 +178,8 @@ fn of_end(line: &str) -> Option<Mark> {
         if let Some(mark) = mark {
             let lead = rest[..begin].trim_end();
             let is_apart = lead.ends_with(['-', '–', '—', ':', '(', '[', '|', '.', '*', '→', '>', ';']);
+            // "(Lena, done 21 January)".
+            let is_apart = is_apart || (lead.ends_with(',') && line.ends_with(')'));
             let is_loud = word.chars().all(char::is_uppercase);
             return (begin > 0 && (is_apart || is_loud)).then_some(mark);
         }
@@ -216,6 +228,8 @@ mod tests {
             "1. Ann – circulate the risk register – done",
             "- Ann to call the vet (done)",
             "- Ann to mow the lawn ✔",
+            "- Lower the alert threshold to 5% (Lena, done 21 January)",
+            "- Lower the alert threshold (Lena, done)",
             "- Ann – order the bulbs – DONE 12/11",
             "Action: Ann to write to the mayor - completed 3 Nov.",
             "Ann to order flags. DONE",
@@ -230,6 +244,7 @@ mod tests {
             "- Ann to book the bus: no longer needed",
             "- Ann: book a training -> not done, dropped",
             "- Ann to call the bank – superseded",
+            "- Lower the alert threshold (Omar, dropped)",
         ] {
             assert_eq!(of_end(line), Some(Mark::CalledOff), "{line}");
         }

@@ -11,7 +11,7 @@ use super::draft::{self, Draft};
 use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::requests::{agrees_that, agrees_to_do, asks, offers, proposes};
+use super::requests::{self, agrees_that, agrees_to_do, asks, offers, proposes};
 use super::sentences::sentences;
 use super::verbs;
 
@@ -127,24 +127,51 @@ pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster)
     drafts
 }
 
-/// "No. We need it.", "Rather not."
+/// Whether a turn begins by refusing.
 fn refuses(turn: &Turn<'_, '_>) -> bool {
-    const REFUSALS: [&[&str]; 8] = [
-        &["no", "."],
-        &["no", ","],
-        &["no", "!"],
-        &["nope"],
-        &["nah"],
-        &["rather", "not"],
-        &["please", "no"],
-        &["i", "'d", "rather", "not"],
-    ];
+    turn.sentences.first().is_some_and(|first| requests::refuses(turn.parsed, first))
+}
+
+/// Drops what was asked of somebody who refused it in the next turn.
+pub(super) fn drop_refused(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
+    let turns = turns(parsed_segments, roster);
+    let mut refused: Vec<(usize, usize, usize, usize)> = Vec::new();
+    for pair in turns.windows(2).filter(|pair| refuses(&pair[1])) {
+        let asked = pair[0].sentences.iter().filter(|sentence| asks(pair[0].parsed, sentence).is_some());
+        refused.extend(asked.map(|sentence| {
+            let bytes = pair[0].parsed.text.bytes(sentence);
+            (pair[0].parsed.segment, bytes.start, bytes.end, pair[1].speaker)
+        }));
+    }
+    drafts.retain(|draft| {
+        let [(segment, bytes)] = draft.evidence.as_slice() else { return true };
+        let next = refused.partition_point(|(of, _, end, _)| (*of, *end) <= (*segment, bytes.start));
+        let is_refused = refused.get(next).is_some_and(|(of, start, _, by)| {
+            of == segment && *start < bytes.end && draft.owners().all(|owner| owner == *by)
+        });
+        !(draft.category == Category::Commitment && is_refused)
+    });
+}
+
+/// "Who can do the survey?" – "I'll bring the cake.": what is promised is something else.
+fn promises_another(
+    turn: &Turn<'_, '_>,
+    answer: &Range<usize>,
+    asked: &Turn<'_, '_>,
+    request: &Range<usize>,
+) -> bool {
     let text = &turn.parsed.text;
-    let Some(first) = turn.sentences.first() else { return false };
-    let opens =
-        |words: &[&str]| words.iter().enumerate().all(|(n, word)| text.word(first.start + n) == *word);
-    let is_no = text.word(first.start) == "no" && text.ends_line(first.start);
-    is_no || REFUSALS.iter().any(|words| opens(words))
+    let Some(will) = answer.clone().take(4).find(|at| text.is_any(*at, &["'ll", "will"])) else {
+        return false;
+    };
+    let thing = will + 2;
+    let names_it = thing + 1 < answer.end
+        && text.is_any(thing, &["the", "a", "an", "my", "our", "some", "those", "these"]);
+    let is_of_request = |at: usize| {
+        let word = text.word(at);
+        word.len() > 3 && request.clone().any(|other| asked.parsed.text.word(other) == word)
+    };
+    names_it && !(thing..answer.end).any(is_of_request)
 }
 
 /// Whether nothing but blanks parts two sentences.
@@ -195,7 +222,7 @@ fn promised(
         let (verb, whom) = asks(earlier.parsed, sentence)?;
         Some((sentence, verb, whom))
     })?;
-    if whom.is_some_and(|whom| whom != turn.speaker) {
+    if whom.is_some_and(|whom| whom != turn.speaker) || promises_another(turn, answer, earlier, request) {
         return None;
     }
     Some(accepted(&turn.said(answer), &earlier.said(request), verb, roster))

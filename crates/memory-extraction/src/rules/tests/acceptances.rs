@@ -191,3 +191,41 @@ fn what_was_refused_before_is_not_agreed_on() {
     let found = shown(&read_as(None, &[], agreed));
     assert!(found.iter().any(|line| line.contains("Carl owner, Ole owner")), "{found:?}");
 }
+
+/// The commitments of a chat, as they are shown.
+fn promised(chat: &str) -> Vec<String> {
+    shown(&read_as(None, &[], chat)).into_iter().filter(|line| line.starts_with("Commitment")).collect()
+}
+
+#[test]
+fn a_yes_to_what_was_done_promises_nothing() {
+    for chat in [
+        "Nadia: Tom, have you paid the hosting invoice?\nTom: Yes, on Friday.",
+        "Nadia: Did you send the contract to Lisbon?\nTom: Yes, on Monday.",
+        "Nadia: Was the lift repaired?\nTom: Yes, on Wednesday.",
+    ] {
+        assert_eq!(promised(chat), [""; 0], "{chat}");
+    }
+    let will = promised("Nadia: Tom, will you pay the hosting invoice?\nTom: Yes, on Friday.");
+    assert!(will.len() == 1 && will[0].contains("Tom owner"), "{will:?}");
+}
+
+#[test]
+fn what_was_refused_is_not_promised() {
+    for answer in ["Nope, sorry.", "Nah, Lee should.", "Ask Lee.", "nah, stuck at work"] {
+        let found =
+            promised(&format!("Lee: hi all\nKim: Tom, can you order the cake by Friday?\nTom: {answer}"));
+        assert!(!found.iter().any(|line| line.contains("Tom owner")), "{answer}: {found:?}");
+    }
+    let found = promised("Lee: hi all\nKim: Tom, can you order the cake by Friday?\nTom: Yes, will do.");
+    assert!(found.iter().any(|line| line.contains("Tom owner")), "{found:?}");
+}
+
+#[test]
+fn who_promises_something_else_does_not_take_on_what_was_asked() {
+    let told = told(
+        &[("Who can do the survey?", Some("Ann Lee")), ("I'll bring the cake.", Some("Bob Ilves"))],
+        Context::Conversation,
+    );
+    assert!(!told.iter().any(|line| line.contains("survey")), "{told:?}");
+}
