@@ -67,9 +67,16 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
         let is_of_line = |one: Option<&(usize, usize)>| one.is_some_and(|one| *one < (segment, line.end));
         match draft.category {
             // "Una to call BT. Done.": the last word is no deed of its own.
+            // "I nearly booked the flights", "Got it, thank you!".
+            Category::Execution if is_no_deed(&raw[bytes.clone()]) => false,
             Category::Execution => {
                 let is_called_off = mark(raw, &line, bytes) == Some(Mark::CalledOff);
                 !is_called_off && !(is_only_done(&raw[bytes.clone()]) && is_of_line(first_from(line.start)))
+            }
+            Category::Commitment if is_refusal(&raw[bytes.clone()]) => {
+                draft.category = Category::Decision;
+                draft.due_time = None;
+                true
             }
             Category::Commitment => {
                 // The mark is of the last promise of its line.
@@ -109,6 +116,33 @@ fn mark(raw: &str, line: &Range<usize>, promise: &Range<usize>) -> Option<Mark> 
         return Some(Mark::CalledOff);
     }
     of_end(&raw[line.clone()])
+}
+
+fn is_no_deed(words: &str) -> bool {
+    let lower = words.to_lowercase();
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let is_near = |pair: &[&str]| {
+        matches!(pair[0], "nearly" | "almost") && verbs::of(pair[1]).is_some_and(|verb| verb.past)
+    };
+    words.iter().take(6).copied().collect::<Vec<_>>().windows(2).any(is_near)
+        || (words.len() <= 6 && words.starts_with(&["got", "it"]))
+}
+
+/// "Pete won't bring the ladder": it is decided, and no promise; "I won't forget it" is one.
+fn is_refusal(words: &str) -> bool {
+    const KEPT: [&str; 10] =
+        ["forget", "fail", "miss", "let", "stop", "rest", "until", "till", "before", "later"];
+    let lower = words.to_lowercase().replace('’', "'");
+    let words: Vec<&str> =
+        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
+    let negates =
+        |at: usize| words[at] == "won't" || words[at] == "will" && words.get(at + 1) == Some(&"not");
+    let first = (0..words.len().min(5)).find(|at| negates(*at));
+    let wills =
+        words.iter().filter(|word| matches!(**word, "will" | "won't") || word.ends_with("'ll")).count();
+    let is_needless = words.starts_with(&["no", "need"]);
+    is_needless || first.is_some() && wills == 1 && !words.iter().any(|word| KEPT.contains(word))
 }
 
 /// "TODO: add eviction", "will remove it later".
@@ -202,6 +236,21 @@ fn is_only_done(quote: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_will_not_be_is_no_promise() {
+        for words in ["Pete won't bring the ladder on Friday.", "Ida will not order the tables."] {
+            assert!(is_refusal(words), "{words}");
+        }
+        for words in [
+            "I won't forget the ladder.",
+            "Pete will bring it.",
+            "I won't be there but I'll send the list.",
+            "We will not stop until it is done.",
+        ] {
+            assert!(!is_refusal(words), "{words}");
+        }
+    }
 
     #[test]
     fn a_log_tells_what_happened() {

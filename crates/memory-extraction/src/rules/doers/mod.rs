@@ -109,7 +109,8 @@ fn whose(
         return None;
     }
     let nobody = || place.only_needs(tokens).then(Vec::new);
-    let asked = place.asked(tokens).or_else(|| place.made_to(tokens)).or_else(nobody);
+    let asked = place.asked(tokens).or_else(|| place.made_to(tokens));
+    let asked = asked.or_else(|| place.told_of(tokens)).or_else(nobody);
     let asks = asked.is_some();
     let doers = match asked.or_else(|| place.doers(tokens)) {
         None if !is_owned => place.beyond(tokens, offices),
@@ -232,6 +233,33 @@ impl Place<'_, '_> {
         let done = verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base);
         let is_asked = text.word(at) == "to" && at + 1 < tokens.end && done;
         (is_asked && (is_open || !named.is_empty())).then_some(named)
+    }
+
+    /// "Max said Ole would send the keys", "Sue says the plumber will come": of whom it is told; nobody, where that is nobody known.
+    fn told_of(&self, tokens: &Range<usize>) -> Option<Vec<Named>> {
+        const SAYS: [&str; 10] = [
+            "said",
+            "says",
+            "thinks",
+            "thought",
+            "reckons",
+            "hopes",
+            "hoped",
+            "heard",
+            "expects",
+            "announced",
+        ];
+        let text = &self.parsed.text;
+        let head = tokens.start..tokens.end.min(tokens.start + HEAD_TOKENS);
+        let says = head.skip(1).find(|at| text.is_any(*at, &SAYS))?;
+        let at = says + 1 + usize::from(text.word(says + 1) == "that");
+        let is_led = |at: usize| text.is_any(at, &["will", "would", "'ll", "'d"]);
+        if let Some(named) = self.name(at, tokens.end) {
+            return is_led(named.tokens.end).then(|| vec![named]);
+        }
+        let is_thing = text.is_any(at, &["the", "a", "an", "my", "our", "his", "her", "their"]);
+        let will = (at + 1..tokens.end.min(at + NAME_WORDS + 1)).find(|at| is_led(*at));
+        (is_thing && will.is_some()).then(Vec::new)
     }
 
     /// "Oliver needs his kit by Thursday", "Mr Ferreira wants the contract": who needs it does not bring it.

@@ -18,7 +18,7 @@ use super::layout::{Block, Form};
 use super::narrative;
 use super::owners::{self, Owned};
 use super::requests;
-use super::sections::Section;
+use super::sections::{Section, deed_of_heading};
 use super::sentences::sentences;
 use super::status_marks::TICKS;
 use super::verbs;
@@ -361,13 +361,20 @@ fn narrative_of(
         (Category::Execution, false) if hit.is_some() => format!("{names} {}", lowered(&task)),
         (Category::Execution, false) => format!("{names} completed: {task}"),
         (Category::Execution, true) if hit.is_none() && !opens_with_past(&task) => {
-            format!("Completed: {task}")
+            format!("{}: {task}", labelled_deed(context, block).unwrap_or("Completed"))
         }
         (Category::Decision, _) if hit.is_none() => format!("Decision: {whole}"),
         (Category::QualityRisk, _) if hit.is_none() => format!("Risk: {whole}"),
         _ => whole,
     };
     narrative::sentence(&telling)
+}
+
+/// "Fixed: totals were doubled": what the label before an entry says was done to it.
+fn labelled_deed(context: &EventContext<'_, '_>, block: &Block) -> Option<&'static str> {
+    let before = &context.parsed.text.raw[..block.bytes.start];
+    let line = before.rfind('\n').map_or(before, |at| &before[at + 1..]);
+    deed_of_heading(line).filter(|_| block.labelled)
 }
 
 /// "Paired with Jonas …" says by itself that it was done.

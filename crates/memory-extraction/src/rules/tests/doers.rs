@@ -260,3 +260,21 @@ fn who_asks_for_it_does_not_promise_it() {
         ("Martha needs to sign the contract by Tuesday.", "Martha Lund owner"),
     ]);
 }
+
+#[test]
+fn who_tells_of_anothers_promise_does_not_make_it() {
+    for text in [
+        "Martha said Oliver would send the keys by Friday.",
+        "Martha says that Oliver will send the keys by Friday.",
+    ] {
+        let found = owners(None, &PEOPLE, text);
+        assert!(!found.iter().any(|found| found.contains("Martha Lund owner")), "{text}: {found:?}");
+    }
+    for text in
+        ["Martha said the plumber would come by Friday.", "Martha said the parcel will arrive by Friday."]
+    {
+        let found = owners(None, &PEOPLE, text);
+        assert!(!found.iter().any(|found| found.contains("owner")), "{text}: {found:?}");
+    }
+    claim(&[("Martha said she would send the keys by Friday.", "Martha Lund owner")]);
+}

@@ -108,3 +108,12 @@ fn who_takes_on_or_is_charged_owns_it() {
         ("## Actions\n\n- Pager over the summer: Kim Larsen volunteers", "[Kim Larsen owner]"),
     ]);
 }
+
+#[test]
+fn the_label_of_an_entry_says_what_was_done_to_it() {
+    let found = read(
+        "Bug fixes\n\n- Fixed: totals were doubled when a filter was applied.\n- Fixed: users could not log in.\n",
+    );
+    let told: Vec<&str> = found.events.iter().map(|event| event.narrative.as_str()).collect();
+    assert!(!told.iter().any(|told| told.starts_with("Completed")), "{told:?}");
+}
