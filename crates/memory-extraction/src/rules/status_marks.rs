@@ -71,7 +71,8 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
             Category::Execution if is_no_deed(&raw[bytes.clone()]) => false,
             Category::Execution => {
                 let is_called_off = mark(raw, &line, bytes) == Some(Mark::CalledOff);
-                !is_called_off && !(is_only_done(&raw[bytes.clone()]) && is_of_line(first_from(line.start)))
+                let is_told = || is_only_done(&raw[bytes.clone()]) && is_of_line(first_from(line.start));
+                !(is_called_off || is_told())
             }
             Category::Commitment if is_refusal(&raw[bytes.clone()]) => {
                 draft.category = Category::Decision;
