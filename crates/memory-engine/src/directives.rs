@@ -106,7 +106,12 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64,
             // What holds in one conversation changes nothing elsewhere.
             let is_elsewhere = later.0.in_conversation
                 && (!earlier.0.in_conversation || earlier.0.conversation_id != later.0.conversation_id);
-            if !is_elsewhere && later.1.replaces(earlier.1) {
+            let is_replaced = if earlier.0.revision_id == later.0.revision_id {
+                later.1.replaces_within_text(earlier.1)
+            } else {
+                later.1.replaces(earlier.1)
+            };
+            if !is_elsewhere && is_replaced {
                 pairs.push((earlier.0.directive_id, later.0.directive_id));
             }
         }

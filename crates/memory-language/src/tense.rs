@@ -91,9 +91,10 @@ const COMES: [&str; 22] = [
     "planning", "planned", "wish", "wishes", "hope", "hoping", "maybe", "next", "tomorrow", "going",
 ];
 /// What is told as done, where it ends in no "-ed".
-const DONE: [&str; 24] = [
+const DONE: [&str; 29] = [
     "was", "were", "had", "did", "went", "got", "came", "took", "said", "made", "gave", "saw", "found",
-    "met", "told", "left", "ran", "sent", "brought", "bought", "wrote", "spoke", "put", "has",
+    "met", "told", "left", "ran", "sent", "brought", "bought", "wrote", "spoke", "put", "has", "rang",
+    "held", "kept", "paid", "sold",
 ];
 
 /// Whether a text begins with what is to come, and tells of nothing done: "Must ring Ingrid next week".

@@ -6,6 +6,8 @@ use super::words::list;
 /// How many words a condition before its clause has at most, and a word like "in Python," before one.
 const CONDITION_MAX: usize = 25;
 const SETTING_MAX: usize = 7;
+/// How many tokens a bracket has at most that is passed over.
+const ASIDE_MAX: usize = 12;
 
 /// A range of tokens.
 pub(super) type Tokens = (usize, usize);
@@ -55,16 +57,32 @@ pub(super) fn start_of(sentence: &Sentence<'_>, at: usize) -> usize {
 
 /// Where what is said from this token on ends: at a mark, or where a question or another thought follows.
 pub(super) fn end_of(sentence: &Sentence<'_>, from: usize) -> usize {
-    let ends = |at: &usize| match sentence.mark(*at) {
-        Some(";" | "?" | "!" | "(" | "—" | "–" | "-" | ":" | ".") => true,
-        Some("," | "…") => turns(sentence, *at + 1),
+    let mut at = from;
+    while at < sentence.len() && !ends(sentence, at) {
+        at = aside(sentence, at).unwrap_or(at) + 1;
+    }
+    at.min(sentence.len())
+}
+
+/// Where a short bracket closes that opens here and belongs to its clause: "`docker compose` (v2), …".
+pub(super) fn aside(sentence: &Sentence<'_>, open: usize) -> Option<usize> {
+    if sentence.mark(open) != Some("(") || turns(sentence, open + 1) {
+        return None;
+    }
+    (open + 1..sentence.len().min(open + ASIDE_MAX)).find(|at| sentence.mark(*at) == Some(")"))
+}
+
+fn ends(sentence: &Sentence<'_>, at: usize) -> bool {
+    match sentence.mark(at) {
+        Some("(") => aside(sentence, at).is_none(),
+        Some(";" | "?" | "!" | "—" | "–" | "-" | ":" | ".") => true,
+        Some("," | "…") => turns(sentence, at + 1),
         Some(_) => false,
         None => {
-            matches!(sentence.word(*at), Some("so" | "but"))
+            matches!(sentence.word(at), Some("so" | "but"))
                 && list("turn").at(sentence, at + 1, sentence.len()) > 0
         }
-    };
-    (from..sentence.len()).find(ends).unwrap_or(sentence.len())
+    }
 }
 
 /// Whether a question or another thought begins here; "when I …" goes on with the same.

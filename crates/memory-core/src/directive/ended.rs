@@ -9,13 +9,48 @@ const CHANGE_MAX: usize = 16;
 
 /// The ranges of tokens before `end` that name what is over.
 pub(super) fn ended(sentence: &Sentence<'_>, end: usize) -> Vec<Tokens> {
-    (0..end).filter_map(|at| ended_at(sentence, at, end)).filter(|(from, to)| from < to).collect()
+    let gone = rule_is_gone(sentence).map(|(start, _)| (start, rule_at(sentence).unwrap_or(start)));
+    let ended = (0..end).filter_map(|at| ended_at(sentence, at, end));
+    ended.chain(gone).filter(|(from, to)| from < to).collect()
+}
+
+/// Whether what is over is called a rule: "forget the rule about squashing".
+pub(super) fn names_rule(sentence: &Sentence<'_>) -> bool {
+    rule_is_gone(sentence).is_some() || (0..sentence.len()).any(|at| revokes_rule(sentence, at))
+}
+
+/// "Scratch that rule about …", not "don't drop the rule".
+fn revokes_rule(sentence: &Sentence<'_>, at: usize) -> bool {
+    let denied = at.checked_sub(1).and_then(|before| sentence.word(before));
+    matches!(sentence.word(at), Some("forget" | "scratch" | "drop" | "cancel" | "ignore" | "revoke"))
+        && !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
+        && matches!(sentence.word(at + 1), Some("the" | "that" | "my" | "our" | "this"))
+        && (at + 2..at + 6).any(|at| is_rule(sentence, at))
+}
+
+/// What a rule is about goes on to the next mark.
+fn rule_end(sentence: &Sentence<'_>, from: usize, end: usize) -> usize {
+    (from..end).find(|at| sentence.mark(*at).is_some()).unwrap_or(end)
+}
+
+fn is_rule(sentence: &Sentence<'_>, at: usize) -> bool {
+    matches!(
+        sentence.word(at),
+        Some("rule" | "rules" | "policy" | "requirement" | "ban" | "restriction" | "limit" | "freeze")
+    )
+}
+
+fn rule_at(sentence: &Sentence<'_>) -> Option<usize> {
+    (0..sentence.len()).find(|at| is_rule(sentence, *at))
 }
 
 fn ended_at(sentence: &Sentence<'_>, at: usize, end: usize) -> Option<Tokens> {
     let word = |n: usize| sentence.word(at + n);
     let from = match word(0)? {
         "no" if matches!(word(1), Some("more" | "longer")) => at + 2,
+        "forget" | "scratch" | "drop" | "cancel" | "ignore" | "revoke" if revokes_rule(sentence, at) => {
+            return Some((at + 1, rule_end(sentence, at + 1, end)));
+        }
         "forget" if is_forgotten(sentence, at) => at + 1,
         "from" if tells_of_move(sentence, at, end) => at + 1,
         "away" if word(1) == Some("from") => at + 2,
@@ -93,13 +128,7 @@ fn is_gone(sentence: &Sentence<'_>, at: usize) -> bool {
 
 /// "The Tuesday-only rule is gone": a rule that holds no more.
 pub(super) fn rule_is_gone(sentence: &Sentence<'_>) -> Option<Tokens> {
-    let is_rule = |at: &usize| {
-        matches!(
-            sentence.word(*at),
-            Some("rule" | "rules" | "policy" | "requirement" | "ban" | "restriction" | "limit" | "freeze")
-        )
-    };
-    let rule = (0..sentence.len()).find(is_rule)?;
+    let rule = rule_at(sentence)?;
     let verb = rule + 1;
     let applies_no_more = sentence.word(verb) == Some("no")
         && sentence.word(verb + 1) == Some("longer")

@@ -144,14 +144,16 @@ fn running(values: &[f32]) -> Vec<f32> {
 /// What may be a directive: up to four neighbouring pieces between commas and conjunctions.
 pub(super) fn clauses_of(sentence: &Sentence<'_>) -> Vec<Clause> {
     let mut found = Vec::new();
-    let mut start = 0;
+    let (mut start, mut aside_end) = (0, 0);
     for at in 0..=sentence.len() {
+        aside_end = clauses::aside(sentence, at).unwrap_or(0).max(aside_end);
+        let is_aside = aside_end > 0 && at <= aside_end;
         let ends = at == sentence.len()
             || matches!(
                 sentence.mark(at),
                 Some(";" | "—" | "–" | "-" | "(" | ")" | ":" | "!" | "?" | "." | "…")
             );
-        if ends {
+        if ends && !is_aside {
             of_stretch(sentence, start..at, &mut found);
             start = at + 1;
         }

@@ -30,7 +30,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
         return Vec::new();
     }
     let is_meant = |at: usize| !matches!(sentence.word(at), Some("haha" | "lol" | "jk"));
-    if !(0..sentence.len()).all(is_meant) || list("once only").within(sentence, 0, sentence.len()) {
+    if !(0..sentence.len()).all(is_meant) || is_meant_once(sentence) {
         return Vec::new();
     }
     let mut found: Vec<Statement> = permission::permission(sentence).into_iter().collect();
@@ -63,6 +63,17 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
     }
     found.sort_by_key(|statement| statement.tokens);
     found
+}
+
+/// "… this time", "just this once".
+fn is_meant_once(sentence: &Sentence<'_>) -> bool {
+    let is_now = |at: usize| {
+        sentence.word(at) == Some("this")
+            && sentence.word(at + 1) == Some("time")
+            && !matches!(sentence.word(at + 2), Some("of" | "on" | "zone"))
+            && !at.checked_sub(1).is_some_and(|at| matches!(sentence.word(at), Some("from" | "at" | "by")))
+    };
+    list("once only").within(sentence, 0, sentence.len()) || (0..sentence.len()).any(is_now)
 }
 
 /// The bare item of a list of preferences, or a text that is kept as one: "metric units".

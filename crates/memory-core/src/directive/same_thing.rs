@@ -2,28 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use memory_language::lexicon::{english_stem, is_function_word};
+use memory_language::lexicon::english_stem;
 
-use super::ended::ended;
+use super::ended::{ended, names_rule};
 use super::kinds::are_of_one_kind;
+use super::parts::{code, fills_in, is_contrast, is_denial, is_less, is_number, says_little, used};
 use super::sentence::Sentence;
-use super::tokens::Token;
+use super::settings::settings;
+use super::stems::{is_member, members, stems_of};
 use super::words::{GROUPS, list};
 
 /// Of two sets of words, the smaller must have this share of its words in the other to be about the same thing.
 const SAME_SHARE: f32 = 0.6;
+/// The same of what a later one is about, where it is not to be about a part only: "draft PRs" are not all PRs.
+const WHOLE_SHARE: f32 = 0.7;
 /// The same of all their words, for two that say the same.
 const ALIKE_SHARE: f32 = 0.75;
-const ARTICLES: [&str; 9] = ["a", "an", "the", "my", "our", "all", "any", "every", "this"];
-/// Words that say how something is wanted, not what.
-const WANTING: [&str; 50] = [
-    "always", "never", "please", "prefer", "prefers", "like", "likes", "love", "hate", "want", "wants",
-    "use", "using", "used", "avoid", "stop", "don't", "doesn't", "not", "no", "keep", "make", "sure", "now",
-    "actually", "again", "anymore", "fine", "okay", "ok", "allowed", "you", "your", "user", "let", "really",
-    "usually", "much", "also", "only", "future", "longer", "need", "needs", "i'd", "i'm", "can't", "dislike",
-    "give", "instead",
-];
-
 /// What a directive says, in words that can be compared.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gist {
@@ -46,7 +40,15 @@ pub struct Gist {
     /// Up to what is filled in: "format dates in", "my favourite author is", "call me".
     frame: Option<BTreeSet<String>>,
     /// Stems of what it is for: "in Go code", "on Mondays".
-    scope: BTreeSet<String>,
+    settings: BTreeSet<String>,
+    /// Of what is wanted, the stems that name neither its setting nor how it is to be.
+    core: BTreeSet<String>,
+    /// The same without members of groups: what these are said of.
+    objects: BTreeSet<String>,
+    /// Pieces of code that are wanted, or not wanted.
+    code: BTreeSet<String>,
+    /// What is over is said to have been a rule.
+    ends_rule: bool,
     /// "200" of "under 200 words".
     numbers: BTreeSet<String>,
     condition: BTreeSet<String>,
@@ -62,10 +64,6 @@ impl Gist {
         let wanted_end = (0..less_at).find(|at| is_contrast(&sentence, *at)).unwrap_or(less_at);
         let words = |from: usize, to: usize| (from..to).filter_map(|at| sentence.word(at));
         let is_negative = words(0, wanted_end.min(6)).any(is_denial);
-        let is_scope = |at: &usize| matches!(sentence.word(*at), Some("in" | "on" | "for" | "at" | "during"));
-        let scope_at = (1..less_at).rfind(is_scope).unwrap_or(less_at);
-        let is_answer = |word: &&str| list("answers").has(word);
-        let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
         let frame_end = (1..less_at).find(|at| fills_in(&sentence, *at));
         // "Short" and "long" are said of what is wanted, though they say little elsewhere.
         let frame = |at: usize| -> BTreeSet<String> {
@@ -74,28 +72,38 @@ impl Gist {
         };
         let frame = frame_end.map(frame).filter(|frame| !frame.is_empty());
         let condition_read = Sentence::new(condition, 0..condition.len());
+        let condition = stems_of(&condition_read, 0, condition_read.len());
+        let settings =
+            settings(&sentence, frame_end.filter(|at| !is_negative && sentence.word(*at) == Some("in")));
+        let about = stems_of(&sentence, 0, wanted_end);
+        let core: BTreeSet<String> =
+            about.difference(&settings).filter(|stem| !says_little(stem)).cloned().collect();
+        let of_groups: BTreeSet<String> =
+            words(0, wanted_end).filter(|word| is_member(word)).map(english_stem).collect();
+        let objects = core.difference(&of_groups).cloned().collect();
         Self {
             is_negative: is_negative && !is_permission,
             is_permission,
             // "… for all frontend tests now".
             is_change: list("changed").within(&sentence, 0, end)
-                || condition.split_whitespace().next_back() == Some("now"),
-            about: stems_of(&sentence, 0, wanted_end),
+                || condition_read.tokens.last().is_some_and(|token| token.text == "now"),
+            about,
             unwanted: stems_of(&sentence, wanted_end, less_at),
             ended: ended(&sentence, end)
                 .into_iter()
                 .map(|(from, to)| what_ended(&sentence, from, to))
                 .collect(),
             used: (0..less_at).find_map(|at| used(&sentence, at)),
-            less: stems_of(&sentence, less_at, end),
+            less: stems_of(&sentence, less_at + 1, end).difference(&settings).cloned().collect(),
             members: members(words(0, wanted_end)),
             frame,
-            scope: words((scope_at + 1).min(less_at), less_at)
-                .filter(|word| !is_answer(word) && !WANTING.contains(word) && !ARTICLES.contains(word))
-                .map(english_stem)
-                .collect(),
-            numbers: words(0, end).filter(is_number).map(str::to_owned).collect(),
-            condition: stems_of(&condition_read, 0, condition_read.len()),
+            settings,
+            core,
+            objects,
+            code: (0..wanted_end).filter_map(|at| code(&sentence, at)).collect(),
+            ends_rule: names_rule(&sentence),
+            numbers: words(0, end).filter(|word| is_number(word)).map(str::to_owned).collect(),
+            condition,
         }
     }
 
@@ -106,31 +114,47 @@ impl Gist {
         }
         // The condition of the earlier one says of what it is, too.
         let about_earlier: BTreeSet<String> = earlier.about.union(&earlier.condition).cloned().collect();
-        let is_same_thing = is_mostly(&self.about, &about_earlier);
+        let is_other_code =
+            !self.code.is_empty() && !earlier.code.is_empty() && self.code.is_disjoint(&earlier.code);
+        let is_same_thing = is_mostly(&self.about, &about_earlier)
+            && (self.core.is_empty() || self.is_as_wide(earlier, &about_earlier))
+            && (earlier.core.is_empty() || is_mostly(&earlier.core, &self.about))
+            && !is_other_code;
         let is_against = self.is_negative != earlier.is_negative || self.is_permission;
+        if self.ends(earlier) {
+            return !earlier.is_permission;
+        }
+        // What is said of a setting of its own changes nothing elsewhere.
+        if self.narrows(earlier) {
+            return false;
+        }
         if earlier.is_permission {
             return is_same_thing && !self.is_permission;
         }
-        let turned = meets(&self.about, &earlier.less)
-            && (meets(&self.less, &earlier.about) || self.is_change || self.less.is_empty());
-        let dropped = meets(&self.less, &earlier.about) && self.is_change;
-        let is_elsewhere = self.is_for_more(earlier) && earlier.is_for_more(self);
+        let turned = is_mostly(&self.about, &earlier.less)
+            && (is_mostly(&self.less, &earlier.about) || self.is_change || self.less.is_empty());
+        let dropped = is_mostly(&self.less, &earlier.about) && self.is_change;
         turned
             || dropped
-            || self.ends(earlier)
             || self.sets_against(earlier)
             || self.swaps(earlier)
-            || (is_against && is_same_thing && !is_elsewhere)
-            || (self.is_other_member(earlier) && !is_elsewhere)
+            || (is_against && is_same_thing)
+            || self.is_other_member(earlier)
             || self.refills(earlier)
             || self.counts_otherwise(earlier)
+    }
+
+    /// The same where both stand in one text, which takes nothing back without saying so.
+    pub fn replaces_within_text(&self, earlier: &Self) -> bool {
+        let says_so = self.is_change || self.is_permission || !self.ended.is_empty();
+        says_so && self.replaces(earlier)
     }
 
     /// It says that what the earlier one wants is over, or that its rule is.
     fn ends(&self, earlier: &Self) -> bool {
         let all: BTreeSet<String> = earlier.about.union(&earlier.condition).cloned().collect();
         let wants = |ended: &BTreeSet<String>| {
-            is_mostly_in(ended, &all) && (!earlier.is_negative || self.is_permission)
+            is_mostly_in(ended, &all) && (!earlier.is_negative || self.is_permission || self.ends_rule)
         };
         self.ended.iter().any(wants)
     }
@@ -155,21 +179,32 @@ impl Gist {
         let (Some(new), Some(old), None, None) = (new.next(), old.next(), new.next(), old.next()) else {
             return false;
         };
-        let has_purpose = !self.scope.is_empty() || !self.condition.is_empty();
+        let has_purpose = !self.settings.is_empty() || !self.condition.is_empty();
         let for_the_same = has_purpose
-            && self.scope == earlier.scope
+            && self.settings == earlier.settings
             && self.used.as_ref() == Some(new)
             && earlier.used.as_ref() == Some(old);
         for_the_same || are_of_one_kind(new, old)
     }
 
-    /// Whether it is for something that the other is not for, beside the members of groups that both have.
-    fn is_for_more(&self, other: &Self) -> bool {
-        let is_shared = |group: usize| other.members.iter().any(|(of, _)| *of == group);
-        let is_compared = |word: &str| {
-            GROUPS.iter().enumerate().any(|(n, group)| is_shared(n) && group.member(word).is_some())
+    /// Whether it is about no more than the earlier one: "add comments to public functions" is not about all comments.
+    fn is_as_wide(&self, earlier: &Self, about_earlier: &BTreeSet<String>) -> bool {
+        let says_so = self.is_change || self.is_permission || earlier.is_permission;
+        let common = self.core.intersection(about_earlier).count() as f32;
+        common >= WHOLE_SHARE * self.core.len() as f32 || (says_so && is_mostly(&self.core, about_earlier))
+    }
+
+    /// Whether it is for something that the earlier one does not speak of.
+    fn narrows(&self, earlier: &Self) -> bool {
+        let is_new = |stem: &&String| {
+            ![&earlier.settings, &earlier.condition, &earlier.about].iter().any(|set| set.contains(*stem))
         };
-        self.scope.difference(&other.scope).any(|word| !is_compared(word))
+        self.settings.iter().any(|stem| is_new(&stem)) || (self.is_apart(earlier) && earlier.is_apart(self))
+    }
+
+    /// Whether it has a setting that the other has not.
+    fn is_apart(&self, other: &Self) -> bool {
+        self.settings.difference(&other.settings).any(|stem| !other.condition.contains(stem))
     }
 
     /// The same but for its numbers: "under 200 words", "under 100 words".
@@ -194,10 +229,13 @@ impl Gist {
         })
     }
 
-    /// Whether what is said beside the members of groups has a word in common.
+    /// Whether what is said beside the members of groups is said of the same.
     fn shares_the_rest(&self, earlier: &Self) -> bool {
-        let is_rest = |stem: &&String| !is_member(stem);
-        self.about.intersection(&earlier.about).any(|stem| is_rest(&stem))
+        if self.objects.is_empty() || earlier.objects.is_empty() {
+            return self.objects == earlier.objects && meets(&self.about, &earlier.about);
+        }
+        is_mostly_in(&self.objects, &earlier.objects)
+            || self.is_change && is_mostly(&self.objects, &earlier.objects)
     }
 
     /// The same blank, filled in otherwise.
@@ -223,130 +261,10 @@ impl Gist {
     }
 }
 
-/// A comma behind which stands what is not wanted: "use yarn here, never npm". A setting before it is none: "in Go, never …".
-fn is_contrast(sentence: &Sentence<'_>, comma: usize) -> bool {
-    let is_setting = matches!(
-        sentence.word(0),
-        Some(
-            "in" | "for"
-                | "on"
-                | "with"
-                | "at"
-                | "when"
-                | "if"
-                | "during"
-                | "after"
-                | "before"
-                | "as"
-                | "please"
-        )
-    );
-    comma > 1
-        && sentence.mark(comma) == Some(",")
-        && matches!(sentence.word(comma + 1), Some("never" | "not"))
-        && !is_setting
-        && !(0..comma).any(|at| sentence.word(at).is_some_and(is_denial))
-        && !stems_of(sentence, 0, comma).is_empty()
-}
-
-/// The name right behind "use" that a purpose follows, or nothing where the purpose is the condition.
-fn used(sentence: &Sentence<'_>, at: usize) -> Option<String> {
-    let is_use = matches!(sentence.word(at), Some("use" | "uses" | "using"));
-    let is_for = at + 2 >= sentence.len() || matches!(sentence.word(at + 2), Some("for" | "in" | "on"));
-    sentence.word(at + 1).filter(|_| is_use && is_for).map(english_stem)
-}
-
 /// What is over, without the words that only say that it was a rule.
 fn what_ended(sentence: &Sentence<'_>, from: usize, to: usize) -> BTreeSet<String> {
     let says_little = ["rule", "polici", "policy", "requir", "requirement", "ban", "more", "longer", "run"];
     stems_of(sentence, from, to).into_iter().filter(|stem| !says_little.contains(&stem.as_str())).collect()
-}
-
-fn is_less(sentence: &Sentence<'_>, at: usize) -> bool {
-    match sentence.word(at) {
-        Some("over" | "than" | "rather") => at > 0,
-        Some("instead") => sentence.word(at + 1) == Some("of"),
-        Some("to") => sentence.word(0).is_some() && is_comparing_to(sentence, at),
-        _ => false,
-    }
-}
-
-/// "I prefer trains to planes", not "I prefer to travel by train".
-fn is_comparing_to(sentence: &Sentence<'_>, at: usize) -> bool {
-    let prefers = (0..at).find(|at| sentence.word(*at).is_some_and(|word| word.starts_with("prefer")));
-    prefers.is_some_and(|verb| verb + 1 < at)
-        && sentence.word(at + 1).is_some_and(|word| !list("verbs").has(word))
-}
-
-fn is_denial(word: &str) -> bool {
-    matches!(
-        word,
-        "never"
-            | "don't"
-            | "dont"
-            | "not"
-            | "stop"
-            | "no"
-            | "avoid"
-            | "skip"
-            | "omit"
-            | "hate"
-            | "dislike"
-            | "dislikes"
-            | "hates"
-            | "avoids"
-            | "doesn't"
-            | "can't"
-            | "cannot"
-            | "rarely"
-            | "without"
-            | "refrain"
-    )
-}
-
-/// Whether what follows fills in a blank.
-fn fills_in(sentence: &Sentence<'_>, at: usize) -> bool {
-    match sentence.word(at) {
-        Some("in" | "as" | "with" | "is" | "are") => true,
-        // "Call me Kit", not "call me on Mondays".
-        Some("me") => {
-            matches!(sentence.word(at - 1), Some("call" | "address"))
-                && !sentence.word(at + 1).is_some_and(is_function_word)
-        }
-        _ => false,
-    }
-}
-
-/// The stems of some tokens. Code and words with a hyphen say what their parts say.
-fn stems_of(sentence: &Sentence<'_>, from: usize, to: usize) -> BTreeSet<String> {
-    let words = sentence.tokens.iter().take(to).skip(from).flat_map(Token::words);
-    stems(words.flat_map(|word| {
-        let is_compound =
-            !is_member(word) && word.chars().all(|c| c.is_alphabetic() || matches!(c, '-' | '\''));
-        word.split(move |c: char| is_compound && c == '-')
-    }))
-}
-
-fn stems<'a>(words: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
-    words
-        .filter(|word| !is_function_word(word) && !WANTING.contains(word) && word.len() > 1)
-        .map(english_stem)
-        .collect()
-}
-
-fn members<'a>(words: impl Iterator<Item = &'a str>) -> Vec<(usize, usize)> {
-    let of = |word: &str| {
-        let in_group = |(n, group): (usize, &super::words::Group)| Some((n, group.member(word)?));
-        GROUPS.iter().enumerate().filter_map(in_group).collect::<Vec<_>>()
-    };
-    let mut members: Vec<(usize, usize)> = words.flat_map(of).collect();
-    members.sort_unstable();
-    members.dedup();
-    members
-}
-
-fn is_member(word: &str) -> bool {
-    GROUPS.iter().any(|group| group.member(word).is_some())
 }
 
 fn meets(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {

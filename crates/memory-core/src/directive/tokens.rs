@@ -40,7 +40,10 @@ pub(super) fn tokens(content: &str, bytes: Range<usize>) -> Vec<Token> {
         }
         let rest = &text[at..];
         let is_start = text[..at].chars().next_back().is_none_or(opens_run);
-        let code = ticked(rest).or_else(|| technical(rest, tokens.is_empty()).filter(|_| is_start));
+        let is_named = is_named_mark(rest, &tokens) && is_start;
+        let code = ticked(rest)
+            .or(is_named.then_some(1))
+            .or_else(|| technical(rest, tokens.is_empty()).filter(|_| is_start));
         let (length, word) = match code {
             Some(length) => (length, code_text(&rest[..length])),
             None if c.is_alphanumeric() || c == '_' => plain_word(rest, tokens.is_empty()),
@@ -52,6 +55,13 @@ pub(super) fn tokens(content: &str, bytes: Range<usize>) -> Vec<Token> {
         at += length;
     }
     tokens
+}
+
+/// "End lines with ; in C": a mark that is spoken of.
+fn is_named_mark(rest: &str, before: &[Token]) -> bool {
+    let names =
+        |token: &Token| matches!(token.text.as_str(), "with" | "without" | "by" | "a" | "the" | "no" | "use");
+    rest.strip_prefix(';').is_some_and(|rest| rest.starts_with(' ')) && before.last().is_some_and(names)
 }
 
 /// Before what may be code: a space, or a mark that opens.
@@ -94,7 +104,10 @@ fn plain_word(rest: &str, is_first: bool) -> (usize, String) {
     let is_short = rest[length..].strip_prefix('.').is_some_and(|behind| {
         let next = behind.trim_start();
         let is_number = is_first && word.bytes().all(|byte| byte.is_ascii_digit());
-        let goes_on = behind.starts_with(char::is_whitespace) && next.starts_with(char::is_alphanumeric);
+        let goes_on = behind.starts_with(char::is_whitespace)
+            && next.starts_with(|c: char| {
+                c.is_alphanumeric() || matches!(c, '`' | '$' | '/' | '.' | '*' | '@' | '"')
+            });
         !is_number && (behind.starts_with(',') || (goes_on && keeps_its_stop(&rest[..length], next)))
     });
     (length + usize::from(is_short), word)

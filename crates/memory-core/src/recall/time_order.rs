@@ -8,7 +8,8 @@ use super::{ArtifactScore, KEPT_UP_TO};
 const LIKENESS: f32 = 1.5;
 /// How many of the best the others are compared with.
 const LEADING: usize = 5;
-/// With at least this share of the best score a text may be the one that is asked for.
+/// With at least this share of the best score a text may be the one that is asked for, by itself and with its likeness.
+const ANSWERS_FROM: f32 = 0.4;
 const COMPETES_FROM: f32 = 0.6;
 /// What standing last, or first, in time counts beside everything else, as a share of the best score.
 const SHARE: f32 = 0.5;
@@ -37,25 +38,40 @@ pub fn rank_in_time_order<Moment: Copy + Ord>(
     let Some(most) = scores.first().map(|score| score.score).filter(|most| *most > KEPT_UP_TO) else {
         return;
     };
-    let mut raised: Vec<f32> = (0..scores.len())
-        .map(|at| scores[at].score + LIKENESS * likeness_to_leading(scores, at, &likeness))
-        .collect();
+    // What is far behind the best is no other instance of it.
+    let answering = scores.iter().take_while(|score| score.score >= ANSWERS_FROM * most).count();
+    let alike: Vec<Option<f32>> =
+        (0..answering).map(|at| likeness_to_leading(&scores[..answering], at, &likeness)).collect();
+    // What has no vector yet is as like them as the best of the others.
+    let unknown = alike.iter().flatten().copied().fold(0.0, f32::max);
+    let mut raised: Vec<f32> = scores.iter().map(|score| score.score).collect();
+    for (raised, alike) in raised.iter_mut().zip(&alike) {
+        *raised += LIKENESS * alike.unwrap_or(unknown);
+    }
     if order == TimeOrder::LatestFirst {
         let plans = raised.iter_mut().zip(told).filter(|(_, told)| told.is_plan);
         plans.for_each(|(raised, _)| *raised *= KEPT_OF_PLANS);
     }
     let best = raised.iter().copied().fold(0.0, f32::max);
-    let competes: Vec<bool> = raised.iter().map(|raised| *raised >= COMPETES_FROM * best).collect();
+    let competes: Vec<bool> = raised
+        .iter()
+        .enumerate()
+        .map(|(at, raised)| at < answering && *raised >= COMPETES_FROM * best)
+        .collect();
     let mut when: Vec<Moment> = told.iter().zip(&competes).filter(|it| *it.1).map(|it| it.0.moment).collect();
     when.sort_unstable();
     when.dedup();
+    // Of one time there is no last and no first.
+    if when.len() < 2 {
+        return;
+    }
     for (at, raised) in raised.iter_mut().enumerate().filter(|(at, _)| competes[*at]) {
         let earlier = when.partition_point(|moment| *moment < told[at].moment);
         let place = match order {
             TimeOrder::LatestFirst => earlier,
             TimeOrder::EarliestFirst => when.len() - 1 - earlier,
         };
-        *raised += SHARE * best * place as f32 / (when.len() - 1).max(1) as f32;
+        *raised += SHARE * best * place as f32 / (when.len() - 1) as f32;
     }
     let scale = most / raised.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
     for (score, raised) in scores.iter_mut().zip(raised).filter(|(score, _)| score.score > KEPT_UP_TO) {
@@ -67,17 +83,17 @@ pub fn rank_in_time_order<Moment: Copy + Ord>(
     }
 }
 
-/// The mean likeness to the best of the others, weighed by their scores.
+/// The mean likeness to the best of the others, weighed by their scores; `None` where none is known.
 fn likeness_to_leading(
     scores: &[ArtifactScore],
     at: usize,
     likeness: &impl Fn(usize, usize) -> Option<f32>,
-) -> f32 {
+) -> Option<f32> {
     let leading = (0..scores.len().min(LEADING)).filter(|other| *other != at);
     let known = leading.filter_map(|other| Some((likeness(at, other)?, scores[other].score)));
     let (sum, weight) =
         known.fold((0.0, 0.0), |(sum, all), (alike, score)| (sum + alike * score, all + score));
-    if weight > 0.0 { sum / weight } else { 0.0 }
+    (weight > 0.0).then(|| sum / weight)
 }
 
 #[cfg(test)]
@@ -129,6 +145,17 @@ mod tests {
         assert!(scores[0] > scores[1] && scores[2] >= 0.15 && (scores[3] - 0.1).abs() < 1e-6, "{scores:?}");
         assert_eq!(ranked(&[(0.1, 1), (0.1, 2)], TimeOrder::LatestFirst, |_, _| None), [0.1, 0.1]);
         assert_eq!(ranked(&[], TimeOrder::LatestFirst, |_, _| None), [0.0; 0]);
+        let of_one_time = ranked(&[(0.9, 1), (0.8, 1)], TimeOrder::LatestFirst, |_, _| Some(0.9));
+        assert_eq!(of_one_time, [0.9, 0.8]);
+    }
+
+    #[test]
+    fn what_answers_alone_stays_first_and_what_waits_for_its_vector_loses_nothing() {
+        let alike = |a: usize, b: usize| (a > 0 && b > 0).then_some(0.9);
+        let scores = ranked(&[(0.9, 1), (0.3, 8), (0.3, 9)], TimeOrder::LatestFirst, alike);
+        assert!(scores[0] > scores[1] && scores[0] > scores[2], "{scores:?}");
+        let scores = ranked(&[(0.9, 9), (0.8, 7), (0.8, 8)], TimeOrder::LatestFirst, alike);
+        assert!(scores[0] > scores[1] && scores[0] > scores[2], "{scores:?}");
     }
 
     #[test]

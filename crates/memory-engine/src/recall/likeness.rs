@@ -1,14 +1,29 @@
-//! How alike passages that were found are to each other.
+//! The best of what was found beside each other: when each was written, and how alike they are.
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId};
 use memory_store::Conn;
 use memory_store::search;
 
+use super::ranking::Ranked;
 use super::search::Asked;
 use crate::EngineError;
 use crate::resident::product;
+
+/// How many of the best are compared with each other.
+const COMPARED_MAX: usize = 30;
+
+/// The best of those whose dates are known, with these; `None` where there are not two.
+pub(super) fn dated_best<'r>(
+    ranked: &'r mut [Ranked],
+    dates: &HashMap<PassageId, Timestamp>,
+) -> Option<Vec<(&'r mut Ranked, Timestamp)>> {
+    let dated =
+        ranked.iter_mut().filter_map(|ranked| dates.get(&ranked.passage_id).map(|date| (ranked, *date)));
+    Some(dated.take(COMPARED_MAX).collect::<Vec<_>>()).filter(|best| best.len() > 1)
+}
 
 /// The vectors of some passages.
 pub(super) struct Likeness<'a> {

@@ -10,13 +10,11 @@ use memory_store::Conn;
 use memory_store::search::Owner;
 
 use super::hits::Scored;
-use super::likeness::Likeness;
+use super::likeness::{Likeness, dated_best};
 use super::ranking::Ranked;
 use super::search::Asked;
 use crate::{EngineError, Memory};
 
-/// How many of the best are compared with each other.
-const COMPARED_MAX: usize = 30;
 /// Texts less far apart are of one time: those without a date are of when they were stored, and the files of a folder are stored
 /// one after the other.
 const APART_MIN: SignedDuration = SignedDuration::from_mins(10);
@@ -37,14 +35,7 @@ impl Memory {
             return Ok(());
         }
         let dates: HashMap<PassageId, Timestamp> = scored.iter().filter_map(date_of_text).collect();
-        let compared: Vec<(&mut Ranked, Timestamp)> = ranked
-            .iter_mut()
-            .filter_map(|ranked| dates.get(&ranked.passage_id).map(|date| (ranked, *date)))
-            .take(COMPARED_MAX)
-            .collect();
-        if compared.len() < 2 {
-            return Ok(());
-        }
+        let Some(compared) = dated_best(ranked, &dates) else { return Ok(()) };
         let ids: Vec<PassageId> = compared.iter().map(|(ranked, _)| ranked.passage_id).collect();
         let Some(likeness) = Likeness::of(conn, ns, asked, &ids).await? else { return Ok(()) };
         let (each, dates): (Vec<&mut Ranked>, Vec<Timestamp>) = compared.into_iter().unzip();

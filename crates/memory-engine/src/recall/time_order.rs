@@ -12,13 +12,13 @@ use memory_store::Conn;
 use memory_store::search::{self, Owner, Told};
 
 use super::hits::Scored;
-use super::likeness::Likeness;
+use super::likeness::{Likeness, dated_best};
 use super::ranking::Ranked;
 use super::search::Asked;
 use crate::{EngineError, Memory};
 
-/// How many of the best are put in order.
-const COMPARED_MAX: usize = 30;
+/// Texts without a date are of when they were stored, and the files of a folder are stored within minutes.
+const MOMENT_SECONDS: i64 = 600;
 /// How much of a passage is read for dates, in bytes.
 const READ_MAX: usize = 1_000;
 
@@ -33,23 +33,16 @@ impl Memory {
         ranked: &mut [Ranked],
     ) -> Result<(), EngineError> {
         let dates: HashMap<PassageId, Timestamp> = scored.iter().filter_map(date_of).collect();
-        let compared: Vec<(&mut Ranked, Timestamp)> = ranked
-            .iter_mut()
-            .filter_map(|ranked| dates.get(&ranked.passage_id).map(|date| (ranked, *date)))
-            .take(COMPARED_MAX)
-            .collect();
-        if compared.len() < 2 {
-            return Ok(());
-        }
+        let Some(compared) = dated_best(ranked, &dates) else { return Ok(()) };
         let ids: Vec<PassageId> = compared.iter().map(|(ranked, _)| ranked.passage_id).collect();
         let Some(likeness) = Likeness::of(conn, ns, asked, &ids).await? else { return Ok(()) };
         let told: HashMap<PassageId, Told> =
             search::told(conn, ns, &ids).await?.into_iter().map(|told| (told.passage_id, told)).collect();
         let happened = |(ranked, date): &(&mut Ranked, Timestamp)| match told.get(&ranked.passage_id) {
             Some(told) => occurrence(told, *date),
-            None => Occurrence { moment: *date, is_plan: false },
+            None => Occurrence { moment: moment_of(*date), is_plan: false },
         };
-        let told: Vec<Occurrence<Timestamp>> = compared.iter().map(happened).collect();
+        let told: Vec<Occurrence<i64>> = compared.iter().map(happened).collect();
         let each: Vec<&mut Ranked> = compared.into_iter().map(|(ranked, _)| ranked).collect();
         let mut scores: Vec<ArtifactScore> = each.iter().map(|ranked| ranked.explanation.artifact).collect();
         rank_in_time_order(&mut scores, &told, |a, b| likeness.between(a, b), order);
@@ -62,12 +55,17 @@ impl Memory {
 }
 
 /// When what a passage tells of happened: the latest time before its date that it names, else its date.
-fn occurrence(told: &Told, date: Timestamp) -> Occurrence<Timestamp> {
+fn occurrence(told: &Told, date: Timestamp) -> Occurrence<i64> {
     let end = told.text.floor_char_boundary(READ_MAX.min(told.text.len()));
     let is_past = |reading: &Reading| reading.start <= date && reading.granularity <= Granularity::Month;
     let read = readings(&told.text[..end], Some(date), Lean::Past);
     let named = read.iter().filter(|reading| is_past(reading)).map(|reading| reading.start).max();
-    Occurrence { moment: named.unwrap_or(date), is_plan: begins_with_plans(&told.text) }
+    Occurrence { moment: moment_of(named.unwrap_or(date)), is_plan: begins_with_plans(&told.text) }
+}
+
+/// What is stored one after the other is of one moment.
+fn moment_of(date: Timestamp) -> i64 {
+    date.as_second().div_euclid(MOMENT_SECONDS)
 }
 
 fn date_of(scored: &Scored) -> Option<(PassageId, Timestamp)> {

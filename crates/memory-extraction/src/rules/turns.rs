@@ -153,7 +153,7 @@ pub(super) fn drop_refused(parsed_segments: &[ParsedSegment<'_>], roster: &Roste
     });
 }
 
-/// "Who can do the survey?" – "I'll bring the cake.": what is promised is something else.
+/// "Who can do the accounts?" – "I'll bring the cake.": what is promised is something else.
 fn promises_another(
     turn: &Turn<'_, '_>,
     answer: &Range<usize>,

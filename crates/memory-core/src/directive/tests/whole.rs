@@ -35,6 +35,18 @@ fn marks_within_code_and_abbreviations_end_no_directive() {
         "Never say \"well... maybe\" in reports.",
         "Use Poetry (not pip) for Python.",
         "Prices as 1,299.50 EUR, dates as 2026-01-31.",
+        "Use `docker compose` (v2), not `docker-compose`.",
+        "Bump docs/openapi.yaml (v3.1) in every PR.",
+        "Always use port 5433 (PGPORT=5433) for the local database.",
+        "Always use `uv run`, e.g. `uv run pytest -q`.",
+        "Always write callbacks as (a, b) => c, never with function.",
+        "Never use x => x.id in selectors.",
+        "End every statement with `;` in JavaScript.",
+        "Always end lines with ; in C files.",
+        "Use env vars, i.e. $FOO, for config.",
+        "Set a timeout (e.g. 30s) on every HTTP call.",
+        "Prefer arrow functions (x => x + 1) over function expressions.",
+        "Map errors with map_err(|e| => e) everywhere.",
     ] {
         let whole = text.trim_end_matches('.');
         assert_eq!(kept(text), [whole], "{text}");
@@ -43,6 +55,11 @@ fn marks_within_code_and_abbreviations_end_no_directive() {
         kept("Never use `git push --force`; use `--force-with-lease`."),
         ["Never use `git push --force`", "use `--force-with-lease`"]
     );
+    assert_eq!(
+        kept("Use semver (major.minor.patch); bump minor for features."),
+        ["Use semver (major.minor.patch)", "bump minor for features"]
+    );
+    assert_eq!(kept("I prefer short answers (can you do that?)."), ["I prefer short answers"]);
     assert_eq!(quotes("Never use `git push --force`, ever."), ["Never use `git push --force`, ever"]);
     assert_eq!(
         quotes("From now on, answer in German: how is the weather?"),
