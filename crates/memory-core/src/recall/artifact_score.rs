@@ -106,6 +106,15 @@ impl ArtifactScore {
         self
     }
 
+    /// The same with all parts multiplied, as far down as what is shown by default.
+    #[must_use]
+    pub fn lowered_while_shown(self, factor: f32) -> Self {
+        if self.score <= KEPT_UP_TO {
+            return self;
+        }
+        self.lowered((self.score * factor).max(KEPT_UP_TO) / self.score)
+    }
+
     /// The same without this share of its score, since a newer text like it says how things are now. Scores up to what is
     /// shown by default stay.
     #[must_use]

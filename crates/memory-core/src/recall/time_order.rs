@@ -28,15 +28,15 @@ pub struct Occurrence<Moment> {
 
 /// Raises the later of what competes, or the earlier, with what is alike the best of it. `likeness` gives the cosine similarity of
 /// two texts, where that is known. Scores are of texts, best first; the best score stays as
-/// high as it was, and scores up to what is shown by default stay as they are.
+/// high as it was, and scores up to what is shown by default stay as they are. Gives what the others of the ranking are to be lowered by.
 pub fn rank_in_time_order<Moment: Copy + Ord>(
     scores: &mut [ArtifactScore],
     told: &[Occurrence<Moment>],
     likeness: impl Fn(usize, usize) -> Option<f32>,
     order: TimeOrder,
-) {
+) -> f32 {
     let Some(most) = scores.first().map(|score| score.score).filter(|most| *most > KEPT_UP_TO) else {
-        return;
+        return 1.0;
     };
     // What is far behind the best is no other instance of it.
     let answering = scores.iter().take_while(|score| score.score >= ANSWERS_FROM * most).count();
@@ -63,7 +63,7 @@ pub fn rank_in_time_order<Moment: Copy + Ord>(
     when.dedup();
     // Of one time there is no last and no first.
     if when.len() < 2 {
-        return;
+        return 1.0;
     }
     for (at, raised) in raised.iter_mut().enumerate().filter(|(at, _)| competes[*at]) {
         let earlier = when.partition_point(|moment| *moment < told[at].moment);
@@ -81,6 +81,7 @@ pub fn rank_in_time_order<Moment: Copy + Ord>(
         score.time += gain + (total - raised * scale);
         score.score = total;
     }
+    scale
 }
 
 /// The mean likeness to the best of the others, weighed by their scores; `None` where none is known.
@@ -119,7 +120,8 @@ mod tests {
             .collect();
         let told: Vec<Occurrence<i32>> =
             given.iter().map(|(_, day)| Occurrence { moment: *day, is_plan: *day == PLAN }).collect();
-        rank_in_time_order(&mut scores, &told, likeness, order);
+        let lowered = rank_in_time_order(&mut scores, &told, likeness, order);
+        assert!((0.0..=1.0).contains(&lowered), "{lowered}");
         assert!(
             scores.iter().all(|it| (it.passage + it.time - it.score).abs() < 1e-5),
             "the parts add up: {scores:?}"

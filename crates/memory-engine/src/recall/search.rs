@@ -425,7 +425,7 @@ impl Memory {
             conn = self.store.acquire(ns).await?;
         }
         let is_unmatched = deciding.is_some_and(|time| !rank_by_time(&mut ranked, &fits, time));
-        if let Some(order) = time_order(query).filter(|_| is_first) {
+        if let Some(order) = time_order(query).filter(|_| is_first && weights.time > 0.0) {
             self.rank_in_time_order(&mut conn, ns, (order, &asked), &scored, &mut ranked).await?;
         } else if is_first && (deciding.is_none() || is_unmatched) {
             self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;

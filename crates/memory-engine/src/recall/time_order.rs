@@ -45,9 +45,13 @@ impl Memory {
         let told: Vec<Occurrence<i64>> = compared.iter().map(happened).collect();
         let each: Vec<&mut Ranked> = compared.into_iter().map(|(ranked, _)| ranked).collect();
         let mut scores: Vec<ArtifactScore> = each.iter().map(|ranked| ranked.explanation.artifact).collect();
-        rank_in_time_order(&mut scores, &told, |a, b| likeness.between(a, b), order);
+        let lowered = rank_in_time_order(&mut scores, &told, |a, b| likeness.between(a, b), order);
         for (ranked, score) in each.into_iter().zip(scores) {
             ranked.score_again(score);
+        }
+        // What was not compared stays behind what ranked before it.
+        for ranked in ranked.iter_mut().filter(|ranked| !ids.contains(&ranked.passage_id)) {
+            ranked.score_again(ranked.explanation.artifact.lowered_while_shown(lowered));
         }
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(())

@@ -45,6 +45,7 @@ mod status_marks;
 mod tests;
 mod things;
 mod third_person;
+mod told_otherwise;
 mod turns;
 mod verbs;
 mod votes;

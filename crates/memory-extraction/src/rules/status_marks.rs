@@ -10,7 +10,7 @@ use super::draft::Draft;
 use super::lines::bullet;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
-use super::verbs;
+use super::told_otherwise::{is_ahead, is_no_deed, is_of_a_log, is_refusal};
 
 /// A line that is longer is a paragraph.
 const LINE_MAX_BYTES: usize = 400;
@@ -66,9 +66,8 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
         let first_from = |byte: usize| promises.get(promises.partition_point(|one| *one < (segment, byte)));
         let is_of_line = |one: Option<&(usize, usize)>| one.is_some_and(|one| *one < (segment, line.end));
         match draft.category {
-            // "Una to call BT. Done.": the last word is no deed of its own.
-            // "I nearly booked the flights", "Got it, thank you!".
             Category::Execution if is_no_deed(&raw[bytes.clone()]) => false,
+            // "Una to call BT. Done.": the last word is no deed of its own.
             Category::Execution => {
                 let is_called_off = mark(raw, &line, bytes) == Some(Mark::CalledOff);
                 let is_told = || is_only_done(&raw[bytes.clone()]) && is_of_line(first_from(line.start));
@@ -117,71 +116,6 @@ fn mark(raw: &str, line: &Range<usize>, promise: &Range<usize>) -> Option<Mark> 
         return Some(Mark::CalledOff);
     }
     of_end(&raw[line.clone()])
-}
-
-fn is_no_deed(words: &str) -> bool {
-    let lower = words.to_lowercase();
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    let is_near = |pair: &[&str]| {
-        matches!(pair[0], "nearly" | "almost") && verbs::of(pair[1]).is_some_and(|verb| verb.past)
-    };
-    words.iter().take(6).copied().collect::<Vec<_>>().windows(2).any(is_near)
-        || (words.len() <= 6 && words.starts_with(&["got", "it"]))
-}
-
-/// "Pete won't bring the ladder": it is decided, and no promise; "I won't forget it" is one.
-fn is_refusal(words: &str) -> bool {
-    const KEPT: [&str; 10] =
-        ["forget", "fail", "miss", "let", "stop", "rest", "until", "till", "before", "later"];
-    let lower = words.to_lowercase().replace('’', "'");
-    let words: Vec<&str> =
-        lower.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).collect();
-    let negates =
-        |at: usize| words[at] == "won't" || words[at] == "will" && words.get(at + 1) == Some(&"not");
-    let first = (0..words.len().min(5)).find(|at| negates(*at));
-    let wills =
-        words.iter().filter(|word| matches!(**word, "will" | "won't") || word.ends_with("'ll")).count();
-    let is_needless = words.starts_with(&["no", "need"]);
-    is_needless || first.is_some() && wills == 1 && !words.iter().any(|word| KEPT.contains(word))
-}
-
-/// "TODO: add eviction", "will remove it later".
-fn is_ahead(words: &str) -> bool {
-    let mut words = words.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.any(|word| matches!(word.as_str(), "todo" | "fixme" | "will" | "later" | "should" | "must"))
-}
-
-/// "09:59 Kofi closes the incident", "| 03:41 | Ann adds two nodes |": what a log tells in the present has happened.
-fn is_of_a_log(line: &str) -> bool {
-    const AHEAD: [&str; 11] =
-        ["will", "'ll", "to", "shall", "must", "should", "needs", "is", "are", "plans", "tomorrow"];
-    let line = line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '|' | '-' | '*' | '['));
-    let clock =
-        line.split(|c: char| c.is_whitespace() || matches!(c, '|' | ']' | ',')).next().unwrap_or_default();
-    let is_clock = clock.split_once(':').is_some_and(|(hour, minute)| {
-        let is_number =
-            |part: &str| (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
-        is_number(hour) && minute.split(':').all(is_number)
-    });
-    let mut words = line[clock.len()..]
-        .split(|c: char| !c.is_alphanumeric() && c != '\'')
-        .filter(|word| !word.is_empty());
-    // The verb stands behind a name of up to three words.
-    is_clock
-        && words
-            .by_ref()
-            .take(4)
-            .find_map(|word| {
-                let lower = word.to_lowercase();
-                if AHEAD.contains(&lower.as_str()) || lower == "i" || lower == "we" {
-                    return Some(false);
-                }
-                verbs::of(&lower)
-                    .is_some_and(|verb| verb.third && !verb.base && word.starts_with(char::is_lowercase))
-                    .then_some(true)
-            })
-            .unwrap_or(false)
 }
 
 /// What the end of a line says: the word behind a dash, a bracket, a colon or a full stop, in capitals behind anything; a day may
@@ -237,40 +171,6 @@ fn is_only_done(quote: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_will_not_be_is_no_promise() {
-        for words in ["Pete won't bring the ladder on Friday.", "Ida will not order the tables."] {
-            assert!(is_refusal(words), "{words}");
-        }
-        for words in [
-            "I won't forget the ladder.",
-            "Pete will bring it.",
-            "I won't be there but I'll send the list.",
-            "We will not stop until it is done.",
-        ] {
-            assert!(!is_refusal(words), "{words}");
-        }
-    }
-
-    #[test]
-    fn a_log_tells_what_happened() {
-        for line in [
-            "09:59 Kofi closes the incident",
-            "| 03:41 | Sandeep adds two nodes |",
-            "- 10:10 Kofi Mensah sends the all-clear",
-        ] {
-            assert!(is_of_a_log(line), "{line}");
-        }
-        for line in [
-            "09:59 Kofi: I'll close it",
-            "14:00 Kofi to close the incident",
-            "10:10 Ann will send it",
-            "Kofi closes the incident",
-        ] {
-            assert!(!is_of_a_log(line), "{line}");
-        }
-    }
 
     #[test]
     fn the_end_of_a_line_says_how_a_task_ended() {
