@@ -5,6 +5,7 @@ mod acceptances;
 mod appointments;
 mod assemble;
 mod clause;
+mod commits;
 mod cues;
 mod data_file;
 mod date_context;
@@ -192,6 +193,9 @@ impl Extractor for RulesExtractor {
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
         if self.confidence.is_none_or(|least| least <= appointments::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
+        }
+        if self.confidence.is_none_or(|least| least <= commits::CONFIDENCE) {
+            commits::add(&parsed_segments, &roster, &mut drafts);
         }
         turns::drop_refused(&parsed_segments, &roster, &mut drafts);
         hours::place(&parsed_segments, &mut drafts);

@@ -86,7 +86,7 @@ pub(super) fn apply(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draf
                     || bullet(&raw[line.clone()]).is_some_and(|bullet| bullet.checked == Some(true));
                 // "docs: write the guide" says what a commit does.
                 let commits = &parsed_segments[segment].layout.commits;
-                let is_commit = commits.first().is_some_and(|first| *first < bytes.start)
+                let is_commit = commits.first().is_some_and(|first| first.start < bytes.start)
                     && !is_ahead(&raw[bytes.clone()]);
                 let is_over =
                     || (is_commit || is_of_a_log(&raw[line.clone()]) || is_ticked()).then_some(Mark::Done);

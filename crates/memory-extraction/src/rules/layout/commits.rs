@@ -1,10 +1,13 @@
 //! Commits of a repository, as `git log` shows them: what one says was done by its author, on its day.
 
-use super::Reader;
+use std::ops::RangeInclusive;
+
 use super::days::DATE_LINE;
+use super::{Form, Reader, Section};
 
 /// A header has no more lines.
 const HEADER_MAX_LINES: usize = 8;
+const HASH_DIGITS: RangeInclusive<usize> = 7..=64;
 
 impl Reader<'_> {
     /// Reads the header of a commit that begins in this line: its author speaks from then on. Gives the line after it.
@@ -31,17 +34,29 @@ impl Reader<'_> {
         self.dated.clear();
         self.dated.extend(day.map(|day| (DATE_LINE, day)));
         self.date_from(self.lines[next - 1].end);
-        self.layout.commits.push(self.lines[at].start);
-        Some(next)
+        self.layout.commits.push(self.lines[at].start..self.lines[next - 1].end);
+        // The subject is no heading, short as it is.
+        let subject =
+            (next..self.lines.len().min(next + 2)).find(|line| !self.text_of(*line).trim().is_empty());
+        let Some(subject) = subject.filter(|line| self.text_of(*line).starts_with(' ')) else {
+            return Some(next);
+        };
+        let indent = self.text_of(subject).len() - self.text_of(subject).trim_start().len();
+        let line = self.lines[subject].clone();
+        self.push(line.start + indent..line.end, Form::Prose, Section::Open, false);
+        Some(subject + 1)
     }
 }
 
 /// "commit 5510aa9f (HEAD -> main)".
 fn is_head(line: &str) -> bool {
     let hash = line.strip_prefix("commit ").and_then(|rest| rest.split_whitespace().next());
-    hash.is_some_and(|hash| {
-        (7..=64).contains(&hash.len()) && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
+    hash.is_some_and(is_hash)
+}
+
+/// A hash, whole or shortened.
+pub(in crate::rules) fn is_hash(word: &str) -> bool {
+    HASH_DIGITS.contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// "Fri Nov 13 10:01:02 2026 +0100" as "13 Nov 2026".

@@ -21,6 +21,8 @@ use super::lines::{self, bullet, cells, is_code, is_log, label};
 use super::lists;
 use super::names;
 use super::sections::{self, Section};
+pub(super) use commits::is_hash;
+
 use attendance::{behind_names, is_entry_of_people, is_said_by_oneself};
 use posts::posters;
 use speakers::speakers;
@@ -71,8 +73,8 @@ pub(super) struct Layout {
     pub(super) signed: Option<String>,
     /// From which byte on which lines give the day, the nearest heading first: "2025-03-04", "Board meeting of 4 March".
     pub(super) days: Vec<(usize, Vec<String>)>,
-    /// Where commits of a repository begin, in bytes.
-    pub(super) commits: Vec<usize>,
+    /// The headers of commits of a repository, in bytes.
+    pub(super) commits: Vec<Range<usize>>,
 }
 
 /// More speakers than any real conversation has.

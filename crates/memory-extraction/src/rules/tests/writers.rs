@@ -114,3 +114,20 @@ fn a_commit_is_what_its_author_did_on_its_day() {
         .collect();
     assert_eq!(days, ["02-09", "02-08"], "{found:?}");
 }
+
+#[test]
+fn the_subject_of_a_commit_says_what_was_done() {
+    let log = "commit 5510aa9f\nAuthor: Kenji Mori <kenji@example.org>\nDate:   Fri Feb 9 10:01:02 2024 +0100\n\n    Add retry to the uploader\n\n    \
+               Uploads fail now and then.\n\ncommit 77aa0123\nAuthor: Aditya Rao <a@example.org>\nDate:   Thu Feb 8 09:00:00 2024 +0100\n\n    fix(parser): handle empty input\n\n\
+               commit 88aa0123\nMerge: 1234567 89abcde\nAuthor: Aditya Rao <a@example.org>\nDate:   Thu Feb 8 09:00:00 2024 +0100\n\n    Merge branch 'main' into retry\n";
+    let found = shown(&read(log));
+    let told: Vec<&String> = found.iter().filter(|line| line.starts_with("Execution")).collect();
+    assert!(told[0].starts_with("Execution [Kenji Mori owner] Add retry to the"), "{found:?}");
+    assert!(
+        told[1].starts_with("Execution [Aditya Rao owner]") && told[1].contains("andle empty input"),
+        "{found:?}"
+    );
+    assert!(!found.iter().any(|line| line.contains("Merge branch")), "{found:?}");
+    let short = "5510aa9f (HEAD -> main) Add retry to the uploader\n77aa0123 Remove Python 3.8\n";
+    assert_eq!(shown(&read(short)).iter().filter(|line| line.starts_with("Execution")).count(), 2);
+}

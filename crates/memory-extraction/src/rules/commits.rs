@@ -1,0 +1,91 @@
+//! Subjects of commits: "Add retry to the uploader" says in the imperative what its author did.
+
+use std::ops::Range;
+
+use memory_core::event::{Actor, ActorRole, Category};
+
+use super::draft::{self, Draft};
+use super::draft_index::DraftIndex;
+use super::event_context::EventContext;
+use super::layout::is_hash;
+use super::narrative;
+use super::parsed_segment::ParsedSegment;
+use super::people::Roster;
+use super::told_otherwise::is_ahead;
+use super::verbs;
+
+pub(super) const CONFIDENCE: f32 = 0.6;
+/// Fewer lines that begin with a hash are no log.
+const SHORT_LINES_MIN: usize = 2;
+
+/// Adds what the subjects of commits say was done, but where their words tell an event already.
+pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
+    let index = DraftIndex::of(drafts);
+    let segments = parsed_segments.iter().filter(|parsed| !parsed.context_only);
+    let found: Vec<Draft> = segments.flat_map(|parsed| subjects(parsed, roster)).collect();
+    drafts.extend(found.into_iter().filter(|found| {
+        let (segment, bytes) = &found.evidence[0];
+        index.meeting(*segment, bytes).is_empty()
+    }));
+}
+
+/// The events of the subjects in a segment, in order.
+fn subjects(parsed: &ParsedSegment<'_>, roster: &Roster) -> Vec<Draft> {
+    let context = EventContext { parsed, roster, machine: false };
+    let headers = &parsed.layout.commits;
+    if headers.is_empty() {
+        let lines = short_lines(parsed.text.read());
+        return lines.into_iter().filter_map(|line| subject(&context, line, None)).collect();
+    }
+    let blocks = &parsed.layout.blocks;
+    let of = |header: &Range<usize>| {
+        let block = blocks.get(blocks.partition_point(|block| block.bytes.start < header.end))?;
+        subject(&context, block.bytes.clone(), context.speaker_of(block))
+    };
+    headers.iter().filter_map(of).collect()
+}
+
+/// "77aa012 (HEAD -> main) Add retry": what stands behind the hash, where lines of a log have nothing else.
+fn short_lines(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        let Some((hash, rest)) = line.trim().split_once(' ').filter(|(hash, _)| is_hash(hash)) else {
+            continue;
+        };
+        let refs = rest.strip_prefix('(').and_then(|rest| rest.split_once(") "));
+        let words = refs.map_or(rest, |(_, words)| words).trim();
+        let end = start + line.trim_end().len();
+        found.extend((hash.bytes().any(|byte| byte.is_ascii_digit())).then_some(end - words.len()..end));
+    }
+    if found.len() < SHORT_LINES_MIN { Vec::new() } else { found }
+}
+
+/// The event of a subject that begins with a verb in the imperative or with a label such as "fix(parser):".
+fn subject(context: &EventContext<'_, '_>, line: Range<usize>, author: Option<usize>) -> Option<Draft> {
+    let parsed = context.parsed;
+    let words = &parsed.text.raw[line.clone()];
+    let label = words.split_once(": ").filter(|(label, _)| !label.contains(' '));
+    let start = line.end - label.map_or(words, |(_, words)| words).trim_start().len();
+    let tokens = parsed.text.tokens_in(&(start..line.end));
+    let is_base = |verb: verbs::Verb| verb.base && verb.class != verbs::Class::Idle;
+    let is_deed = label.is_some() || verbs::of(parsed.text.word(tokens.start)).is_some_and(is_base);
+    if tokens.is_empty() || !is_deed || parsed.text.word(tokens.start) == "merge" || is_ahead(words) {
+        return None;
+    }
+    let actors: Vec<Actor> =
+        author.into_iter().map(|entity| Actor { entity, role: ActorRole::Owner }).collect();
+    let bytes = parsed.text.bytes(&tokens);
+    Some(Draft {
+        category: Category::Execution,
+        confidence: CONFIDENCE,
+        narrative: narrative::sentence(&context.told(&tokens, author, None)),
+        event_time: parsed.dates_at(bytes.start).reference,
+        due_time: None,
+        subject: draft::about(parsed, &tokens, &actors),
+        actors,
+        evidence: vec![(parsed.segment, bytes)],
+    })
+}
