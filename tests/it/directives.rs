@@ -10,7 +10,7 @@ use memory_tests::{Fixture, turn};
 use serde_json::json;
 
 use crate::archive::{exported_as, import};
-use crate::shorthand::{execute, light, ns, query};
+use crate::shorthand::{execute, light, note, ns, query};
 use crate::stand_ins::line_reader;
 
 fn user(conversation: &str, index: i64, date: &str, content: &str) -> Draft {
@@ -106,6 +106,28 @@ async fn a_later_contrary_one_takes_the_place_whatever_the_order_of_storing() {
         }
         assert_eq!(quotes(&f, "Should I indent a Python file with tabs?").await, ["tabs are fine now"]);
     }
+}
+
+#[tokio::test]
+async fn rules_of_one_project_are_not_replaced_by_those_of_another() {
+    let f = Fixture::new().await;
+    let rule = |project: &str, date: &str, content: &str| Draft {
+        tags: vec![format!("project:{project}")],
+        date: Some(date.into()),
+        ..note(content)
+    };
+    f.remember_as(rule("atlas", "2026-01-05", "Always use tabs in Python.")).await;
+    f.remember_as(rule("heron", "2026-02-05", "Never use tabs in Python.")).await;
+    f.remember_as(rule("heron", "2026-02-06", "I prefer window seats on trains.")).await;
+    f.remember_as(note("Never push to the main branch.")).await;
+    let of = async |project: &str| {
+        let briefing = f.memory.briefing(&f.ns, vec![format!("project:{project}")]).await.unwrap();
+        briefing.directives.into_iter().map(|it| it.quote).collect::<Vec<_>>()
+    };
+    let (push, seat) = ("Never push to the main branch", "I prefer window seats on trains");
+    assert_eq!(of("atlas").await, [push, "Always use tabs in Python", seat]);
+    assert_eq!(of("heron").await, [push, seat, "Never use tabs in Python"]);
+    assert_eq!(f.memory.briefing(&f.ns, Vec::new()).await.unwrap().directives.len(), 4);
 }
 
 #[tokio::test]

@@ -19,6 +19,8 @@ const DIRECTIVES_MAX: usize = 12;
 const COMMITMENTS_MAX: i64 = 6;
 const EVENTS_MAX: i64 = 5;
 const TEXTS_MAX: i64 = 5;
+/// How the tag of a project begins.
+const PROJECT: &str = "project:";
 
 /// An event in a briefing.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,7 +53,8 @@ pub struct Briefing {
 }
 
 impl Memory {
-    /// The briefing; tags narrow what was decided, done and stored last, not what the user wants or what is open.
+    /// The briefing; tags narrow what was decided, done and stored last, not what is open. Of what the user wants, a project leaves
+    /// out what others of their own are to be like.
     #[tracing::instrument(name = "briefing", skip_all, fields(%ns))]
     pub fn briefing<'a>(
         &'a self,
@@ -61,7 +64,9 @@ impl Memory {
         Box::pin(async move {
             let tags = list("tags", tags)?;
             // A recall has connections of its own: one after the other, so that a briefing never has more than one has.
-            let mut directives = self.holding_directives(ns).await?;
+            let projects =
+                tags.iter().map(String::as_str).filter(|tag| tag.starts_with(PROJECT)).collect::<Vec<_>>();
+            let mut directives = self.holding_directives(ns, &projects).await?;
             directives.retain(|directive| directive.conversation_id.is_none());
             let directives_total = directives.len();
             directives.truncate(DIRECTIVES_MAX);
@@ -132,5 +137,5 @@ pub fn project_tag(project: &str) -> Result<String, Invalid> {
     if project.is_empty() {
         return Err(Invalid::new("project is empty; name one, such as the name of the repository's folder"));
     }
-    Ok(format!("project:{project}"))
+    Ok(format!("{PROJECT}{project}"))
 }

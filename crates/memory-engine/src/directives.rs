@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use memory_core::directive::{Candidate, Chosen, FoundDirective, Gist, choose, find_directives, focus};
+use memory_core::directive::{
+    Candidate, Chosen, FoundDirective, Gist, choose, find_directives, focus, is_about_user,
+};
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
@@ -111,7 +113,8 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64,
             } else {
                 later.1.replaces(earlier.1)
             };
-            if !is_elsewhere && is_replaced {
+            let is_of_another = !later.0.is_general && are_apart(&earlier.0.projects, &later.0.projects);
+            if !is_elsewhere && !is_of_another && is_replaced {
                 pairs.push((earlier.0.directive_id, later.0.directive_id));
             }
         }
@@ -119,6 +122,11 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64,
     pairs.sort_unstable();
     pairs.dedup();
     pairs
+}
+
+/// Whether texts are of different projects.
+fn are_apart(one: &[String], other: &[String]) -> bool {
+    !one.is_empty() && !other.is_empty() && !one.iter().any(|project| other.contains(project))
 }
 
 /// Which of two was said later.
@@ -260,20 +268,30 @@ impl Memory {
 
     /// The directives that a session may begin with, of those that hold.
     pub async fn standing_directives(&self, ns: &Namespace) -> Result<Vec<Directive>, EngineError> {
-        let mut directives = self.holding_directives(ns).await?;
+        let mut directives = self.holding_directives(ns, &[]).await?;
         directives.truncate(STANDING_MAX);
         Ok(directives)
     }
 
-    /// The directives that hold, those about answers as such first, each time the newest first.
-    pub(crate) async fn holding_directives(&self, ns: &Namespace) -> Result<Vec<Directive>, EngineError> {
+    /// The directives that hold, those about answers as such first, each time the newest first. Where projects are given, by
+    /// their tags, what was said in another is left out unless it is about answers or the user.
+    pub(crate) async fn holding_directives(
+        &self,
+        ns: &Namespace,
+        projects: &[&str],
+    ) -> Result<Vec<Directive>, EngineError> {
         self.recovery
             .retry_transient(|| async {
                 let filters = Filters::default();
                 let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX };
                 let mut stored = directives::holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
+                let is_elsewhere = |it: &StoredDirective| {
+                    let is_here = |project: &String| projects.contains(&project.as_str());
+                    !projects.is_empty() && !it.projects.is_empty() && !it.projects.iter().any(is_here)
+                };
+                stored.retain(|it| !is_elsewhere(it) || it.is_general || is_about_user(&it.quote));
                 // What is about answers as such comes first; what repeats an earlier one is not there twice.
-                stored.sort_by_key(|directive| !directive.is_general);
+                stored.sort_by_key(|it| (!it.is_general, is_elsewhere(it)));
                 let mut shown: Vec<(Directive, Gist)> = Vec::new();
                 for directive in stored {
                     let candidate = candidate(&directive);

@@ -27,12 +27,15 @@ pub struct ComparedDirective {
     pub revision_id: RevisionId,
     pub quote: String,
     pub condition: Option<String>,
+    pub is_general: bool,
     pub is_permission: bool,
     pub in_conversation: bool,
     pub start_char: usize,
     pub said_at: Timestamp,
     pub conversation_id: Option<String>,
     pub turn_index: Option<i32>,
+    /// The tags of its text that name a project.
+    pub projects: Vec<String>,
 }
 
 /// A directive that holds.
@@ -52,6 +55,15 @@ pub struct StoredDirective {
     pub similarity: Option<f32>,
     /// Of the passage that it stands in, as it was given.
     pub of_passage: Option<f32>,
+    /// The tags of its text that name a project.
+    pub projects: Vec<String>,
+}
+
+/// The tags that name a project, of a revision `r`.
+macro_rules! projects {
+    () => {
+        "array(select tag from unnest(r.tags) tag where starts_with(tag, 'project:')) as projects"
+    };
 }
 
 /// What is looked for among those that hold.
@@ -161,15 +173,17 @@ pub async fn compared(
     revision_id: RevisionId,
     limit: i64,
 ) -> Result<Vec<ComparedDirective>, StoreError> {
-    let rows = sqlx::query(
-        "select d.directive_id, d.revision_id, d.quote, d.condition, d.is_permission, d.in_conversation, d.start_char,
-                coalesce(r.date, r.created_at) as said_at, r.conversation_id, r.turn_index
+    let rows = sqlx::query(concat!(
+        "select d.directive_id, d.revision_id, d.quote, d.condition, d.is_general, d.is_permission, d.in_conversation,
+                d.start_char, coalesce(r.date, r.created_at) as said_at, r.conversation_id, r.turn_index, ",
+        projects!(),
+        "
          from directive d
          join artifact_revision r using (namespace, revision_id)
          where d.namespace = $1
          order by d.revision_id = $2 desc, said_at desc, d.directive_id desc
          limit $3",
-    )
+    ))
     .bind(ns.as_str())
     .bind(revision_id.0)
     .bind(limit)
@@ -184,12 +198,14 @@ fn compared_of(row: &PgRow) -> Result<ComparedDirective, StoreError> {
         revision_id: RevisionId(row.try_get("revision_id")?),
         quote: row.try_get("quote")?,
         condition: row.try_get("condition")?,
+        is_general: row.try_get("is_general")?,
         is_permission: row.try_get("is_permission")?,
         in_conversation: row.try_get("in_conversation")?,
         start_char: row.try_get::<i32, _>("start_char")? as usize,
         said_at: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
         conversation_id: row.try_get("conversation_id")?,
         turn_index: row.try_get("turn_index")?,
+        projects: row.try_get("projects")?,
     })
 }
 
@@ -243,6 +259,7 @@ pub async fn holding(
                 d.is_permission, case when d.in_conversation then r.conversation_id end as conversation_id,
                 coalesce(r.date, r.created_at) as said_at, f.cosine as of_passage, ",
     );
+    statement.push(projects!()).push(", ");
     match wanted.query {
         // Only the model's number, ours, is written into the statement.
         Some(query) => {
@@ -299,6 +316,7 @@ fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
         since: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
         similarity: row.try_get("similarity")?,
         of_passage: row.try_get("of_passage")?,
+        projects: row.try_get("projects")?,
     })
 }
 

@@ -2,9 +2,12 @@
 
 use super::clauses::{Statement, Tokens, turns};
 use super::sentence::Sentence;
+use super::words::list;
 
 /// The most tokens of what spells out a statement behind its colon.
 const SPELLED_OUT_MAX: usize = 30;
+/// The most tokens of a label.
+const LABEL_MAX: usize = 5;
 
 /// Whether what is behind a colon spells out what is before it: "use this order: imports, constants".
 pub(super) fn spells_out(sentence: &Sentence<'_>, colon: usize) -> bool {
@@ -30,6 +33,20 @@ pub(super) fn joined(sentence: &Sentence<'_>, mut found: Vec<Statement>) -> Vec<
         }
     }
     joined
+}
+
+/// Where a statement behind a colon begins, with the label before it that says of what it is: "Commit messages: imperative".
+pub(super) fn with_label(sentence: &Sentence<'_>, start: usize, floor: usize) -> usize {
+    let Some(colon) = start.checked_sub(1).filter(|at| sentence.mark(*at) == Some(":")) else { return start };
+    let ends = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | "!" | "?" | ":" | "—" | "–"));
+    let label = (floor..colon).rev().find(ends).map_or(floor, |at| at + 1)..colon;
+    let says_of_what = (1..=LABEL_MAX).contains(&label.len())
+        && label.clone().all(|at| {
+            sentence
+                .word(at)
+                .map_or(matches!(sentence.mark(at), Some("/" | "&" | "-")), |word| !list("label").has(word))
+        });
+    if says_of_what { label.start } else { start }
 }
 
 /// Where what a colon ends has its end, with what spells it out.

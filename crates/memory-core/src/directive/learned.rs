@@ -8,18 +8,22 @@ use std::sync::LazyLock;
 use super::clauses::{self, Statement, goes_on, is_anothers, is_reported};
 use super::sentence::Sentence;
 use super::speakers::Voice;
-use super::words::lists_at;
+use super::words::{list, lists_at};
 
 const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
 /// Weights are stored in hundredths.
 const SCALE: f32 = 100.0;
 /// From this probability on a clause states one.
 const THRESHOLD: f32 = 0.5;
+/// The same of one that is asked for: most are of this one answer.
+const ASKED_THRESHOLD: f32 = 0.8;
 /// So many words of a text are some, and many.
 const SOME_WORDS: usize = 12;
 const MANY_WORDS: usize = 40;
 /// The most pieces between commas and conjunctions that one clause has.
 const PIECES_MAX: usize = 4;
+/// "From this week on" has no more tokens.
+const SINCE_MAX: usize = 5;
 /// Clauses of up to so many words are told apart by their length.
 const LENGTHS: [usize; 5] = [3, 6, 10, 16, 25];
 
@@ -79,6 +83,12 @@ pub(super) struct Place {
     pub(super) words: usize,
 }
 
+impl Place {
+    pub(super) fn is_alone(self) -> bool {
+        self.is_first && self.is_last
+    }
+}
+
 /// A range of tokens that may be a directive, and the stretch without strong marks that it stands in.
 #[derive(Debug, Clone)]
 pub(super) struct Clause {
@@ -86,8 +96,8 @@ pub(super) struct Clause {
     stretch: Range<usize>,
 }
 
-/// The directives of a sentence that are likelier than not.
-pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement> {
+/// The clauses of a sentence, each with how likely it states a directive.
+fn judged(sentence: &Sentence<'_>, place: Place) -> Vec<(f32, Clause)> {
     let of_tokens: Vec<f32> = (0..sentence.len()).map(|at| of_token(sentence, at)).collect();
     let of_pairs: Vec<f32> = (0..sentence.len()).map(|at| of_pair(sentence, at)).collect();
     let sums = (running(&of_tokens), running(&of_pairs));
@@ -98,14 +108,24 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
         let sum = around.0 + sums.0[end] - sums.0[start] + sums.1[end - 1] - sums.1[start];
         1.0 / (1.0 + (-sum).exp())
     };
-    let mut likely: Vec<(f32, Clause)> = clauses_of(sentence)
+    clauses_of(sentence).into_iter().map(|clause| (likelihood(&clause), clause)).collect()
+}
+
+/// How likely a clause of the sentence states a directive.
+pub(super) fn likelihood(sentence: &Sentence<'_>, place: Place) -> f32 {
+    judged(sentence, place).into_iter().map(|(likelihood, _)| likelihood).fold(0.0, f32::max)
+}
+
+/// The directives of a sentence that are likelier than not.
+pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement> {
+    let mut likely: Vec<(f32, Clause)> = judged(sentence, place)
         .into_iter()
-        .map(|clause| (likelihood(&clause), clause))
         .filter(|(likelihood, clause)| {
-            *likelihood >= THRESHOLD
+            *likelihood >= if is_asked(sentence, clause) { ASKED_THRESHOLD } else { THRESHOLD }
                 && !sentence.is_quoted(clause.tokens.start)
                 && !goes_on(sentence, clause.tokens.start)
                 && !is_contrast(sentence, clause.tokens.start)
+                && !is_only_condition(sentence, &clause.tokens)
                 && !is_anothers(sentence, clause.tokens.start)
                 && !clauses::tells_of_another(sentence, (clause.tokens.start, clause.tokens.end))
                 && !clauses::is_contact(sentence, (clause.tokens.start, clause.stretch.end))
@@ -129,6 +149,23 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
 /// ", not on Linux": what is set against something says nothing without it.
 fn is_contrast(sentence: &Sentence<'_>, start: usize) -> bool {
     start > 0 && sentence.mark(start - 1) == Some(",") && sentence.word(start) == Some("not")
+}
+
+/// "Can you look at it and suggest improvements?"
+fn is_asked(sentence: &Sentence<'_>, clause: &Clause) -> bool {
+    sentence.mark(clause.stretch.end) == Some("?")
+}
+
+/// "whenever something in the engine changes", "from this week on": when what holds is said elsewhere.
+fn is_only_condition(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
+    let is_since = sentence.word(tokens.start) == Some("from") && sentence.word(tokens.end - 1) == Some("on");
+    if is_since && tokens.len() <= SINCE_MAX {
+        return true;
+    }
+    let opener = list("condition").at(sentence, tokens.start, tokens.end);
+    opener > 0
+        && list("standing").at(sentence, tokens.start, tokens.end) <= opener
+        && !tokens.clone().any(|at| matches!(sentence.mark(at), Some("," | ":")))
 }
 
 fn running(values: &[f32]) -> Vec<f32> {

@@ -10,6 +10,7 @@ mod colons;
 mod ended;
 mod kinds;
 mod learned;
+mod lines;
 mod parts;
 mod permission;
 mod rules;
@@ -32,6 +33,7 @@ use memory_language::text::{CharIndex, CharSpan};
 
 use self::clauses::Statement;
 use self::learned::Place;
+use self::lines::blocks;
 use self::rules::Around;
 use self::sentence::{Sentence, stays_quoted};
 use self::speakers::Voice;
@@ -79,6 +81,17 @@ pub fn focus<'a>(quote: &'a str, condition: Option<&'a str>) -> &'a str {
         Some(condition) if condition.split_whitespace().count() > 3 => clauses::topic(condition),
         _ => quote,
     }
+}
+
+/// Whether it says that it is of the user, wherever it was said: "I prefer …", "call me Sam".
+pub fn is_about_user(quote: &str) -> bool {
+    let sentence = Sentence::new(quote, 0..quote.len());
+    (0..sentence.len()).any(|at| {
+        matches!(
+            sentence.word(at),
+            Some("i" | "i'm" | "i'd" | "i've" | "i'll" | "me" | "my" | "mine" | "user" | "user's")
+        )
+    })
 }
 
 /// The directives in a content, in order.
@@ -178,20 +191,6 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
 
 fn words_of(read: &[(Sentence<'_>, bool)]) -> usize {
     read.iter().map(|(sentence, _)| sentence.tokens.iter().filter(|token| token.is_word).count()).sum()
-}
-
-/// The text up to each line that ends in a colon: what is announced there is no part of its sentence.
-fn blocks(text: &str) -> impl Iterator<Item = &str> {
-    let (mut start, mut at) = (0, 0);
-    let mut blocks = Vec::new();
-    for line in text.split_inclusive('\n') {
-        at += line.len();
-        if line.trim_end().ends_with(':') || at == text.len() {
-            blocks.push(&text[start..at]);
-            start = at;
-        }
-    }
-    blocks.into_iter()
 }
 
 fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -> Option<FoundDirective> {

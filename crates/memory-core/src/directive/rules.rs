@@ -1,7 +1,7 @@
 //! What in a sentence is a standing instruction or a preference.
 
 use super::clauses::{self, Statement, goes_on, is_anothers, is_contact, is_reported, tells_of_another};
-use super::colons::{joined, spelled_out};
+use super::colons::{joined, spelled_out, with_label};
 use super::ended::with_change;
 use super::learned::{self, Place};
 use super::sentence::Sentence;
@@ -13,6 +13,10 @@ use super::{permission, wishes};
 const SENTENCE_MAX: usize = 160;
 /// The most words of a list's item, or of a preference that is kept as such.
 const ITEM_MAX: usize = 40;
+
+/// How likely an item of a list of preferences is one at least, and all of what is kept as one.
+const LISTED_MIN: f32 = 0.2;
+const ALONE_MIN: f32 = 0.05;
 
 /// What stands around a sentence.
 #[derive(Debug, Clone, Copy)]
@@ -42,14 +46,17 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
         found.extend(stated.filter(|stated| !found.iter().any(|other| stated.overlaps(other))));
     }
     let wishes = wishes::wishes(sentence, around.voice);
-    for stated in wishes.into_iter().chain(learned::statements(sentence, place)) {
+    let learned = learned::statements(sentence, place)
+        .into_iter()
+        .map(|stated| Statement { tokens: spelled_out(sentence, stated.tokens), ..stated });
+    for stated in wishes.into_iter().chain(learned) {
         if !found.iter().any(|other| stated.overlaps(other)) {
             found.push(stated);
         }
     }
     let mut found = joined(sentence, found);
     if found.is_empty() {
-        found.extend(listed(sentence, around));
+        found.extend(listed(sentence, around, place));
     }
     for at in 0..found.len() {
         let (start, _) = found[at].tokens;
@@ -60,6 +67,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
             found[at].condition.get_or_insert(condition);
         }
         found[at].tokens.0 = with_change(sentence, found[at].tokens.0, floor);
+        found[at].tokens.0 = with_label(sentence, found[at].tokens.0, floor);
     }
     found.sort_by_key(|statement| statement.tokens);
     found
@@ -77,7 +85,7 @@ fn is_meant_once(sentence: &Sentence<'_>) -> bool {
 }
 
 /// The bare item of a list of preferences, or a text that is kept as one: "metric units".
-fn listed(sentence: &Sentence<'_>, around: Around) -> Option<Statement> {
+fn listed(sentence: &Sentence<'_>, around: Around, place: Place) -> Option<Statement> {
     let is_listed = around.is_listed && sentence.is_item;
     let may_be = is_listed || around.voice == Voice::Preference;
     let is_heading = sentence.mark(sentence.len() - 1) == Some(":");
@@ -88,7 +96,8 @@ fn listed(sentence: &Sentence<'_>, around: Around) -> Option<Statement> {
         && !is_contact(sentence, (0, sentence.len()))
         && !is_heading
         && !sentence.is_question()
-        && (1..=ITEM_MAX).contains(&words))
+        && (1..=ITEM_MAX).contains(&words)
+        && learned::likelihood(sentence, place) >= if place.is_alone() { ALONE_MIN } else { LISTED_MIN })
     .then(|| {
         let end = sentence.len();
         let condition =

@@ -68,6 +68,9 @@ impl<'a> Sentence<'a> {
             self.tokens.drain(..tokens);
             self.leave_out(tokens);
             self.introduced = Some(introduced);
+            // 'User: "stop apologising"' quotes whose wish it is.
+            let all = self.tokens.len();
+            self.quoted.retain(|range| range.end - range.start + 1 < all);
         }
         self
     }
@@ -111,7 +114,7 @@ impl<'a> Sentence<'a> {
         let last = (start..end.min(self.len())).rev().find(|at| {
             let token = &self.tokens[*at];
             token.is_word
-                || matches!(token.text.as_str(), ")" | "\"" | "”" | "%" | "`" | "#" | "+" | "'" | ">")
+                || matches!(token.text.as_str(), ")" | "\"" | "”" | "%" | "`" | "#" | "+" | "'" | ">" | "/")
         })?;
         Some(self.tokens[start].bytes.start..self.tokens[last].bytes.end)
     }
@@ -173,7 +176,7 @@ fn introduction(sentence: &Sentence<'_>) -> Option<(usize, Introduced)> {
 
 /// A word that says who speaks, how and when.
 fn introduces(word: &str) -> bool {
-    const WORDS: [&str; 40] = [
+    const WORDS: [&str; 45] = [
         "the",
         "a",
         "an",
@@ -214,6 +217,11 @@ fn introduces(word: &str) -> bool {
         "feedback",
         "note",
         "standing",
+        "turn",
+        "quoted",
+        "quote",
+        "verbatim",
+        "mentioned",
     ];
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];

@@ -307,10 +307,12 @@ fn what_says_the_same_is_shown_once_and_never_more_than_five() {
     assert_eq!(choose("drinks", &many).len(), DIRECTIVES_MAX);
 }
 
-/// Texts by two writers who wrote none of those that the weights learned from.
-const HELD_ASIDE: [&str; 2] = [
-    include_str!("../../../../../tests/gold/directives/held-aside/mixed.jsonl"),
-    include_str!("../../../../../tests/gold/directives/held-aside/ordinary.jsonl"),
+/// Texts by three writers who wrote none of those that the weights learned from, each with how many in a hundred of the directives
+/// are found at least, and of those found are right.
+const HELD_ASIDE: [(&str, usize, usize); 3] = [
+    (include_str!("../../../../../tests/gold/directives/held-aside/mixed.jsonl"), 85, 78),
+    (include_str!("../../../../../tests/gold/directives/held-aside/ordinary.jsonl"), 78, 82),
+    (include_str!("../../../../../tests/gold/directives/held-aside/all-walks.jsonl"), 60, 80),
 ];
 
 #[derive(serde::Deserialize)]
@@ -322,25 +324,27 @@ struct Labelled {
 
 #[test]
 fn of_texts_that_nothing_learned_from_most_directives_are_found() {
-    let (mut stated, mut met, mut given, mut right) = (0, 0, 0, 0);
-    for line in HELD_ASIDE.into_iter().flat_map(str::lines) {
-        let Labelled { context, text, directives } = serde_json::from_str(line).expect("a labelled text");
-        let voice = if context == "chat" { "user" } else { &context };
-        let found = found(said(voice, &text));
-        let bytes =
-            |quote: &str| text.find(quote).map(|start| start..start + quote.len()).expect("it is there");
-        let overlap = |one: &str, other: &str| {
-            let (one, other) = (bytes(one), bytes(other));
-            one.start < other.end && other.start < one.end
-        };
-        stated += directives.len();
-        met += directives.iter().filter(|one| found.iter().any(|it| overlap(one, &it.quote))).count();
-        given += found.len();
-        right += found.iter().filter(|it| directives.iter().any(|one| overlap(one, &it.quote))).count();
+    for (texts, found_min, right_min) in HELD_ASIDE {
+        let (mut stated, mut met, mut given, mut right) = (0, 0, 0, 0);
+        for line in texts.lines() {
+            let Labelled { context, text, directives } = serde_json::from_str(line).expect("a labelled text");
+            let voice = if context == "chat" { "user" } else { &context };
+            let found = found(said(voice, &text));
+            let bytes =
+                |quote: &str| text.find(quote).map(|start| start..start + quote.len()).expect("it is there");
+            let overlap = |one: &str, other: &str| {
+                let (one, other) = (bytes(one), bytes(other));
+                one.start < other.end && other.start < one.end
+            };
+            stated += directives.len();
+            met += directives.iter().filter(|one| found.iter().any(|it| overlap(one, &it.quote))).count();
+            given += found.len();
+            right += found.iter().filter(|it| directives.iter().any(|one| overlap(one, &it.quote))).count();
+        }
+        println!("{met} of {stated} found, {right} of {given} right");
+        assert!(met * 100 >= stated * found_min, "{met} of {stated} found");
+        assert!(right * 100 >= given * right_min, "{right} of {given} right");
     }
-    println!("{met} of {stated} found, {right} of {given} right");
-    assert!(met * 100 >= stated * 62, "{met} of {stated} found");
-    assert!(right * 100 >= given * 78, "{right} of {given} right");
 }
 
 #[test]

@@ -128,3 +128,39 @@ fn a_quotation_that_goes_on_in_the_next_sentence_is_not_read() {
     let text = "The README has: \"Always call init() before anything else. Never share a client.\" Why?";
     assert_eq!(quotes(text), [""; 0]);
 }
+
+#[test]
+fn a_label_says_of_what_it_is_and_a_line_that_had_room_ends_it() {
+    assert_eq!(
+        noted("Commit messages: imperative, no trailing dot."),
+        ["Commit messages: imperative, no trailing dot"]
+    );
+    assert_eq!(noted("Reminder: never push to main."), ["never push to main"]);
+    assert_eq!(
+        noted("never use mocks in tests\nalways run ruff before committing\nThe admin lives at /backoffice"),
+        ["never use mocks in tests", "always run ruff before committing"]
+    );
+    assert_eq!(noted("Never touch files in vendor/"), ["Never touch files in vendor/"]);
+}
+
+#[test]
+fn what_is_quoted_of_the_user_is_the_users() {
+    let text = "Correction from user: \"don't add TODO comments, file an issue instead.\"";
+    assert_eq!(found(said("note", text)).len(), 1);
+}
+
+#[test]
+fn a_fact_among_preferences_is_none() {
+    let text =
+        "Travel: window seat, trains over planes. She has a BahnCard 50. Never book non-refundable rooms.";
+    let quotes: Vec<String> = found(said("preference", text)).into_iter().map(|it| it.quote).collect();
+    assert!(!quotes.iter().any(|quote| quote.contains("BahnCard")), "{quotes:?}");
+    assert!(quotes.iter().any(|quote| quote.contains("non-refundable")), "{quotes:?}");
+    assert_eq!(found(said("preference", "metric units")).len(), 1);
+}
+
+#[test]
+fn what_is_asked_for_once_is_none() {
+    let text = "Here is my reducer. Could you have a look and suggest any improvements?";
+    assert_eq!(found(said("user", text)), []);
+}
