@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use memory_language::lexicon::is_function_word;
 use unicode_segmentation::UnicodeSegmentation;
 
-use self::words::{VERBS, is_date, is_month, is_ticket, root_of, says_nothing};
+use self::words::{VERBS, is_date, is_month, is_ticket, period_of_matter, root_of, says_nothing};
 use crate::category::Category;
 use crate::closed_set::closed_set;
 
@@ -79,6 +79,8 @@ pub struct CommitmentFingerprint {
     verbs: BTreeSet<String>,
     numbers: BTreeSet<String>,
     tickets: BTreeSet<String>,
+    /// Months, days of the week and seasons that tell it from another of its kind: "the October invoice".
+    periods: BTreeSet<String>,
     subjects: BTreeSet<i64>,
 }
 
@@ -90,6 +92,7 @@ impl CommitmentFingerprint {
             verbs: BTreeSet::new(),
             numbers: BTreeSet::new(),
             tickets: BTreeSet::new(),
+            periods: BTreeSet::new(),
             subjects: subjects.iter().copied().collect(),
         };
         let names: BTreeSet<String> =
@@ -107,6 +110,7 @@ impl CommitmentFingerprint {
             if is_date(bare) {
                 continue;
             }
+            matter.periods.extend(period_of_matter(&runs, at));
             let beside_month = [at.checked_sub(1), Some(at + 1)]
                 .into_iter()
                 .flatten()
@@ -146,7 +150,13 @@ impl CommitmentFingerprint {
 
     /// As it is stored: each of its parts with a letter for what it is.
     pub fn tags(&self) -> Vec<String> {
-        let texts = [('w', &self.words), ('v', &self.verbs), ('n', &self.numbers), ('t', &self.tickets)];
+        let texts = [
+            ('w', &self.words),
+            ('v', &self.verbs),
+            ('n', &self.numbers),
+            ('t', &self.tickets),
+            ('p', &self.periods),
+        ];
         let tags =
             texts.into_iter().flat_map(|(kind, parts)| parts.iter().map(move |part| format!("{kind}{part}")));
         tags.chain(self.subjects.iter().map(|subject| format!("s{subject}"))).collect()
@@ -166,6 +176,7 @@ impl CommitmentFingerprint {
             verbs: texts('v'),
             numbers: texts('n'),
             tickets: texts('t'),
+            periods: texts('p'),
             subjects: of('s').filter_map(|subject| subject.parse().ok()).collect(),
         }
     }
@@ -292,7 +303,7 @@ pub fn likeness(a: &CommitmentFingerprint, b: &CommitmentFingerprint, rarity: &R
     let differ = |x: &BTreeSet<String>, y: &BTreeSet<String>| {
         !x.is_empty() && !y.is_empty() && x.intersection(y).next().is_none()
     };
-    if differ(&a.tickets, &b.tickets) || differ(&a.numbers, &b.numbers) {
+    if differ(&a.tickets, &b.tickets) || differ(&a.numbers, &b.numbers) || differ(&a.periods, &b.periods) {
         return 0.0;
     }
     if a.tickets.intersection(&b.tickets).next().is_some() {

@@ -51,6 +51,29 @@ fn what_nobody_did_ends_a_promise_of_the_same_words() {
 }
 
 #[test]
+fn the_same_of_another_month_day_or_season_ends_nothing() {
+    for (event, promise, is_ended) in [
+        (
+            "Alice sent the September invoice to Hartmann.",
+            "Alice will send the October invoice to Hartmann.",
+            false,
+        ),
+        (
+            "Alice sent the October invoice to Hartmann.",
+            "Alice will send the October invoice to Hartmann.",
+            true,
+        ),
+        ("Alice paid the rent for October.", "Alice will pay the rent for November.", false),
+        ("Alice planted the spring bulbs.", "Alice will plant the autumn bulbs.", false),
+        ("Alice booked the Monday slot.", "Alice will book the Tuesday slot.", false),
+        ("Alice sent the invoice on Monday.", "Alice will send the invoice by Friday.", true),
+        ("Alice sent the newsletter in May.", "Alice will send the newsletter in June.", true),
+    ] {
+        assert_eq!(!ends(event, &[promise]).is_empty(), is_ended, "{event} | {promise}");
+    }
+}
+
+#[test]
 fn a_matter_is_read_as_it_was_stored() {
     let narrative = "Alice will ship release 2 of the client, APO-12.";
     let matter = CommitmentFingerprint::of(narrative, &["Alice".to_owned()], &[7, 9]);

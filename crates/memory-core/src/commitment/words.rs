@@ -164,6 +164,29 @@ pub(super) fn is_month(word: &str) -> bool {
     matches!(calendar_word(&bare), Some((CalendarWord::Month(_), Spelling::Full | Spelling::Short)))
 }
 
+/// The month, day of the week or season that says which of several a matter is: "the October invoice", "the rent for May". When it
+/// is due, or was done, is none: "by Friday", "in May", "3 May".
+pub(super) fn period_of_matter(runs: &[&str], at: usize) -> Option<String> {
+    const LEADS: [&str; 19] = [
+        "by", "on", "before", "until", "till", "at", "in", "next", "this", "last", "since", "from", "due",
+        "of", "after", "during", "every", "and", "or",
+    ];
+    let bare = |at: usize| runs[at].trim_matches(|c: char| !c.is_alphanumeric());
+    let word = bare(at).trim_end_matches("'s").trim_end_matches("’s");
+    let lower = word.to_lowercase();
+    let is_season = matches!(lower.as_str(), "spring" | "summer" | "autumn" | "winter");
+    let is_named = word.starts_with(char::is_uppercase)
+        && matches!(
+            calendar_word(&lower),
+            Some((CalendarWord::Weekday(_) | CalendarWord::Month(_), Spelling::Full))
+        );
+    let before = at.checked_sub(1).map(bare)?.to_lowercase();
+    let is_number = |at: Option<&&str>| at.is_some_and(|run| run.starts_with(|c: char| c.is_ascii_digit()));
+    let is_day = is_number(runs.get(at + 1)) || before.starts_with(|c: char| c.is_ascii_digit());
+    let ends = runs[at - 1].ends_with([',', '.', ';', ':']);
+    ((is_season || is_named) && !is_day && !ends && !LEADS.contains(&before.as_str())).then_some(lower)
+}
+
 /// `2026-03-21`, `3/21`, `21.03.2026`.
 pub(super) fn is_date(run: &str) -> bool {
     let parts: Vec<&str> = run.split(['-', '/', '.', 'T']).collect();

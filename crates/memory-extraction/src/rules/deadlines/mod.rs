@@ -78,7 +78,7 @@ pub(super) fn is_day_of_the_past(words: &str, reading: &Reading) -> bool {
 pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
     const BOOKS: [&str; 8] =
         ["arranged", "booked", "invited", "ordered", "registered", "rescheduled", "reserved", "scheduled"];
-    let (before, _) = around(words, reading);
+    let (before, behind) = around(words, reading);
     let last = before.last().map_or("", String::as_str);
     let phrase = words[reading.range.clone()].to_lowercase();
     let is_booked = before.iter().any(|word| BOOKS.contains(&word.as_str()));
@@ -99,6 +99,8 @@ pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
         || is_later
         || before.iter().rev().take(2).any(|word| matches!(word.as_str(), "is" | "are" | "will"))
         || is_of_a_reason(words, reading)
+        || is_possessor(&before, &behind)
+        || is_of_a_thing(&before, &behind, reading, &phrase)
 }
 
 /// "We capped it because it took the service down on 30 October".
@@ -184,7 +186,33 @@ fn is_in_a_name(before: &[String], behind: &[String], reading: &Reading) -> bool
     let is_for = reading.granularity == Granularity::Month
         && before.last().is_some_and(|word| word == "for")
         && !before.iter().any(|word| SETTING.contains(&word.as_str()));
-    names || is_for
+    names || is_for || is_possessor(before, behind)
+}
+
+/// "type up Tuesday's results" says of which day they are; "bring it to Tuesday's meeting" says when.
+fn is_possessor(before: &[String], behind: &[String]) -> bool {
+    const LEADS: [&str; 8] = ["by", "before", "for", "until", "at", "in", "to", "on"];
+    behind.first().is_some_and(|word| word == "s")
+        && behind.len() > 1
+        && !before.last().is_some_and(|word| LEADS.contains(&word.as_str()))
+}
+
+/// "Submitted the Q3 return", "paid the invoice of 3 October", "sent the notes of the 14 September meeting": of what it is.
+fn is_of_a_thing(before: &[String], behind: &[String], reading: &Reading, phrase: &str) -> bool {
+    const LEADS: [&str; 10] =
+        ["in", "during", "since", "on", "at", "by", "from", "over", "around", "throughout"];
+    const PARTS: [&str; 9] =
+        ["end", "start", "beginning", "middle", "as", "morning", "evening", "night", "afternoon"];
+    let nth = |back: usize| before.len().checked_sub(back).map_or("", |at| before[at].as_str());
+    let (last, second) = (nth(1), nth(2));
+    let is_led = LEADS.contains(&last) || (last == "the" && second != "from" && LEADS.contains(&second));
+    let is_relative = ["last", "this", "ago", "past"].iter().any(|word| phrase.contains(word));
+    let is_long = reading.granularity >= Granularity::Month;
+    let names = matches!(last, "the" | "our" | "my" | "a" | "an" | "his" | "her" | "their");
+    let goes_on = behind.first().is_some_and(|word| word.chars().all(char::is_alphabetic));
+    (is_long && !before.is_empty() && !is_led && !is_relative)
+        || (names && !is_led && goes_on)
+        || (last == "of" && before.len() > 1 && !PARTS.contains(&second))
 }
 
 /// Where the words of a passage say the day on which what it promises falls due, with the "by" or "on" before it.

@@ -170,6 +170,10 @@ fn what_is_done_for_a_day_is_not_of_that_day() {
         "Called the vet, the appointment is on Monday.",
         "Called the chimney sweep, he comes on the 3rd.",
         "Capped uploads at 50 MB because a file took the API down on 30 October.",
+        "Submitted the Q3 VAT return.",
+        "Paid the invoice of 3 October.",
+        "Sent Gill the notes from the 14 September meeting.",
+        "Typed up Monday's lab results.",
     ] {
         assert!(is_other(words), "{words}");
     }
@@ -181,6 +185,9 @@ fn what_is_done_for_a_day_is_not_of_that_day() {
         "12 October: moved the cluster.",
         "Booked the hall yesterday.",
         "The migration was finished on 3 November.",
+        "Moved the cluster in October.",
+        "Last month Ann moved the cluster.",
+        "Moved the cluster on the 3rd.",
     ] {
         assert!(!is_other(words), "{words}");
     }
@@ -192,4 +199,12 @@ fn a_holiday_may_be_a_deadline() {
     falls_due("Lil will send the list by Easter.", Some("2027-03-29"));
     falls_due("Lil will send the Christmas cards.", None);
     falls_due("Lil will sing before Easter Road is closed.", None);
+}
+
+#[test]
+fn the_day_that_something_is_of_is_no_deadline() {
+    falls_due("I will type up Monday's lab results.", None);
+    falls_due("I still have to write up Thursday's site visit.", None);
+    falls_due("I will bring the list to Friday's meeting.", Some("2026-11-27"));
+    falls_due("I will type up Monday's lab results by Friday.", Some("2026-11-27"));
 }
