@@ -119,15 +119,21 @@ async fn rules_of_one_project_are_not_replaced_by_those_of_another() {
     f.remember_as(rule("atlas", "2026-01-05", "Always use tabs in Python.")).await;
     f.remember_as(rule("heron", "2026-02-05", "Never use tabs in Python.")).await;
     f.remember_as(rule("heron", "2026-02-06", "I prefer window seats on trains.")).await;
-    f.remember_as(note("Never push to the main branch.")).await;
+    let general = Draft { date: Some("2026-01-01".into()), ..note("Never push to the main branch.") };
+    f.remember_as(general).await;
+    f.remember_as(rule("Heron", "2026-03-01", "Always push to the main branch.")).await;
     let of = async |project: &str| {
         let briefing = f.memory.briefing(&f.ns, vec![format!("project:{project}")]).await.unwrap();
         briefing.directives.into_iter().map(|it| it.quote).collect::<Vec<_>>()
     };
     let (push, seat) = ("Never push to the main branch", "I prefer window seats on trains");
-    assert_eq!(of("atlas").await, [push, "Always use tabs in Python", seat]);
-    assert_eq!(of("heron").await, [push, seat, "Never use tabs in Python"]);
-    assert_eq!(f.memory.briefing(&f.ns, Vec::new()).await.unwrap().directives.len(), 4);
+    assert_eq!(of("atlas").await, ["Always use tabs in Python", push, seat]);
+    assert_eq!(
+        of("Heron").await,
+        ["Always push to the main branch", seat, "Never use tabs in Python", push],
+        "its own come first, whatever the case of its tag"
+    );
+    assert_eq!(f.memory.briefing(&f.ns, Vec::new()).await.unwrap().directives.len(), 5);
 }
 
 #[tokio::test]

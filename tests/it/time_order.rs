@@ -1,4 +1,4 @@
-//! Questions for the latest or the first of several find it before the others, whatever the words.
+//! Questions for the latest or the first of several, or for how things were, find it before the others; what is not there is said.
 
 use memory_tests::Fixture;
 
@@ -33,4 +33,45 @@ async fn the_latest_and_the_first_of_several_come_first() {
     let question = "Why did Biscuit have to go to the vet for the first time?";
     let found = first(&fixture, question).await;
     assert!(found.contains("sock"), "{question}: {found}");
+}
+
+#[tokio::test]
+async fn how_things_were_at_a_time_is_told_by_what_was_written_before() {
+    let fixture = Fixture::new().await;
+    for (date, text) in [
+        ("2026-01-10", "My sister Kari lives in Bergen with her wife Anneke and their dog Balder."),
+        ("2026-03-04", "The ferry to the island was late again."),
+        ("2026-03-12", "Weekly sync with the team, nothing new."),
+        ("2026-03-20", "Ran ten kilometres along the harbour."),
+        ("2026-09-01", "Kari and Anneke moved from Bergen to Trondheim in August."),
+    ] {
+        fixture.remember_as(dated(date, text)).await;
+    }
+    fixture.drain().await;
+    let found = first(&fixture, "Where did Kari live in March 2026?").await;
+    assert!(found.contains("lives in Bergen"), "{found}");
+    let found = first(&fixture, "What happened in March 2026 with the ferry?").await;
+    assert!(found.contains("ferry"), "{found}");
+    let found = first(&fixture, "Where does Kari live now?").await;
+    assert!(found.contains("Trondheim"), "{found}");
+}
+
+#[tokio::test]
+async fn a_name_that_no_result_mentions_is_said() {
+    let fixture = Fixture::new().await;
+    fixture
+        .remember_as(dated("2026-01-10", "The queue of the importer stalled, an error in the consumer."))
+        .await;
+    fixture
+        .remember_as(dated("2026-01-11", "PostgreSQL runs out of connections when the importer starts."))
+        .await;
+    fixture.drain().await;
+    let warnings = |question: &'static str| {
+        let fixture = &fixture;
+        async move { fixture.recall(question).await.warnings }
+    };
+    let said = warnings("Which error did Kafka cause in the importer?").await;
+    assert!(said.iter().any(|said| said == "No result mentions 'Kafka'."), "{said:?}");
+    let said = warnings("Why does Postgres run out of connections?").await;
+    assert!(!said.iter().any(|said| said.contains("mentions")), "{said:?}");
 }

@@ -64,8 +64,8 @@ impl Memory {
         Box::pin(async move {
             let tags = list("tags", tags)?;
             // A recall has connections of its own: one after the other, so that a briefing never has more than one has.
-            let projects =
-                tags.iter().map(String::as_str).filter(|tag| tag.starts_with(PROJECT)).collect::<Vec<_>>();
+            let projects: Vec<String> =
+                tags.iter().map(|tag| tag.to_lowercase()).filter(|tag| tag.starts_with(PROJECT)).collect();
             let mut directives = self.holding_directives(ns, &projects).await?;
             directives.retain(|directive| directive.conversation_id.is_none());
             let directives_total = directives.len();

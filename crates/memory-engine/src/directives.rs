@@ -113,7 +113,8 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64,
             } else {
                 later.1.replaces(earlier.1)
             };
-            let is_of_another = !later.0.is_general && are_apart(&earlier.0.projects, &later.0.projects);
+            let is_of_another =
+                !later.0.is_general && holds_only_there(&later.0.projects, &earlier.0.projects);
             if !is_elsewhere && !is_of_another && is_replaced {
                 pairs.push((earlier.0.directive_id, later.0.directive_id));
             }
@@ -124,9 +125,9 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64,
     pairs
 }
 
-/// Whether texts are of different projects.
-fn are_apart(one: &[String], other: &[String]) -> bool {
-    !one.is_empty() && !other.is_empty() && !one.iter().any(|project| other.contains(project))
+/// Whether what was said of projects does not hold where the other was said: in another, or in all.
+fn holds_only_there(projects: &[String], others: &[String]) -> bool {
+    !projects.is_empty() && !projects.iter().any(|project| others.contains(project))
 }
 
 /// Which of two was said later.
@@ -274,24 +275,24 @@ impl Memory {
     }
 
     /// The directives that hold, those about answers as such first, each time the newest first. Where projects are given, by
-    /// their tags, what was said in another is left out unless it is about answers or the user.
+    /// their tags in small letters, theirs come before the others, and what was said in another is left out unless it is about
+    /// answers or the user.
     pub(crate) async fn holding_directives(
         &self,
         ns: &Namespace,
-        projects: &[&str],
+        projects: &[String],
     ) -> Result<Vec<Directive>, EngineError> {
         self.recovery
             .retry_transient(|| async {
                 let filters = Filters::default();
                 let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX };
                 let mut stored = directives::holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
-                let is_elsewhere = |it: &StoredDirective| {
-                    let is_here = |project: &String| projects.contains(&project.as_str());
-                    !projects.is_empty() && !it.projects.is_empty() && !it.projects.iter().any(is_here)
-                };
+                let is_here = |it: &StoredDirective| it.projects.iter().any(|tag| projects.contains(tag));
+                let is_elsewhere =
+                    |it: &StoredDirective| !projects.is_empty() && !it.projects.is_empty() && !is_here(it);
                 stored.retain(|it| !is_elsewhere(it) || it.is_general || is_about_user(&it.quote));
                 // What is about answers as such comes first; what repeats an earlier one is not there twice.
-                stored.sort_by_key(|it| (!it.is_general, is_elsewhere(it)));
+                stored.sort_by_key(|it| (!it.is_general, is_elsewhere(it), !is_here(it)));
                 let mut shown: Vec<(Directive, Gist)> = Vec::new();
                 for directive in stored {
                     let candidate = candidate(&directive);

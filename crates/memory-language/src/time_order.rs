@@ -12,9 +12,15 @@ pub enum TimeOrder {
 }
 
 /// Words that ask for the latest by themselves, in the languages whose dates are read.
-const LATEST: [&str; 14] = [
+const LATEST: [&str; 20] = [
     "latest",
     "newest",
+    "currently",
+    "nowadays",
+    "aktuell",
+    "aktuelle",
+    "aktuellen",
+    "actuellement",
     "penultimate",
     "zuletzt",
     "neueste",
@@ -213,7 +219,8 @@ fn order_at(words: &[&str], at: usize) -> Option<TimeOrder> {
     let before = at.checked_sub(1).map_or("", |before| words[before]);
     let after = words.get(at + 1).copied().unwrap_or("");
     let is_to_do = || is_ahead(words) || words[..at].contains(&"to");
-    if LATEST.contains(&word) || matches!(word, "recent" | "recently") && before == "most" {
+    let is_now = asks_of_now(words, at);
+    if LATEST.contains(&word) || is_now || matches!(word, "recent" | "recently") && before == "most" {
         // "At the latest" is a limit.
         let is_limit = before == "the" && at >= 2 && words[at - 2] == "at";
         return (!is_limit && !is_ahead(words)).then_some(TimeOrder::LatestFirst);
@@ -232,6 +239,18 @@ fn order_at(words: &[&str], at: usize) -> Option<TimeOrder> {
         return Some(TimeOrder::LatestFirst);
     }
     (FIRST.contains(&word) && !is_to_do() && after != "of").then_some(TimeOrder::EarliestFirst)
+}
+
+/// "What is the current rate limit?", "where is our office now?": the latest told is how it is; not "the current account".
+fn asks_of_now(words: &[&str], at: usize) -> bool {
+    const NAMED_SO: [&str; 5] = ["account", "accounts", "affairs", "events", "of"];
+    let is =
+        |word: &&str| matches!(*word, "is" | "are" | "s" | "does" | "do" | "what's" | "who's" | "where's");
+    match words[at] {
+        "current" => words.get(at + 1).is_some_and(|after| !NAMED_SO.contains(after)),
+        "now" => at + 1 == words.len() && words[..at].iter().any(is) && !words.contains(&"i"),
+        _ => false,
+    }
 }
 
 /// "Should we use the latest tag?", but not "can you tell me …".
@@ -273,6 +292,9 @@ mod tests {
             "Was kam bei der letzten Prüfung heraus?",
             "Quelle est la dernière version ?",
             "¿Cuál fue el último pedido?",
+            "What is the current rate limit?",
+            "Where is our office now?",
+            "Which Postgres does production currently run?",
             "Qual è l'ultima versione?",
         ] {
             assert_eq!(time_order(question), Some(TimeOrder::LatestFirst), "{question}");
@@ -314,6 +336,8 @@ mod tests {
             "What does the Last Reel cost?",
             "May we use the latest tag for images?",
             "Which database do we use?",
+            "Which bank is my current account with?",
+            "How do I get the build green now?",
         ] {
             assert_eq!(time_order(question), None, "{question}");
         }

@@ -34,7 +34,7 @@ pub struct ComparedDirective {
     pub said_at: Timestamp,
     pub conversation_id: Option<String>,
     pub turn_index: Option<i32>,
-    /// The tags of its text that name a project.
+    /// The tags of its text that name a project, in small letters.
     pub projects: Vec<String>,
 }
 
@@ -55,14 +55,14 @@ pub struct StoredDirective {
     pub similarity: Option<f32>,
     /// Of the passage that it stands in, as it was given.
     pub of_passage: Option<f32>,
-    /// The tags of its text that name a project.
+    /// The tags of its text that name a project, in small letters.
     pub projects: Vec<String>,
 }
 
-/// The tags that name a project, of a revision `r`.
+/// The tags that name a project, of a revision `r`, in small letters.
 macro_rules! projects {
     () => {
-        "array(select tag from unnest(r.tags) tag where starts_with(tag, 'project:')) as projects"
+        "array(select lower(tag) from unnest(r.tags) tag where starts_with(lower(tag), 'project:')) as projects"
     };
 }
 

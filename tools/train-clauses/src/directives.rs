@@ -18,8 +18,14 @@ const SCALE: f32 = 100.0;
 const WEIGHT_MIN: f32 = 0.08;
 /// From this agreement of a clause with a labelled one on it states that.
 const AGREES: f32 = 0.6;
-/// Every so many of the notes and chats among the documents whose events are labelled stand for texts without a directive.
-const EVERY: usize = 10;
+/// So much of a clause lies within a labelled one that it is a piece of that.
+const INSIDE: f32 = 0.95;
+/// Such a piece states it from this share on.
+const PIECE_FROM: f32 = 0.5;
+/// Every so many of the notes and chats among the documents whose events are labelled stand for texts without a directive …
+const EVERY: usize = 4;
+/// … and all of the to-do lists and bare facts, by their names.
+const WITHOUT: [&str; 2] = ["todo9", "fact9"];
 /// … but for those with one of these.
 const MAY_STATE_ONE: [&str; 5] = ["user", "prefer", "always", "never ", "from now on"];
 
@@ -53,7 +59,9 @@ pub(crate) fn write(out: &str, folder: &str, documents: &[(&String, Document)]) 
             && document.source.segments.len() == 1
             && text.is_some_and(|text| !MAY_STATE_ONE.iter().any(|word| text.contains(word)))
     });
-    for document in notes.step_by(EVERY) {
+    let (bare, others): (Vec<&Document>, Vec<&Document>) =
+        notes.partition(|document| WITHOUT.iter().any(|name| document.name.contains(name)));
+    for document in others.into_iter().step_by(EVERY).chain(bare) {
         let text: String = document.source.segments.iter().map(|segment| segment.text.as_str()).collect();
         let context = document.source.context.as_str().to_owned();
         let labelled = Labelled { context, text, directives: Vec::new() };
@@ -126,19 +134,7 @@ fn add(examples: &mut Vec<Clause>, number: usize, labelled: &Labelled) -> anyhow
         .collect::<anyhow::Result<_>>()?;
     for clause in clauses_to_learn(&new.content, &new.meta) {
         let (start, end) = (clause.bytes.start, clause.bytes.end);
-        let (mut agreement, mut meets) = (0.0_f32, false);
-        for (from, to) in &spans {
-            let common = end.min(*to).saturating_sub(start.max(*from)) as f32;
-            let inside = common >= 0.95 * (end - start) as f32 && common >= 0.5 * (to - from) as f32;
-            agreement =
-                agreement.max(if inside { 1.0 } else { common / (end.max(*to) - start.min(*from)) as f32 });
-            meets |= common > 0.0;
-        }
-        let targets = match (agreement >= AGREES, meets) {
-            (true, _) => Some([0.0, 1.0]),
-            (_, false) => Some([1.0, 0.0]),
-            _ => None,
-        };
+        let targets = targets(start, end, &spans);
         let fold = number % FOLDS;
         examples.push(Clause {
             document: number,
@@ -149,6 +145,24 @@ fn add(examples: &mut Vec<Clause>, number: usize, labelled: &Labelled) -> anyhow
         });
     }
     Ok(())
+}
+
+/// Whether a clause states one of the labelled ones; nothing where it only meets one.
+fn targets(start: usize, end: usize, labelled: &[(usize, usize)]) -> Option<[f32; CLASSES]> {
+    let (mut agreement, mut meets) = (0.0_f32, false);
+    for (from, to) in labelled {
+        let common = end.min(*to).saturating_sub(start.max(*from)) as f32;
+        let share = common / (to - from) as f32;
+        let is_inside = common >= INSIDE * (end - start) as f32;
+        let of_both = common / (end.max(*to) - start.min(*from)) as f32;
+        agreement = agreement.max(if is_inside && share >= PIECE_FROM { 1.0 } else { of_both });
+        meets |= common > 0.0;
+    }
+    match (agreement >= AGREES, meets) {
+        (true, _) => Some([0.0, 1.0]),
+        (_, false) => Some([1.0, 0.0]),
+        _ => None,
+    }
 }
 
 fn show(judged: &[(f32, bool)]) {

@@ -1,11 +1,8 @@
-//! Clauses: where one may begin, where it ends, and on what condition it holds.
+//! Clauses: where one may begin, where it ends, and whose words it has.
 
 use super::sentence::Sentence;
 use super::words::list;
 
-/// How many words a condition before its clause has at most, and a word like "in Python," before one.
-const CONDITION_MAX: usize = 25;
-const SETTING_MAX: usize = 7;
 /// How many tokens a bracket has at most that is passed over.
 const ASIDE_MAX: usize = 12;
 
@@ -92,90 +89,6 @@ pub(super) fn turns(sentence: &Sentence<'_>, at: usize) -> bool {
     list("turn").at(sentence, at, end) > 0
 }
 
-/// A condition that stands before a clause, with its comma: "when I ask about prices, …", "in Python, …".
-pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<Tokens> {
-    let opener = list("condition").at(sentence, at, sentence.len());
-    let is_condition = opener > 0 && list("standing").at(sentence, at, sentence.len()) <= opener;
-    let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on" | "with"));
-    let reach = match (is_condition, is_setting) {
-        (true, _) => CONDITION_MAX,
-        (_, true) => SETTING_MAX,
-        _ => return None,
-    };
-    let end = (at + reach).min(sentence.len());
-    let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";")))?;
-    let is_topic = || sentence.mark(comma) == Some(":") && is_topic(sentence, at);
-    let goes_on = comma + 1 < sentence.len() && (sentence.mark(comma) == Some(",") || is_topic());
-    (goes_on && comma > at + 1).then_some((at, comma))
-}
-
-/// The condition that ends right before a clause: "If the build is red, | don't deploy", "When I'm tired | I prefer …".
-pub(super) fn condition_before(sentence: &Sentence<'_>, start: usize) -> Option<Tokens> {
-    let opens = |at: &usize| *at < start && list("condition").at(sentence, *at, start) > 0;
-    let begin = starts(sentence).into_iter().rfind(opens)?;
-    let comma = start.checked_sub(1).filter(|comma| sentence.mark(*comma) == Some(","));
-    let end = comma.unwrap_or(start);
-    let is_whole = end > begin + 1 && end - begin <= CONDITION_MAX;
-    (is_whole && (begin..end).all(|at| sentence.word(at).is_some())).then_some((begin, end))
-}
-
-/// A condition that stands behind what holds on it: "… when I ask about prices", "… in my Python".
-pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usize) -> Option<Tokens> {
-    (from + 1..end).find_map(|at| {
-        let next = sentence.word(at + 1).filter(|_| at + 1 < end)?;
-        let is_condition = list("condition").at(sentence, at, end) > 0
-            && list("standing").at(sentence, at, end) == 0
-            && !matches!(sentence.word(at), Some("once" | "while"));
-        let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on"))
-            && (matches!(next, "my" | "our")
-                || (matches!(next, "all" | "any" | "every")
-                    && matches!(sentence.word(at + 2), Some(word) if !is_of_answers(word))));
-        let colon = (at..end).find(|at| sentence.mark(*at) == Some(":"));
-        (is_condition || is_setting).then_some((at, colon.unwrap_or(end)))
-    })
-}
-
-/// "in all your answers", "in every reply": that is always.
-fn is_of_answers(word: &str) -> bool {
-    matches!(word, "your" | "answer" | "answers" | "reply" | "replies" | "response" | "responses" | "cases")
-}
-
-/// Whether a condition is one that comes up again and again.
-pub(super) fn recurs(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
-    let opener = list("condition").at(sentence, start, end);
-    sentence.word(start) == Some("whenever")
-        || is_kind_of_question(sentence, (start, end))
-        || (start + opener..(start + opener + 3).min(end))
-            .any(|at| list("recurring").at(sentence, at, end) > 0)
-}
-
-/// "For travel questions", "for anything medical".
-fn is_kind_of_question(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
-    sentence.word(start) == Some("for")
-        && (matches!(sentence.word(start + 1), Some("any" | "anything" | "all" | "every" | "everything"))
-            || matches!(
-                sentence.word(end - 1),
-                Some("questions" | "requests" | "topics" | "matters" | "tasks" | "problems")
-            ))
-}
-
-/// Where the condition says of what: "when I ask about implementation" is of implementation.
-pub(super) fn topic(condition: &str) -> &str {
-    let words: Vec<&str> = condition.split_whitespace().collect();
-    let at = words.iter().take(8).position(|word| {
-        let word = word.to_lowercase();
-        matches!(word.as_str(), "about" | "for" | "regarding" | "concerning" | "on")
-    });
-    let asks = words.iter().take(6).any(|word| word.to_lowercase().starts_with("ask"));
-    match at.filter(|at| asks && at + 1 < words.len()) {
-        Some(at) => {
-            let from = words[at + 1].as_ptr() as usize - condition.as_ptr() as usize;
-            &condition[from..]
-        }
-        None => condition,
-    }
-}
-
 /// Whether what begins here is said to be another's: "my boss said we should …", "the guide says: never …".
 pub(super) fn is_reported(sentence: &Sentence<'_>, at: usize) -> bool {
     let reporting = list("reporting");
@@ -243,7 +156,7 @@ fn another_likes(sentence: &Sentence<'_>, end: usize) -> Option<usize> {
 }
 
 /// Whether what begins here may ask for something by itself.
-fn may_instruct(sentence: &Sentence<'_>, at: usize) -> bool {
+pub(super) fn may_instruct(sentence: &Sentence<'_>, at: usize) -> bool {
     let is_asking = |word: &str| {
         list("verbs").has(word)
             || matches!(
@@ -327,27 +240,4 @@ pub(super) fn goes_on(sentence: &Sentence<'_>, start: usize) -> bool {
             )
     });
     (has_subject || is_said(&["i'll", "we'll", "i'd", "we'd"])) && !is_said(&["you", "please"])
-}
-
-/// "For gifts to Oma: …" is said of gifts; "for example: …" is said of nothing.
-fn is_topic(sentence: &Sentence<'_>, at: usize) -> bool {
-    const OF_NOTHING: [&str; 14] = [
-        "example",
-        "instance",
-        "context",
-        "reference",
-        "now",
-        "short",
-        "summary",
-        "general",
-        "fact",
-        "particular",
-        "addition",
-        "other",
-        "conclusion",
-        "background",
-    ];
-    at == 0
-        && matches!(sentence.word(0), Some("for" | "in" | "on" | "with"))
-        && !sentence.word(1).is_some_and(|word| OF_NOTHING.contains(&word))
 }

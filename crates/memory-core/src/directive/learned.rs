@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::clauses::{self, Statement, goes_on, is_anothers, is_reported};
+use super::conditions;
 use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::words::{list, lists_at};
@@ -13,10 +14,13 @@ use super::words::{list, lists_at};
 const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
 /// Weights are stored in hundredths.
 const SCALE: f32 = 100.0;
-/// From this probability on a clause states one.
-const THRESHOLD: f32 = 0.5;
+/// From this probability on a clause states one. Of a long turn of a user most is of the moment.
+const THRESHOLD: f32 = 0.4;
+const LONG_TURN_THRESHOLD: f32 = 0.8;
 /// The same of one that is asked for: most are of this one answer.
 const ASKED_THRESHOLD: f32 = 0.8;
+/// Less likely by so much in log-odds is nearly as likely.
+const NEARLY: f32 = 0.3;
 /// So many words of a text are some, and many.
 const SOME_WORDS: usize = 12;
 const MANY_WORDS: usize = 40;
@@ -24,6 +28,8 @@ const MANY_WORDS: usize = 40;
 const PIECES_MAX: usize = 4;
 /// "From this week on" has no more tokens.
 const SINCE_MAX: usize = 5;
+/// "Between the first and the last" has no more tokens before its "and".
+const BETWEEN_MAX: usize = 5;
 /// Clauses of up to so many words are told apart by their length.
 const LENGTHS: [usize; 5] = [3, 6, 10, 16, 25];
 
@@ -121,10 +127,17 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
     let mut likely: Vec<(f32, Clause)> = judged(sentence, place)
         .into_iter()
         .filter(|(likelihood, clause)| {
-            *likelihood >= if is_asked(sentence, clause) { ASKED_THRESHOLD } else { THRESHOLD }
+            let least = match place.voice {
+                _ if is_asked(sentence, clause) => ASKED_THRESHOLD,
+                Voice::User if place.words >= MANY_WORDS => LONG_TURN_THRESHOLD,
+                _ => THRESHOLD,
+            };
+            *likelihood >= least
                 && !sentence.is_quoted(clause.tokens.start)
                 && !goes_on(sentence, clause.tokens.start)
                 && !is_contrast(sentence, clause.tokens.start)
+                && !is_of_past(sentence, clause.tokens.start)
+                && !tells_of_the_moment(sentence, clause.tokens.start)
                 && !is_only_condition(sentence, &clause.tokens)
                 && !is_anothers(sentence, clause.tokens.start)
                 && !clauses::tells_of_another(sentence, (clause.tokens.start, clause.tokens.end))
@@ -134,10 +147,11 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
         .collect();
     likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let mut taken: Vec<Statement> = Vec::new();
-    for (_, Clause { tokens: Range { start, end }, .. }) in likely {
-        let condition = clauses::leading_condition(sentence, start)
+    for (likelihood, clause) in &likely {
+        let Range { start, end } = whole(sentence, &likely, *likelihood, &clause.tokens);
+        let condition = conditions::leading_condition(sentence, start)
             .filter(|(_, comma)| comma + 1 < end)
-            .or_else(|| clauses::trailing_condition(sentence, start, end));
+            .or_else(|| conditions::trailing_condition(sentence, start, end));
         let stated = Statement::new((start, end), condition);
         if !taken.iter().any(|other| stated.overlaps(other)) {
             taken.push(stated);
@@ -146,9 +160,55 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
     taken
 }
 
+/// The longest of the clauses that go on from this one, tell no reason, and are nearly as likely: "always copy Jon | and Mia".
+fn whole(
+    sentence: &Sentence<'_>,
+    likely: &[(f32, Clause)],
+    likelihood: f32,
+    tokens: &Range<usize>,
+) -> Range<usize> {
+    let goes_on = |other: &Range<usize>| {
+        other.start == tokens.start
+            && other.end >= tokens.end
+            && conditions::reason(sentence, tokens.end.saturating_sub(1), other.end) == other.end
+    };
+    let is_near = |other: f32| log_odds(other) >= log_odds(likelihood) - NEARLY;
+    let near = likely.iter().filter(|(other, clause)| goes_on(&clause.tokens) && is_near(*other));
+    near.map(|(_, clause)| clause.tokens.clone()).max_by_key(Range::len).unwrap_or_else(|| tokens.clone())
+}
+
+fn log_odds(likelihood: f32) -> f32 {
+    (likelihood / (1.0 - likelihood)).ln()
+}
+
 /// ", not on Linux": what is set against something says nothing without it.
 fn is_contrast(sentence: &Sentence<'_>, start: usize) -> bool {
     start > 0 && sentence.mark(start - 1) == Some(",") && sentence.word(start) == Some("not")
+}
+
+/// "Always been a fan", "never had one".
+fn is_of_past(sentence: &Sentence<'_>, start: usize) -> bool {
+    matches!(sentence.word(start), Some("always" | "never"))
+        && matches!(
+            sentence.word(start + 1),
+            Some("been" | "had" | "was" | "were" | "got" | "knew" | "thought" | "went")
+        )
+}
+
+/// "I've never used Docker", "I'm not sure where to start": where somebody stands, and not what is wanted.
+fn tells_of_the_moment(sentence: &Sentence<'_>, start: usize) -> bool {
+    let at = start + usize::from(matches!(sentence.word(start), Some("so" | "but" | "and" | "because")));
+    match (sentence.word(at), sentence.word(at + 1), sentence.word(at + 2)) {
+        (Some("i've"), Some("never" | "been" | "realized" | "tried"), _)
+        | (Some("i"), Some("have"), Some("never" | "been")) => true,
+        (Some("i'm"), Some(next), third) => {
+            matches!(
+                next,
+                "trying" | "looking" | "wondering" | "struggling" | "confused" | "having" | "unsure"
+            ) || (matches!(next, "not" | "really") && matches!(third, Some("sure" | "confused" | "certain")))
+        }
+        _ => false,
+    }
 }
 
 /// "Can you look at it and suggest improvements?"
@@ -203,6 +263,9 @@ fn of_stretch(sentence: &Sentence<'_>, stretch: Range<usize>, found: &mut Vec<Cl
     let is_comma = |at: usize| sentence.mark(at) == Some(",");
     let mut cuts = vec![stretch.start];
     for at in stretch.clone() {
+        if is_one(sentence, &stretch, at) {
+            continue;
+        }
         if is_comma(at) && at + 1 < stretch.end {
             cuts.push(at + 1);
         } else if joins(at) && at > stretch.start && !is_comma(at - 1) {
@@ -224,6 +287,18 @@ fn of_stretch(sentence: &Sentence<'_>, stretch: Range<usize>, found: &mut Vec<Cl
             }
         }
     }
+}
+
+/// "Between 18:00 | and 19:30", "'P. Adeyemi, | Treasurer'": here nothing ends.
+fn is_one(sentence: &Sentence<'_>, stretch: &Range<usize>, at: usize) -> bool {
+    let near = stretch.start.max(at.saturating_sub(BETWEEN_MAX))..at;
+    if sentence.word(at) == Some("and") {
+        let between = near.clone().rev().find(|at| sentence.word(*at) == Some("between"));
+        return between.is_some_and(|from| {
+            !(from..at).any(|at| sentence.mark(at).is_some() || sentence.word(at) == Some("and"))
+        });
+    }
+    sentence.mark(at) == Some(",") && sentence.is_in_name(at)
 }
 
 fn text<'s>(sentence: &'s Sentence<'_>, at: usize) -> &'s str {

@@ -7,10 +7,16 @@
 mod choice;
 mod clauses;
 mod colons;
+mod commits;
+mod conditions;
+mod denied;
 mod ended;
+mod heads;
 mod kinds;
 mod learned;
 mod lines;
+mod once;
+mod orders;
 mod parts;
 mod permission;
 mod rules;
@@ -34,9 +40,8 @@ use memory_language::text::{CharIndex, CharSpan};
 use self::clauses::Statement;
 use self::learned::Place;
 use self::lines::blocks;
-use self::rules::Around;
 use self::sentence::{Sentence, stays_quoted};
-use self::speakers::Voice;
+use self::speakers::{Around, Voice};
 use self::words::list;
 use crate::artifact::Metadata;
 
@@ -78,7 +83,7 @@ impl FoundDirective {
 pub fn focus<'a>(quote: &'a str, condition: Option<&'a str>) -> &'a str {
     match condition {
         // "in my Python" says too little by itself.
-        Some(condition) if condition.split_whitespace().count() > 3 => clauses::topic(condition),
+        Some(condition) if condition.split_whitespace().count() > 3 => conditions::topic(condition),
         _ => quote,
     }
 }
@@ -115,16 +120,23 @@ impl Found<'_> {
         let read = sentences_of(self.content, bytes);
         let has_task = voice == Voice::User && read.iter().any(|(sentence, _)| rules::is_task(sentence));
         let words = words_of(&read);
-        let mut is_listed = false;
+        let (mut is_listed, mut is_denied, mut follows_user) = (false, false, false);
         for (at, (sentence, is_marked)) in read.iter().enumerate() {
-            if rules::is_heading(sentence, *is_marked) {
-                is_listed = true;
+            let is_open = sentence.mark(sentence.len().saturating_sub(1)) == Some(":");
+            if is_open || rules::is_heading(sentence, *is_marked) {
+                is_listed = rules::is_heading(sentence, *is_marked);
+                is_denied = denied::denies_items(sentence, sentence.len());
             } else if !sentence.is_item {
-                is_listed = false;
+                (is_listed, is_denied) = (false, false);
+            } else if is_denied && !denied::denies_items(sentence, sentence.len().min(3)) {
+                continue;
             }
             let place = place_of(&read, at, voice, words);
             let kept_as = voice.behind(sentence.introduced);
-            let stated = rules::statements(sentence, Around { voice: kept_as, has_task, is_listed }, place);
+            let around = Around { voice: kept_as, has_task, is_listed, follows_user };
+            follows_user =
+                heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
+            let stated = rules::statements(sentence, around, place);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {
                     return;
@@ -172,6 +184,8 @@ fn place_of(read: &[(Sentence<'_>, bool)], at: usize, voice: Voice, words: usize
 fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)> {
     let base = content.as_ptr() as usize;
     let mut read = Vec::new();
+    // What follows in a paragraph is text to be worked on, or another's.
+    let (mut is_anothers, mut goes_on) = (false, false);
     for block in blocks(&content[bytes]) {
         let end = block.as_ptr() as usize - base + block.len();
         let mut is_quoted = false;
@@ -182,15 +196,29 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
             let near = content.floor_char_boundary(end.min(bytes.end + QUOTE_MAX_BYTES));
             let rest = &content[bytes.end..near];
             let stays = stays_quoted(text, is_quoted, rest);
-            read.push((Sentence::within(content, bytes, is_quoted, stays), text.starts_with('#')));
+            let mut sentence = Sentence::within(content, bytes, is_quoted, stays);
             is_quoted = stays;
+            sentence.is_anothers = is_anothers && !heads::is_of_now_on(&sentence);
+            is_anothers = sentence.is_anothers || heads::announces_words(&sentence);
+            goes_on = is_anothers && heads::ends_open(&sentence);
+            read.push((sentence, text.starts_with('#')));
         }
+        is_anothers &= goes_on;
     }
     read
 }
 
 fn words_of(read: &[(Sentence<'_>, bool)]) -> usize {
     read.iter().map(|(sentence, _)| sentence.tokens.iter().filter(|token| token.is_word).count()).sum()
+}
+
+/// "… in recipes", "… for the newsletter": it is about what is written there; "in English" and "in your answers" are no settings.
+fn has_setting(quote: &str) -> bool {
+    let sentence = Sentence::new(quote, 0..quote.len());
+    // "Answer in English", but "keep answers short in code reviews".
+    let is_behind_how = |at: usize| at > 0 && list("style").at(&sentence, at - 1, at) > 0;
+    let fills_in = (0..sentence.len()).find(|at| parts::fills_in(&sentence, *at) && !is_behind_how(*at));
+    !settings::settings(&sentence, fills_in).is_empty()
 }
 
 fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -> Option<FoundDirective> {
@@ -211,6 +239,7 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
             || matches!(sentence.word(at), Some("answers" | "responses" | "replies"))
     });
     let is_general = condition.is_none()
+        && !has_setting(sentence.text(start, end))
         && list("answers").within(sentence, start, end)
         && (is_yours || !list("documents").within(sentence, start, end));
     Some(FoundDirective {

@@ -2,12 +2,14 @@
 
 use super::clauses::{self, Statement, goes_on, is_anothers, is_contact, is_reported, tells_of_another};
 use super::colons::{joined, spelled_out, with_label};
+use super::conditions;
 use super::ended::with_change;
 use super::learned::{self, Place};
+use super::once::is_meant_once;
 use super::sentence::Sentence;
-use super::speakers::Voice;
+use super::speakers::{Around, Voice};
 use super::words::list;
-use super::{permission, wishes};
+use super::{denied, heads, orders, permission, wishes};
 
 /// A longer sentence is no statement of anybody's.
 const SENTENCE_MAX: usize = 160;
@@ -18,25 +20,36 @@ const ITEM_MAX: usize = 40;
 const LISTED_MIN: f32 = 0.2;
 const ALONE_MIN: f32 = 0.05;
 
-/// What stands around a sentence.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Around {
-    pub(super) voice: Voice,
-    /// The text asks for one thing to be made: how is said of that.
-    pub(super) has_task: bool,
-    /// It stands in a list of instructions or preferences.
-    pub(super) is_listed: bool,
-}
-
 /// The directives of a sentence, in order.
 pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> {
-    if sentence.len() == 0 || sentence.len() > SENTENCE_MAX {
+    if sentence.len() == 0
+        || sentence.len() > SENTENCE_MAX
+        || (sentence.is_anothers && around.voice != Voice::Preference)
+    {
         return Vec::new();
     }
     let is_meant = |at: usize| !matches!(sentence.word(at), Some("haha" | "lol" | "jk"));
     if !(0..sentence.len()).all(is_meant) || is_meant_once(sentence) {
         return Vec::new();
     }
+    let mut found = all(sentence, around, place);
+    if let Some(barred) = heads::barred_from(sentence, around.voice) {
+        found.retain(|stated| stated.tokens.1 <= barred);
+    }
+    let mut found = denied::whole(sentence, joined(sentence, found));
+    if found.is_empty() && heads::barred_from(sentence, around.voice).is_none() {
+        found.extend(listed(sentence, around, place));
+    }
+    for at in 0..found.len() {
+        let floor = found[..at].iter().map(|other| other.tokens.1).max().unwrap_or(0);
+        with_what_is_before(sentence, &mut found[at], floor);
+    }
+    found.sort_by_key(|statement| statement.tokens);
+    found
+}
+
+/// What the rules and the model find, none of it twice.
+fn all(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> {
     let mut found: Vec<Statement> = permission::permission(sentence).into_iter().collect();
     for start in clauses::starts(sentence) {
         if found.iter().any(|other| (other.tokens.0..other.tokens.1).contains(&start)) {
@@ -46,42 +59,30 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
         found.extend(stated.filter(|stated| !found.iter().any(|other| stated.overlaps(other))));
     }
     let wishes = wishes::wishes(sentence, around.voice);
+    let orders = orders::order(sentence, around, place).or_else(|| orders::of_same_user(sentence, around));
     let learned = learned::statements(sentence, place)
         .into_iter()
         .map(|stated| Statement { tokens: spelled_out(sentence, stated.tokens), ..stated });
-    for stated in wishes.into_iter().chain(learned) {
+    for stated in wishes.into_iter().chain(orders).chain(learned) {
         if !found.iter().any(|other| stated.overlaps(other)) {
             found.push(stated);
         }
     }
-    let mut found = joined(sentence, found);
-    if found.is_empty() {
-        found.extend(listed(sentence, around, place));
-    }
-    for at in 0..found.len() {
-        let (start, _) = found[at].tokens;
-        let floor = found[..at].iter().map(|other| other.tokens.1).max().unwrap_or(0);
-        if let Some(condition) = clauses::condition_before(sentence, start).filter(|(from, _)| *from >= floor)
-        {
-            found[at].tokens.0 = condition.0;
-            found[at].condition.get_or_insert(condition);
-        }
-        found[at].tokens.0 = with_change(sentence, found[at].tokens.0, floor);
-        found[at].tokens.0 = with_label(sentence, found[at].tokens.0, floor);
-    }
-    found.sort_by_key(|statement| statement.tokens);
     found
 }
 
-/// "… this time", "just this once".
-fn is_meant_once(sentence: &Sentence<'_>) -> bool {
-    let is_now = |at: usize| {
-        sentence.word(at) == Some("this")
-            && sentence.word(at + 1) == Some("time")
-            && !matches!(sentence.word(at + 2), Some("of" | "on" | "zone"))
-            && !at.checked_sub(1).is_some_and(|at| matches!(sentence.word(at), Some("from" | "at" | "by")))
-    };
-    list("once only").within(sentence, 0, sentence.len()) || (0..sentence.len()).any(is_now)
+/// Takes to a statement the condition or setting, the change and the label that stand before it.
+fn with_what_is_before(sentence: &Sentence<'_>, stated: &mut Statement, floor: usize) {
+    let start = stated.tokens.0;
+    let before =
+        conditions::condition_before(sentence, start).or_else(|| conditions::setting_before(sentence, start));
+    if let Some(condition) = before.filter(|(from, _)| *from >= floor) {
+        stated.tokens.0 = condition.0;
+        stated.condition.get_or_insert(condition);
+    }
+    stated.condition = stated.condition.or_else(|| conditions::setting_within(sentence, stated.tokens));
+    stated.tokens.0 = with_change(sentence, stated.tokens.0, floor);
+    stated.tokens.0 = with_label(sentence, stated.tokens.0, floor);
 }
 
 /// The bare item of a list of preferences, or a text that is kept as one: "metric units".
@@ -100,8 +101,8 @@ fn listed(sentence: &Sentence<'_>, around: Around, place: Place) -> Option<State
         && learned::likelihood(sentence, place) >= if place.is_alone() { ALONE_MIN } else { LISTED_MIN })
     .then(|| {
         let end = sentence.len();
-        let condition =
-            clauses::leading_condition(sentence, 0).or_else(|| clauses::trailing_condition(sentence, 0, end));
+        let condition = conditions::leading_condition(sentence, 0)
+            .or_else(|| conditions::trailing_condition(sentence, 0, end));
         Statement::new((0, end), condition)
     })
 }
@@ -125,7 +126,7 @@ fn lead(sentence: &Sentence<'_>, start: usize) -> (Lead, usize) {
         let request = list("request").at(sentence, at, end);
         let filler = list("lead-in").at(sentence, at, end);
         let is_setting = list("condition").at(sentence, at, end) == 0;
-        let condition = clauses::leading_condition(sentence, at).filter(|_| !(is_setting && standing > 0));
+        let condition = conditions::leading_condition(sentence, at).filter(|_| !(is_setting && standing > 0));
         if let Some(condition) = condition {
             lead.from.get_or_insert(at);
             lead.condition = Some(condition);
@@ -203,7 +204,7 @@ fn instruction(sentence: &Sentence<'_>, start: usize, around: Around) -> Option<
         return None;
     }
     let (_, end) = spelled_out(sentence, (core.verb, clauses::end_of(sentence, core.verb)));
-    let condition = lead.condition.or_else(|| clauses::trailing_condition(sentence, core.verb, end));
+    let condition = lead.condition.or_else(|| conditions::trailing_condition(sentence, core.verb, end));
     // "For restaurants, only suggest vegetarian places."
     let is_for = at > 1
         && sentence.word(0) == Some("for")
@@ -267,7 +268,7 @@ fn holds(
         return true;
     }
     if let Some(condition) = condition
-        && clauses::recurs(sentence, condition)
+        && conditions::recurs(sentence, condition)
         && !list("passing").within(sentence, condition.0, condition.1)
     {
         let is_asked = sentence.text(condition.0, condition.1).to_lowercase().contains("ask");
@@ -313,11 +314,16 @@ pub(super) fn is_task(sentence: &Sentence<'_>) -> bool {
         && lead.condition.is_none()
         && list("task").at(sentence, at, sentence.len()) > 0
         && !list("standing").within(sentence, at, end)
-        && clauses::trailing_condition(sentence, at, end).is_none()
+        && conditions::trailing_condition(sentence, at, end).is_none()
 }
 
 /// Whether a sentence announces a list of instructions or preferences.
 pub(super) fn is_heading(sentence: &Sentence<'_>, is_marked: bool) -> bool {
     let ends = sentence.tokens.last().is_some_and(|token| token.text == ":");
     (ends || is_marked) && sentence.len() <= 16 && list("heading").within(sentence, 0, sentence.len())
+}
+
+/// "He …" behind a sentence about the user.
+pub(super) fn goes_on_about_user(sentence: &Sentence<'_>) -> bool {
+    matches!(sentence.word(0), Some("he" | "she" | "they"))
 }

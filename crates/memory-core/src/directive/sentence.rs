@@ -7,6 +7,9 @@ use super::tokens::{Token, tokens};
 /// The most tokens of what only says whose words follow.
 const INTRODUCTION_MAX: usize = 10;
 
+/// So far from a token the marks stand that quote it as a name.
+const NAME_MAX: usize = 8;
+
 /// What is left out at the beginning of a sentence tells of what follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Introduced {
@@ -25,6 +28,8 @@ pub(super) struct Sentence<'a> {
     pub(super) is_item: bool,
     /// What is left out at its beginning has told that this is the user's.
     pub(super) introduced: Option<Introduced>,
+    /// It belongs to a text that is to be worked on, or that another has written.
+    pub(super) is_anothers: bool,
     /// Tokens between quotation marks.
     quoted: Vec<Range<usize>>,
 }
@@ -58,7 +63,7 @@ impl<'a> Sentence<'a> {
         tokens.drain(..marks);
         // Where all of it is quoted, it is said so.
         quoted.retain(|range| range.end - range.start < all || begins_quoted);
-        let mut sentence = Self { content, tokens, is_item, introduced: None, quoted };
+        let mut sentence = Self { content, tokens, is_item, introduced: None, is_anothers: false, quoted };
         sentence.leave_out(marks);
         sentence.without_introduction()
     }
@@ -105,6 +110,14 @@ impl<'a> Sentence<'a> {
         self.quoted.iter().any(|range| range.contains(&at))
     }
 
+    /// Whether a token stands between quotation marks of either kind within a clause: 'P. Adeyemi, Treasurer'.
+    pub(super) fn is_in_name(&self, at: usize) -> bool {
+        let near = at.saturating_sub(NAME_MAX)..(at + NAME_MAX).min(self.len());
+        let is_open = (near.start..at).rev().find(|at| self.mark(*at).is_some_and(is_single));
+        let is_closed = (at..near.end).find(|at| self.mark(*at).is_some_and(is_single));
+        self.is_quoted(at) || (is_open.is_some() && is_closed.is_some())
+    }
+
     pub(super) fn is_question(&self) -> bool {
         self.tokens.iter().rev().take(3).any(|token| token.text == "?")
     }
@@ -122,6 +135,10 @@ impl<'a> Sentence<'a> {
     pub(super) fn text(&self, start: usize, end: usize) -> &'a str {
         self.bytes(start, end).map_or("", |bytes| &self.content[bytes])
     }
+}
+
+fn is_single(mark: &str) -> bool {
+    matches!(mark, "'" | "‘" | "’")
 }
 
 /// Whether a quotation is open behind a sentence, and closed in the same paragraph of what follows.

@@ -37,7 +37,9 @@ pub(super) fn settings(sentence: &Sentence<'_>, filled_in: Option<usize>) -> BTr
     for at in (0..end).filter(opens) {
         let to = (at + 1..end).find(|to| ends_setting(sentence, *to)).unwrap_or(end);
         let words: Vec<&str> = (at + 1..to).filter_map(|at| sentence.word(at)).collect();
-        let is_of_answers = words.iter().any(|word| list("answers").has(word));
+        let is_answer =
+            |word: &&str| list("answers").has(word) || matches!(*word, "answer" | "reply" | "response");
+        let is_of_answers = words.iter().any(is_answer);
         let says = |word: &&str| !is_member(word) && !ARTICLES.contains(word);
         if !is_of_answers && words.iter().any(says) {
             found.extend(

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::commits::is_commit;
 use super::sentence::Introduced;
 use super::words::list;
 use crate::artifact::{Context, Metadata, Role};
@@ -28,6 +29,18 @@ impl Voice {
             _ => self,
         }
     }
+}
+
+/// What stands around a sentence.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Around {
+    pub(super) voice: Voice,
+    /// The text asks for one thing to be made: how is said of that.
+    pub(super) has_task: bool,
+    /// It stands in a list of instructions or preferences.
+    pub(super) is_listed: bool,
+    /// The sentence before it is about the user.
+    pub(super) follows_user: bool,
 }
 
 /// Parts of the content without code and quotations.
@@ -63,7 +76,8 @@ fn prose(content: &str, voice: Option<Voice>) -> Vec<(Range<usize>, Voice)> {
             is_code = !is_code;
             continue;
         }
-        if is_code || bare.starts_with('>') {
+        let is_commit = voice != Some(Voice::Preference) && is_commit(line);
+        if is_code || bare.starts_with('>') || is_commit {
             continue;
         }
         let mut from = start;

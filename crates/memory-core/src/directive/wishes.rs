@@ -1,6 +1,7 @@
 //! What somebody says that they prefer, like, avoid, are or always do.
 
 use super::clauses::{self, Statement, is_reported};
+use super::conditions;
 use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::words::list;
@@ -60,15 +61,15 @@ fn stated(sentence: &Sentence<'_>, at: usize, voice: Voice) -> Option<Statement>
 
 /// The statement from its subject on, with the condition before or behind it.
 fn with_condition(sentence: &Sentence<'_>, subject: usize, verb: usize, end: usize) -> Statement {
-    let before = clauses::leading_condition(sentence, 0).filter(|(_, comma)| {
+    let before = conditions::leading_condition(sentence, 0).filter(|(_, comma)| {
         (comma + 1..subject).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)))
             && *comma < subject
-            && (clauses::recurs(sentence, (0, *comma)) || is_setting(sentence, *comma))
+            && (conditions::recurs(sentence, (0, *comma)) || is_setting(sentence, *comma))
     });
     let start = before.map_or(subject, |(start, _)| start);
     // "I like it when you …" says what is liked, not when.
     let from = if is_about_you(sentence, verb + 1) { verb + 2 } else { verb };
-    let condition = before.or_else(|| clauses::trailing_condition(sentence, from, end));
+    let condition = before.or_else(|| conditions::trailing_condition(sentence, from, end));
     Statement::new((start, end), condition)
 }
 

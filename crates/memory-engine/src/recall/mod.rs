@@ -20,6 +20,7 @@ mod reranking;
 mod search;
 mod standing;
 mod time_order;
+mod unmentioned;
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -47,6 +48,7 @@ pub(crate) use ranking::Rankings;
 pub(crate) use repeated::Repeated;
 pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
+pub use unmentioned::NOT_MENTIONED;
 
 use self::paging::Listing;
 pub(crate) use self::ranking::Ranked;
@@ -267,6 +269,8 @@ impl Memory {
                 })
             })
             .collect();
+        let unmentioned = unmentioned::warning(query, &answer).filter(|_| request.offset == 0);
+        answer.warnings.extend(unmentioned);
         let behind = answer.results.iter().map(|result| listing.cursor(result.place + 1));
         answer.paging = Paging::Behind(behind.collect());
         Ok(answer)

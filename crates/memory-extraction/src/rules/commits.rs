@@ -18,15 +18,28 @@ pub(super) const CONFIDENCE: f32 = 0.6;
 /// Fewer lines that begin with a hash are no log.
 const SHORT_LINES_MIN: usize = 2;
 
-/// Adds what the subjects of commits say was done, but where their words tell an event already.
+/// Labels of subjects by the convention for them; "WIP:" and "Plan:" say that it is not done.
+const LABELS: [&str; 15] = [
+    "feat", "fix", "docs", "style", "refactor", "perf", "test", "tests", "build", "ci", "chore", "revert",
+    "deps", "hotfix", "release",
+];
+
+/// Adds what the subjects of commits say was done, but where their words tell an event already. Of a line with a hash at its head
+/// nothing else is told.
 pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
-    let index = DraftIndex::of(drafts);
-    let segments = parsed_segments.iter().filter(|parsed| !parsed.context_only);
-    let found: Vec<Draft> = segments.flat_map(|parsed| subjects(parsed, roster)).collect();
-    drafts.extend(found.into_iter().filter(|found| {
-        let (segment, bytes) = &found.evidence[0];
-        index.meeting(*segment, bytes).is_empty()
-    }));
+    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
+        let found = subjects(parsed, roster);
+        for line in short_lines(parsed.text.read()) {
+            drafts.retain(|draft| {
+                !draft.evidence.iter().any(|(segment, bytes)| {
+                    *segment == parsed.segment && bytes.start < line.end && line.start < bytes.end
+                })
+            });
+        }
+        let index = DraftIndex::of(drafts);
+        let is_new = |found: &Draft| index.meeting(parsed.segment, &found.evidence[0].1).is_empty();
+        drafts.extend(found.into_iter().filter(is_new));
+    }
 }
 
 /// The events of the subjects in a segment, in order.
@@ -67,7 +80,10 @@ fn short_lines(text: &str) -> Vec<Range<usize>> {
 fn subject(context: &EventContext<'_, '_>, line: Range<usize>, author: Option<usize>) -> Option<Draft> {
     let parsed = context.parsed;
     let words = &parsed.text.raw[line.clone()];
-    let label = words.split_once(": ").filter(|(label, _)| !label.contains(' '));
+    let label = words.split_once(": ").filter(|(label, _)| {
+        let kind = label.split(['(', '!']).next().unwrap_or_default().to_lowercase();
+        !label.contains(' ') && LABELS.contains(&kind.as_str())
+    });
     let start = line.end - label.map_or(words, |(_, words)| words).trim_start().len();
     let tokens = parsed.text.tokens_in(&(start..line.end));
     let is_base = |verb: verbs::Verb| verb.base && verb.class != verbs::Class::Idle;

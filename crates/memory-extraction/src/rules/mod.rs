@@ -33,6 +33,7 @@ mod model;
 mod names;
 mod naming;
 mod narrative;
+mod own_tasks;
 mod owners;
 mod parsed_segment;
 mod parties;
@@ -82,8 +83,8 @@ use words::Text;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 36;
-const VERSION_WITH_ENCODER: i32 = 37;
+const VERSION_WITHOUT_ENCODER: i32 = 37;
+const VERSION_WITH_ENCODER: i32 = 38;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
@@ -194,6 +195,9 @@ impl Extractor for RulesExtractor {
         if self.confidence.is_none_or(|least| least <= appointments::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
         }
+        if self.confidence.is_none_or(|least| least <= own_tasks::CONFIDENCE) {
+            own_tasks::add(source.context, &parsed_segments, &roster, &mut drafts);
+        }
         if self.confidence.is_none_or(|least| least <= commits::CONFIDENCE) {
             commits::add(&parsed_segments, &roster, &mut drafts);
         }
@@ -202,6 +206,7 @@ impl Extractor for RulesExtractor {
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);
         status_marks::apply(&parsed_segments, &mut drafts);
+        own_tasks::fall_due(&parsed_segments, &mut drafts);
         Ok(shown.in_original(assemble::extraction(&parsed_segments, &roster, drafts)))
     }
 }

@@ -62,17 +62,51 @@ pub(super) fn of_heading(heading: &str) -> Option<Section> {
     let words = words.split(['(', '[']).next().unwrap_or_default();
     let words = words.trim_start_matches(|c: char| c.is_numeric() || matches!(c, '.' | ')' | ' ' | '-'));
     let words = words.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '.' | '-' | '–' | '—'));
-    exact(words).or_else(|| by_ending(words))
+    exact(words).or_else(|| with_deadline(words)).or_else(|| by_ending(words))
+}
+
+/// "To do by Friday", "Tasks before the summer".
+fn with_deadline(words: &str) -> Option<Section> {
+    let (words, _) = words.split_once(" by ").or_else(|| words.split_once(" before "))?;
+    exact(words).filter(|section| *section == Section::Prior(Category::Commitment))
 }
 
 fn exact(words: &str) -> Option<Section> {
     HEADINGS.get(words).copied()
 }
 
+/// "I will circulate the draft agenda" is no heading.
+fn is_of_sentence(word: &str) -> bool {
+    matches!(
+        word,
+        "i" | "i'll"
+            | "we'll"
+            | "he"
+            | "she"
+            | "they"
+            | "it"
+            | "will"
+            | "must"
+            | "should"
+            | "can"
+            | "could"
+            | "is"
+            | "are"
+            | "was"
+            | "were"
+            | "has"
+            | "had"
+            | "need"
+            | "needs"
+            | "please"
+            | "to"
+    )
+}
+
 /// "Sprint 12 action items", "Open risks and blockers", "Decisions from Monday".
 fn by_ending(words: &str) -> Option<Section> {
     let parts: Vec<&str> = words.split_whitespace().collect();
-    if parts.len() < 2 || parts.len() > 6 {
+    if parts.len() < 2 || parts.len() > 6 || parts.iter().any(|word| is_of_sentence(word)) {
         return None;
     }
     for length in [3, 2, 1] {

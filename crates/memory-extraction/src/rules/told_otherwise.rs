@@ -13,13 +13,17 @@ fn begins(words: &[String], with: [&str; 2]) -> bool {
     words.len() > 1 && words[..2] == with
 }
 
-/// "I nearly booked the flights", "Got it, thank you!".
+/// "I nearly booked the flights", "Got it, thank you!", "Half done: tax return".
 pub(super) fn is_no_deed(words: &str) -> bool {
     let words = words_of(words);
     let is_near = |pair: &[String]| {
         matches!(pair[0].as_str(), "nearly" | "almost") && verbs::of(&pair[1]).is_some_and(|verb| verb.past)
     };
-    words[..words.len().min(6)].windows(2).any(is_near) || (words.len() <= 6 && begins(&words, ["got", "it"]))
+    let is_half =
+        words.windows(2).any(|pair| matches!(pair[0].as_str(), "half" | "not") && pair[1] == "done");
+    words[..words.len().min(6)].windows(2).any(is_near)
+        || is_half
+        || (words.len() <= 6 && begins(&words, ["got", "it"]))
 }
 
 /// "Pete won't bring the ladder": it is decided, and no promise; "I won't forget it" is one.

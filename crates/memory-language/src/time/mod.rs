@@ -23,6 +23,7 @@ mod parts;
 mod periods;
 pub mod question;
 mod shifted;
+mod states;
 #[cfg(test)]
 mod tests;
 mod tokens;

@@ -8,6 +8,7 @@ use super::asked::{TOLD, is_any, words};
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
 use super::parser::Parser;
+use super::states;
 use super::window::DECIDES_FROM;
 pub use super::window::{BELONGS_FROM, QuestionTime, Window};
 use super::{Granularity, Lean, Reading, Relation};
@@ -154,6 +155,9 @@ fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
         is_recurring: reading.is_year_open && is_closed,
         phrase: reading.range.clone(),
         decides,
+        is_of_state: reading.granularity >= Granularity::Month
+            && is_closed
+            && states::asks_of_state(question),
         is_to_come: false,
     };
     let other = reading.is_ambiguous.then(|| other_order(reading.start)).flatten();

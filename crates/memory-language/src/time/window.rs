@@ -20,6 +20,8 @@ const TELLS_OF_THEN: f32 = 0.9;
 const TELLS_OF_ABOUT_THEN: f32 = 0.7;
 /// From here on a text belongs to the time asked for.
 pub const BELONGS_FROM: f32 = TELLS_OF_ABOUT_THEN;
+/// The same for one that was written before, where it is asked how things were then.
+const MAY_HAVE_HELD: f32 = 0.72;
 /// What is near to the time asked for fits at most so well.
 const NEAR: f32 = 0.15;
 
@@ -44,6 +46,8 @@ pub struct Window {
     pub phrase: Range<usize>,
     /// The question is of what happened then: what lies elsewhere answers it only where nothing lies there.
     pub decides: bool,
+    /// It is of how things were then: what was written before may still have held.
+    pub is_of_state: bool,
     /// It is of what is to come then: what tells of that time answers it, whenever it was written.
     pub is_to_come: bool,
 }
@@ -111,6 +115,8 @@ impl Window {
         } else if self.is_recurring && self.other_years(date).any(|(start, end)| date >= start && date < end)
         {
             OTHER_YEAR
+        } else if self.is_of_state && self.start.is_some_and(|start| date < start) {
+            MAY_HAVE_HELD
         } else {
             NEAR * self.closeness(date)
         }

@@ -18,7 +18,9 @@ use futures::{StreamExt, TryStreamExt};
 use memory_core::id::Namespace;
 use memory_core::recall::RankingWeights;
 use memory_engine::Memory;
-use memory_engine::recall::{LIST_OF_DUE, NOTHING_ANSWERS, Recall, RecallDraft, RecallRequest};
+use memory_engine::recall::{
+    LIST_OF_DUE, NOT_MENTIONED, NOTHING_ANSWERS, Recall, RecallDraft, RecallRequest,
+};
 use serde::{Serialize, Serializer};
 
 pub use self::answers::AnswerCosts;
@@ -256,7 +258,9 @@ async fn answered(
     .await?;
     let answer = answer?;
     // Such as a model that failed: the figures would be of something else.
-    let is_fault = |warning: &&str| ![NOTHING_ANSWERS, LIST_OF_DUE].contains(warning);
+    let is_fault = |warning: &&str| {
+        ![NOTHING_ANSWERS, LIST_OF_DUE].contains(warning) && !warning.starts_with(NOT_MENTIONED)
+    };
     let faults: Vec<&str> = answer.warnings.iter().map(String::as_str).filter(is_fault).collect();
     ensure!(faults.is_empty(), "a recall came with a warning: {}", faults.join("; "));
     Ok((answer, took))

@@ -9,7 +9,7 @@ use indicatif::ProgressBar;
 use memory_core::id::PassageId;
 use memory_core::ports::EmbeddingModel;
 use memory_engine::Memory;
-use memory_engine::recall::{NOTHING_ANSWERS, RecallDraft, RecallRequest};
+use memory_engine::recall::{NOT_MENTIONED, NOTHING_ANSWERS, RecallDraft, RecallRequest};
 use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, EXACT_MAX, Filters, QueryVector};
 
@@ -80,7 +80,12 @@ async fn ask(
                     let started = Instant::now();
                     match memory.recall(&ns, &requests[n]).await {
                         // Invented questions may well have no answer.
-                        Ok(answer) if answer.warnings.iter().all(|said| said == NOTHING_ANSWERS) => {
+                        Ok(answer)
+                            if answer
+                                .warnings
+                                .iter()
+                                .all(|said| said == NOTHING_ANSWERS || said.starts_with(NOT_MENTIONED)) =>
+                        {
                             times.push(started.elapsed());
                         }
                         Ok(_) | Err(_) => errors += 1,

@@ -41,3 +41,19 @@ fn what_someone_without_a_name_did_is_not_of_who_tells_it() {
     let told = lines("Alice: the plumber fixed the tap\nBob: our roofers finished the ridge\nAlice: ok");
     assert!(!told.iter().any(|line| line.contains(" owner")), "{told:?}");
 }
+
+#[test]
+fn tasks_that_people_note_for_themselves_are_theirs() {
+    let tasks = |text: &str| {
+        let found = shown(&read(text));
+        found.into_iter().filter(|line| line.starts_with("Commitment")).collect::<Vec<_>>()
+    };
+    assert_eq!(tasks("- [ ] ring the vet\n- [ ] visa\n- [x] pay rent\n").len(), 2);
+    assert_eq!(tasks("FIXME: handle empty input\n").len(), 1);
+    assert_eq!(tasks("Don't forget to send Gill the photos.").len(), 1);
+    assert_eq!(tasks("I will circulate the draft agenda.").len(), 1, "a sentence is no heading");
+    assert_eq!(tasks("## Backlog\n- drop the old column\n").len(), 1);
+    assert_eq!(tasks("You must wear a helmet. It has to be green.").len(), 0);
+    let dated = tasks("To do by 20 March:\n- order new gaskets\n- pay the rent\n");
+    assert!(dated.len() == 2 && dated.iter().all(|line| line.contains("due 03-20")), "{dated:?}");
+}

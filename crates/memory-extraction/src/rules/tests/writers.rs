@@ -128,6 +128,6 @@ fn the_subject_of_a_commit_says_what_was_done() {
         "{found:?}"
     );
     assert!(!found.iter().any(|line| line.contains("Merge branch")), "{found:?}");
-    let short = "5510aa9f (HEAD -> main) Add retry to the uploader\n77aa0123 Remove Python 3.8\n";
+    let short = "5510aa9f (HEAD -> main) Add retry to the uploader\n77aa0123 Remove Python 3.8\n88bb0123 WIP: new page\n";
     assert_eq!(shown(&read(short)).iter().filter(|line| line.starts_with("Execution")).count(), 2);
 }
