@@ -27,35 +27,42 @@ const LABELS: [&str; 15] = [
 /// Adds what the subjects of commits say was done, but where their words tell an event already. Of a line with a hash at its head
 /// nothing else is told.
 pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
+    // In order, by segment and byte: a log has as many lines as events.
+    let mut lines: Vec<(usize, Range<usize>)> = Vec::new();
+    let mut found: Vec<Draft> = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
-        let found = subjects(parsed, roster);
-        for line in short_lines(parsed.text.read()) {
-            drafts.retain(|draft| {
-                !draft.evidence.iter().any(|(segment, bytes)| {
-                    *segment == parsed.segment && bytes.start < line.end && line.start < bytes.end
-                })
-            });
-        }
-        let index = DraftIndex::of(drafts);
-        let is_new = |found: &Draft| index.meeting(parsed.segment, &found.evidence[0].1).is_empty();
-        drafts.extend(found.into_iter().filter(is_new));
+        let context = EventContext { parsed, roster, machine: false };
+        let short =
+            if parsed.layout.commits.is_empty() { short_lines(parsed.text.read()) } else { Vec::new() };
+        found.extend(short.iter().filter_map(|line| subject(&context, line.clone(), None)));
+        found.extend(under_headers(&context));
+        lines.extend(short.into_iter().map(|line| (parsed.segment, line)));
     }
+    if found.is_empty() && lines.is_empty() {
+        return;
+    }
+    let is_of_line = |(segment, bytes): &(usize, Range<usize>)| {
+        let behind = lines.partition_point(|(of, line)| (*of, line.start) < (*segment, bytes.end));
+        lines[..behind].last().is_some_and(|(of, line)| of == segment && bytes.start < line.end)
+    };
+    drafts.retain(|draft| !draft.evidence.iter().any(is_of_line));
+    let index = DraftIndex::of(drafts);
+    let is_new = |found: &Draft| {
+        let (segment, bytes) = &found.evidence[0];
+        index.meeting(*segment, bytes).is_empty()
+    };
+    drafts.extend(found.into_iter().filter(is_new));
 }
 
-/// The events of the subjects in a segment, in order.
-fn subjects(parsed: &ParsedSegment<'_>, roster: &Roster) -> Vec<Draft> {
-    let context = EventContext { parsed, roster, machine: false };
-    let headers = &parsed.layout.commits;
-    if headers.is_empty() {
-        let lines = short_lines(parsed.text.read());
-        return lines.into_iter().filter_map(|line| subject(&context, line, None)).collect();
-    }
-    let blocks = &parsed.layout.blocks;
+/// The events of the subjects below the headers of a segment, in order.
+fn under_headers(context: &EventContext<'_, '_>) -> Vec<Draft> {
+    let layout = &context.parsed.layout;
     let of = |header: &Range<usize>| {
-        let block = blocks.get(blocks.partition_point(|block| block.bytes.start < header.end))?;
-        subject(&context, block.bytes.clone(), context.speaker_of(block))
+        let behind = layout.blocks.partition_point(|block| block.bytes.start < header.end);
+        let block = layout.blocks.get(behind)?;
+        subject(context, block.bytes.clone(), context.speaker_of(block))
     };
-    headers.iter().filter_map(of).collect()
+    layout.commits.iter().filter_map(of).collect()
 }
 
 /// "77aa012 (HEAD -> main) Add retry": what stands behind the hash, where lines of a log have nothing else.

@@ -106,7 +106,7 @@ pub(super) fn add(
             }
             for task in tasks(context, parsed, block) {
                 let met = index.meeting(parsed.segment, &task);
-                if met.iter().all(|at| !is_task_kind(&drafts[*at])) {
+                if met.iter().all(|at| tells_of_done(&drafts[*at])) {
                     for at in met {
                         replaced[at] = true;
                     }
@@ -120,9 +120,9 @@ pub(super) fn add(
     drafts.extend(added);
 }
 
-/// What may be said of a task in the same words: that it is one, that it is a problem, that it is settled.
-fn is_task_kind(draft: &Draft) -> bool {
-    !matches!(draft.category, Category::Execution | Category::Change)
+/// Whether it tells as done, or as changed, what is still to be done; a problem or a decision may be told in the same words.
+fn tells_of_done(draft: &Draft) -> bool {
+    matches!(draft.category, Category::Execution | Category::Change)
 }
 
 /// The tasks of a block, in bytes.

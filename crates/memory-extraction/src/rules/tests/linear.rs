@@ -40,7 +40,7 @@ fn name(number: usize) -> &'static str {
     NAMES[number % NAMES.len()]
 }
 
-const SHAPES: [(&str, Line); 18] = [
+const SHAPES: [(&str, Line); 20] = [
     ("pronouns", |_| "Alice met Bob. He said she will do it. ".to_owned()),
     ("short turns", |n| format!("Speaker{}: yes I will do item {n} by tomorrow.\n", n % 40)),
     ("bullets", |n| format!("- {} will send the {} {n} by Friday\n", name(n), word(n))),
@@ -70,6 +70,8 @@ const SHAPES: [(&str, Line); 18] = [
     ("markup", |n| format!("<li>{} sent the {} {n}</li> &amp; <!-- a <script> & ", name(n), word(n))),
     ("appointments", |n| format!("Dentist Tuesday {}pm.\n", n % 9 + 1)),
     ("votes", |n| format!("{} moved to approve the {} {n}. Approved unanimously. ", name(n), word(n))),
+    ("commits", |n| format!("{:07x} Add the {} {n} of {}\n", 0x0100_0000 + n, word(n), name(n))),
+    ("open boxes", |n| format!("- [ ] send the {} {n} to {}\n", word(n), name(n))),
     ("posts", |n| format!("**{}** · 2 days ago\nI will send the {} {n} by Friday.\n\n", surname(n), word(n))),
 ];
 
