@@ -6,6 +6,7 @@
 pub mod about_many;
 pub mod asked_for;
 pub mod calendar_words;
+pub mod commits;
 pub mod hash;
 pub mod lexicon;
 pub mod named;

@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::clauses::{self, Statement, goes_on, is_anothers, is_reported};
+use super::clauses::Statement;
 use super::conditions;
+use super::pieces::{Clause, clauses_of};
 use super::sentence::Sentence;
 use super::speakers::Voice;
-use super::words::{list, lists_at};
+use super::vetoes;
+use super::words::lists_at;
 
 const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
 /// Weights are stored in hundredths.
@@ -24,12 +26,6 @@ const NEARLY: f32 = 0.3;
 /// So many words of a text are some, and many.
 const SOME_WORDS: usize = 12;
 const MANY_WORDS: usize = 40;
-/// The most pieces between commas and conjunctions that one clause has.
-const PIECES_MAX: usize = 4;
-/// "From this week on" has no more tokens.
-const SINCE_MAX: usize = 5;
-/// "Between the first and the last" has no more tokens before its "and".
-const BETWEEN_MAX: usize = 5;
 /// Clauses of up to so many words are told apart by their length.
 const LENGTHS: [usize; 5] = [3, 6, 10, 16, 25];
 
@@ -95,13 +91,6 @@ impl Place {
     }
 }
 
-/// A range of tokens that may be a directive, and the stretch without strong marks that it stands in.
-#[derive(Debug, Clone)]
-pub(super) struct Clause {
-    pub(super) tokens: Range<usize>,
-    stretch: Range<usize>,
-}
-
 /// The clauses of a sentence, each with how likely it states a directive.
 fn judged(sentence: &Sentence<'_>, place: Place) -> Vec<(f32, Clause)> {
     let of_tokens: Vec<f32> = (0..sentence.len()).map(|at| of_token(sentence, at)).collect();
@@ -132,17 +121,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
                 Voice::User if place.words >= MANY_WORDS => LONG_TURN_THRESHOLD,
                 _ => THRESHOLD,
             };
-            *likelihood >= least
-                && !sentence.is_quoted(clause.tokens.start)
-                && !goes_on(sentence, clause.tokens.start)
-                && !is_contrast(sentence, clause.tokens.start)
-                && !is_of_past(sentence, clause.tokens.start)
-                && !tells_of_the_moment(sentence, clause.tokens.start)
-                && !is_only_condition(sentence, &clause.tokens)
-                && !is_anothers(sentence, clause.tokens.start)
-                && !clauses::tells_of_another(sentence, (clause.tokens.start, clause.tokens.end))
-                && !clauses::is_contact(sentence, (clause.tokens.start, clause.stretch.end))
-                && !is_reported(sentence, clause.tokens.start)
+            *likelihood >= least && !vetoes::states_none(sentence, clause)
         })
         .collect();
     likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -181,51 +160,9 @@ fn log_odds(likelihood: f32) -> f32 {
     (likelihood / (1.0 - likelihood)).ln()
 }
 
-/// ", not on Linux": what is set against something says nothing without it.
-fn is_contrast(sentence: &Sentence<'_>, start: usize) -> bool {
-    start > 0 && sentence.mark(start - 1) == Some(",") && sentence.word(start) == Some("not")
-}
-
-/// "Always been a fan", "never had one".
-fn is_of_past(sentence: &Sentence<'_>, start: usize) -> bool {
-    matches!(sentence.word(start), Some("always" | "never"))
-        && matches!(
-            sentence.word(start + 1),
-            Some("been" | "had" | "was" | "were" | "got" | "knew" | "thought" | "went")
-        )
-}
-
-/// "I've never used Docker", "I'm not sure where to start": where somebody stands, and not what is wanted.
-fn tells_of_the_moment(sentence: &Sentence<'_>, start: usize) -> bool {
-    let at = start + usize::from(matches!(sentence.word(start), Some("so" | "but" | "and" | "because")));
-    match (sentence.word(at), sentence.word(at + 1), sentence.word(at + 2)) {
-        (Some("i've"), Some("never" | "been" | "realized" | "tried"), _)
-        | (Some("i"), Some("have"), Some("never" | "been")) => true,
-        (Some("i'm"), Some(next), third) => {
-            matches!(
-                next,
-                "trying" | "looking" | "wondering" | "struggling" | "confused" | "having" | "unsure"
-            ) || (matches!(next, "not" | "really") && matches!(third, Some("sure" | "confused" | "certain")))
-        }
-        _ => false,
-    }
-}
-
 /// "Can you look at it and suggest improvements?"
 fn is_asked(sentence: &Sentence<'_>, clause: &Clause) -> bool {
     sentence.mark(clause.stretch.end) == Some("?")
-}
-
-/// "whenever something in the engine changes", "from this week on": when what holds is said elsewhere.
-fn is_only_condition(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
-    let is_since = sentence.word(tokens.start) == Some("from") && sentence.word(tokens.end - 1) == Some("on");
-    if is_since && tokens.len() <= SINCE_MAX {
-        return true;
-    }
-    let opener = list("condition").at(sentence, tokens.start, tokens.end);
-    opener > 0
-        && list("standing").at(sentence, tokens.start, tokens.end) <= opener
-        && !tokens.clone().any(|at| matches!(sentence.mark(at), Some("," | ":")))
 }
 
 fn running(values: &[f32]) -> Vec<f32> {
@@ -236,69 +173,6 @@ fn running(values: &[f32]) -> Vec<f32> {
         sum
     }));
     sums
-}
-
-/// What may be a directive: up to four neighbouring pieces between commas and conjunctions.
-pub(super) fn clauses_of(sentence: &Sentence<'_>) -> Vec<Clause> {
-    let mut found = Vec::new();
-    let (mut start, mut aside_end) = (0, 0);
-    for at in 0..=sentence.len() {
-        aside_end = clauses::aside(sentence, at).unwrap_or(0).max(aside_end);
-        let is_aside = aside_end > 0 && at <= aside_end;
-        let ends = at == sentence.len()
-            || matches!(
-                sentence.mark(at),
-                Some(";" | "—" | "–" | "-" | "(" | ")" | ":" | "!" | "?" | "." | "…")
-            );
-        if ends && !is_aside {
-            of_stretch(sentence, start..at, &mut found);
-            start = at + 1;
-        }
-    }
-    found
-}
-
-fn of_stretch(sentence: &Sentence<'_>, stretch: Range<usize>, found: &mut Vec<Clause>) {
-    let joins = |at: usize| matches!(sentence.word(at), Some("but" | "so" | "and"));
-    let is_comma = |at: usize| sentence.mark(at) == Some(",");
-    let mut cuts = vec![stretch.start];
-    for at in stretch.clone() {
-        if is_one(sentence, &stretch, at) {
-            continue;
-        }
-        if is_comma(at) && at + 1 < stretch.end {
-            cuts.push(at + 1);
-        } else if joins(at) && at > stretch.start && !is_comma(at - 1) {
-            cuts.push(at);
-        }
-    }
-    cuts.push(stretch.end);
-    for first in 0..cuts.len() - 1 {
-        for last in first + 1..cuts.len().min(first + 1 + PIECES_MAX) {
-            let (mut start, mut end) = (cuts[first], cuts[last]);
-            while end > start && is_comma(end - 1) {
-                end -= 1;
-            }
-            while start < end && (is_comma(start) || joins(start)) {
-                start += 1;
-            }
-            if (start..end).any(|at| sentence.word(at).is_some()) {
-                found.push(Clause { tokens: start..end, stretch: stretch.clone() });
-            }
-        }
-    }
-}
-
-/// "Between 18:00 | and 19:30", "'P. Adeyemi, | Treasurer'": here nothing ends.
-fn is_one(sentence: &Sentence<'_>, stretch: &Range<usize>, at: usize) -> bool {
-    let near = stretch.start.max(at.saturating_sub(BETWEEN_MAX))..at;
-    if sentence.word(at) == Some("and") {
-        let between = near.clone().rev().find(|at| sentence.word(*at) == Some("between"));
-        return between.is_some_and(|from| {
-            !(from..at).any(|at| sentence.mark(at).is_some() || sentence.word(at) == Some("and"))
-        });
-    }
-    sentence.mark(at) == Some(",") && sentence.is_in_name(at)
 }
 
 fn text<'s>(sentence: &'s Sentence<'_>, at: usize) -> &'s str {

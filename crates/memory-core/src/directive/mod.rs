@@ -7,7 +7,6 @@
 mod choice;
 mod clauses;
 mod colons;
-mod commits;
 mod conditions;
 mod denied;
 mod ended;
@@ -19,6 +18,7 @@ mod once;
 mod orders;
 mod parts;
 mod permission;
+mod pieces;
 mod rules;
 mod same_thing;
 mod sentence;
@@ -26,6 +26,7 @@ mod settings;
 mod speakers;
 mod stems;
 mod tokens;
+mod vetoes;
 mod wishes;
 mod words;
 
@@ -164,7 +165,7 @@ pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
         let words = words_of(&read);
         for (at, (sentence, _)) in read.iter().enumerate() {
             let place = place_of(&read, at, voice, words);
-            for clause in learned::clauses_of(sentence) {
+            for clause in pieces::clauses_of(sentence) {
                 let features = learned::features_of(sentence, &clause, place);
                 let bytes = sentence.bytes(clause.tokens.start, clause.tokens.end);
                 clauses.extend(bytes.map(|bytes| LearnedClause { bytes, features }));

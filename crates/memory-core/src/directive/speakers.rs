@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::commits::is_commit;
+use memory_language::commits::is_commit;
+
 use super::sentence::Introduced;
 use super::words::list;
 use crate::artifact::{Context, Metadata, Role};

@@ -3,46 +3,28 @@
 
 use std::ops::Range;
 
-use memory_core::event::{Actor, ActorRole, Category};
+use memory_core::event::Category;
 use memory_language::time::{Granularity, Lean, Relation};
 
-use super::draft::{self, Draft};
-use super::draft_index::DraftIndex;
+use super::by_form;
+use super::draft::Draft;
 use super::event_context::EventContext;
 use super::layout::Block;
 use super::lists;
-use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::parties::is_machine;
 use super::people::Roster;
 use super::sections::Section;
 use super::sentences::sentences;
 
-pub(super) const CONFIDENCE: f32 = 0.6;
 /// "Dentist Tuesday 3pm": what is no more than where one is to be and when.
 const BARE_TOKENS: usize = 8;
 
 /// Adds the appointments, but where their words tell an event already. Whom one sees has no new role, and that it is on a day is no
 /// change.
 pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
-    let index = DraftIndex::of(drafts);
     let is_other = |draft: &Draft| matches!(draft.category, Category::Stakeholder | Category::Change);
-    let mut replaced = vec![false; drafts.len()];
-    let mut added = Vec::new();
-    for found in appointments(parsed_segments, roster) {
-        let (segment, bytes) = &found.evidence[0];
-        let (others, same): (Vec<usize>, Vec<usize>) =
-            index.meeting(*segment, bytes).into_iter().partition(|at| is_other(&drafts[*at]));
-        for at in others {
-            replaced[at] = true;
-        }
-        if same.is_empty() {
-            added.push(found);
-        }
-    }
-    let mut replaced = replaced.into_iter();
-    drafts.retain(|_| replaced.next() != Some(true));
-    drafts.extend(added);
+    by_form::add(appointments(parsed_segments, roster), is_other, drafts);
 }
 
 /// All appointments to come, in order.
@@ -134,16 +116,5 @@ fn appointment(
     })?;
     let context = EventContext { parsed, roster, machine: false };
     let speaker = context.speaker_of(block);
-    let actors: Vec<Actor> =
-        speaker.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
-    Some(Draft {
-        category: Category::Commitment,
-        confidence: CONFIDENCE,
-        narrative: narrative::sentence(&context.told(sentence, speaker, None)),
-        event_time: Some(now),
-        due_time: Some(at.deadline()),
-        subject: draft::about(parsed, sentence, &actors),
-        actors,
-        evidence: vec![(parsed.segment, bytes)],
-    })
+    Some(by_form::draft(&context, Category::Commitment, sentence, speaker, Some(at.deadline())))
 }

@@ -2,27 +2,19 @@
 
 use std::ops::Range;
 
-use memory_core::event::{Actor, ActorRole, Category};
+use memory_core::event::Category;
+use memory_language::commits::{Label, behind_hash};
 
-use super::draft::{self, Draft};
-use super::draft_index::DraftIndex;
+use super::by_form;
+use super::draft::Draft;
 use super::event_context::EventContext;
-use super::layout::is_hash;
-use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 use super::told_otherwise::is_ahead;
 use super::verbs;
 
-pub(super) const CONFIDENCE: f32 = 0.6;
 /// Fewer lines that begin with a hash are no log.
 const SHORT_LINES_MIN: usize = 2;
-
-/// Labels of subjects by the convention for them; "WIP:" and "Plan:" say that it is not done.
-const LABELS: [&str; 15] = [
-    "feat", "fix", "docs", "style", "refactor", "perf", "test", "tests", "build", "ci", "chore", "revert",
-    "deps", "hotfix", "release",
-];
 
 /// Adds what the subjects of commits say was done, but where their words tell an event already. Of a line with a hash at its head
 /// nothing else is told.
@@ -46,12 +38,7 @@ pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts
         lines[..behind].last().is_some_and(|(of, line)| of == segment && bytes.start < line.end)
     };
     drafts.retain(|draft| !draft.evidence.iter().any(is_of_line));
-    let index = DraftIndex::of(drafts);
-    let is_new = |found: &Draft| {
-        let (segment, bytes) = &found.evidence[0];
-        index.meeting(*segment, bytes).is_empty()
-    };
-    drafts.extend(found.into_iter().filter(is_new));
+    by_form::add(found, |_| false, drafts);
 }
 
 /// The events of the subjects below the headers of a segment, in order.
@@ -72,13 +59,11 @@ fn short_lines(text: &str) -> Vec<Range<usize>> {
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        let Some((hash, rest)) = line.trim().split_once(' ').filter(|(hash, _)| is_hash(hash)) else {
-            continue;
-        };
+        let Some(rest) = behind_hash(line.trim()) else { continue };
         let refs = rest.strip_prefix('(').and_then(|rest| rest.split_once(") "));
         let words = refs.map_or(rest, |(_, words)| words).trim();
         let end = start + line.trim_end().len();
-        found.extend((hash.bytes().any(|byte| byte.is_ascii_digit())).then_some(end - words.len()..end));
+        found.push(end - words.len()..end);
     }
     if found.len() < SHORT_LINES_MIN { Vec::new() } else { found }
 }
@@ -87,28 +72,13 @@ fn short_lines(text: &str) -> Vec<Range<usize>> {
 fn subject(context: &EventContext<'_, '_>, line: Range<usize>, author: Option<usize>) -> Option<Draft> {
     let parsed = context.parsed;
     let words = &parsed.text.raw[line.clone()];
-    let label = words.split_once(": ").filter(|(label, _)| {
-        let kind = label.split(['(', '!']).next().unwrap_or_default().to_lowercase();
-        !label.contains(' ') && LABELS.contains(&kind.as_str())
-    });
-    let start = line.end - label.map_or(words, |(_, words)| words).trim_start().len();
+    let label = Label::of(words);
+    let start = line.end - label.map_or(words, |label| label.subject).trim_start().len();
     let tokens = parsed.text.tokens_in(&(start..line.end));
     let is_base = |verb: verbs::Verb| verb.base && verb.class != verbs::Class::Idle;
     let is_deed = label.is_some() || verbs::of(parsed.text.word(tokens.start)).is_some_and(is_base);
     if tokens.is_empty() || !is_deed || parsed.text.word(tokens.start) == "merge" || is_ahead(words) {
         return None;
     }
-    let actors: Vec<Actor> =
-        author.into_iter().map(|entity| Actor { entity, role: ActorRole::Owner }).collect();
-    let bytes = parsed.text.bytes(&tokens);
-    Some(Draft {
-        category: Category::Execution,
-        confidence: CONFIDENCE,
-        narrative: narrative::sentence(&context.told(&tokens, author, None)),
-        event_time: parsed.dates_at(bytes.start).reference,
-        due_time: None,
-        subject: draft::about(parsed, &tokens, &actors),
-        actors,
-        evidence: vec![(parsed.segment, bytes)],
-    })
+    Some(by_form::draft(context, Category::Execution, &tokens, author, None))
 }

@@ -4,6 +4,7 @@
 mod acceptances;
 mod appointments;
 mod assemble;
+mod by_form;
 mod clause;
 mod commits;
 mod cues;
@@ -192,13 +193,9 @@ impl Extractor for RulesExtractor {
             }
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
-        if self.confidence.is_none_or(|least| least <= appointments::CONFIDENCE) {
+        if self.confidence.is_none_or(|least| least <= by_form::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
-        }
-        if self.confidence.is_none_or(|least| least <= own_tasks::CONFIDENCE) {
             own_tasks::add(source.context, &parsed_segments, &roster, &mut drafts);
-        }
-        if self.confidence.is_none_or(|least| least <= commits::CONFIDENCE) {
             commits::add(&parsed_segments, &roster, &mut drafts);
         }
         turns::drop_refused(&parsed_segments, &roster, &mut drafts);

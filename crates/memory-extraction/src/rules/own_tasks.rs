@@ -5,15 +5,14 @@ use std::ops::Range;
 
 use jiff::Timestamp;
 use memory_core::artifact::Context;
-use memory_core::event::{Actor, ActorRole, Category};
+use memory_core::event::Category;
 
+use super::by_form;
 use super::deadlines;
-use super::draft::{self, Draft};
-use super::draft_index::DraftIndex;
+use super::draft::Draft;
 use super::event_context::EventContext;
 use super::layout::{Block, Form};
 use super::lines::bullet;
-use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::parties::is_machine;
 use super::people::Roster;
@@ -21,14 +20,22 @@ use super::sections::Section;
 use super::sentences::sentences;
 use super::verbs;
 
-pub(super) const CONFIDENCE: f32 = 0.6;
 /// A label of a task has no more words: "TODO Tidepool:".
 const LABEL_WORDS: usize = 5;
 /// What a task begins with, before a colon or by itself.
-const LABELS: [&str; 8] =
-    ["todo", "to do", "to-do", "fixme", "reminder", "note to self", "left to do", "don't forget"];
+const LABELS: [&str; 9] = [
+    "todo",
+    "to do",
+    "to-do",
+    "fixme",
+    "reminder",
+    "note to self",
+    "left to do",
+    "don't forget",
+    "don’t forget",
+];
 /// Behind these stand things to keep in mind too: only a verb makes a task.
-const MAY_BE_FACTS: [&str; 3] = ["reminder", "note to self", "don't forget"];
+const MAY_BE_FACTS: [&str; 4] = ["reminder", "note to self", "don't forget", "don’t forget"];
 /// What stands before its verb.
 const LEADS: [&str; 21] = [
     "don't forget to",
@@ -94,30 +101,19 @@ pub(super) fn add(
     if !matches!(context, Context::Note | Context::Chat | Context::Conversation) {
         return;
     }
-    let index = DraftIndex::of(drafts);
-    let mut replaced = vec![false; drafts.len()];
-    let mut added = Vec::new();
+    let mut found = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
-        let context_of = EventContext { parsed, roster, machine: false };
+        let of_segment = EventContext { parsed, roster, machine: false };
         for block in &parsed.layout.blocks {
             let is_quiet = matches!(block.section, Section::Skip | Section::People);
             if is_quiet || is_machine(block.speaker.as_deref()) {
                 continue;
             }
-            for task in tasks(context, parsed, block) {
-                let met = index.meeting(parsed.segment, &task);
-                if met.iter().all(|at| tells_of_done(&drafts[*at])) {
-                    for at in met {
-                        replaced[at] = true;
-                    }
-                    added.extend(draft_of(&context_of, block, task));
-                }
-            }
+            let tasks = tasks(context, parsed, block);
+            found.extend(tasks.into_iter().filter_map(|task| draft_of(&of_segment, block, &task)));
         }
     }
-    let mut replaced = replaced.into_iter();
-    drafts.retain(|_| replaced.next() != Some(true));
-    drafts.extend(added);
+    by_form::add(found, tells_of_done, drafts);
 }
 
 /// Whether it tells as done, or as changed, what is still to be done; a problem or a decision may be told in the same words.
@@ -176,26 +172,12 @@ fn begins_with_verb(rest: &str) -> bool {
     verbs::of(&word).is_some_and(|verb| verb.base && verb.class != verbs::Class::Idle)
 }
 
-fn draft_of(context: &EventContext<'_, '_>, block: &Block, bytes: Range<usize>) -> Option<Draft> {
+fn draft_of(context: &EventContext<'_, '_>, block: &Block, bytes: &Range<usize>) -> Option<Draft> {
     let parsed = context.parsed;
-    let tokens = parsed.text.tokens_in(&bytes);
-    if tokens.is_empty() {
-        return None;
-    }
+    let tokens = parsed.text.tokens_in(bytes);
+    let due = deadlines::due(&parsed.text.raw[bytes.clone()], parsed.dates_at(bytes.start));
     let speaker = context.speaker_of(block);
-    let actors: Vec<Actor> =
-        speaker.into_iter().map(|entity| Actor { entity, role: ActorRole::Owner }).collect();
-    let dates = parsed.dates_at(bytes.start);
-    Some(Draft {
-        category: Category::Commitment,
-        confidence: CONFIDENCE,
-        narrative: narrative::sentence(&context.told(&tokens, speaker, None)),
-        event_time: dates.reference,
-        due_time: deadlines::due(&parsed.text.raw[bytes.clone()], dates),
-        subject: draft::about(parsed, &tokens, &actors),
-        actors,
-        evidence: vec![(parsed.segment, parsed.text.bytes(&tokens))],
-    })
+    (!tokens.is_empty()).then(|| by_form::draft(context, Category::Commitment, &tokens, speaker, due))
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Commits of a repository, as `git log` shows them: what one says was done by its author, on its day.
 
-use std::ops::RangeInclusive;
+use memory_language::commits::is_hash;
 
 use super::days::DATE_LINE;
 use super::{Form, Reader, Section};
 
 /// A header has no more lines.
 const HEADER_MAX_LINES: usize = 8;
-const HASH_DIGITS: RangeInclusive<usize> = 7..=64;
 
 impl Reader<'_> {
     /// Reads the header of a commit that begins in this line: its author speaks from then on. Gives the line after it.
@@ -52,11 +51,6 @@ impl Reader<'_> {
 fn is_head(line: &str) -> bool {
     let hash = line.strip_prefix("commit ").and_then(|rest| rest.split_whitespace().next());
     hash.is_some_and(is_hash)
-}
-
-/// A hash, whole or shortened.
-pub(in crate::rules) fn is_hash(word: &str) -> bool {
-    HASH_DIGITS.contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// "Fri Nov 13 10:01:02 2026 +0100" as "13 Nov 2026".

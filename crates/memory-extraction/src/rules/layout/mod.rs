@@ -21,7 +21,6 @@ use super::lines::{self, bullet, cells, is_code, is_log, label};
 use super::lists;
 use super::names;
 use super::sections::{self, Section};
-pub(super) use commits::is_hash;
 
 use attendance::{behind_names, is_entry_of_people, is_said_by_oneself};
 use posts::posters;

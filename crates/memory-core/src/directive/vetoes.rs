@@ -1,0 +1,68 @@
+//! What states no directive, however likely its words make it.
+
+use std::ops::Range;
+
+use super::clauses::{goes_on, is_anothers, is_contact, is_reported, tells_of_another};
+use super::pieces::Clause;
+use super::sentence::Sentence;
+use super::words::list;
+
+/// "From this week on" has no more tokens.
+const SINCE_MAX: usize = 5;
+
+/// Whether a clause is somebody else's, a part of another, or tells how things are.
+pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause) -> bool {
+    let Range { start, end } = clause.tokens;
+    sentence.is_quoted(start)
+        || goes_on(sentence, start)
+        || is_contrast(sentence, start)
+        || is_of_past(sentence, start)
+        || tells_of_the_moment(sentence, start)
+        || is_only_condition(sentence, &clause.tokens)
+        || is_anothers(sentence, start)
+        || tells_of_another(sentence, (start, end))
+        || is_contact(sentence, (start, clause.stretch.end))
+        || is_reported(sentence, start)
+}
+
+/// ", not on Linux": what is set against something says nothing without it.
+fn is_contrast(sentence: &Sentence<'_>, start: usize) -> bool {
+    start > 0 && sentence.mark(start - 1) == Some(",") && sentence.word(start) == Some("not")
+}
+
+/// "Always been a fan", "never had one".
+fn is_of_past(sentence: &Sentence<'_>, start: usize) -> bool {
+    matches!(sentence.word(start), Some("always" | "never"))
+        && matches!(
+            sentence.word(start + 1),
+            Some("been" | "had" | "was" | "were" | "got" | "knew" | "thought" | "went")
+        )
+}
+
+/// "I've never used Docker", "I'm not sure where to start": where somebody stands, and not what is wanted.
+fn tells_of_the_moment(sentence: &Sentence<'_>, start: usize) -> bool {
+    let at = start + usize::from(matches!(sentence.word(start), Some("so" | "but" | "and" | "because")));
+    match (sentence.word(at), sentence.word(at + 1), sentence.word(at + 2)) {
+        (Some("i've"), Some("never" | "been" | "realized" | "tried"), _)
+        | (Some("i"), Some("have"), Some("never" | "been")) => true,
+        (Some("i'm"), Some(next), third) => {
+            matches!(
+                next,
+                "trying" | "looking" | "wondering" | "struggling" | "confused" | "having" | "unsure"
+            ) || (matches!(next, "not" | "really") && matches!(third, Some("sure" | "confused" | "certain")))
+        }
+        _ => false,
+    }
+}
+
+/// "whenever something in the engine changes", "from this week on": when what holds is said elsewhere.
+fn is_only_condition(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
+    let is_since = sentence.word(tokens.start) == Some("from") && sentence.word(tokens.end - 1) == Some("on");
+    if is_since && tokens.len() <= SINCE_MAX {
+        return true;
+    }
+    let opener = list("condition").at(sentence, tokens.start, tokens.end);
+    opener > 0
+        && list("standing").at(sentence, tokens.start, tokens.end) <= opener
+        && !tokens.clone().any(|at| matches!(sentence.mark(at), Some("," | ":")))
+}
