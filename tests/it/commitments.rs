@@ -367,3 +367,25 @@ async fn promises_are_ended_again_when_they_come_out_of_an_archive() {
     g.drain().await;
     assert_eq!(fates(&g).await, [KEPT]);
 }
+
+#[tokio::test]
+async fn where_tasks_are_asked_for_what_is_open_comes_first() {
+    let question = "What do I still have to do for the summer party?";
+    let list = ("2026-03-01", "There is always so much that people have to do for the summer party.");
+    let f = promising(&[list, ("2026-03-02", "Ann promises to order two tents due 2026-06-01")]).await;
+    let asked = RecallDraft { explain: Some(true), ..query(question) };
+    let parts = async |f: &Fixture| {
+        let results = f.recall_as(asked.clone()).await.results;
+        let of = |text: &str| {
+            let result = results.iter().position(|result| result.hit.passage.starts_with(text));
+            let at = result.expect("it is found");
+            (at, results[at].explanation.expect("it is explained").artifact.tasks)
+        };
+        (of("Ann promises"), of("There is"))
+    };
+    let ((_, open), (_, without)) = parts(&f).await;
+    assert!(open.abs() < 1e-6 && without < -0.1, "{open} {without}");
+    tell(&f, &[("2026-03-05", "Ann did: ordered two tents yesterday")]).await;
+    let ((_, done), (first, without)) = parts(&f).await;
+    assert!(first == 0 && done.abs() < 1e-6 && without.abs() < 1e-6, "nothing is open: {done} {without}");
+}

@@ -1,7 +1,7 @@
 //! Texts that say themselves who speaks, as `Ann: …`, and what makes several of them one talk.
 //!
-//! An agent that keeps what was said often gives nothing but the text. Such lines that come one after the other are turns of a
-//! conversation that has no name.
+//! An agent that keeps what was said often gives nothing but the text, or its author too. Such lines that come one after the other
+//! are turns of a conversation that has no name.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -13,7 +13,7 @@ const LABEL_MAX_CHARS: usize = 40;
 const LABEL_MAX_WORDS: usize = 4;
 /// So many of the texts stored before are looked at for the line before.
 pub const LINES_LOOKED_AT: usize = 8;
-/// After a longer pause nobody goes on with what was said before.
+/// After a longer pause nobody goes on with what was said before, be it between the dates of two lines or until it is stored.
 const PAUSE_MAX: SignedDuration = SignedDuration::from_mins(60);
 
 /// What stands before a colon and names nobody.
@@ -111,19 +111,50 @@ pub struct LinePlace {
 pub struct StoredLine {
     pub place: LinePlace,
     pub speaker: String,
-    pub at: Timestamp,
+    pub time: LineTime,
+    /// It is kept as a line of a chat.
+    pub is_of_chat: bool,
 }
 
-/// Who speaks in a text that is one line of a talk, by its label. `None` where a conversation or a document is named, or the text
-/// is a talk of several by itself.
-pub fn line_speaker<'t>(content: &'t str, meta: &Metadata) -> Option<&'t str> {
-    let is_apart = meta.conversation_id.is_some() || meta.source_id.is_some() || meta.title.is_some();
-    if is_apart || matches!(meta.context, Context::Document | Context::Email) {
-        return None;
+/// When a line was stored, and the date that it was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineTime {
+    pub stored: Timestamp,
+    pub date: Option<Timestamp>,
+}
+
+impl LineTime {
+    fn follows(self, before: Self) -> bool {
+        let is_near = |a: Timestamp, b: Timestamp| a.duration_since(b).abs() <= PAUSE_MAX;
+        let are_dates_near = self.date.zip(before.date).is_none_or(|(date, before)| is_near(date, before));
+        is_near(self.stored, before.stored) && are_dates_near
     }
-    let mut lines = content.lines().filter(|line| !line.trim().is_empty());
-    let speaker = speaker_of(lines.next()?)?;
-    lines.all(|line| speaker_of(line).is_none()).then_some(speaker)
+}
+
+/// A text that is one line of a talk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Line<'t> {
+    pub speaker: &'t str,
+    /// It is kept as a line of a chat, and not only labelled.
+    pub is_of_chat: bool,
+}
+
+impl<'t> Line<'t> {
+    /// Who speaks by the label of the text, or in a chat by its author or role. `None` where a conversation or a document is named,
+    /// or the text is a talk of several by itself.
+    pub fn of(content: &'t str, meta: &'t Metadata) -> Option<Self> {
+        let is_apart = meta.conversation_id.is_some() || meta.source_id.is_some() || meta.title.is_some();
+        if is_apart || matches!(meta.context, Context::Document | Context::Email) {
+            return None;
+        }
+        let mut lines = content.lines().filter(|line| !line.trim().is_empty());
+        let label = speaker_of(lines.next()?);
+        if lines.any(|line| speaker_of(line).is_some()) {
+            return None;
+        }
+        let author = meta.speaker().filter(|_| meta.context == Context::Chat);
+        Some(Self { speaker: label.or(author)?, is_of_chat: author.is_some() })
+    }
 }
 
 /// The name at the head of `Ann: …`, `**Ann**: …` or `[10:02] Ann: …`.
@@ -161,19 +192,19 @@ pub(crate) fn is_name(name: &str) -> bool {
 }
 
 /// The place of a line after those that were stored last, newest first. It goes on with the talk of the line before where there is
-/// one: somebody who has spoken speaks again after another. Labels that only lead notes seldom do that.
-pub fn place_after(recent: &[StoredLine], speaker: &str, at: Timestamp) -> LinePlace {
-    let alone = LinePlace { of: at.as_microsecond(), index: 0 };
-    let Some(before) = recent.first().filter(|before| at.duration_since(before.at).abs() <= PAUSE_MAX) else {
-        return alone;
-    };
+/// one: another speaks in the same chat, or somebody who has spoken speaks again after another. Labels that only lead notes seldom
+/// do that.
+pub fn place_after(recent: &[StoredLine], line: Line<'_>, time: LineTime) -> LinePlace {
+    let alone = LinePlace { of: time.stored.as_microsecond(), index: 0 };
+    let Some(before) = recent.first().filter(|before| time.follows(before.time)) else { return alone };
     let speakers: Vec<&str> =
-        std::iter::once(speaker).chain(recent.iter().map(|line| line.speaker.as_str())).collect();
+        std::iter::once(line.speaker).chain(recent.iter().map(|line| line.speaker.as_str())).collect();
     let returns = |from: usize| {
         let others = speakers[from..].iter().position(|other| *other != speakers[from]);
         others.is_some_and(|other| speakers[from + other..].contains(&speakers[from]))
     };
-    let is_talk = before.place.index > 0 || (0..speakers.len()).any(returns);
+    let is_chat = line.is_of_chat && before.is_of_chat && line.speaker != before.speaker;
+    let is_talk = before.place.index > 0 || is_chat || (0..speakers.len()).any(returns);
     if is_talk { LinePlace { of: before.place.of, index: before.place.index + 1 } } else { alone }
 }
 
@@ -184,7 +215,7 @@ mod tests {
 
     fn speaker(content: &str) -> Option<String> {
         let new = NewArtifact::new(Draft { content: content.into(), ..Draft::default() }).unwrap();
-        line_speaker(content, &new.meta).map(str::to_owned)
+        Line::of(content, &new.meta).map(|line| line.speaker.to_owned())
     }
 
     #[test]
@@ -220,7 +251,7 @@ mod tests {
     fn what_names_its_conversation_or_document_is_no_line() {
         let line = |draft: Draft| {
             let new = NewArtifact::new(Draft { content: "Ann: Hello".into(), ..draft }).unwrap();
-            line_speaker(&new.content, &new.meta).is_some()
+            Line::of(&new.content, &new.meta).is_some()
         };
         assert!(line(Draft::default()));
         assert!(!line(Draft { conversation_id: Some("c".into()), ..Draft::default() }));
@@ -228,13 +259,21 @@ mod tests {
         assert!(!line(Draft { context: Some("email".into()), ..Draft::default() }));
     }
 
+    fn stored(speaker: &str, place: LinePlace, minute: i64, is_of_chat: bool) -> StoredLine {
+        StoredLine { place, speaker: speaker.into(), time: time(minute, None), is_of_chat }
+    }
+
+    fn time(minute: i64, date: Option<i64>) -> LineTime {
+        let at = |minute: i64| Timestamp::from_second(60 * minute).unwrap();
+        LineTime { stored: at(minute), date: date.map(at) }
+    }
+
     /// The places of lines that are stored a minute after each other: the minute in which their talk began, and the index.
-    fn places(speakers: &[&str]) -> Vec<(usize, i32)> {
+    fn places(speakers: &[&str], is_of_chat: bool) -> Vec<(usize, i32)> {
         let mut recent: Vec<StoredLine> = Vec::new();
         for (n, speaker) in speakers.iter().enumerate() {
-            let at = Timestamp::from_second(60 * n as i64).unwrap();
-            let place = place_after(&recent, speaker, at);
-            recent.insert(0, StoredLine { place, speaker: (*speaker).to_owned(), at });
+            let place = place_after(&recent, Line { speaker, is_of_chat }, time(n as i64, None));
+            recent.insert(0, stored(speaker, place, n as i64, is_of_chat));
             recent.truncate(LINES_LOOKED_AT);
         }
         recent.iter().rev().map(|line| ((line.place.of / 60_000_000) as usize, line.place.index)).collect()
@@ -242,6 +281,7 @@ mod tests {
 
     #[test]
     fn a_talk_is_known_when_somebody_speaks_again_after_another() {
+        let places = |speakers| places(speakers, false);
         assert_eq!(places(&["Ann", "Bob", "Ann", "Bob", "Cleo"]), [(0, 0), (1, 0), (1, 1), (1, 2), (1, 3)]);
         assert_eq!(places(&["Ann", "Bob", "Cleo", "Dan"]), [(0, 0), (1, 0), (2, 0), (3, 0)]);
         assert_eq!(places(&["Ann", "Ann", "Ann"]), [(0, 0), (1, 0), (2, 0)]);
@@ -249,15 +289,41 @@ mod tests {
     }
 
     #[test]
-    fn after_a_pause_a_new_talk_begins() {
-        let at = |minute: i64| Timestamp::from_second(60 * minute).unwrap();
-        let line = |speaker: &str, index, minute| StoredLine {
-            place: LinePlace { of: 7, index },
-            speaker: speaker.into(),
-            at: at(minute),
+    fn in_a_chat_another_goes_on_with_what_was_said() {
+        let places = |speakers| places(speakers, true);
+        assert_eq!(places(&["Sue", "Tom", "Tom", "Mia"]), [(0, 0), (0, 1), (0, 2), (0, 3)]);
+        assert_eq!(places(&["agent", "agent", "agent"]), [(0, 0), (1, 0), (2, 0)]);
+    }
+
+    #[test]
+    fn a_line_of_a_chat_is_its_authors() {
+        let line = |content: &str, author: Option<&str>, role: Option<&str>| {
+            let new = NewArtifact::new(Draft {
+                content: content.into(),
+                context: Some("chat".into()),
+                author: author.map(Into::into),
+                role: role.map(Into::into),
+                ..Draft::default()
+            })
+            .unwrap();
+            Line::of(&new.content, &new.meta).map(|line| line.speaker.to_owned())
         };
+        assert_eq!(line("112 with the blood test.", Some("Tom"), None).as_deref(), Some("Tom"));
+        assert_eq!(line("Take the second one.", None, Some("assistant")).as_deref(), Some("assistant"));
+        assert_eq!(line("Sue: and the price?", Some("archive bot"), None).as_deref(), Some("Sue"));
+        assert_eq!(line("Sue: and the price?\nTom: 112.", Some("archive bot"), None), None);
+        assert_eq!(line("112 with the blood test.", None, None), None);
+    }
+
+    #[test]
+    fn after_a_pause_a_new_talk_begins() {
+        let line = |speaker: &str, index, minute| stored(speaker, LinePlace { of: 7, index }, minute, false);
         let recent = [line("Bob", 5, 10), line("Ann", 4, 9)];
-        assert_eq!(place_after(&recent, "Ann", at(69)), LinePlace { of: 7, index: 6 });
-        assert_eq!(place_after(&recent, "Ann", at(71)).index, 0);
+        let ann = Line { speaker: "Ann", is_of_chat: false };
+        assert_eq!(place_after(&recent, ann, time(69, None)), LinePlace { of: 7, index: 6 });
+        assert_eq!(place_after(&recent, ann, time(71, None)).index, 0);
+        let of_may = StoredLine { time: time(10, Some(0)), ..line("Bob", 5, 10) };
+        assert_eq!(place_after(&[of_may.clone()], ann, time(11, Some(30))).index, 6);
+        assert_eq!(place_after(&[of_may], ann, time(11, Some(24 * 60))).index, 0, "another day");
     }
 }

@@ -15,7 +15,7 @@ use crate::recall::{RecallDraft, RecallRequest, Recalled};
 use crate::{EngineError, Memory};
 
 /// How many of each kind there are at most.
-const DIRECTIVES_MAX: usize = 12;
+const DIRECTIVES_MAX: usize = 40;
 const COMMITMENTS_MAX: i64 = 6;
 const EVENTS_MAX: i64 = 5;
 const TEXTS_MAX: i64 = 5;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memory_core::artifact::NewArtifact;
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::render::PreviousTurn;
-use memory_core::spoken::{LinePlace, line_speaker, place_after};
+use memory_core::spoken::{Line, LinePlace, LineTime, place_after};
 use memory_store::{Conn, artifacts};
 
 use crate::{EngineError, Memory};
@@ -21,13 +21,13 @@ pub(crate) async fn line_of<'t>(
     conn: &mut Conn,
     ns: &Namespace,
     new: &'t NewArtifact,
-    at: Timestamp,
+    stored: Timestamp,
 ) -> Result<Option<SpokenLine<'t>>, EngineError> {
-    let Some(speaker) = line_speaker(&new.content, &new.meta) else { return Ok(None) };
+    let Some(line) = Line::of(&new.content, &new.meta) else { return Ok(None) };
     let recent = artifacts::recent_lines(conn, ns, new.meta.source.as_deref()).await?;
-    let place = place_after(&recent, speaker, at);
+    let place = place_after(&recent, line, LineTime { stored, date: new.meta.date });
     let previous = artifacts::previous_line(conn, ns, place).await?;
-    Ok(Some(SpokenLine { speaker, place, previous }))
+    Ok(Some(SpokenLine { speaker: line.speaker, place, previous }))
 }
 
 impl Memory {

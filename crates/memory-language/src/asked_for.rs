@@ -117,6 +117,29 @@ pub fn asks_for_due(question: &str) -> bool {
     words.len() <= WORDS_MAX && words.iter().any(|word| WORDS.iter().any(|of| word.eq_ignore_ascii_case(of)))
 }
 
+/// Whether tasks are asked for: "What do I still have to do for the AGM?", "What is left for the move?", "What did Karl promise?".
+pub fn asks_for_tasks(question: &str) -> bool {
+    const TASKS: [&str; 6] = ["todo", "todos", "tasks", "action", "actions", "outstanding"];
+    const HAVE: [&str; 10] =
+        ["have", "need", "needs", "has", "left", "still", "must", "remains", "anything", "got"];
+    const LEFT: [&str; 5] = ["left", "open", "pending", "undone", "unfinished"];
+    const PROMISE: [&str; 8] =
+        ["promise", "promised", "agree", "agreed", "commit", "committed", "owe", "owes"];
+    let words: Vec<String> = words_of(question).map(str::to_lowercase).collect();
+    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
+    let follow = |first: &[&str], second: &[&str]| {
+        words.windows(2).any(|pair| first.contains(&pair[0].as_str()) && second.contains(&pair[1].as_str()))
+    };
+    let opens = words.first().is_some_and(|word| matches!(word.as_str(), "what" | "which" | "who" | "is"));
+    let asks_what = words.first().is_some_and(|word| word.starts_with("wh"));
+    let is_left =
+        asks_what && (has(&["still"]) && has(&LEFT) || follow(&["is", "what's", "things"], &["left"]));
+    let took_on = has(&["did", "does", "has", "have"])
+        && (has(&PROMISE) || follow(&["take", "taken", "took", "takes"], &["on"]));
+    let is_to_do = follow(&["to", "must"], &["do"]) && has(&HAVE);
+    opens && (has(&TASKS) || is_to_do || is_left || took_on)
+}
+
 /// Whether it is asked what somebody asked: "Which questions did Ann have?".
 pub fn asks_for_questions(question: &str) -> bool {
     const WORDS: [&str; 7] = ["ask", "asks", "asked", "asking", "question", "questions", "wonder"];
@@ -147,6 +170,32 @@ pub fn asks_for_order(question: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tasks_are_told_from_advice_and_from_what_there_is() {
+        for question in [
+            "What do I still have to do for the AGM?",
+            "What do we need to do before the move?",
+            "What is left to do for the wedding?",
+            "What's still open for the release?",
+            "Which tasks does Piet have for the summer party?",
+            "What did Karl promise for the AGM?",
+            "What did Lena take on?",
+            "Is there anything I must do for the tax return?",
+        ] {
+            assert!(asks_for_tasks(question), "{question}");
+        }
+        for question in [
+            "What is there to do in Lisbon?",
+            "What should I do about the leak?",
+            "Is the shop still open?",
+            "Who was left out?",
+            "What did Karl say about the AGM?",
+            "How do I do the AGM?",
+        ] {
+            assert!(!asks_for_tasks(question), "{question}");
+        }
+    }
 
     #[test]
     fn a_question_is_told_by_what_it_asks_for() {

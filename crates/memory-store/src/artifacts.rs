@@ -9,7 +9,7 @@ use memory_core::chunk::Chunk;
 use memory_core::id::{ArtifactId, ContentHash, JobId, Namespace, RevisionId};
 use memory_core::job::Priority;
 use memory_core::render::PreviousTurn;
-use memory_core::spoken::{LINES_LOOKED_AT, LinePlace, StoredLine};
+use memory_core::spoken::{LINES_LOOKED_AT, LinePlace, LineTime, StoredLine};
 use serde::Serialize;
 use sqlx::postgres::PgRow;
 use sqlx::types::Json;
@@ -132,9 +132,11 @@ pub async fn recent_lines(
     ns: &Namespace,
     source: Option<&str>,
 ) -> Result<Vec<StoredLine>, StoreError> {
-    let rows: Vec<(i64, i32, String, SqlTimestamp)> = sqlx::query_as(
-        "select line_of, line_index, line_speaker, created_at
-         from (select line_of, line_index, line_speaker, created_at, source, revision_id
+    type Row = (i64, i32, String, SqlTimestamp, Option<SqlTimestamp>, bool);
+    let rows: Vec<Row> = sqlx::query_as(
+        "select line_of, line_index, line_speaker, created_at, date, is_of_chat
+         from (select line_of, line_index, line_speaker, created_at, date, source, revision_id,
+                      context = 'chat' and coalesce(author, role) is not null as is_of_chat
                from artifact_revision
                where namespace = $1 and is_latest
                order by revision_id desc
@@ -147,10 +149,11 @@ pub async fn recent_lines(
     .bind(LINES_LOOKED_AT as i64)
     .fetch_all(conn)
     .await?;
-    let line = |(of, index, speaker, at): (i64, i32, String, SqlTimestamp)| StoredLine {
+    let line = |(of, index, speaker, stored, date, is_of_chat): Row| StoredLine {
         place: LinePlace { of, index },
         speaker,
-        at: at.to_jiff(),
+        time: LineTime { stored: SqlTimestamp::to_jiff(stored), date: date.map(SqlTimestamp::to_jiff) },
+        is_of_chat,
     };
     Ok(rows.into_iter().map(line).collect())
 }

@@ -1,10 +1,12 @@
 //! Lists of events without a question: by category, owner and state, a page after the other.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use jiff_sqlx::ToSqlx;
 use memory_core::commitment::CommitmentState;
 use memory_core::event::Category;
-use memory_core::id::Namespace;
+use memory_core::id::{Namespace, RevisionId};
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres, QueryBuilder, Row};
 
@@ -75,6 +77,25 @@ pub async fn events(
         keys.extend(rest);
     }
     Ok((keys, total))
+}
+
+/// Those of the revisions that have a commitment which has not ended.
+pub async fn with_open_commitments(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revisions: &[RevisionId],
+) -> Result<HashSet<RevisionId>, StoreError> {
+    let mut statement = QueryBuilder::new(
+        "select distinct e.revision_id
+         from (select event_id, revision_id, category from semantic_event
+               where category = 'Commitment' and namespace = ",
+    );
+    statement.push_bind(ns.as_str().to_owned()).push(" and revision_id = any(");
+    statement.push_bind(revisions.iter().map(|id| id.0).collect::<Vec<i64>>()).push(")) e");
+    push_endings(&mut statement, ns);
+    statement.push(" where l.kind is null");
+    let rows: Vec<(i64,)> = statement.build_query_as().fetch_all(conn).await?;
+    Ok(rows.into_iter().map(|(id,)| RevisionId(id)).collect())
 }
 
 /// The next open commitments by their due times, as far as the next due ones are not all ended.

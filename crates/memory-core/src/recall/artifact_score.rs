@@ -12,6 +12,10 @@ const LENGTH_PENALTY: f32 = 0.08;
 const LENGTH_COUNTED_MAX: usize = 8;
 /// How many turns away a neighbour may be.
 const NEIGHBOUR_REACH: i32 = 4;
+/// Of what a question is worth its reply has so much at least.
+const OF_QUESTION: f32 = 0.9;
+/// What a text without an open task loses of its score where tasks are asked for.
+const WITHOUT_TASKS: f32 = 0.35;
 /// What an assistant's turns gain where a summary is asked for, as a share of what they lose where facts are.
 const SUMMARY_GAIN: f32 = 0.25;
 /// After so many days a text counts as half as recent.
@@ -51,7 +55,8 @@ pub struct ArtifactScore {
     pub length: f32,
     /// What is taken off that share, or added to it, since an assistant said it.
     pub role: f32,
-    /// The share of itself or the best turn near it, and of itself or the best turn of its conversation.
+    /// The share of itself or the best turn near it, and of itself or the best turn of its conversation; what it gains as the reply
+    /// to a question.
     pub neighbourhood: f32,
     /// What is taken off since somebody else than those whom the question names said it; not above 0.
     pub speaker: f32,
@@ -59,6 +64,8 @@ pub struct ArtifactScore {
     pub question: f32,
     /// What is taken off since a newer text like it was found and it is asked how things are; not above 0.
     pub age: f32,
+    /// What is taken off since tasks are asked for and it has none that is open; not above 0.
+    pub tasks: f32,
     pub time: f32,
     pub priors: f32,
     /// What it gains to rank before outdated texts of its place.
@@ -91,6 +98,7 @@ impl ArtifactScore {
             &mut self.speaker,
             &mut self.question,
             &mut self.age,
+            &mut self.tasks,
             &mut self.time,
             &mut self.priors,
             &mut self.place,
@@ -119,10 +127,24 @@ impl ArtifactScore {
     /// shown by default stay.
     #[must_use]
     pub(super) fn aged_by(mut self, share: f32) -> Self {
-        let loss = (self.score * share).min((self.score - KEPT_UP_TO).max(0.0));
+        let loss = self.loss(share);
         self.age -= loss;
         self.score -= loss;
         self
+    }
+
+    /// The same without a share of its score, since it has no open task and these are asked for. Scores up to what is shown by
+    /// default stay.
+    #[must_use]
+    pub fn without_tasks(mut self) -> Self {
+        let loss = self.loss(WITHOUT_TASKS);
+        self.tasks -= loss;
+        self.score -= loss;
+        self
+    }
+
+    fn loss(&self, share: f32) -> f32 {
+        (self.score * share).min((self.score - KEPT_UP_TO).max(0.0))
     }
 
     /// The same with at least this score.
@@ -162,8 +184,8 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) 
 /// The scores of artifacts from those of their best passages. A text of many passages loses a little, and so does what an
 /// assistant said, unless that is `asked_for`; each gets a share of the best of itself and the turns near it, so that what is
 /// talked about at length ranks before a chance hit, where long turns speak for their neighbours less than short ones, and
-/// another of the best of its conversation. A turn that asks says less than one that answers, and where the question names
-/// who speaks, what others say counts less. Dates, recency and importance move what is nearly equal.
+/// another of the best of its conversation. A turn that asks says less than one that answers, which is worth nearly as much as the
+/// question before it, and where the question names who speaks, what others say counts less. Dates, recency and importance move what is nearly equal.
 pub fn score_artifacts(
     found: &[ArtifactSignals<'_>],
     asked_for: AskedFor,
@@ -183,20 +205,22 @@ pub fn score_artifacts(
     };
     let own: Vec<f32> = found.iter().map(|f| f.score + length(f) + role(f)).collect();
     let lent = lent_by_turns(found, &own);
+    let as_replies = lent_to_replies(found, &own);
     let names_speaker = found.iter().any(|f| f.turn.is_some() && f.by_named);
     let time_weight = if found.iter().any(|f| f.time > 0.0) { weights.time } else { 0.0 };
     let prior_weight = weights.recency + weights.importance;
     let whole = 1.0 + time_weight + prior_weight;
     found
         .iter()
-        .zip(own.iter().zip(lent))
-        .map(|(found, (own, lent))| {
+        .zip(own.iter().zip(lent).zip(as_replies))
+        .map(|(found, ((own, lent), as_reply))| {
             let recency = (-found.age_days.max(0.0) / RECENCY_HALF_LIFE_DAYS).exp2();
             let priors = (weights.recency * recency + weights.importance * found.importance) / whole;
             let scale = 1.0 / (1.0 + weights.neighbourhood + weights.conversation) / whole;
             let passage = own * scale;
             let neighbourhood =
-                (weights.neighbourhood * lent.near + weights.conversation * lent.conversation) * scale;
+                (as_reply + weights.neighbourhood * lent.near + weights.conversation * lent.conversation)
+                    * scale;
             let time = time_weight * found.time / whole;
             let before = passage + neighbourhood + time + priors;
             let loss = |counts: bool, weight: f32, before: f32| {
@@ -218,6 +242,7 @@ pub fn score_artifacts(
                 speaker,
                 question,
                 age: 0.0,
+                tasks: 0.0,
                 time,
                 priors,
                 place: 0.0,
@@ -227,6 +252,23 @@ pub fn score_artifacts(
             }
         })
         .collect()
+}
+
+/// What each gains as the turn after a question: whoever asks the same is answered by what was said then, in whatever words.
+fn lent_to_replies(found: &[ArtifactSignals<'_>], own: &[f32]) -> Vec<f32> {
+    let mut questions: HashMap<(&str, i32), f32> = HashMap::new();
+    for (found, own) in found.iter().zip(own).filter(|(found, _)| found.asks) {
+        if let Some(turn) = found.turn {
+            let best = questions.entry(turn).or_default();
+            *best = best.max(*own);
+        }
+    }
+    let gained = |(found, own): (&ArtifactSignals<'_>, &f32)| {
+        let turn = found.turn.filter(|_| !found.asks);
+        let question = turn.and_then(|(conversation, at)| questions.get(&(conversation, at.checked_sub(1)?)));
+        question.map_or(0.0, |question| (OF_QUESTION * question - own).max(0.0))
+    };
+    found.iter().zip(own).map(gained).collect()
 }
 
 /// What a text has of the texts around it: at least its own.

@@ -233,6 +233,26 @@ fn a_long_answer_lends_its_question_less_than_a_short_one() {
 }
 
 #[test]
+fn the_turn_after_a_question_is_worth_nearly_as_much_and_stands_before_it() {
+    let question = ArtifactSignals { asks: true, ..signals(0.9, Some(("a", 1))) };
+    let score = |found: &[ArtifactSignals<'_>]| {
+        let scores = score_artifacts(found, AskedFor::Facts, &RankingWeights::DEFAULT);
+        scores.iter().map(|it| it.score).collect::<Vec<_>>()
+    };
+    let beside = |reply: ArtifactSignals<'_>| score(&[question.clone(), reply]);
+    let reply = beside(signals(0.3, Some(("a", 2))));
+    assert!(reply[1] > reply[0], "{reply:?}");
+    let later = beside(signals(0.3, Some(("a", 3))));
+    assert!(later[1] < later[0], "{later:?}");
+    let asks_too = beside(ArtifactSignals { asks: true, ..signals(0.3, Some(("a", 2))) });
+    assert!(asks_too[1] < asks_too[0], "{asks_too:?}");
+    let elsewhere = beside(signals(0.3, Some(("b", 2))));
+    assert!(elsewhere[1] < elsewhere[0], "{elsewhere:?}");
+    let better = beside(signals(0.95, Some(("a", 2))));
+    assert!((better[1] - score(&[signals(0.95, Some(("a", 2)))])[0]).abs() < 1e-6, "{better:?}");
+}
+
+#[test]
 fn a_passage_without_a_vector_that_has_as_many_of_the_words_as_any_ranks_with_those_that_answer() {
     let mut all: Vec<Evidence<i32>> = (1..60)
         .map(|key| Evidence { coverage: 0.3, ..evidence(key, Some(0.5), Some(2.0), Some(0.4)) })

@@ -10,6 +10,7 @@ mod likeness;
 mod listing;
 mod mirrored;
 mod neighbours;
+mod open_tasks;
 mod outdated;
 mod paging;
 mod position;

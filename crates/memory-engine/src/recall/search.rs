@@ -13,6 +13,7 @@ use memory_core::late_interaction::max_similarities;
 use memory_core::ports::Embedded;
 use memory_core::recall::{Evidence, fuse};
 use memory_language::about_many::about_many;
+use memory_language::asked_for::asks_for_tasks;
 use memory_language::time::question::QuestionTime;
 use memory_language::time_order::time_order;
 use memory_store::models::ActiveModel;
@@ -429,6 +430,9 @@ impl Memory {
             self.rank_in_time_order(&mut conn, ns, (order, &asked), &scored, &mut ranked).await?;
         } else if is_first && (deciding.is_none() || is_unmatched) {
             self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
+        }
+        if is_first && asks_for_tasks(query) {
+            self.lower_without_tasks(&mut conn, ns, &mut ranked).await?;
         }
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);

@@ -13,6 +13,9 @@ use super::{QueryVector, Scope};
 use crate::models::ActiveModel;
 use crate::{Conn, StoreError};
 
+/// Whether the `text` of a passage asks.
+pub(super) const ASKS: &str = include_str!("../sql/asks.sql");
+
 /// A passage that an arm has found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -41,7 +44,7 @@ pub enum Owner {
         by_assistant: bool,
         /// Who said it, as far as that is known.
         speaker: Option<Arc<str>>,
-        /// The passage ends with a question.
+        /// The passage ends with a question, or is one without its mark.
         asks: bool,
         /// How many passages the revision has.
         passages: i32,
@@ -78,9 +81,9 @@ pub async fn candidates(
     statement.push(
         "::bigint[]) c (passage_id)
          cross join lateral (
-             select passage_id, revision_id, artifact_id, is_latest, observation, right(rtrim(text, E' \n\r\t\"'), 1) in ('?', '？') as asks
-             from passage where passage_id = c.passage_id and namespace = ",
+             select passage_id, revision_id, artifact_id, is_latest, observation, ",
     );
+    statement.push(ASKS).push(" as asks from passage where passage_id = c.passage_id and namespace = ");
     statement.push_bind(ns.as_str());
     statement.push(
         " offset 0) p

@@ -1,14 +1,20 @@
 //! Passages as a process keeps them in memory to search there, and what has changed of them since.
 
+use std::sync::LazyLock;
+
 use futures::TryStreamExt;
 use memory_core::id::Namespace;
 use sqlx::Row;
 use sqlx::postgres::{PgRow, PgValueFormat};
 
-use super::candidates::{Candidate, candidate_of};
+use super::candidates::{ASKS, Candidate, candidate_of};
 use super::linked::{LinkedRow, linked_all};
 use crate::passages::lexeme_key;
 use crate::{Conn, Store, StoreError};
+
+static READ: LazyLock<String> =
+    LazyLock::new(|| include_str!("../sql/read_passages.sql").replace("/*asks*/", ASKS));
+static READ_SOME: LazyLock<String> = LazyLock::new(|| format!("{} and r.revision_id = any($3)", *READ));
 
 /// What had been committed when something was read, as Postgres writes a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,10 +103,7 @@ pub async fn read_all(
     let mut tx = store.begin_snapshot(ns).await?;
     let horizon = sqlx::query_scalar("select pg_current_snapshot()::text").fetch_one(&mut *tx).await?;
     {
-        let mut rows = sqlx::query(include_str!("../sql/read_passages.sql"))
-            .bind(ns.as_str())
-            .bind(model_id)
-            .fetch(&mut *tx);
+        let mut rows = sqlx::query(READ.as_str()).bind(ns.as_str()).bind(model_id).fetch(&mut *tx);
         while let Some(row) = rows.try_next().await? {
             wants_more = take(Read::Passage(Box::new(indexed(&row, ns)?)));
             if !wants_more {
@@ -125,7 +128,7 @@ pub async fn passages_of(
     model_id: i16,
     revisions: &[i64],
 ) -> Result<Vec<IndexedPassage>, StoreError> {
-    let rows = sqlx::query(concat!(include_str!("../sql/read_passages.sql"), " and r.revision_id = any($3)"))
+    let rows = sqlx::query(READ_SOME.as_str())
         .bind(ns.as_str())
         .bind(model_id)
         .bind(revisions)

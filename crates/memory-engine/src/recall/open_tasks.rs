@@ -1,0 +1,31 @@
+//! What has a task that is open, before the rest of what was found, where tasks are asked for.
+
+use memory_core::id::{Namespace, RevisionId};
+use memory_store::{Conn, listing};
+
+use super::ranking::Ranked;
+use crate::{EngineError, Memory};
+
+/// Of so many of the best it is looked up whether they have one.
+const LOOKED_UP_MAX: usize = 50;
+
+impl Memory {
+    /// Lowers those of the best that have no commitment which is still open.
+    pub(super) async fn lower_without_tasks(
+        &self,
+        conn: &mut Conn,
+        ns: &Namespace,
+        ranked: &mut [Ranked],
+    ) -> Result<(), EngineError> {
+        let best: Vec<RevisionId> = ranked.iter().take(LOOKED_UP_MAX).map(|it| it.revision_id).collect();
+        let with_tasks = listing::with_open_commitments(conn, ns, &best).await?;
+        if with_tasks.is_empty() {
+            return Ok(());
+        }
+        for other in ranked.iter_mut().filter(|it| !with_tasks.contains(&it.revision_id)) {
+            other.score_again(other.explanation.artifact.without_tasks());
+        }
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+        Ok(())
+    }
+}

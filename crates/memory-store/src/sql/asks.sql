@@ -1,0 +1,2 @@
+(right(rtrim(text, E' \n\r\t"'), 1) in ('?', '？') or (length(text) <= 160
+ and text ~* '^([^:\n.]{1,40}: )?((and|so|but|also|ok|hey),? )?((what|who|when|where|which|why|how)(''s|s| \w+){0,3} (is|are|was|were|do|does|did|has|have|had|can|could|should|would|will|must)|(what|who|where|when|how)(''s|s)|(is|are|was|were|do|does|did|has|have|can|could|should|would|will) (i|you|we|he|she|they|it|there|anyone|anybody|somebody|someone))\M[^.!;\n]*$'))
