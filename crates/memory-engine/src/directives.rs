@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    Candidate, Chosen, FoundDirective, Gist, choose, find_directives, focus, is_about_user,
+    Candidate, Chosen, FoundDirective, Gist, choose, find_directives, focus, is_about_user, is_limit,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
@@ -274,7 +274,7 @@ impl Memory {
         Ok(directives)
     }
 
-    /// The directives that hold, those about answers as such first, each time the newest first. Where projects are given, by
+    /// The directives that hold: those about answers as such, then what must not be, then the others, each time the newest first. Where projects are given, by
     /// their tags in small letters, theirs come before the others, and what was said in another is left out unless it is about
     /// answers or the user.
     pub(crate) async fn holding_directives(
@@ -292,7 +292,8 @@ impl Memory {
                     |it: &StoredDirective| !projects.is_empty() && !it.projects.is_empty() && !is_here(it);
                 stored.retain(|it| !is_elsewhere(it) || it.is_general || is_about_user(&it.quote));
                 // What is about answers as such comes first; what repeats an earlier one is not there twice.
-                stored.sort_by_key(|it| (!it.is_general, is_elsewhere(it), !is_here(it)));
+                stored
+                    .sort_by_key(|it| (!it.is_general, is_elsewhere(it), !is_here(it), !is_limit(&it.quote)));
                 let mut shown: Vec<(Directive, Gist)> = Vec::new();
                 for directive in stored {
                     let candidate = candidate(&directive);

@@ -15,8 +15,9 @@ use super::words::{SUBJECTS, list};
 pub const DIRECTIVES_MAX: usize = 5;
 /// From this relevance on a directive bears on the question.
 const RELEVANT: f32 = 0.42;
-/// From this similarity on a directive may bear on a request.
-const NEAR_REQUEST: f32 = 0.20;
+/// From this similarity on a directive may bear on a request, unless another is so much more like it.
+const NEAR_REQUEST: f32 = 0.15;
+const BEHIND_BEST: f32 = 0.10;
 /// The same for a question that asks for a fact.
 const NEAR_FACT: f32 = 0.35;
 /// So many of these are shown, since each is a guess.
@@ -72,10 +73,11 @@ pub struct Chosen {
 /// those that are about answers as such. What says the same as one of them is left out. Of equals the first given comes first.
 pub fn choose(question: &str, candidates: &[Candidate<'_>]) -> Vec<Chosen> {
     let asked = Asked::new(question);
+    let best = candidates.iter().filter_map(similarity).fold(0.0, f32::max);
     let mut bearing: Vec<(usize, Bearing)> = candidates
         .iter()
         .enumerate()
-        .filter_map(|(at, candidate)| Some((at, asked.bearing(candidate)?)))
+        .filter_map(|(at, candidate)| Some((at, asked.bearing(candidate, best)?)))
         .collect();
     // A stable sort.
     bearing.sort_by(|(_, a), (_, b)| b.partial_cmp(a).unwrap_or(Ordering::Equal));
@@ -132,15 +134,16 @@ impl<'a> Asked<'a> {
         Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_request }
     }
 
-    fn bearing(&self, candidate: &Candidate<'_>) -> Option<Bearing> {
-        let similarity = candidate.similarity.into_iter().chain(candidate.of_passage).reduce(f32::max);
+    /// `best` is the similarity of the one most like the question.
+    fn bearing(&self, candidate: &Candidate<'_>, best: f32) -> Option<Bearing> {
+        let similarity = similarity(candidate);
         let is_of_subject = self.is_of_subject(candidate.quote);
         let of_subject = if is_of_subject { OF_SUBJECT } else { 0.0 };
         let met = OF_WORDS * self.common_words(candidate) + of_subject;
         let taken_off = if self.is_back { ASKED_BACK } else { 0.0 };
         let relevance = similarity.map_or(ALONE * met, |similarity| similarity + met) - taken_off;
         let is_like = similarity.is_none_or(|it| it >= UNLIKE);
-        let near_from = if self.is_request { NEAR_REQUEST } else { NEAR_FACT };
+        let near_from = if self.is_request { NEAR_REQUEST.max(best - BEHIND_BEST) } else { NEAR_FACT };
         let may_be_met = candidate.condition.is_none_or(|it| !asks(it) || self.is_of_subject(it));
         if relevance >= RELEVANT {
             Some(Bearing::Met(relevance))
@@ -171,6 +174,11 @@ impl<'a> Asked<'a> {
         let common = of_focus.intersection(&self.stems).count() as f32;
         (common / of_focus.len().clamp(1, 3) as f32).min(1.0)
     }
+}
+
+/// To the question, of its focus or the passage that it stands in.
+fn similarity(candidate: &Candidate<'_>) -> Option<f32> {
+    candidate.similarity.into_iter().chain(candidate.of_passage).reduce(f32::max)
 }
 
 /// "when I ask about …"

@@ -7,6 +7,10 @@ use super::words::list;
 /// How many words a condition before its clause has at most, and a word like "in Python," before one.
 const CONDITION_MAX: usize = 25;
 const SETTING_MAX: usize = 7;
+/// The same of what stands at the head of a sentence before a comma.
+const HEAD_MAX: usize = 12;
+/// The most words of "from now on" and the like before its last.
+const STANDING_MAX: usize = 5;
 
 /// A condition that stands before a clause, with its comma: "when I ask about prices, …", "in Python, …".
 pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<Tokens> {
@@ -46,7 +50,7 @@ pub(super) fn setting_before(sentence: &Sentence<'_>, start: usize) -> Option<To
     let comma = start.checked_sub(1).filter(|at| sentence.mark(*at) == Some(","));
     let end = comma.unwrap_or(start);
     let parts =
-        |at: &usize| sentence.word(*at).is_none() || matches!(sentence.word(*at), Some("and" | "but" | "so"));
+        |at: &usize| !is_inside(sentence, *at) || matches!(sentence.word(*at), Some("and" | "but" | "so"));
     let mut begin = (0..end).rev().find(parts).map_or(0, |at| at + 1);
     while begin < end && list("lead-in").at(sentence, begin, end) > 0 {
         begin += list("lead-in").at(sentence, begin, end);
@@ -59,7 +63,15 @@ pub(super) fn setting_before(sentence: &Sentence<'_>, start: usize) -> Option<To
         list("verbs").has(word)
             || matches!(word, "i" | "you" | "we" | "is" | "are" | "was" | "to" | "not" | "said" | "please")
     };
-    let is_plain = (begin + 2..end).all(|at| !sentence.word(at).is_some_and(says));
+    let is_noun = |at: usize| {
+        comma.is_some()
+            && matches!(
+                sentence.word(at - 1),
+                Some("the" | "a" | "an" | "my" | "our" | "your" | "all" | "any" | "every" | "each" | "of")
+            )
+    };
+    let is_plain = (begin + 2..end).all(|at| is_noun(at) || !sentence.word(at).is_some_and(says));
+    let reach = if begin == 0 && comma.is_some() { HEAD_MAX } else { SETTING_MAX };
     let opens = matches!(
         sentence.word(begin),
         Some(
@@ -95,9 +107,14 @@ pub(super) fn setting_before(sentence: &Sentence<'_>, start: usize) -> Option<To
         && is_head
         && is_plain
         && (comma.is_some() || is_subject)
-        && (begin + 2..=begin + SETTING_MAX).contains(&end)
+        && (begin + 2..=begin + reach).contains(&end)
         && !is_of_nothing(sentence, begin, end))
     .then_some((begin, end))
+}
+
+/// A word, or the last mark of a path: "scripts in tools/".
+fn is_inside(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.word(at).is_some() || sentence.mark(at) == Some("/")
 }
 
 /// A condition that stands behind what holds on it: "… when I ask about prices", "… in my Python".
@@ -110,12 +127,23 @@ pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usiz
             && !matches!(sentence.word(at), Some("once" | "while"))
             && !matches!(sentence.word(at - 1), Some("even" | "as" | "what"));
         let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on"))
-            && (matches!(next, "my" | "our")
+            && !is_in_standing(sentence, at, end)
+            && ((matches!(next, "my" | "our") && !is_of_body(sentence, at))
                 || (matches!(next, "all" | "any" | "every")
-                    && matches!(sentence.word(at + 2), Some(word) if !is_of_answers(word))));
+                    && matches!(sentence.word(at + 2), Some(word) if word != "other" && !is_of_answers(word))));
         let colon = (at..end).find(|at| sentence.mark(*at) == Some(":"));
         (is_condition || is_setting).then_some((at, colon.unwrap_or(reason)))
     })
+}
+
+/// The "on" of "from now on" opens no setting.
+fn is_in_standing(sentence: &Sentence<'_>, at: usize, end: usize) -> bool {
+    (at.saturating_sub(STANDING_MAX)..at).any(|from| from + list("standing").at(sentence, from, end) > at)
+}
+
+/// "For my teeth": for what, and not where.
+fn is_of_body(sentence: &Sentence<'_>, at: usize) -> bool {
+    sentence.word(at) == Some("for") && sentence.word(at + 2).is_some_and(|word| list("body").has(word))
 }
 
 /// "in all your answers", "in every reply": that is always.

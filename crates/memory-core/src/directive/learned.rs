@@ -11,6 +11,7 @@ use super::pieces::{Clause, clauses_of};
 use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::vetoes;
+use super::without_comma;
 use super::words::lists_at;
 
 const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
@@ -121,7 +122,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
                 Voice::User if place.words >= MANY_WORDS => LONG_TURN_THRESHOLD,
                 _ => THRESHOLD,
             };
-            *likelihood >= least && !vetoes::states_none(sentence, clause)
+            *likelihood >= least && !vetoes::states_none(sentence, clause, place.voice)
         })
         .collect();
     likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -130,6 +131,7 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
         let Range { start, end } = whole(sentence, &likely, *likelihood, &clause.tokens);
         let condition = conditions::leading_condition(sentence, start)
             .filter(|(_, comma)| comma + 1 < end)
+            .or_else(|| without_comma::condition(sentence, start).filter(|(_, verb)| verb + 1 < end))
             .or_else(|| conditions::trailing_condition(sentence, start, end));
         let stated = Statement::new((start, end), condition);
         if !taken.iter().any(|other| stated.overlaps(other)) {

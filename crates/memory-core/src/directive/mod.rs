@@ -4,6 +4,7 @@
 //! They are found by rules over words when a text is stored, in time linear in the text, and compared with each other:
 //! a later one that is contrary about the same thing takes the place of an earlier one.
 
+mod back;
 mod choice;
 mod clauses;
 mod colons;
@@ -11,9 +12,11 @@ mod conditions;
 mod denied;
 mod ended;
 mod heads;
+mod house;
 mod kinds;
 mod learned;
 mod lines;
+mod moment;
 mod once;
 mod orders;
 mod parts;
@@ -28,6 +31,7 @@ mod stems;
 mod tokens;
 mod vetoes;
 mod wishes;
+mod without_comma;
 mod words;
 
 #[cfg(test)]
@@ -38,6 +42,7 @@ use std::ops::Range;
 use memory_language::sentence::sentences;
 use memory_language::text::{CharIndex, CharSpan};
 
+use self::back::Need;
 use self::clauses::Statement;
 use self::learned::Place;
 use self::lines::blocks;
@@ -100,6 +105,33 @@ pub fn is_about_user(quote: &str) -> bool {
     })
 }
 
+/// Whether it says what must not be, or bounds something: "no seafood", "never …", "at most 140 euros", "ask me before you …".
+pub fn is_limit(quote: &str) -> bool {
+    let sentence = Sentence::new(quote, 0..quote.len());
+    (0..sentence.len()).any(|at| {
+        sentence.word(at).is_some_and(|word| {
+            word.ends_with("n't")
+                || word.starts_with("allerg")
+                || matches!(
+                    word,
+                    "no" | "not"
+                        | "never"
+                        | "without"
+                        | "avoid"
+                        | "stop"
+                        | "must"
+                        | "only"
+                        | "max"
+                        | "most"
+                        | "intolerant"
+                        | "cannot"
+                        | "before"
+                        | "dont"
+                )
+        })
+    })
+}
+
 /// The directives in a content, in order.
 pub fn find_directives(content: &str, meta: &Metadata) -> Vec<FoundDirective> {
     let mut found = Found { content, index: None, directives: Vec::new() };
@@ -138,14 +170,45 @@ impl Found<'_> {
             follows_user =
                 heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
             let stated = rules::statements(sentence, around, place);
+            let before = at.checked_sub(1).map(|before| &read[before].0);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {
                     return;
                 }
-                let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
-                self.directives.extend(directive(sentence, statement, index));
+                self.keep(sentence, statement, before);
             }
         }
+    }
+
+    /// Keeps a statement, with the sentence before it where its words point back to that.
+    fn keep(&mut self, sentence: &Sentence<'_>, statement: Statement, before: Option<&Sentence<'_>>) {
+        let need = back::need(sentence, statement.tokens);
+        let from =
+            before.and_then(|before| back::sentence_before(before, sentence)).filter(|_| need != Need::None);
+        let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
+        let Some(mut found) = directive(sentence, statement, index) else { return };
+        let joined = from.and_then(|from| {
+            let end = found.span.end;
+            let start = index.span(self.content, from..from).start;
+            let last = self.directives.last().filter(|last| last.span.end > start);
+            let start = last.map_or(start, |last| last.span.start.min(start));
+            let span = CharSpan { start, end };
+            let is_short = end - start <= STATEMENT_MAX_CHARS;
+            let goes_on = last.map_or(need == Need::Some, |last| !last.is_permission);
+            (is_short && goes_on).then_some(span)
+        });
+        match joined {
+            Some(span) => {
+                if let Some(last) = self.directives.pop_if(|last| last.span.end > span.start) {
+                    found.condition = last.condition.or(found.condition);
+                }
+                span.of(self.content).unwrap_or_default().clone_into(&mut found.quote);
+                found.span = span;
+            }
+            None if need == Need::All => return,
+            None => {}
+        }
+        self.directives.push(found);
     }
 }
 

@@ -1,11 +1,15 @@
 //! What is meant for one time: "… this time", "for this mail answer in English", "if the parcel arrives today, call me".
 
+use super::moment;
 use super::sentence::Sentence;
 use super::words::list;
 
 pub(super) fn is_meant_once(sentence: &Sentence<'_>) -> bool {
     list("once only").within(sentence, 0, sentence.len())
-        || (0..sentence.len()).any(|at| is_this_time(sentence, at) || is_of_one_thing(sentence, at))
+        || (0..sentence.len()).any(|at| {
+            is_this_time(sentence, at) || is_of_one_thing(sentence, at) || moment::is_of_next(sentence, at)
+        })
+        || moment::awaits_end(sentence)
         || is_today(sentence)
 }
 

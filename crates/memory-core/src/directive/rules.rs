@@ -9,7 +9,7 @@ use super::once::is_meant_once;
 use super::sentence::Sentence;
 use super::speakers::{Around, Voice};
 use super::words::list;
-use super::{denied, heads, orders, permission, wishes};
+use super::{back, denied, heads, house, orders, permission, wishes, without_comma};
 
 /// A longer sentence is no statement of anybody's.
 const SENTENCE_MAX: usize = 160;
@@ -63,7 +63,8 @@ fn all(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> 
     let learned = learned::statements(sentence, place)
         .into_iter()
         .map(|stated| Statement { tokens: spelled_out(sentence, stated.tokens), ..stated });
-    for stated in wishes.into_iter().chain(orders).chain(learned) {
+    let rules = house::rules(sentence, around, place);
+    for stated in wishes.into_iter().chain(orders).chain(rules).chain(learned) {
         if !found.iter().any(|other| stated.overlaps(other)) {
             found.push(stated);
         }
@@ -73,6 +74,7 @@ fn all(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> 
 
 /// Takes to a statement the condition or setting, the change and the label that stand before it.
 fn with_what_is_before(sentence: &Sentence<'_>, stated: &mut Statement, floor: usize) {
+    stated.tokens.0 = back::with_first_noun(sentence, stated.tokens.0, floor);
     let start = stated.tokens.0;
     let before =
         conditions::condition_before(sentence, start).or_else(|| conditions::setting_before(sentence, start));
@@ -83,6 +85,7 @@ fn with_what_is_before(sentence: &Sentence<'_>, stated: &mut Statement, floor: u
     stated.condition = stated.condition.or_else(|| conditions::setting_within(sentence, stated.tokens));
     stated.tokens.0 = with_change(sentence, stated.tokens.0, floor);
     stated.tokens.0 = with_label(sentence, stated.tokens.0, floor);
+    stated.tokens.0 = back::with_clause_before(sentence, stated.tokens, floor);
 }
 
 /// The bare item of a list of preferences, or a text that is kept as one: "metric units".
@@ -126,11 +129,13 @@ fn lead(sentence: &Sentence<'_>, start: usize) -> (Lead, usize) {
         let request = list("request").at(sentence, at, end);
         let filler = list("lead-in").at(sentence, at, end);
         let is_setting = list("condition").at(sentence, at, end) == 0;
-        let condition = conditions::leading_condition(sentence, at).filter(|_| !(is_setting && standing > 0));
+        let condition = conditions::leading_condition(sentence, at)
+            .filter(|_| !(is_setting && standing > 0))
+            .or_else(|| without_comma::condition(sentence, at));
         if let Some(condition) = condition {
             lead.from.get_or_insert(at);
             lead.condition = Some(condition);
-            at = condition.1 + 1;
+            at = condition.1 + usize::from(sentence.mark(condition.1).is_some());
         } else if standing > 0 && standing >= request.max(filler) {
             lead.from.get_or_insert(at);
             lead.is_standing = true;
@@ -272,6 +277,11 @@ fn holds(
         && !list("passing").within(sentence, condition.0, condition.1)
     {
         let is_asked = sentence.text(condition.0, condition.1).to_lowercase().contains("ask");
+        // "Whenever you call an API, put a timeout on it": on what the condition names.
+        let is_named =
+            |at: usize| condition.0 < core.verb && matches!(sentence.word(at), Some("it" | "them"));
+        let passes =
+            (core.verb..body_end).any(|at| list("passing").at(sentence, at, body_end) > 0 && !is_named(at));
         return is_asked || (is_users && !passes && !lead.is_question);
     }
     if !is_first || passes || (lead.is_question && !core.is_negative) {

@@ -3,15 +3,18 @@
 use std::ops::Range;
 
 use super::clauses::{goes_on, is_anothers, is_contact, is_reported, tells_of_another};
+use super::moment;
 use super::pieces::Clause;
 use super::sentence::Sentence;
+use super::speakers::Voice;
+use super::without_comma;
 use super::words::list;
 
 /// "From this week on" has no more tokens.
 const SINCE_MAX: usize = 5;
 
 /// Whether a clause is somebody else's, a part of another, or tells how things are.
-pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause) -> bool {
+pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice) -> bool {
     let Range { start, end } = clause.tokens;
     sentence.is_quoted(start)
         || goes_on(sentence, start)
@@ -19,6 +22,7 @@ pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause) -> bool {
         || is_of_past(sentence, start)
         || tells_of_the_moment(sentence, start)
         || is_only_condition(sentence, &clause.tokens)
+        || moment::is_of_moment(sentence, &clause.tokens, voice)
         || is_anothers(sentence, start)
         || tells_of_another(sentence, (start, end))
         || is_contact(sentence, (start, clause.stretch.end))
@@ -65,4 +69,5 @@ fn is_only_condition(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
     opener > 0
         && list("standing").at(sentence, tokens.start, tokens.end) <= opener
         && !tokens.clone().any(|at| matches!(sentence.mark(at), Some("," | ":")))
+        && without_comma::condition(sentence, tokens.start).is_none_or(|(_, verb)| verb + 1 >= tokens.end)
 }

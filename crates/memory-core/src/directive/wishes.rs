@@ -2,6 +2,8 @@
 
 use super::clauses::{self, Statement, is_reported};
 use super::conditions;
+use super::house;
+use super::moment;
 use super::sentence::Sentence;
 use super::speakers::Voice;
 use super::words::list;
@@ -33,7 +35,7 @@ pub(super) fn wishes(sentence: &Sentence<'_>, voice: Voice) -> Vec<Statement> {
             .or_else(|| suits(sentence, at))
             .or_else(|| asked_by_user(sentence, at, voice))
             .or_else(|| told_by_user(sentence, at, voice))
-            .or_else(|| of_house(sentence, at));
+            .or_else(|| house::where_we_work(sentence, at));
         found.extend(wish);
     }
     found
@@ -52,7 +54,10 @@ fn stated(sentence: &Sentence<'_>, at: usize, voice: Voice) -> Option<Statement>
     if is_open(sentence, subject.at) || sentence.is_quoted(at) || is_reported(sentence, subject.at) {
         return None;
     }
+    // "…, forget what I said" is of another wish.
+    let forgets = |at: &usize| sentence.mark(*at) == Some(",") && sentence.word(at + 1) == Some("forget");
     let end = clauses::end_of(sentence, at);
+    let end = (at..end).find(forgets).unwrap_or(end);
     if !is_lasting(sentence, at, end, kind, &subject, voice) {
         return None;
     }
@@ -214,7 +219,8 @@ fn is_lasting(
             let is_wish = (answers && next != "to") || (stays && (next != "to" || is_seeing));
             // "I would like summaries to be short."
             let is_how = answers && (verb..end).any(|at| sentence.word(at) == Some("be"));
-            is_some && !passes && (!subject.is_would || is_how) && is_wish
+            let is_kept = is_some && !passes && is_wish && !moment::needs_and_does(sentence, subject.at);
+            is_kept && (!subject.is_would || is_how)
         }
     }
 }
@@ -257,12 +263,22 @@ fn likes(
         .iter()
         .any(|than| (verb..clauses::end_of(sentence, verb)).any(|at| sentence.word(at) == Some(than)));
     let is_this = is_this && !(compares && sentence.word(verb + 1) == Some("my"));
+    let is_this = is_this && !(subject.is_third && names_kind(sentence, verb + 1));
     if subject.is_would || (is_this && !is_you) || (word.starts_with("stand") && !subject.is_negative) {
         return false;
     }
     let base = word.trim_end_matches('s');
     let dislikes = subject.is_negative || list("dislike").has(word) || list("dislike").has(base);
     is_you || dislikes || answers || compares || subject.is_third || voice == Voice::Preference
+}
+
+/// "The window seat": all of what is liked, and of more than one occasion, not "the new logo".
+fn names_kind(sentence: &Sentence<'_>, the: usize) -> bool {
+    let end = (the..sentence.len()).find(|at| sentence.mark(*at).is_some()).unwrap_or(sentence.len());
+    sentence.word(the) == Some("the")
+        && end == the + 3
+        && !list("passing").within(sentence, the, end)
+        && !list("at hand").within(sentence, the + 1, end)
 }
 
 fn habit(sentence: &Sentence<'_>, verb: usize, subject: &Subject, next: &str, passes: bool) -> bool {
@@ -274,7 +290,10 @@ fn habit(sentence: &Sentence<'_>, verb: usize, subject: &Subject, next: &str, pa
     let denies = subject.is_negative
         && matches!(word, "eat" | "drink" | "wear" | "fly" | "use" | "watch")
         && next != "to";
-    is_avoiding || subject.is_habit || denies || (subject.is_third && word != "use")
+    // "I drink coffee in the evening again."
+    let takes_up = matches!(word, "eat" | "drink" | "wear" | "use")
+        && (verb..clauses::end_of(sentence, verb)).any(|at| sentence.word(at) == Some("again"));
+    is_avoiding || subject.is_habit || denies || takes_up || (subject.is_third && word != "use")
 }
 
 /// "My preferred editor is …", "my preference is for …".
@@ -327,17 +346,20 @@ fn asked_by_user(sentence: &Sentence<'_>, at: usize, voice: Voice) -> Option<Sta
             sentence.word(verb + 1),
             Some("to" | "not" | "that" | "never" | "me" | "us" | "for" | "always")
         );
+    // "On the first Thursday of the month."
+    let recurs = list("recurs in time").within(sentence, verb + 2, end);
     let lasts = is_always
         || is_denied
         || list("answers").within(sentence, verb, end)
         || list("style").within(sentence, verb, end)
         || (verb..end).any(|at| matches!(sentence.word(at), Some("always" | "never")))
+        || recurs
         || list("standing").within(sentence, verb, end);
     let wants = matches!(sentence.word(verb), Some("wants" | "want" | "needs" | "expects"));
     let is_kept =
         (asks || wants || (is_always && list("verbs").has(sentence.word(verb)?.trim_end_matches('s'))))
             && lasts
-            && !list("passing").within(sentence, verb + 2, end)
+            && (recurs || !list("passing").within(sentence, verb + 2, end))
             && !sentence.is_question();
     is_kept.then(|| with_condition(sentence, start, verb, end))
 }
@@ -372,31 +394,4 @@ fn told_by_user(sentence: &Sentence<'_>, at: usize, voice: Voice) -> Option<Stat
         && sentence.word(wish + 2) == Some("to");
     let passes = is_of_now || list("passing").within(sentence, wish + 2, end);
     (!passes && wish + 2 < end).then(|| with_condition(sentence, start, wish, end))
-}
-
-/// "In this project we write …": how things are done where somebody works or lives.
-fn of_house(sentence: &Sentence<'_>, at: usize) -> Option<Statement> {
-    let is_there = matches!(sentence.word(0), Some("in" | "at" | "on"))
-        && matches!(sentence.word(1), Some("this" | "our" | "my"))
-        && matches!(
-            sentence.word(2),
-            Some(
-                "project"
-                    | "repo"
-                    | "repository"
-                    | "codebase"
-                    | "team"
-                    | "company"
-                    | "house"
-                    | "family"
-                    | "office"
-            )
-        );
-    if at > 4 || !is_there || sentence.word(at) != Some("we") || sentence.is_question() {
-        return None;
-    }
-    let verb = at + 1 + usize::from(matches!(sentence.word(at + 1), Some("don't" | "do")));
-    let end = clauses::end_of(sentence, at);
-    let is_done = list("verbs").has(sentence.word(verb)?) && !list("passing").within(sentence, verb, end);
-    is_done.then(|| Statement::new((0, end), None))
 }

@@ -149,6 +149,11 @@ mod tests {
     #[test]
     fn every_list_that_the_rules_name_is_there_and_none_is_there_twice() {
         let code = [
+            include_str!("back.rs"),
+            include_str!("house.rs"),
+            include_str!("moment.rs"),
+            include_str!("wishes.rs"),
+            include_str!("without_comma.rs"),
             include_str!("rules.rs"),
             include_str!("clauses.rs"),
             include_str!("conditions.rs"),

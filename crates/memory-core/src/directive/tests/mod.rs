@@ -1,5 +1,6 @@
 mod attack;
 mod replacing;
+mod standing;
 mod whole;
 
 use super::*;
