@@ -7,6 +7,7 @@ use memory_core::event::{Actor, ActorRole, Category};
 use memory_language::calendar_words::calendar_word;
 use memory_language::time::Lean;
 
+use super::agreements::{accepted, settled_by};
 use super::draft::Draft;
 use super::draft_index::DraftIndex;
 use super::lines::opens_quote;
@@ -16,7 +17,7 @@ use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 use super::requests::{accepts, asks, asks_of_past, proposes};
 use super::sentences::sentences;
-use super::turns::{Said, accepted, settled_by};
+use super::turns::Said;
 use super::verbs;
 use super::words::Kind;
 

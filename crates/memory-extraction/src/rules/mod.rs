@@ -2,6 +2,7 @@
 //! and what sentences say.
 
 mod acceptances;
+mod agreements;
 mod appointments;
 mod assemble;
 mod by_form;
@@ -17,6 +18,7 @@ mod draft;
 mod draft_index;
 mod event_context;
 mod events;
+mod exceptions;
 mod features;
 mod gender;
 mod genre;
@@ -26,6 +28,7 @@ mod item_speakers;
 mod items;
 mod joined;
 mod layout;
+mod led_sentences;
 mod line_patterns;
 mod lines;
 mod lists;
@@ -34,12 +37,14 @@ mod model;
 mod names;
 mod naming;
 mod narrative;
+mod objections;
 mod own_tasks;
 mod owners;
 mod parsed_segment;
 mod parties;
 mod patterns;
 mod people;
+mod refused_reports;
 mod requests;
 mod sections;
 mod sentences;
@@ -52,6 +57,7 @@ mod told_otherwise;
 mod turns;
 mod verbs;
 mod votes;
+mod withdrawals;
 mod words;
 mod wordset;
 
@@ -193,14 +199,18 @@ impl Extractor for RulesExtractor {
             }
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
+        led_sentences::name_leaders(&mut parsed_segments, &mut roster, &mut drafts);
+        exceptions::drop_parts(&parsed_segments, &mut drafts);
         if self.confidence.is_none_or(|least| least <= by_form::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
             own_tasks::add(source.context, &parsed_segments, &roster, &mut drafts);
             commits::add(&parsed_segments, &roster, &mut drafts);
         }
-        turns::drop_refused(&parsed_segments, &roster, &mut drafts);
+        agreements::drop_refused(&parsed_segments, &roster, &mut drafts);
+        refused_reports::drop_refused(&parsed_segments, &mut drafts);
         hours::place(&parsed_segments, &mut drafts);
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
+        withdrawals::drop_withdrawn(&parsed_segments, &roster, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);
         status_marks::apply(&parsed_segments, &mut drafts);
         own_tasks::fall_due(&parsed_segments, &mut drafts);
@@ -291,7 +301,7 @@ async fn found<'a>(
         let context = EventContext { parsed, roster: &roster, machine };
         drafts.extend(EventReader::new(context).read());
     }
-    drafts.extend(turns::agreements(&parsed_segments, &roster));
+    drafts.extend(agreements::agreements(&parsed_segments, &roster));
     Ok(Found { parsed_segments, roster, drafts })
 }
 

@@ -262,17 +262,20 @@ pub(super) fn proposes(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> O
 pub(super) fn offers(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Option<usize> {
     let text = &parsed.text;
     let at = sentence.clone().take(4).find(|at| {
+        let asks = *at > sentence.start && text.is_any(at - 1, &["should", "shall"]);
         text.word(*at) == "i"
-            && (matches!(text.word(at + 1), "could" | "can")
+            && (asks
+                || matches!(text.word(at + 1), "could" | "can")
                 || (text.word(at + 1) == "'d" && matches!(text.word(at + 2), "be" | "happily")))
     })?;
-    let verb = at + 2;
+    let verb = at + 1 + usize::from(text.is_any(at + 1, &["could", "can", "'d"]));
     let able = verbs::of(text.word(verb)).is_some_and(|verb| verb.base && verb.class == Class::Deed);
     let told = (at + 1..sentence.end).all(|near| !matches!(text.word(near), "n't" | "not" | "only" | "if"));
     (able && told && verb + 1 < sentence.end).then_some(verb)
 }
 
-const YES: [&[&str]; 31] = [
+const YES: [&[&str]; 32] = [
+    &["done"],
     &["leave", "it", "with", "me"],
     &["leave", "that", "with", "me"],
     &["will", "get"],
@@ -361,7 +364,12 @@ fn opens_with(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, phrases: &[&[
             .all(|(i, word)| sentence.start + i < sentence.end && text.word(sentence.start + i) == *word)
     });
     let against = sentence.clone().any(|at| {
-        matches!(text.word(at), "n't" | "not" | "but" | "cannot" | "?" | "unless") || is_joke(text.word(at))
+        // "Sure, if you like" is said out of courtesy.
+        let is_condition = text.word(at) == "if"
+            && !(text.word(at + 1) == "you"
+                && text.is_any(at + 2, &["like", "want", "wish", "prefer", "insist"]));
+        let denies = matches!(text.word(at), "n't" | "not" | "but" | "cannot" | "?" | "unless");
+        denies || is_condition || is_joke(text.word(at))
     });
     opened && !against
 }
@@ -374,6 +382,13 @@ pub(super) fn agrees_to_do(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) 
 /// "Agreed", "sounds good", "works for me".
 pub(super) fn agrees_that(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
     opens_with(parsed, sentence, &AGREED)
+}
+
+/// "You do it please", "you, please", "yes please": what the other offered is left to them.
+pub(super) fn hands_over(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
+    const HANDS: [&[&str]; 5] =
+        [&["you", "do"], &["you", "please"], &["you", ",", "please"], &["please", "do"], &["yes", "please"]];
+    opens_with(parsed, sentence, &HANDS)
 }
 
 /// Whether an answer opens with an acceptance of whatever kind.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use memory_core::entity::EntityType;
 
 use super::gender::Gender;
+use super::layout::{Block, Form};
 use super::lists;
 use super::names;
 use super::parsed_segment::{Mention, ParsedSegment};
@@ -17,6 +18,10 @@ const REACH_TOKENS: usize = 120;
 const SENTENCE_TOKENS: usize = 60;
 /// A first line is a title up to this length.
 const TITLE_TOKENS: usize = 24;
+/// A turn and the one before it have no more blocks.
+const TALK_BLOCKS: usize = 8;
+/// A label has no more tokens.
+const LABEL_TOKENS: usize = 12;
 /// So many sentences with names in them are gone back.
 const SENTENCES_MAX: usize = 3;
 
@@ -24,7 +29,11 @@ const SENTENCES_MAX: usize = 3;
 pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usize) -> Option<usize> {
     let gender = Gender::of_pronoun(parsed.text.word(at))?;
     // "She will tell Ben": it is not Ben.
-    let others: Vec<usize> = parsed.people_in(&(at..sentence.end.min(at + SENTENCE_TOKENS).max(at)));
+    let mut others: Vec<usize> = parsed.people_in(&(at..sentence.end.min(at + SENTENCE_TOKENS).max(at)));
+    if let Some(talk) = Talk::at(parsed, at) {
+        others.extend(talk.speaker);
+        return talk.meant(parsed, at, gender, &others);
+    }
     let mut said = sentence.start.max(at.saturating_sub(SENTENCE_TOKENS))..at;
     let floor = sentence.start.saturating_sub(REACH_TOKENS);
     for _ in 0..SENTENCES_MAX {
@@ -36,6 +45,78 @@ pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usi
         said = before;
     }
     titled(parsed, gender, &others)
+}
+
+/// What is read for a pronoun in a turn of a conversation: that turn and the one before it.
+struct Talk {
+    tokens: Range<usize>,
+    /// Who says it, by the label of the turn: whoever is spoken of is another.
+    speaker: Option<usize>,
+}
+
+impl Talk {
+    /// The talk up to a token, if it stands in a turn behind a label.
+    fn at(parsed: &ParsedSegment<'_>, at: usize) -> Option<Self> {
+        let blocks = &parsed.layout.blocks;
+        let byte = parsed.text.tokens.get(at)?.start;
+        let own = blocks.partition_point(|block| block.bytes.start <= byte).checked_sub(1)?;
+        let name = blocks[own].speaker.as_deref().filter(|_| !is_listed(&blocks[own]))?;
+        let mut first = own;
+        let mut changes = 0;
+        while first > 0 && own - first < TALK_BLOCKS {
+            let (before, this) = (&blocks[first - 1].speaker, &blocks[first].speaker);
+            changes += usize::from(before != this);
+            if changes > 1 || before.is_none() {
+                break;
+            }
+            first -= 1;
+        }
+        let start = parsed.text.tokens_in(&blocks[first].bytes).start;
+        let said = parsed.text.tokens_in(&blocks[own].bytes).start;
+        let labels = parsed.mentions_in(&(said.saturating_sub(LABEL_TOKENS)..said));
+        let named = |mention: &&Mention| {
+            mention.is_person() && is_label(parsed, mention) && {
+                let bytes = parsed.text.bytes(&mention.tokens);
+                name.contains(&parsed.text.raw[bytes])
+            }
+        };
+        let speaker = labels.iter().rev().find(named).map(|mention| mention.entity);
+        Some(Self { tokens: start..at, speaker })
+    }
+
+    /// The one who fits and is named, not as one who speaks.
+    fn meant(
+        &self,
+        parsed: &ParsedSegment<'_>,
+        at: usize,
+        gender: Gender,
+        others: &[usize],
+    ) -> Option<usize> {
+        let start = self.tokens.start.max(at.saturating_sub(REACH_TOKENS));
+        let mut fitting = parsed
+            .mentions_in(&(start..at))
+            .iter()
+            .filter(|it| it.is_person() && it.gender.is_none_or(|known| known == gender))
+            .filter(|it| !others.contains(&it.entity) && !is_label(parsed, it))
+            .map(|mention| mention.entity);
+        let one = fitting.next()?;
+        fitting.all(|other| other == one).then_some(one)
+    }
+}
+
+/// Whether a name stands before what is said in its line: "Gus: …", "[09:02] Sam: …".
+fn is_label(parsed: &ParsedSegment<'_>, mention: &Mention) -> bool {
+    let byte = parsed.text.bytes(&mention.tokens).start;
+    let blocks = &parsed.layout.blocks;
+    let next = blocks.partition_point(|block| block.bytes.start <= byte);
+    let is_said = next.checked_sub(1).is_some_and(|own| blocks[own].bytes.contains(&byte));
+    let label =
+        |block: &Block| block.speaker.is_some() && !parsed.text.raw[byte..block.bytes.start].contains('\n');
+    !is_said && blocks.get(next).is_some_and(label)
+}
+
+fn is_listed(block: &Block) -> bool {
+    matches!(block.form, Form::Item { .. } | Form::Row { .. }) || block.labelled
 }
 
 /// The one firm or body that "they" at a token means: the last one named, if no two people are.

@@ -1,32 +1,32 @@
-//! Acts over two turns: a request or a proposal, and another's agreement.
+//! Who says what: the turns of a conversation and the sentences in them.
 
-use std::collections::HashSet;
 use std::ops::Range;
-
-use memory_core::event::{Actor, ActorRole, Category};
 
 use super::date_context::DateContext;
 use super::deadlines;
-use super::draft::{self, Draft};
-use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::requests::{self, agrees_that, agrees_to_do, asks, offers, proposes};
 use super::sentences::sentences;
-use super::verbs;
 
-/// An answer comes within this many turns.
-const ANSWER_WITHIN: usize = 3;
-
-struct Turn<'s, 'a> {
-    parsed: &'s ParsedSegment<'a>,
-    speaker: usize,
-    sentences: Vec<Range<usize>>,
+/// What one says, in one line or several, before another does.
+pub(super) struct Turn<'s, 'a> {
+    pub(super) parsed: &'s ParsedSegment<'a>,
+    pub(super) speaker: usize,
+    pub(super) sentences: Vec<Range<usize>>,
 }
 
 impl<'s, 'a> Turn<'s, 'a> {
-    fn said(&self, sentence: &Range<usize>) -> Said<'s, 'a> {
+    pub(super) fn said(&self, sentence: &Range<usize>) -> Said<'s, 'a> {
         Said { parsed: self.parsed, speaker: Some(self.speaker), sentence: sentence.clone() }
+    }
+
+    /// "Jo?": what another was asked for is now asked of Jo.
+    pub(super) fn calls(&self, whom: usize) -> bool {
+        let [only] = self.sentences.as_slice() else { return false };
+        let text = &self.parsed.text;
+        let named = self.parsed.person(only.start).filter(|mention| mention.entity == whom);
+        named
+            .is_some_and(|mention| text.word(mention.tokens.end) == "?" && only.end <= mention.tokens.end + 1)
     }
 }
 
@@ -39,16 +39,16 @@ pub(super) struct Said<'s, 'a> {
 }
 
 impl<'a> Said<'_, 'a> {
-    fn bytes(&self) -> Range<usize> {
+    pub(super) fn bytes(&self) -> Range<usize> {
         self.parsed.text.bytes(&self.sentence)
     }
 
-    fn words(&self) -> &'a str {
+    pub(super) fn words(&self) -> &'a str {
         &self.parsed.text.raw[self.bytes()]
     }
 
     /// "Done.", "Sure, done right now", "just did it": it needs no promise any more.
-    fn says_done(&self) -> bool {
+    pub(super) fn says_done(&self) -> bool {
         const YET: [&str; 22] = [
             "will", "'ll", "be", "when", "once", "get", "gets", "have", "after", "before", "until", "can",
             "consider", "if", "soon", "need", "see", "too", "time", "making", "make", "sure",
@@ -66,12 +66,12 @@ impl<'a> Said<'_, 'a> {
             && self.due_words().is_none()
     }
 
-    fn dates(&self) -> DateContext {
+    pub(super) fn dates(&self) -> DateContext {
         self.parsed.dates_at(self.bytes().start)
     }
 
     /// Where in the text it says when something is due.
-    fn due_words(&self) -> Option<Range<usize>> {
+    pub(super) fn due_words(&self) -> Option<Range<usize>> {
         let start = self.bytes().start;
         deadlines::due_words(self.words(), self.dates()).map(|said| start + said.start..start + said.end)
     }
@@ -80,108 +80,13 @@ impl<'a> Said<'_, 'a> {
         self.speaker.and_then(|at| roster.entities.get(at)).map(|known| known.name.as_str())
     }
 
-    fn evidence(&self) -> (usize, Range<usize>) {
+    pub(super) fn evidence(&self) -> (usize, Range<usize>) {
         (self.parsed.segment, self.bytes())
     }
 }
 
-/// The events of agreement in a conversation.
-pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> Vec<Draft> {
-    let turns = turns(parsed_segments, roster);
-    let mut drafts: Vec<Draft> = Vec::new();
-    let mut agreed = HashSet::new();
-    for (at, turn) in turns.iter().enumerate() {
-        if turn.parsed.context_only {
-            continue;
-        }
-        let Some(answer) = turn.sentences.first().cloned() else { continue };
-        // "true. ok drop the phone call": the second sentence belongs to a short first one.
-        let answer = match turn.sentences.get(1) {
-            Some(second) if answer.len() <= 3 && on_one_line(turn.parsed, &answer, second) => {
-                answer.start..second.end
-            }
-            _ => answer,
-        };
-        let answer = &answer;
-        for earlier in turns[at.saturating_sub(ANSWER_WITHIN)..at]
-            .iter()
-            .rev()
-            .filter(|earlier| earlier.speaker != turn.speaker)
-        {
-            let found = promised(turn, answer, earlier, roster)
-                .or_else(|| settled(turn, answer, earlier, roster))
-                .or_else(|| taken_up(turn, answer, earlier, roster));
-            if let Some(draft) = found {
-                // The first who agrees settles it.
-                if agreed.insert(draft.evidence[1].clone()) {
-                    drafts.push(draft);
-                }
-                break;
-            }
-            // "Shall we sell it?" – "No." – "Agreed, we keep it.": what was proposed before was refused.
-            if refuses(earlier) {
-                break;
-            }
-        }
-    }
-    drafts
-}
-
-/// Whether a turn begins by refusing.
-fn refuses(turn: &Turn<'_, '_>) -> bool {
-    turn.sentences.first().is_some_and(|first| requests::refuses(turn.parsed, first))
-}
-
-/// Drops what was asked of somebody who refused it in the next turn.
-pub(super) fn drop_refused(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
-    let turns = turns(parsed_segments, roster);
-    let mut refused: Vec<(usize, usize, usize, usize)> = Vec::new();
-    for pair in turns.windows(2).filter(|pair| refuses(&pair[1])) {
-        let asked = pair[0].sentences.iter().filter(|sentence| asks(pair[0].parsed, sentence).is_some());
-        refused.extend(asked.map(|sentence| {
-            let bytes = pair[0].parsed.text.bytes(sentence);
-            (pair[0].parsed.segment, bytes.start, bytes.end, pair[1].speaker)
-        }));
-    }
-    drafts.retain(|draft| {
-        let [(segment, bytes)] = draft.evidence.as_slice() else { return true };
-        let next = refused.partition_point(|(of, _, end, _)| (*of, *end) <= (*segment, bytes.start));
-        let is_refused = refused.get(next).is_some_and(|(of, start, _, by)| {
-            of == segment && *start < bytes.end && draft.owners().all(|owner| owner == *by)
-        });
-        !(draft.category == Category::Commitment && is_refused)
-    });
-}
-
-/// "Who can do the accounts?" – "I'll bring the cake.": what is promised is something else.
-fn promises_another(
-    turn: &Turn<'_, '_>,
-    answer: &Range<usize>,
-    asked: &Turn<'_, '_>,
-    request: &Range<usize>,
-) -> bool {
-    let text = &turn.parsed.text;
-    let Some(will) = answer.clone().take(4).find(|at| text.is_any(*at, &["'ll", "will"])) else {
-        return false;
-    };
-    let thing = will + 2;
-    let names_it = thing + 1 < answer.end
-        && text.is_any(thing, &["the", "a", "an", "my", "our", "some", "those", "these"]);
-    let is_of_request = |at: usize| {
-        let word = text.word(at);
-        word.len() > 3 && request.clone().any(|other| asked.parsed.text.word(other) == word)
-    };
-    names_it && !(thing..answer.end).any(is_of_request)
-}
-
-/// Whether nothing but blanks parts two sentences.
-fn on_one_line(parsed: &ParsedSegment<'_>, first: &Range<usize>, second: &Range<usize>) -> bool {
-    let text = &parsed.text;
-    let gap = text.bytes(first).end..text.bytes(second).start;
-    first.end == second.start && text.raw.get(gap).is_some_and(|gap| !gap.contains('\n'))
-}
-
-fn turns<'s, 'a>(parsed_segments: &'s [ParsedSegment<'a>], roster: &Roster) -> Vec<Turn<'s, 'a>> {
+/// Who says what, in order; what one says in several lines is one turn.
+pub(super) fn turns<'s, 'a>(parsed_segments: &'s [ParsedSegment<'a>], roster: &Roster) -> Vec<Turn<'s, 'a>> {
     let spoken = parsed_segments.len() > 1;
     let mut turns: Vec<Turn<'s, 'a>> = Vec::new();
     for parsed in parsed_segments {
@@ -207,186 +112,4 @@ fn turns<'s, 'a>(parsed_segments: &'s [ParsedSegment<'a>], roster: &Roster) -> V
         }
     }
     turns
-}
-
-fn promised(
-    turn: &Turn<'_, '_>,
-    answer: &Range<usize>,
-    earlier: &Turn<'_, '_>,
-    roster: &Roster,
-) -> Option<Draft> {
-    if !agrees_to_do(turn.parsed, answer) {
-        return None;
-    }
-    let (request, verb, whom) = earlier.sentences.iter().rev().find_map(|sentence| {
-        let (verb, whom) = asks(earlier.parsed, sentence)?;
-        Some((sentence, verb, whom))
-    })?;
-    if whom.is_some_and(|whom| whom != turn.speaker) || promises_another(turn, answer, earlier, request) {
-        return None;
-    }
-    Some(accepted(&turn.said(answer), &earlier.said(request), verb, roster))
-}
-
-/// What is told of a request, from the token `verb` on, that an answer accepts.
-pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usize, roster: &Roster) -> Draft {
-    let (owner, asker) = (answer.speaker, request.speaker);
-    let own = deadlines::due(answer.words(), answer.dates());
-    let due_time = own.or_else(|| deadlines::due(request.words(), request.dates()));
-    let mut actors: Vec<Actor> = Vec::new();
-    actors.extend(owner.map(|entity| Actor { entity, role: ActorRole::Owner }));
-    actors.extend(asker.map(|entity| Actor { entity, role: ActorRole::Stakeholder }));
-    actors.extend(
-        beside_you(request.parsed, &request.sentence)
-            .into_iter()
-            .filter(|other| Some(*other) != owner)
-            .map(|entity| Actor { entity, role: ActorRole::Owner }),
-    );
-    let pronouns = Pronouns { speaker: request.name(roster), asked: answer.name(roster), third: None };
-    let mut task = task(request, verb, roster, pronouns);
-    // "By Wednesday?" – "sure, tomorrow": the day that was promised.
-    if let (Some(asked), Some(said)) = (request.due_words(), answer.due_words().filter(|_| own.is_some())) {
-        let asked = &request.parsed.text.raw[asked];
-        task = format!("{} {}", task.replacen(asked, "", 1).trim_end(), &answer.parsed.text.raw[said]);
-    }
-    // "Sure, done right now."
-    let is_done = answer.says_done();
-    let due_time = due_time.filter(|_| !is_done);
-    let agreed = match (answer.name(roster), is_done) {
-        (Some(name), true) => format!("{name} did it:"),
-        (Some(name), false) => format!("{name} agreed to"),
-        (None, true) => "Done:".to_owned(),
-        (None, false) => "Agreed to".to_owned(),
-    };
-    let by = request.name(roster).map_or(String::new(), |name| format!(", asked by {name}"));
-    Draft {
-        category: if is_done { Category::Execution } else { Category::Commitment },
-        confidence: 0.78 + if due_time.is_some() { 0.06 } else { 0.0 },
-        narrative: narrative::sentence(&format!("{agreed} {task}{by}")),
-        event_time: answer.dates().reference,
-        due_time,
-        subject: draft::about(request.parsed, &request.sentence, &actors),
-        actors,
-        evidence: vec![answer.evidence(), request.evidence()],
-    }
-}
-
-/// What a request is for, as something to do.
-fn task(request: &Said<'_, '_>, verb: usize, roster: &Roster, pronouns: Pronouns<'_>) -> String {
-    let told =
-        |from| narrative::told(request.parsed, &(from..request.sentence.end), &roster.entities, pronouns);
-    let base = verbs::base_of(request.parsed.text.word(verb));
-    let task = base.map_or_else(|| told(verb), |base| format!("{base} {}", told(verb + 1)));
-    task.trim_end_matches(['?', '.', '!', ' ']).to_owned()
-}
-
-/// "Can you and Kim redo it": who is asked beside the one who is spoken to.
-fn beside_you(parsed: &ParsedSegment<'_>, request: &Range<usize>) -> Option<usize> {
-    let text = &parsed.text;
-    let you = request.clone().find(|at| text.word(*at) == "you" && text.is_any(at + 1, &["and", "&"]))?;
-    parsed.person(you + 2).map(|mention| mention.entity)
-}
-
-/// "I could bring my grill" – "perfect, the grill is yours".
-fn taken_up(
-    turn: &Turn<'_, '_>,
-    answer: &Range<usize>,
-    earlier: &Turn<'_, '_>,
-    roster: &Roster,
-) -> Option<Draft> {
-    if !agrees_that(turn.parsed, answer) {
-        return None;
-    }
-    let (offer, verb) = earlier
-        .sentences
-        .iter()
-        .rev()
-        .find_map(|sentence| Some((sentence, offers(earlier.parsed, sentence)?)))?;
-    let people = &roster.entities;
-    let name = people.get(earlier.speaker).map(|known| known.name.as_str());
-    let task = narrative::told(
-        earlier.parsed,
-        &(verb..offer.end),
-        people,
-        Pronouns { speaker: name, asked: None, third: None },
-    );
-    let actors = vec![
-        Actor { entity: earlier.speaker, role: ActorRole::Owner },
-        Actor { entity: turn.speaker, role: ActorRole::Stakeholder },
-    ];
-    let telling =
-        format!("{} will {}", name.unwrap_or_default(), task.trim_end_matches(['?', '.', '!', ' ']));
-    let bytes = earlier.parsed.text.bytes(offer);
-    Some(Draft {
-        category: Category::Commitment,
-        confidence: 0.66,
-        narrative: narrative::sentence(&telling),
-        event_time: turn.parsed.reference_at(turn.parsed.text.bytes(answer).start),
-        due_time: deadlines::due(
-            &earlier.parsed.text.raw[bytes.clone()],
-            earlier.parsed.dates_at(bytes.start),
-        ),
-        subject: draft::about(earlier.parsed, offer, &actors),
-        actors,
-        evidence: vec![
-            (turn.parsed.segment, turn.parsed.text.bytes(answer)),
-            (earlier.parsed.segment, bytes),
-        ],
-    })
-}
-
-fn settled(
-    turn: &Turn<'_, '_>,
-    answer: &Range<usize>,
-    earlier: &Turn<'_, '_>,
-    roster: &Roster,
-) -> Option<Draft> {
-    if !agrees_that(turn.parsed, answer) {
-        return None;
-    }
-    let (proposal, verb) = earlier
-        .sentences
-        .iter()
-        .rev()
-        .find_map(|sentence| Some((sentence, proposes(earlier.parsed, sentence)?)))?;
-    Some(settled_by(&turn.said(answer), &earlier.said(proposal), verb, roster))
-}
-
-/// What is told of a proposal, from the token `verb` on, that an answer agrees to.
-pub(super) fn settled_by(
-    answer: &Said<'_, '_>,
-    proposal: &Said<'_, '_>,
-    verb: usize,
-    roster: &Roster,
-) -> Draft {
-    let people = &roster.entities;
-    let who: Vec<usize> = [proposal.speaker, answer.speaker].into_iter().flatten().collect();
-    let pronouns = Pronouns { speaker: proposal.name(roster), asked: None, third: None };
-    let plan = narrative::told(proposal.parsed, &(verb..proposal.sentence.end), people, pronouns);
-    let actors: Vec<Actor> =
-        who.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
-    let plan = plan.trim_end_matches(['?', '.', '!', ' ']);
-    let text = &proposal.parsed.text;
-    let on = text.is_capitalised(verb) && verb > proposal.sentence.start;
-    let to = match text.word(verb) {
-        "i" | "we" | "it" | "they" => "that",
-        // "I propose Redis": a thing, not something to do.
-        "the" | "a" | "an" => "on",
-        _ if on => "on",
-        _ => "to",
-    };
-    let telling = match narrative::names(people, &who).as_str() {
-        "" => format!("Agreed {to} {plan}"),
-        names => format!("{names} agreed {to} {plan}"),
-    };
-    Draft {
-        category: Category::Decision,
-        confidence: 0.64,
-        narrative: narrative::sentence(&telling),
-        event_time: answer.dates().reference,
-        due_time: None,
-        subject: draft::about(proposal.parsed, &proposal.sentence, &actors),
-        actors,
-        evidence: vec![answer.evidence(), proposal.evidence()],
-    }
 }

@@ -57,9 +57,9 @@ pub struct Reading {
 
 impl Reading {
     /// The last moment to keep a promise of this date: a day's last second, the minute that was named, or what comes before a
-    /// longer time, as in "before the weekend".
+    /// day or a longer time, as in "before Friday" and "before the weekend".
     pub fn deadline(&self) -> Timestamp {
-        let is_long = self.end.duration_since(self.start) > SignedDuration::from_hours(24);
+        let is_long = self.end.duration_since(self.start) >= SignedDuration::from_hours(24);
         if self.relation == Relation::Before && is_long {
             return self.start.checked_sub(SignedDuration::from_secs(1)).unwrap_or(self.start);
         }

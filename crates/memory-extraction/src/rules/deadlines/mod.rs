@@ -1,12 +1,13 @@
 //! Deadlines: when what is promised falls due, by the words of the promise.
 
+mod of_things;
 #[cfg(test)]
 mod tests;
 
 use std::ops::Range;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
 
 use super::date_context::DateContext;
@@ -30,13 +31,23 @@ pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
             reference != Some(reading.start) || reading.relation != Relation::At || reading.is_relative
         })
         .collect();
-    let ahead: Vec<&Reading> =
-        readings.iter().filter(|reading| reference.is_none_or(|now| reading.deadline() >= now)).collect();
+    let ahead: Vec<&Reading> = readings
+        .iter()
+        .filter(|reading| reference.is_none_or(|now| last_moment(reading, now) >= now))
+        .collect();
     let day = ahead.iter().find(|reading| reading.is_deadline()).or(ahead.last());
-    day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| day.deadline()))
+    let ends = |day: &Reading| reference.map_or_else(|| day.deadline(), |now| last_moment(day, now));
+    day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| ends(day)))
         .or_else(|| at_the_hour(words, reference?))
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
         .or_else(|| readings.iter().find(|reading| is_overdue(reading)).map(Reading::deadline))
+}
+
+/// When a promise of this date is to be kept: "before Friday", said on a Friday, is that day still.
+fn last_moment(reading: &Reading, now: Timestamp) -> Timestamp {
+    let is_today = reading.relation == Relation::Before && reading.start <= now && now < reading.end;
+    let last = || reading.end.checked_sub(SignedDuration::from_secs(1)).unwrap_or(reading.end);
+    if is_today { last() } else { reading.deadline() }
 }
 
 /// The words before a date and behind it, in small letters and without marks.
@@ -119,7 +130,10 @@ fn tells_something_else(words: &str, reading: &Reading) -> bool {
         Relation::Before => before.iter().rev().take(2).any(|word| word == "not"),
         Relation::Until => before.iter().any(|word| word == "not" || word.ends_with("n't")),
         Relation::At => {
-            is_of_the_past(&before) || is_said_then(&behind) || is_in_a_name(&before, &behind, reading)
+            is_of_the_past(&before)
+                || is_said_then(&behind)
+                || is_in_a_name(&before, &behind, reading)
+                || of_things::is_of_a_thing(&before, &behind, reading)
         }
         _ => false,
     }
@@ -218,8 +232,9 @@ fn is_of_a_thing(before: &[String], behind: &[String], reading: &Reading, phrase
 /// Where the words of a passage say the day on which what it promises falls due, with the "by" or "on" before it.
 pub(super) fn due_words(words: &str, dates: DateContext) -> Option<Range<usize>> {
     let day = due(words, dates)?;
-    let reading =
-        dates.readings(words, Lean::Future).into_iter().find(|reading| reading.deadline() == day)?;
+    let reading = dates.readings(words, Lean::Future).into_iter().find(|reading| {
+        dates.reference.map_or_else(|| reading.deadline(), |now| last_moment(reading, now)) == day
+    })?;
     let before = words[..reading.range.start].trim_end();
     let lead = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let leads = ["by", "before", "until", "till", "on", "for", "at"];

@@ -88,7 +88,51 @@ fn what_a_time_is_the_name_of_is_no_deadline() {
     }
     falls_due("We will ship it in Q1", Some("2027-03-31"));
     falls_due("Ann will plan the trip for December", Some("2026-12-31"));
-    falls_due("Deliver before Friday", Some("2026-11-27"));
+    falls_due("Deliver before Friday", Some("2026-11-26"));
+}
+
+#[test]
+fn the_day_of_a_thing_is_no_deadline() {
+    for words in [
+        "Kowalski will book the hall for 12 December.",
+        "Jill will reserve a table for Saturday evening.",
+        "Nia is ordering the flowers for Sunday.",
+        "We'll invite the neighbours for Friday.",
+        "Ben will hire a van for the weekend.",
+        "Tara will find out if the pool is open on Sunday.",
+        "I'll check whether the ferry runs on Friday.",
+        "Eva will look at it once the audit is done on 10 December.",
+        "Clara sets up a no-meeting Wednesday.",
+        "Beth will tell the band about the cancelled Friday gig.",
+    ] {
+        falls_due(words, None);
+    }
+    for (words, day) in [
+        ("Kowalski will book the hall by 12 December.", "2026-12-12"),
+        ("Kowalski will book the hall on Friday.", "2026-11-27"),
+        ("Jill will order the flowers for Sunday by Friday.", "2026-11-27"),
+        ("The hall is booked for Friday", "2026-11-27"),
+        ("Jess to have the bread ready for Saturday", "2026-11-28"),
+        ("Tara will find out by Friday if the pool is open.", "2026-11-27"),
+        ("If it rains, Tara will close the pool on Sunday.", "2026-11-29"),
+        ("Send the report Friday", "2026-11-27"),
+        ("Ola will do the signed copies on Friday", "2026-11-27"),
+    ] {
+        falls_due(words, Some(day));
+    }
+}
+
+#[test]
+fn before_a_day_ends_with_the_day_before_it() {
+    for (words, day) in [
+        ("Lars to call the supplier before Monday.", "2026-11-29"),
+        ("Heidi will send it before 4 December.", "2026-12-03"),
+        ("Heidi will send it by Friday.", "2026-11-27"),
+        ("Heidi will send it before December.", "2026-11-30"),
+        ("Heidi will send it before today is over.", "2026-11-24"),
+    ] {
+        falls_due(words, Some(day));
+    }
 }
 
 #[test]

@@ -109,10 +109,37 @@ fn is_particle(word: &str) -> bool {
     )
 }
 
+/// "- Chase Lin for the form": at the head of a line a verb that may be a first name is one only before what people do.
+pub(in super::super) fn is_verb_at_head(text: &Text<'_>, at: usize) -> bool {
+    let word = text.word(at);
+    let is_wordy = names::is_wordy_name(word) && !names::is_title(word);
+    if !is_wordy || !verbs::of(word).is_some_and(|verb| verb.base) || !text.is_capitalised(at + 1) {
+        return false;
+    }
+    let start = text.tokens[at].start;
+    let floor = text.raw.floor_char_boundary(start.saturating_sub(12));
+    let before = &text.raw[floor..start];
+    let is_head = match before.rfind('\n') {
+        Some(line) => !before[line..].chars().any(|c| c.is_alphanumeric() && c != 'x'),
+        None => floor == 0 && !before.chars().any(char::is_alphanumeric),
+    };
+    let behind = (at + 1..at + 4).find(|near| !text.is_capitalised(*near)).unwrap_or(at + 4);
+    let verb = verbs::of(text.word(behind));
+    let acts = acts_like_a_person(text, behind - 1)
+        || verb.is_some_and(|verb| (verb.third || verb.past) && !verb.base)
+        || verbs::is_finite(text.word(behind));
+    let takes = text
+        .is_any(behind, &["for", "about", "on", "at", "with", "over", "up", "in", "the", "a", "an", "again"]);
+    is_head && takes && !acts
+}
+
 /// Tokens of a full name at `at`: first name, perhaps an initial or a particle, last name.
 pub(super) fn full_name(text: &Text<'_>, at: usize) -> Option<usize> {
     let first = text.raw_word(at).to_lowercase();
     if !names::could_be_part(text.raw_word(at)) || !spaced(text, at) {
+        return None;
+    }
+    if is_verb_at_head(text, at) {
         return None;
     }
     let initial =

@@ -16,6 +16,7 @@ use super::sections::Section;
 use super::things::{dealt_with, is_company_ending};
 use super::verbs;
 use super::words::{Kind, Text, begins_line, spaced};
+pub(super) use forms::is_verb_at_head;
 use forms::{full_name, initialled, is_handle_name, titled};
 pub(super) use listed::see_listed;
 pub(super) use recurring::see_recurring;

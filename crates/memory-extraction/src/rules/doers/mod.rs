@@ -338,7 +338,10 @@ impl Place<'_, '_> {
                 text.word(doer.tokens.end) == ","
                     || (doer.known.is_some() && text.is_any(doer.tokens.end, &["will", "'ll", "shall"]))
             };
-            (opens || doers.last().is_some_and(apart)).then_some(doers)
+            let covers = aside
+                && doers.iter().all(|doer| doer.known.is_some() && !doer.is_body)
+                && self.tells_no_deed(&(head..at));
+            (opens || covers || doers.last().is_some_and(apart)).then_some(doers)
         });
         amid.or_else(|| self.fallen_to(tokens))
     }

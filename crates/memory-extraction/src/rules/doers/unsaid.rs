@@ -236,4 +236,18 @@ impl Place<'_, '_> {
         };
         (before >= start && before < at).then_some(before)
     }
+
+    /// "On holiday from Friday", "sprint demo on Friday": nobody and no verb stands there, so what follows is another's deed.
+    pub(super) fn tells_no_deed(&self, tokens: &Range<usize>) -> bool {
+        const FINITE: [&str; 16] = [
+            "i", "we", "he", "she", "they", "it", "you", "who", "will", "'ll", "'s", "is", "are", "to",
+            "can", "that",
+        ];
+        let text = &self.parsed.text;
+        tokens.clone().all(|at| {
+            let verb = verbs::of(text.word(at));
+            let is_deed = verb.is_some_and(|verb| (verb.third || verb.past) && !verb.base);
+            !is_deed && !text.is_any(at, &FINITE) && self.parsed.mention(at).is_none_or(|it| !it.can_act())
+        })
+    }
 }

@@ -91,6 +91,10 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
     }
     // "Tobin: on it" where all lines are turns, and one of them is of someone known.
     let are_turns = is_all_turns(text, lines);
+    if accepted.is_empty() && are_turns && calls_another(text, lines, &counts) {
+        let is_one = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
+        accepted.extend(counts.keys().copied().filter(is_one).map(str::to_owned));
+    }
     if !accepted.is_empty() && are_turns {
         let alone = |name: &&str| !is_several_words(name) && sections::of_label(name).is_none();
         accepted.extend(counts.into_keys().filter(alone).map(str::to_owned));
@@ -121,6 +125,18 @@ pub(super) fn speakers(text: &str, lines: &[Range<usize>], known: &HashSet<Strin
         accepted.extend(often.map(|(name, _)| name.to_owned()));
     }
     accepted
+}
+
+/// "Abe: Lin, can you …?" above "Lin: sure": who is called in one line speaks in another.
+fn calls_another(text: &str, lines: &[Range<usize>], counts: &HashMap<&str, usize>) -> bool {
+    lines.iter().take(400).map(|line| &text[line.clone()]).any(|line| {
+        let Some(turn) = turn(line).filter(|turn| !is_call(turn)) else { return false };
+        let said = line[turn.text_at..].trim();
+        let called = said.split_once(',').map(|(head, _)| head.trim().trim_start_matches("ok "));
+        let last = said.trim_end_matches(['?', '.', '!']).rsplit_once(',').map(|(_, name)| name.trim());
+        let is_other = |name: &str| name != turn.name && counts.contains_key(name);
+        called.into_iter().chain(last).any(is_other)
+    })
 }
 
 /// Names that stand out: "jun  19:09" above their words again and again, "**Obi** – …" for each of several people.

@@ -5,11 +5,13 @@
 mod clause_features;
 mod clauses;
 mod compose_event;
+mod happenings;
 mod lexicon;
 mod page;
 #[cfg(test)]
 mod tests;
 mod token_features;
+mod untaken;
 mod vetoes;
 mod weights;
 

@@ -8,6 +8,8 @@ use memory_language::time::Lean;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::verbs;
 use super::clauses::Candidate;
+use super::happenings::is_happening;
+use super::untaken::is_untaken;
 
 /// Who speaks is named in no more than so many tokens at the head of a line.
 const LABEL_TOKENS: usize = 5;
@@ -25,6 +27,8 @@ pub(super) fn rules_out(
                 || is_conditional(parsed, candidate)
                 || is_no_plan(parsed, candidate)
                 || is_told_as_done(parsed, candidate)
+                || is_untaken(parsed, candidate, head(parsed, &candidate.tokens))
+                || is_happening(parsed, candidate, head(parsed, &candidate.tokens))
                 || (is_lone && is_standing_fact(parsed, candidate))
         }
         Category::Execution => denies(parsed, candidate) || asks(parsed, candidate),
@@ -276,6 +280,74 @@ mod tests {
                 "Marta agrees to drive the van.",
                 "The hall is ours. Marta drives the van.",
                 "Marta: drives the van.",
+            ],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_is_only_asked_wanted_or_waited_for_is_no_commitment() {
+        assert_ruled_out(
+            true,
+            &[
+                "Hi Tom, could you send me the key for the shed by Friday?",
+                "Would you mind looking at the invoice before Thursday?",
+                "Please return the signed form to Mrs Bell by Monday.",
+                "Robert, please send the figures to Anneke.",
+                "I need the keys back by Sunday please.",
+                "We still need the floor plans by Thursday.",
+                "Emil is waiting for Jana to send the logs.",
+                "Waiting for Jana to send the logs.",
+                "ok I'll try but I can't promise",
+            ],
+        )
+        .await;
+        assert_ruled_out(
+            false,
+            &[
+                "Tom to send the key.",
+                "ACTION: Tom to send the key",
+                "Actions:\n- Tom, please send the key",
+                "I need to return the keys by Sunday.",
+                "We need the team to send the plans.",
+                "I'll send it if you could remind me.",
+                "Jana is waiting for legal and will send the logs then.",
+                "I promise to send it.",
+            ],
+        )
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_comes_by_itself_is_no_commitment() {
+        assert_ruled_out(
+            true,
+            &[
+                "Rain will reach the coast by Thursday.",
+                "The shop will close at noon tomorrow.",
+                "The sun will set at four tomorrow.",
+                "The milk will go off by Friday.",
+                "The tulips are going to come up in April.",
+                "Anna will be forty on Saturday.",
+                "Our grandson will turn 5 next week.",
+                "Prices will go up in January, they say.",
+                "UAT begins 1 December",
+                "School starts again on 5 January.",
+            ],
+        )
+        .await;
+        assert_ruled_out(
+            false,
+            &[
+                "The caretaker will close the hall at six.",
+                "The plumber will start on Monday.",
+                "The board will open the bids on Friday.",
+                "Anna will start on Monday.",
+                "Ralf will open the gate at six.",
+                "Ralf will set the price by Friday.",
+                "We will begin on Monday.",
+                "The report will be finished by Friday.",
+                "Ralf will be sending two of them on Friday.",
             ],
         )
         .await;

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::discover::is_verb_at_head;
 use super::super::names;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::words::{Kind, Text, spaced};
@@ -107,6 +108,11 @@ fn joint(text: &Text<'_>, at: usize) -> bool {
 /// The candidates that begin with words with a capital.
 fn runs(text: &Text<'_>, whole: Range<usize>, found: &mut Vec<(usize, usize)>) {
     let Range { start, end } = whole;
+    // "Chase Lin for the form": the name begins behind the verb.
+    if end > start + 1 && is_verb_at_head(text, start) {
+        runs(text, start + 1..end, found);
+        return;
+    }
     found.push((start, end));
     // Without the first word, which may be large for another reason, and without the last.
     if end > start + 1 {

@@ -39,7 +39,7 @@ fn an_acceptance_is_told_by_the_request_before_it() {
         (
             "Please review my draft before Tuesday.",
             "ok doing it",
-            "review Ann Lee's draft before Tuesday, asked by Ann Lee. (03-19)",
+            "review Ann Lee's draft before Tuesday, asked by Ann Lee. (03-18)",
         ),
         ("Someone should call the plumber.", "I'll take it", "call the plumber, asked by Ann Lee."),
         // The day that was promised, not the day that was asked for.

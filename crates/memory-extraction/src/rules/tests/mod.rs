@@ -3,12 +3,14 @@
 mod acceptances;
 mod appointments;
 mod doers;
+mod exchanges;
 mod headed;
 mod linear;
 mod listed;
 mod others;
 mod owners;
 mod people;
+mod reports;
 mod samples;
 mod speakers;
 mod structure;
