@@ -40,13 +40,17 @@ pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster)
         let caller =
             at.checked_sub(1).map(|before| &turns[before]).filter(|before| before.calls(turn.speaker));
         let within = ANSWER_WITHIN + if caller.is_some() { CALLED_LATER } else { 0 };
-        for earlier in turns[at.saturating_sub(within)..at].iter().rev().filter(|earlier| {
+        let floor = at.saturating_sub(within);
+        for (place, earlier) in turns[floor..at].iter().enumerate().rev().filter(|(_, earlier)| {
             let asks = |caller: &Turn<'_, '_>| caller.speaker == earlier.speaker;
             earlier.speaker != turn.speaker && caller.is_none_or(asks)
         }) {
-            let found = promised(turn, answer, earlier, roster, caller.is_some())
-                .or_else(|| settled(turn, answer, earlier, roster))
-                .or_else(|| taken_up(turn, answer, earlier, roster));
+            let between = &turns[floor + place + 1..at];
+            let found = promised(turn, answer, earlier, roster, caller.is_some()).or_else(|| {
+                let is_answered = is_answered_before(between, turn, earlier);
+                let proposed = || settled(turn, answer, earlier, roster);
+                proposed().or_else(|| taken_up(turn, answer, earlier, roster)).filter(|_| !is_answered)
+            });
             if let Some(draft) = found {
                 // The first who agrees settles it.
                 if agreed.insert(draft.evidence[1].clone()) {
@@ -61,6 +65,21 @@ pub(super) fn agreements(parsed_segments: &[ParsedSegment<'_>], roster: &Roster)
         }
     }
     drafts
+}
+
+/// "Let's demo on Monday." – "Monday is a holiday." – "Tuesday then?" – "Works for me.": who agrees last has answered the proposal
+/// already, and agrees to what was said since. A question back answers nothing.
+fn is_answered_before(between: &[Turn<'_, '_>], turn: &Turn<'_, '_>, proposing: &Turn<'_, '_>) -> bool {
+    let answers = |one: &Turn<'_, '_>| {
+        let last = one.sentences.last();
+        let asks = last.is_some_and(|last| {
+            last.clone().rev().take(2).any(|at| one.parsed.text.word(at) == "?")
+                || one.parsed.text.word(last.end) == "?"
+        });
+        one.speaker == turn.speaker && !asks
+    };
+    let Some(answered) = between.iter().position(answers) else { return false };
+    between[answered + 1..].iter().any(|one| one.speaker == proposing.speaker)
 }
 
 /// Whether a turn begins by refusing.

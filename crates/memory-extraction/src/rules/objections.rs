@@ -29,7 +29,11 @@ const KIND_NOES: [&str; 13] = [
     "matter",
 ];
 /// Against a proposal, wherever they stand near the head.
-const AGAINST: [&[&str]; 25] = [
+const AGAINST: [&[&str]; 29] = [
+    &["just", "asking"],
+    &["just", "an", "idea"],
+    &["just", "a", "thought"],
+    &["let", "me", "think"],
     &["i", "was", "joking"],
     &["i", "was", "kidding"],
     &["just", "kidding"],
@@ -79,7 +83,10 @@ pub(super) fn objects(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, answe
 
 /// Whether a sentence of the one who promised takes the promise back.
 pub(super) fn takes_back(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, answers: bool) -> bool {
-    const BACK: [&[&str]; 6] = [
+    const BACK: [&[&str]; 9] = [
+        &["scrap", "that"],
+        &["change", "of", "plan"],
+        &["change", "of", "plans"],
         &["i", "was", "joking"],
         &["just", "kidding"],
         &["changed", "my", "mind"],
@@ -98,7 +105,9 @@ pub(super) fn takes_back(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, an
 
 /// "Never mind", "no need any more", "don't bother": who asked does not ask any longer.
 pub(super) fn calls_off(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
-    const OFF: [&[&str]; 5] = [
+    const OFF: [&[&str]; 7] = [
+        &["no", "need"],
+        &["scrap", "that"],
         &["never", "mind"],
         &["forget", "it"],
         &["do", "n't", "bother"],
@@ -145,8 +154,12 @@ fn cannot(parsed: &ParsedSegment<'_>, at: usize) -> bool {
             return true;
         }
         "wo" if text.word(at + 1) == "n't" && text.word(at + 2) == "manage" => return true,
+        // "Ok, I won't."
+        "wo" if text.word(at + 1) == "n't" && at > 0 && text.word(at - 1) == "i" => {
+            return !text.is_word(at + 2) || text.ends_line(at + 1);
+        }
         "i" | "we" => {
-            return text.is_any(at + 1, &["ca", "cannot"]) && cannot(parsed, at + 1);
+            return text.is_any(at + 1, &["ca", "cannot", "wo"]) && cannot(parsed, at + 1);
         }
         _ => return false,
     };

@@ -274,6 +274,7 @@ pub(super) fn offers(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Opt
     (able && told && verb + 1 < sentence.end).then_some(verb)
 }
 
+const HEDGE_TOKENS: usize = 6;
 const YES: [&[&str]; 32] = [
     &["done"],
     &["leave", "it", "with", "me"],
@@ -376,7 +377,19 @@ fn opens_with(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, phrases: &[&[
 
 /// "Sure, will do", "on it", "I'll send it".
 pub(super) fn agrees_to_do(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> bool {
-    opens_with(parsed, sentence, &YES)
+    opens_with(parsed, sentence, &YES) && !sentence.clone().take(HEDGE_TOKENS).any(|at| hedges(parsed, at))
+}
+
+/// "I'll try.", "I'll see what I can do".
+pub(super) fn hedges(parsed: &ParsedSegment<'_>, at: usize) -> bool {
+    let text = &parsed.text;
+    let verb = at + 1;
+    text.is_any(at, &["'ll", "will"])
+        && match text.word(verb) {
+            "try" => !text.is_word(verb + 1) || text.is_any(verb + 1, &["my", "our"]) || text.ends_line(verb),
+            "see" => text.is_any(verb + 1, &["what", "if", "whether", "how"]),
+            _ => false,
+        }
 }
 
 /// "Agreed", "sounds good", "works for me".

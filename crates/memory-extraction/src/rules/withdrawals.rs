@@ -24,19 +24,23 @@ pub(super) fn drop_withdrawn(
     roster: &Roster,
     drafts: &mut Vec<Draft>,
 ) {
-    let is_joint = |draft: &Draft| {
-        draft.evidence.len() > 1 && matches!(draft.category, Category::Commitment | Category::Decision)
+    let may_fall = |draft: &Draft| match draft.category {
+        Category::Commitment => true,
+        Category::Decision => draft.evidence.len() > 1,
+        _ => false,
     };
-    if !drafts.iter().any(is_joint) {
+    if !drafts.iter().any(may_fall) {
         return;
     }
     let turns = turns(parsed_segments, roster);
     let mut fallen: Vec<(usize, Range<usize>)> = Vec::new();
     drafts.retain(|draft| {
-        let [answer, asked, ..] = draft.evidence.as_slice() else { return true };
-        if !is_joint(draft) {
+        if !may_fall(draft) {
             return true;
         }
+        let [answer, asked, ..] = draft.evidence.as_slice() else {
+            return !is_own_taken_back(&turns, draft);
+        };
         let places = (turn_at(&turns, answer), turn_at(&turns, asked));
         let (Some(at), Some(from)) = places else { return true };
         let exchange = Exchange { turns: &turns, from, at, answer: &answer.1 };
@@ -44,7 +48,7 @@ pub(super) fn drop_withdrawn(
         let mut owners = draft.owners();
         let falls = match (owners.next(), owners.next()) {
             (Some(owner), None) if draft.category == Category::Commitment => exchange.is_taken_back(owner),
-            _ => exchange.is_overturned(),
+            _ => exchange.is_overturned() || is_dropped_at_once(&turns[from], &asked.1),
         };
         if falls {
             fallen.extend([answer.clone(), asked.clone()]);
@@ -52,6 +56,21 @@ pub(super) fn drop_withdrawn(
         !falls
     });
     drop_within(fallen, drafts);
+}
+
+/// "What if we rent the van? Let me think about it.": who proposed it drops it before anybody answers.
+fn is_dropped_at_once(turn: &Turn<'_, '_>, proposal: &Range<usize>) -> bool {
+    let begun = turn.sentences.partition_point(|one| turn.parsed.text.bytes(one).start < proposal.end);
+    turn.sentences[begun..].iter().take(SENTENCES).any(|one| objects(turn.parsed, one, true))
+}
+
+/// "I'll bring the tent." – "Perfect." – "Actually scrap that, my brother has one.": what somebody said to do by himself.
+fn is_own_taken_back(turns: &[Turn<'_, '_>], draft: &Draft) -> bool {
+    let [evidence] = draft.evidence.as_slice() else { return false };
+    let mut owners = draft.owners();
+    let (Some(owner), None) = (owners.next(), owners.next()) else { return false };
+    let at = turn_at(turns, evidence).filter(|at| turns[*at].speaker == owner);
+    at.is_some_and(|at| Exchange { turns, from: at, at, answer: &evidence.1 }.is_taken_back(owner))
 }
 
 /// "Let's order pizza": what was overturned is not told by its own words either.

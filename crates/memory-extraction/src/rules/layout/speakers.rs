@@ -209,11 +209,17 @@ fn line_head<'t>(text: &'t str, line: &Range<usize>, turn: &lines::Turn<'_>) -> 
     text.get(line.start..line.start + turn.text_at).unwrap_or_default()
 }
 
-/// Whether hardly any line is not led by a name and a colon.
+/// Whether hardly any line, below a heading, is not led by a name and a colon.
 fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
     let mut all = 0;
     let mut led = 0;
-    for line in lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty()) {
+    let mut lines =
+        lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty());
+    let mut lines = lines.by_ref().peekable();
+    // "Standup, Monday".
+    let is_heading = |line: &&str| turn(line).is_none() && line.split_whitespace().count() <= HEADING_WORDS;
+    lines.next_if(is_heading);
+    for line in lines {
         all += 1;
         let is_led = turn(line).is_some_and(|turn| {
             let is_said = |said: &str| says_i(said) || said.trim_end().ends_with(['.', '?', '!']);
@@ -225,6 +231,9 @@ fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
     }
     all >= 2 && led * 10 >= all * 9
 }
+
+/// The most words of a heading above turns.
+const HEADING_WORDS: usize = 6;
 
 /// `xq_7`, `fjell-9`: a handle that is no word.
 fn is_marked_handle(name: &str) -> bool {

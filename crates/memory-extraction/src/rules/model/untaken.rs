@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::super::layout::Form;
 use super::super::parsed_segment::ParsedSegment;
+use super::super::requests;
 use super::super::sections::Section;
 use super::super::verbs;
 use super::clauses::Candidate;
@@ -92,10 +93,12 @@ fn waits(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
 fn hedges(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     let text = &parsed.text;
     let end = candidate.sentence.end.max(candidate.tokens.end);
-    (candidate.sentence.start..end).any(|at| match text.word(at) {
-        "promise" => text.is_any(at.saturating_sub(1), &["n't", "not", "cannot"]),
-        "promises" => at > 0 && text.word(at - 1) == "no",
-        "remember" => at > 1 && text.word(at - 1) == "i" && text.word(at - 2) == "if",
-        _ => false,
-    })
+    let is_hedge = |at: usize| requests::hedges(parsed, at);
+    (candidate.tokens.clone()).any(is_hedge)
+        || (candidate.sentence.start..end).any(|at| match text.word(at) {
+            "promise" => text.is_any(at.saturating_sub(1), &["n't", "not", "cannot"]),
+            "promises" => at > 0 && text.word(at - 1) == "no",
+            "remember" => at > 1 && text.word(at - 1) == "i" && text.word(at - 2) == "if",
+            _ => false,
+        })
 }

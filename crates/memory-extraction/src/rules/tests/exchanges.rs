@@ -26,6 +26,10 @@ fn what_is_objected_to_is_not_agreed_on() {
         "Anna: should we repaint the boat?\nBen: yes\nCarl: no money this year",
         "Anna: let's order pizza\nBen: yes!\nCarl: not pizza again\nAnna: fine, soup then",
         "Anna: shall we hire the band?\nBen: sure\nAnna: never mind, they are booked",
+        "Anna: Let's hire a band.\nBen: No way.\nAnna: Fine, then no band.\nBen: Good.",
+        "Anna: Shall we sell the boat?\nBen: Never.\nAnna: Just asking.\nBen: Sure.",
+        "Anna: What if we rent the van?\nAnna: Let me think about it.\nBen: Okay.",
+        "Anna: Let's demo on Monday.\nBen: Monday is a holiday.\nAnna: Tuesday then?\nBen: Works for me.",
     ] {
         assert_eq!(agreed(text), Vec::<String>::new(), "{text}");
     }
@@ -40,6 +44,7 @@ fn what_nobody_objects_to_stays_agreed_on() {
         "Anna: shall we hire a band?\nBen: yes\nCarla: too expensive for us\nAnna: we can split it\nCarla: ok then",
         "Anna: shall we hire a band?\nBen: yes\nCarla: no, please don't\nAnna: we'll do it anyway, sorry",
         "Anna: let's meet at the station\nBen: ok\nCarla: I can't wait to see you",
+        "Anna: shall we hire a band?\nBen: how much is that?\nAnna: about 300.\nBen: ok then",
     ] {
         assert_eq!(agreed(text).len(), 1, "{text}");
     }
@@ -112,4 +117,29 @@ fn what_was_asked_of_somebody_who_refused_is_no_promise() {
     ] {
         assert_eq!(commitments(text).len(), 1, "{text}");
     }
+}
+
+#[test]
+fn what_somebody_said_to_do_and_takes_back_is_no_promise() {
+    for text in [
+        "Anna: I'll bring the tent on Saturday.\nBen: Perfect.\nAnna: Actually scrap that, my brother has the tent.",
+        "Anna: I'll print the posters tomorrow.\nBen: great\nAnna: sorry, can't do tomorrow after all",
+        "Anna: I will fetch the chairs on Friday.\nBen: thanks\nAnna: Change of plan, I can't bring them.",
+        "Anna: could you fix the door today?\nBen: I'll try.",
+        "Anna: could you fix the door today?\nBen: I'll see what I can do.",
+    ] {
+        assert_eq!(commitments(text), Vec::<String>::new(), "{text}");
+    }
+    for text in [
+        "Anna: I'll bring the tent on Saturday.\nBen: Perfect.\nAnna: I can't wait.",
+        "Anna: I'll bring the tent on Saturday.\nBen: And the stove?\nAnna: No, that's broken.",
+    ] {
+        assert_eq!(commitments(text).len(), 1, "{text}");
+    }
+}
+
+#[test]
+fn below_a_heading_who_is_not_known_speaks_too() {
+    let found = commitments("Standup\nHana: Fixed the bug.\nOtto: I will call the bank on Friday.");
+    assert!(found.iter().all(|line| line.contains("Otto") && !line.contains("Hana")), "{found:?}");
 }
