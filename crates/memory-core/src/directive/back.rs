@@ -10,6 +10,8 @@ use super::words::list;
 /// The most tokens of what is told before a statement in its sentence, and of whom something is told to.
 const BEFORE_MAX: usize = 20;
 const TOLD_MAX: usize = 4;
+/// The most tokens of a last noun.
+const LAST_NOUN_MAX: usize = 4;
 /// The most tokens of a sentence that another goes on with.
 const SENTENCE_MAX: usize = 40;
 
@@ -81,6 +83,21 @@ pub(super) fn with_first_noun(sentence: &Sentence<'_>, start: usize, floor: usiz
         && (head..and).all(|at| sentence.word(at).is_some())
         && list("condition").at(sentence, head, and) == 0;
     if is_pair { head } else { start }
+}
+
+/// Where a statement ends that was cut at an "and" between two nouns: "… to anyone except Piet | and the scouts".
+pub(super) fn with_last_noun(sentence: &Sentence<'_>, end: usize, ceiling: usize) -> usize {
+    if !matches!(sentence.word(end), Some("and" | "or")) {
+        return end;
+    }
+    let noun =
+        end + 1 + usize::from(matches!(sentence.word(end + 1), Some("the" | "a" | "an" | "my" | "our")));
+    let rest = clauses::end_of(sentence, end).min(ceiling);
+    let is_noun = noun < rest
+        && rest - noun <= LAST_NOUN_MAX
+        && !begins_clause(sentence, noun)
+        && (noun..rest).all(|at| sentence.word(at).is_some_and(|word| !matches!(word, "i" | "we" | "you")));
+    if is_noun { rest } else { end }
 }
 
 /// Whether what stands behind an "and" may be said by itself: it orders, or has a subject.

@@ -12,6 +12,7 @@ mod conditions;
 mod denied;
 mod ended;
 mod heads;
+mod health;
 mod house;
 mod kinds;
 mod learned;

@@ -9,7 +9,7 @@ use super::once::is_meant_once;
 use super::sentence::Sentence;
 use super::speakers::{Around, Voice};
 use super::words::list;
-use super::{back, denied, heads, house, orders, permission, wishes, without_comma};
+use super::{back, denied, heads, health, house, orders, permission, wishes, without_comma};
 
 /// A longer sentence is no statement of anybody's.
 const SENTENCE_MAX: usize = 160;
@@ -43,6 +43,9 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
     for at in 0..found.len() {
         let floor = found[..at].iter().map(|other| other.tokens.1).max().unwrap_or(0);
         with_what_is_before(sentence, &mut found[at], floor);
+        let next = found.iter().map(|other| other.tokens.0).filter(|start| *start >= found[at].tokens.1);
+        let ceiling = next.min().unwrap_or(sentence.len());
+        found[at].tokens.1 = back::with_last_noun(sentence, found[at].tokens.1, ceiling);
     }
     found.sort_by_key(|statement| statement.tokens);
     found
@@ -64,7 +67,8 @@ fn all(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> 
         .into_iter()
         .map(|stated| Statement { tokens: spelled_out(sentence, stated.tokens), ..stated });
     let rules = house::rules(sentence, around, place);
-    for stated in wishes.into_iter().chain(orders).chain(rules).chain(learned) {
+    let health = health::statement(sentence, around);
+    for stated in wishes.into_iter().chain(orders).chain(rules).chain(health).chain(learned) {
         if !found.iter().any(|other| stated.overlaps(other)) {
             found.push(stated);
         }

@@ -194,3 +194,40 @@ fn what_is_of_the_moment_or_of_another_is_none() {
         assert_eq!(quotes(text), [text]);
     }
 }
+
+#[test]
+fn what_somebody_cannot_have_or_needs_for_long_is_told() {
+    for text in [
+        "I have a walnut allergy",
+        "I've got coeliac disease",
+        "The user has a severe nut allergy",
+        "My allergies: pollen, cats",
+        "I take blood thinners",
+        "I use a wheelchair",
+        "I can't have dairy",
+    ] {
+        assert_eq!(of_both(&format!("{text}.")), [text, text], "{text}");
+    }
+    for text in [
+        "I have an appointment for my asthma.",
+        "I have no allergies.",
+        "My brother has a nut allergy.",
+        "I can't have it before Monday.",
+        "I take the bus.",
+        "I have a cold today.",
+        "Do I have an allergy?",
+    ] {
+        assert_eq!(of_both(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn the_last_of_two_nouns_belongs_to_a_rule() {
+    for text in [
+        "Don't lend the trailer to anyone except Piet and the scouts",
+        "Always use big fonts and strong contrast",
+    ] {
+        let found = stated("note", &format!("{text}."));
+        assert_eq!(found.iter().map(|(quote, _)| quote.as_str()).collect::<Vec<_>>(), [text]);
+    }
+}
