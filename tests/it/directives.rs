@@ -130,8 +130,8 @@ async fn rules_of_one_project_are_not_replaced_by_those_of_another() {
     assert_eq!(of("atlas").await, ["Always use tabs in Python", push, seat]);
     assert_eq!(
         of("Heron").await,
-        ["Always push to the main branch", seat, "Never use tabs in Python", push],
-        "its own come first, whatever the case of its tag"
+        ["Never use tabs in Python", "Always push to the main branch", seat, push],
+        "its own come first, what must not be before the others, whatever the case of its tag"
     );
     assert_eq!(f.memory.briefing(&f.ns, Vec::new()).await.unwrap().directives.len(), 5);
 }

@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(place_after(&recent, ann, time(69, None)), LinePlace { of: 7, index: 6 });
         assert_eq!(place_after(&recent, ann, time(71, None)).index, 0);
         let of_may = StoredLine { time: time(10, Some(0)), ..line("Bob", 5, 10) };
-        assert_eq!(place_after(&[of_may.clone()], ann, time(11, Some(30))).index, 6);
+        assert_eq!(place_after(std::slice::from_ref(&of_may), ann, time(11, Some(30))).index, 6);
         assert_eq!(place_after(&[of_may], ann, time(11, Some(24 * 60))).index, 0, "another day");
     }
 }

@@ -140,6 +140,14 @@ pub fn asks_for_tasks(question: &str) -> bool {
     opens && (has(&TASKS) || is_to_do || is_left || took_on)
 }
 
+/// Whether a text says that something is still to be done: "Still open: …", "TODO garden: …", "not cleaned yet", "is missing".
+pub fn tells_of_open(text: &str) -> bool {
+    const OPEN: [&str; 9] =
+        ["todo", "still", "open", "outstanding", "pending", "missing", "yet", "left", "unfinished"];
+    let is_open = |word: &str| OPEN.iter().any(|open| word.eq_ignore_ascii_case(open));
+    words_of(text).any(is_open) && !text.trim_end().ends_with('?')
+}
+
 /// Whether it is asked what somebody asked: "Which questions did Ann have?".
 pub fn asks_for_questions(question: &str) -> bool {
     const WORDS: [&str; 7] = ["ask", "asks", "asked", "asking", "question", "questions", "wonder"];

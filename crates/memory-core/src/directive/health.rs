@@ -34,8 +34,7 @@ fn tells(sentence: &Sentence<'_>, start: usize) -> bool {
     }
     let who = start + usize::from(sentence.word(start) == Some("the"));
     let (verb, is_had) = match (sentence.word(who), sentence.word(who + 1)) {
-        (Some("i've"), Some("got")) => (who + 2, true),
-        (Some("i" | "user"), Some("have" | "has")) => (who + 2, true),
+        (Some("i've"), Some("got")) | (Some("i" | "user"), Some("have" | "has")) => (who + 2, true),
         (Some("i" | "user"), _) => (who + 1, false),
         _ => return false,
     };

@@ -37,6 +37,8 @@ pub struct ArtifactSignals<'a> {
     pub by_named: bool,
     /// Its best passage ends by asking something.
     pub asks: bool,
+    /// It asks a question, to which the next turn replies: "I'd make the soup, pumpkin or pea?" offers.
+    pub is_question: bool,
     /// How well its date fits the question, 0 to 1, by how sure it is that the question means one.
     pub time: f32,
     pub age_days: f32,
@@ -257,7 +259,7 @@ pub fn score_artifacts(
 /// What each gains as the turn after a question: whoever asks the same is answered by what was said then, in whatever words.
 fn lent_to_replies(found: &[ArtifactSignals<'_>], own: &[f32]) -> Vec<f32> {
     let mut questions: HashMap<(&str, i32), f32> = HashMap::new();
-    for (found, own) in found.iter().zip(own).filter(|(found, _)| found.asks) {
+    for (found, own) in found.iter().zip(own).filter(|(found, _)| found.asks && found.is_question) {
         if let Some(turn) = found.turn {
             let best = questions.entry(turn).or_default();
             *best = best.max(*own);

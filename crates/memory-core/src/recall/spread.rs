@@ -38,6 +38,7 @@ mod tests {
             by_assistant: false,
             by_named: false,
             asks: false,
+            is_question: false,
             time: 0.0,
             age_days: 0.0,
             importance: 0.5,

@@ -89,6 +89,7 @@ fn signals(score: f32, turn: Option<(&str, i32)>) -> ArtifactSignals<'_> {
         by_assistant: false,
         by_named: false,
         asks: false,
+        is_question: false,
         time: 0.0,
         age_days: 0.0,
         importance: 0.5,
@@ -234,7 +235,7 @@ fn a_long_answer_lends_its_question_less_than_a_short_one() {
 
 #[test]
 fn the_turn_after_a_question_is_worth_nearly_as_much_and_stands_before_it() {
-    let question = ArtifactSignals { asks: true, ..signals(0.9, Some(("a", 1))) };
+    let question = ArtifactSignals { asks: true, is_question: true, ..signals(0.9, Some(("a", 1))) };
     let score = |found: &[ArtifactSignals<'_>]| {
         let scores = score_artifacts(found, AskedFor::Facts, &RankingWeights::DEFAULT);
         scores.iter().map(|it| it.score).collect::<Vec<_>>()
@@ -248,6 +249,9 @@ fn the_turn_after_a_question_is_worth_nearly_as_much_and_stands_before_it() {
     assert!(asks_too[1] < asks_too[0], "{asks_too:?}");
     let elsewhere = beside(signals(0.3, Some(("b", 2))));
     assert!(elsewhere[1] < elsewhere[0], "{elsewhere:?}");
+    let offer = ArtifactSignals { is_question: false, ..question.clone() };
+    let offered = score(&[offer, signals(0.3, Some(("a", 2)))]);
+    assert!(offered[1] < offered[0], "{offered:?}");
     let better = beside(signals(0.95, Some(("a", 2))));
     assert!((better[1] - score(&[signals(0.95, Some(("a", 2)))])[0]).abs() < 1e-6, "{better:?}");
 }

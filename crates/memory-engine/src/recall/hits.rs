@@ -40,7 +40,7 @@ pub(super) fn choose(
         best.iter().filter_map(|scored| signals_of(scored, &names, time, now)).collect();
     if asks_for_questions(query) {
         for signals in &mut signals {
-            signals.asks = false;
+            (signals.asks, signals.is_question) = (false, false);
         }
     }
     let mut scores = score_artifacts(&signals, asked_for(query), weights);
@@ -123,8 +123,9 @@ fn signals_of<'a>(
     window: Option<&QuestionTime>,
     now: Timestamp,
 ) -> Option<ArtifactSignals<'a>> {
-    let Owner::Revision { date, importance, turn, by_assistant, speaker, asks, passages, .. } =
-        &scored.candidate.owner
+    let Owner::Revision {
+        date, importance, turn, by_assistant, speaker, asks, is_question, passages, ..
+    } = &scored.candidate.owner
     else {
         return None;
     };
@@ -136,6 +137,7 @@ fn signals_of<'a>(
         by_assistant: *by_assistant,
         by_named: speaker.as_ref().is_some_and(|speaker| names.name(speaker)),
         asks: *asks,
+        is_question: *is_question,
         passages: if is_compared { usize::try_from(*passages).unwrap_or(1) } else { 1 },
         turn: turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
         time: window.map_or(0.0, |window| window.certainty() * window.closeness(*date)),

@@ -13,8 +13,9 @@ use super::{QueryVector, Scope};
 use crate::models::ActiveModel;
 use crate::{Conn, StoreError};
 
-/// Whether the `text` of a passage asks.
+/// Whether the `text` of a passage asks, and whether it begins a question there: "I'd make the soup, pumpkin or pea?" offers.
 pub(super) const ASKS: &str = include_str!("../sql/asks.sql");
+pub(super) const IS_QUESTION: &str = include_str!("../sql/is_question.sql");
 
 /// A passage that an arm has found.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,8 @@ pub enum Owner {
         speaker: Option<Arc<str>>,
         /// The passage ends with a question, or is one without its mark.
         asks: bool,
+        /// What it asks is a question, to which the next turn replies.
+        is_question: bool,
         /// How many passages the revision has.
         passages: i32,
     },
@@ -66,7 +69,7 @@ pub async fn candidates(
     let mut statement = QueryBuilder::new(
         "select p.passage_id, p.revision_id, p.artifact_id, p.is_latest, p.observation,
                 coalesce(r.date, r.created_at) as date, r.importance, r.conversation_id, r.turn_index, r.line_of, r.line_index,
-                r.by_assistant, r.speaker, p.asks, r.passages,
+                r.by_assistant, r.speaker, p.asks, p.is_question, r.passages,
                 r.artifact_uid, ",
     );
     match query {
@@ -83,7 +86,8 @@ pub async fn candidates(
          cross join lateral (
              select passage_id, revision_id, artifact_id, is_latest, observation, ",
     );
-    statement.push(ASKS).push(" as asks from passage where passage_id = c.passage_id and namespace = ");
+    statement.push(ASKS).push(" as asks, ").push(IS_QUESTION);
+    statement.push(" as is_question from passage where passage_id = c.passage_id and namespace = ");
     statement.push_bind(ns.as_str());
     statement.push(
         " offset 0) p
@@ -179,6 +183,7 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
                 by_assistant: row.try_get("by_assistant")?,
                 speaker: row.try_get::<Option<&str>, _>("speaker")?.map(Arc::from),
                 asks: row.try_get("asks")?,
+                is_question: row.try_get("is_question")?,
                 passages: row.try_get("passages")?,
             }
         }

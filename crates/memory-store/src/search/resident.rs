@@ -7,13 +7,15 @@ use memory_core::id::Namespace;
 use sqlx::Row;
 use sqlx::postgres::{PgRow, PgValueFormat};
 
-use super::candidates::{ASKS, Candidate, candidate_of};
+use super::candidates::{ASKS, Candidate, IS_QUESTION, candidate_of};
 use super::linked::{LinkedRow, linked_all};
 use crate::passages::lexeme_key;
 use crate::{Conn, Store, StoreError};
 
-static READ: LazyLock<String> =
-    LazyLock::new(|| include_str!("../sql/read_passages.sql").replace("/*asks*/", ASKS));
+static READ: LazyLock<String> = LazyLock::new(|| {
+    let statement = include_str!("../sql/read_passages.sql");
+    statement.replace("/*asks*/", ASKS).replace("/*is_question*/", IS_QUESTION)
+});
 static READ_SOME: LazyLock<String> = LazyLock::new(|| format!("{} and r.revision_id = any($3)", *READ));
 
 /// What had been committed when something was read, as Postgres writes a snapshot.
