@@ -274,9 +274,9 @@ impl Memory {
         Ok(directives)
     }
 
-    /// The directives that hold: those about answers as such, then what must not be, then the others, each time the newest first. Where projects are given, by
-    /// their tags in small letters, theirs come before the others, and what was said in another is left out unless it is about
-    /// answers or the user.
+    /// The directives that hold: those about answers as such, then what must not be, then the others, each time the newest first.
+    /// Where projects are given, by their tags in small letters, theirs come before the others, and what was said in another is
+    /// left out unless it is about answers or the user.
     pub(crate) async fn holding_directives(
         &self,
         ns: &Namespace,

@@ -187,7 +187,8 @@ pub fn join_reranked(scores: &mut [ArtifactScore], judged: &[f32], weight: f32) 
 /// assistant said, unless that is `asked_for`; each gets a share of the best of itself and the turns near it, so that what is
 /// talked about at length ranks before a chance hit, where long turns speak for their neighbours less than short ones, and
 /// another of the best of its conversation. A turn that asks says less than one that answers, which is worth nearly as much as the
-/// question before it, and where the question names who speaks, what others say counts less. Dates, recency and importance move what is nearly equal.
+/// question before it, and where the question names who speaks, what others say counts less. Dates, recency and importance move
+/// what is nearly equal.
 pub fn score_artifacts(
     found: &[ArtifactSignals<'_>],
     asked_for: AskedFor,

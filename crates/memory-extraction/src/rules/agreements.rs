@@ -88,8 +88,7 @@ fn refuses(turn: &Turn<'_, '_>) -> bool {
 }
 
 /// Drops what was asked of somebody who refused it in the next turn.
-pub(super) fn drop_refused(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts: &mut Vec<Draft>) {
-    let turns = turns(parsed_segments, roster);
+pub(super) fn drop_refused(turns: &[Turn<'_, '_>], drafts: &mut Vec<Draft>) {
     let mut refused: Vec<(usize, usize, usize, usize)> = Vec::new();
     for pair in turns.windows(2).filter(|pair| refuses(&pair[1])) {
         let asked = pair[0].sentences.iter().filter(|sentence| asks(pair[0].parsed, sentence).is_some());

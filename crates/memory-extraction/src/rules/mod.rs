@@ -206,11 +206,12 @@ impl Extractor for RulesExtractor {
             own_tasks::add(source.context, &parsed_segments, &roster, &mut drafts);
             commits::add(&parsed_segments, &roster, &mut drafts);
         }
-        agreements::drop_refused(&parsed_segments, &roster, &mut drafts);
+        let turns = turns::turns(&parsed_segments, &roster);
+        agreements::drop_refused(&turns, &mut drafts);
         refused_reports::drop_refused(&parsed_segments, &mut drafts);
         hours::place(&parsed_segments, &mut drafts);
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
-        withdrawals::drop_withdrawn(&parsed_segments, &roster, &mut drafts);
+        withdrawals::drop_withdrawn(&turns, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);
         status_marks::apply(&parsed_segments, &mut drafts);
         own_tasks::fall_due(&parsed_segments, &mut drafts);

@@ -67,8 +67,6 @@ pub(super) fn objects(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, answe
     let text = &parsed.text;
     let head = behind_fillers(parsed, sentence);
     let near = head..sentence.end.min(head + HEAD_TOKENS);
-    let says =
-        |at: usize, words: &[&str]| words.iter().enumerate().all(|(n, word)| text.word(at + n) == *word);
     let minus = text.word(head) == "-" && text.word(head + 1) == "1";
     let too = text.word(head) == "too"
         && text.is_any(head + 1, &["early", "late", "expensive", "far", "soon", "much", "cold", "dangerous"]);
@@ -76,7 +74,7 @@ pub(super) fn objects(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, answe
     minus
         || too
         || dropped
-        || near.clone().any(|at| AGAINST.iter().any(|words| says(at, words)))
+        || near.clone().any(|at| AGAINST.iter().any(|words| says(parsed, at, words)))
         || near.clone().take(2).any(|at| cannot(parsed, at))
         || (!answers && says_no(parsed, sentence, head))
 }
@@ -94,12 +92,9 @@ pub(super) fn takes_back(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, an
         &["scratch", "that"],
         &["rather", "not"],
     ];
-    let text = &parsed.text;
     let head = behind_fillers(parsed, sentence);
     let near = head..sentence.end.min(head + HEAD_TOKENS);
-    let says =
-        |at: usize, words: &[&str]| words.iter().enumerate().all(|(n, word)| text.word(at + n) == *word);
-    near.clone().any(|at| cannot(parsed, at) || BACK.iter().any(|words| says(at, words)))
+    near.clone().any(|at| cannot(parsed, at) || BACK.iter().any(|words| says(parsed, at, words)))
         || (!answers && says_no(parsed, sentence, head))
 }
 
@@ -114,10 +109,12 @@ pub(super) fn calls_off(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> 
         &["scratch", "that"],
         &["nevermind"],
     ];
-    let text = &parsed.text;
     let head = behind_fillers(parsed, sentence);
-    let says = |words: &&[&str]| words.iter().enumerate().all(|(n, word)| text.word(head + n) == *word);
-    OFF.iter().any(says)
+    OFF.iter().any(|words| says(parsed, head, words))
+}
+
+fn says(parsed: &ParsedSegment<'_>, at: usize, words: &[&str]) -> bool {
+    words.iter().enumerate().all(|(n, word)| parsed.text.word(at + n) == *word)
 }
 
 fn behind_fillers(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> usize {

@@ -15,6 +15,8 @@ use super::parsed_segment::ParsedSegment;
 use super::verbs::{self, Class};
 use super::words::Kind;
 
+/// An answer is hedged within so many tokens.
+const HEDGE_TOKENS: usize = 6;
 /// What "please …" asks for without anything to do.
 const COURTESIES: [&str; 24] = [
     "let", "find", "see", "note", "feel", "don't", "do", "join", "accept", "be", "contact", "reach", "read",
@@ -274,7 +276,6 @@ pub(super) fn offers(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Opt
     (able && told && verb + 1 < sentence.end).then_some(verb)
 }
 
-const HEDGE_TOKENS: usize = 6;
 const YES: [&[&str]; 32] = [
     &["done"],
     &["leave", "it", "with", "me"],

@@ -6,10 +6,8 @@ use memory_core::event::Category;
 
 use super::draft::Draft;
 use super::objections::{calls_off, objects, takes_back};
-use super::parsed_segment::ParsedSegment;
-use super::people::Roster;
 use super::requests::{agrees_that, agrees_to_do, asks, proposes};
-use super::turns::{Turn, turns};
+use super::turns::Turn;
 
 /// An exchange goes on for so many turns behind the answer.
 const TURNS_BEHIND: usize = 5;
@@ -18,32 +16,24 @@ const SENTENCES: usize = 4;
 /// The proposal stands so many turns before the answer at most.
 const TURNS_BETWEEN: usize = 4;
 
-/// Drops what was agreed on over two turns and did not last.
-pub(super) fn drop_withdrawn(
-    parsed_segments: &[ParsedSegment<'_>],
-    roster: &Roster,
-    drafts: &mut Vec<Draft>,
-) {
+/// Drops what was agreed on over two turns, or promised by one, and did not last.
+pub(super) fn drop_withdrawn(turns: &[Turn<'_, '_>], drafts: &mut Vec<Draft>) {
     let may_fall = |draft: &Draft| match draft.category {
         Category::Commitment => true,
         Category::Decision => draft.evidence.len() > 1,
         _ => false,
     };
-    if !drafts.iter().any(may_fall) {
-        return;
-    }
-    let turns = turns(parsed_segments, roster);
     let mut fallen: Vec<(usize, Range<usize>)> = Vec::new();
     drafts.retain(|draft| {
         if !may_fall(draft) {
             return true;
         }
         let [answer, asked, ..] = draft.evidence.as_slice() else {
-            return !is_own_taken_back(&turns, draft);
+            return !is_own_taken_back(turns, draft);
         };
-        let places = (turn_at(&turns, answer), turn_at(&turns, asked));
+        let places = (turn_at(turns, answer), turn_at(turns, asked));
         let (Some(at), Some(from)) = places else { return true };
-        let exchange = Exchange { turns: &turns, from, at, answer: &answer.1 };
+        let exchange = Exchange { turns, from, at, answer: &answer.1 };
         // "Can you send it?" – "sure": one of the two is to do it. What both settle falls with any objection.
         let mut owners = draft.owners();
         let falls = match (owners.next(), owners.next()) {

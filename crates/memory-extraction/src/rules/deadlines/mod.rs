@@ -33,19 +33,19 @@ pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
         .collect();
     let ahead: Vec<&Reading> = readings
         .iter()
-        .filter(|reading| reference.is_none_or(|now| last_moment(reading, now) >= now))
+        .filter(|reading| reference.is_none_or(|now| last_moment(reading, reference) >= now))
         .collect();
     let day = ahead.iter().find(|reading| reading.is_deadline()).or(ahead.last());
-    let ends = |day: &Reading| reference.map_or_else(|| day.deadline(), |now| last_moment(day, now));
-    day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| ends(day)))
+    day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| last_moment(day, reference)))
         .or_else(|| at_the_hour(words, reference?))
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))
         .or_else(|| readings.iter().find(|reading| is_overdue(reading)).map(Reading::deadline))
 }
 
 /// When a promise of this date is to be kept: "before Friday", said on a Friday, is that day still.
-fn last_moment(reading: &Reading, now: Timestamp) -> Timestamp {
-    let is_today = reading.relation == Relation::Before && reading.start <= now && now < reading.end;
+fn last_moment(reading: &Reading, reference: Option<Timestamp>) -> Timestamp {
+    let is_within = reference.is_some_and(|now| reading.start <= now && now < reading.end);
+    let is_today = reading.relation == Relation::Before && is_within;
     let last = || reading.end.checked_sub(SignedDuration::from_secs(1)).unwrap_or(reading.end);
     if is_today { last() } else { reading.deadline() }
 }
@@ -133,7 +133,7 @@ fn tells_something_else(words: &str, reading: &Reading) -> bool {
             is_of_the_past(&before)
                 || is_said_then(&behind)
                 || is_in_a_name(&before, &behind, reading)
-                || of_things::is_of_a_thing(&before, &behind, reading)
+                || of_things::is_of_what_is_promised(&before, &behind, reading)
         }
         _ => false,
     }
@@ -232,9 +232,8 @@ fn is_of_a_thing(before: &[String], behind: &[String], reading: &Reading, phrase
 /// Where the words of a passage say the day on which what it promises falls due, with the "by" or "on" before it.
 pub(super) fn due_words(words: &str, dates: DateContext) -> Option<Range<usize>> {
     let day = due(words, dates)?;
-    let reading = dates.readings(words, Lean::Future).into_iter().find(|reading| {
-        dates.reference.map_or_else(|| reading.deadline(), |now| last_moment(reading, now)) == day
-    })?;
+    let mut readings = dates.readings(words, Lean::Future).into_iter();
+    let reading = readings.find(|reading| last_moment(reading, dates.reference) == day)?;
     let before = words[..reading.range.start].trim_end();
     let lead = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let leads = ["by", "before", "until", "till", "on", "for", "at"];

@@ -8,7 +8,7 @@ use memory_language::time::Reading;
 const BOOKED_WORDS: usize = 12;
 
 /// Whether a day is that of a thing; the words before it and behind it stand in small letters.
-pub(super) fn is_of_a_thing(before: &[String], behind: &[String], reading: &Reading) -> bool {
+pub(super) fn is_of_what_is_promised(before: &[String], behind: &[String], reading: &Reading) -> bool {
     reading.granularity <= Granularity::Month
         && (is_booked_for(before) || is_in_a_clause(before) || is_called_so(before, behind))
 }

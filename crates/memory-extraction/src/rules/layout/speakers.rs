@@ -12,6 +12,9 @@ use super::super::sections;
 use super::turns::{is_note, says_i};
 use super::{is_call, is_role};
 
+/// The most words of a heading above turns.
+const HEADING_WORDS: usize = 6;
+
 /// What stands before colons at line starts.
 #[derive(Default)]
 struct Labels<'t> {
@@ -213,9 +216,8 @@ fn line_head<'t>(text: &'t str, line: &Range<usize>, turn: &lines::Turn<'_>) -> 
 fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
     let mut all = 0;
     let mut led = 0;
-    let mut lines =
-        lines.iter().take(400).map(|line| text[line.clone()].trim()).filter(|line| !line.is_empty());
-    let mut lines = lines.by_ref().peekable();
+    let lines = lines.iter().take(400).map(|line| text[line.clone()].trim());
+    let mut lines = lines.filter(|line| !line.is_empty()).peekable();
     // "Standup, Monday".
     let is_heading = |line: &&str| turn(line).is_none() && line.split_whitespace().count() <= HEADING_WORDS;
     lines.next_if(is_heading);
@@ -231,9 +233,6 @@ fn is_all_turns(text: &str, lines: &[Range<usize>]) -> bool {
     }
     all >= 2 && led * 10 >= all * 9
 }
-
-/// The most words of a heading above turns.
-const HEADING_WORDS: usize = 6;
 
 /// `xq_7`, `fjell-9`: a handle that is no word.
 fn is_marked_handle(name: &str) -> bool {

@@ -27,8 +27,10 @@ pub(super) fn rules_out(
                 || is_conditional(parsed, candidate)
                 || is_no_plan(parsed, candidate)
                 || is_told_as_done(parsed, candidate)
-                || is_untaken(parsed, candidate, head(parsed, &candidate.tokens))
-                || is_happening(parsed, candidate, head(parsed, &candidate.tokens))
+                || {
+                    let head = head(parsed, &candidate.tokens);
+                    is_untaken(parsed, candidate, head) || is_happening(parsed, candidate, head)
+                }
                 || (is_lone && is_standing_fact(parsed, candidate))
         }
         Category::Execution => denies(parsed, candidate) || asks(parsed, candidate),
