@@ -20,6 +20,7 @@ mod request;
 mod reranking;
 mod search;
 mod standing;
+mod tiers;
 mod time_order;
 mod unmentioned;
 

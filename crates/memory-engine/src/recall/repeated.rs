@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use super::RecallRequest;
 use super::paging::Digest;
 use super::ranking::bytes_of;
-use super::search::{Searched, Tier};
+use super::search::Searched;
+use super::tiers::Tier;
 use crate::Memory;
 use crate::locking::locked;
 
