@@ -19,7 +19,7 @@ const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
 const SCALE: f32 = 100.0;
 /// From this probability on a clause states one. Of a long turn of a user most is of the moment.
 const THRESHOLD: f32 = 0.4;
-const LONG_TURN_THRESHOLD: f32 = 0.8;
+const LONG_TURN_THRESHOLD: f32 = 0.6;
 /// The same of one that is asked for: most are of this one answer.
 const ASKED_THRESHOLD: f32 = 0.8;
 /// Less likely by so much in log-odds is nearly as likely.

@@ -30,6 +30,7 @@ mod settings;
 mod speakers;
 mod stems;
 mod tokens;
+mod told;
 mod vetoes;
 mod wishes;
 mod without_comma;
@@ -38,6 +39,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use std::iter;
 use std::ops::Range;
 
 use memory_language::sentence::sentences;
@@ -49,6 +51,7 @@ use self::learned::Place;
 use self::lines::blocks;
 use self::sentence::{Sentence, stays_quoted};
 use self::speakers::{Around, Voice};
+use self::told::told_and_asked;
 use self::words::list;
 use crate::artifact::Metadata;
 
@@ -254,7 +257,11 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
     for block in blocks(&content[bytes]) {
         let end = block.as_ptr() as usize - base + block.len();
         let mut is_quoted = false;
-        for text in sentences(block) {
+        let parts = sentences(block).flat_map(|sentence| {
+            let (told, asked) = told_and_asked(sentence);
+            iter::once(told).chain(asked)
+        });
+        for text in parts {
             let start = text.as_ptr() as usize - base;
             let bytes = start..start + text.len();
             // A mark that nothing closes soon is an inch, or a slip.

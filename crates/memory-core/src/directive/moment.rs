@@ -82,6 +82,7 @@ pub(super) fn is_of_moment(sentence: &Sentence<'_>, tokens: &Range<usize>, voice
     let Range { start, end } = *tokens;
     stops_it(sentence, start, end)
         || has_not(sentence, start)
+        || is_of_one_day(sentence, start)
         || needs_and_does(sentence, start)
         || has_none(sentence, start, end)
         || is_cut_short(sentence, end)
@@ -101,6 +102,12 @@ fn has_none(sentence: &Sentence<'_>, start: usize, end: usize) -> bool {
     sentence.word(start) == Some("no")
         && (list("none of").has(sentence.word(start + 1).unwrap_or_default())
             || (start + 2..end.min(start + 5)).any(|at| list("not there").at(sentence, at, end) > 0))
+}
+
+/// "Friday is out for me": one day, where "Fridays are out" is every one.
+fn is_of_one_day(sentence: &Sentence<'_>, start: usize) -> bool {
+    sentence.word(start).is_some_and(|word| word.ends_with("day") && list("passing").has(word))
+        && matches!(sentence.word(start + 1), Some("is" | "works" | "suits" | "would"))
 }
 
 /// "We don't have a staging server", "we don't know yet".

@@ -19,8 +19,10 @@ pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice
     sentence.is_quoted(start)
         || goes_on(sentence, start)
         || is_contrast(sentence, start)
+        || sentence.word(start) == Some("especially")
         || is_of_past(sentence, start)
         || tells_of_the_moment(sentence, start)
+        || goes_astray(sentence, &clause.tokens)
         || is_only_condition(sentence, &clause.tokens)
         || moment::is_of_moment(sentence, &clause.tokens, voice)
         || is_anothers(sentence, start)
@@ -43,18 +45,38 @@ fn is_of_past(sentence: &Sentence<'_>, start: usize) -> bool {
         )
 }
 
-/// "I've never used Docker", "I'm not sure where to start": where somebody stands, and not what is wanted.
+/// "I keep lists by hand, | but I'm wondering if …", "…, so can you …": it goes on to something else.
+fn goes_astray(sentence: &Sentence<'_>, tokens: &Range<usize>) -> bool {
+    let is_cut = |at: &usize| {
+        sentence.mark(at - 1) == Some(",") || matches!(sentence.word(*at), Some("but" | "so" | "and"))
+    };
+    (tokens.start + 1..tokens.end).filter(is_cut).any(|at| {
+        let begins = at + usize::from(matches!(sentence.word(at), Some("but" | "so" | "and")));
+        let asks = matches!(sentence.word(begins), Some("can" | "could" | "would" | "will"))
+            && matches!(sentence.word(begins + 1), Some("you" | "we" | "i"));
+        asks || tells_of_the_moment(sentence, begins)
+    })
+}
+
+/// "I've never used Docker", "I'm kinda worried about the interview": where somebody stands, and not what is wanted.
 fn tells_of_the_moment(sentence: &Sentence<'_>, start: usize) -> bool {
-    let at = start + usize::from(matches!(sentence.word(start), Some("so" | "but" | "and" | "because")));
-    match (sentence.word(at), sentence.word(at + 1), sentence.word(at + 2)) {
+    let leads = |at: &usize| {
+        matches!(sentence.word(*at), Some("so" | "but" | "and" | "because" | "however" | "also" | "well"))
+            || (*at > start && sentence.mark(*at) == Some(","))
+    };
+    let at = (start..sentence.len()).find(|at| !leads(at)).unwrap_or(start);
+    let is_softened = |at: &usize| {
+        matches!(
+            sentence.word(*at),
+            Some("kinda" | "really" | "also" | "still" | "just" | "pretty" | "so" | "quite")
+        )
+    };
+    let next = (at + 1..sentence.len()).find(|at| !is_softened(at)).unwrap_or(at);
+    match (sentence.word(at), sentence.word(next), sentence.word(next + 1)) {
         (Some("i've"), Some("never" | "been" | "realized" | "tried"), _)
         | (Some("i"), Some("have"), Some("never" | "been")) => true,
-        (Some("i'm"), Some(next), third) => {
-            matches!(
-                next,
-                "trying" | "looking" | "wondering" | "struggling" | "confused" | "having" | "unsure"
-            ) || (matches!(next, "not" | "really") && matches!(third, Some("sure" | "confused" | "certain")))
-        }
+        (Some("i'm"), Some("not"), feeling) => matches!(feeling, Some("sure" | "confused" | "certain")),
+        (Some("i'm"), Some(feeling), _) => list("of the moment").has(feeling),
         _ => false,
     }
 }

@@ -311,11 +311,12 @@ fn what_says_the_same_is_shown_once_and_never_more_than_five() {
 
 /// Texts by three writers who wrote none of those that the weights learned from, each with how many in a hundred of the directives
 /// are found at least, and of those found are right.
-const HELD_ASIDE: [(&str, usize, usize); 4] = [
+const HELD_ASIDE: [(&str, usize, usize); 5] = [
     (include_str!("../../../../../tests/gold/directives/held-aside/mixed.jsonl"), 85, 78),
     (include_str!("../../../../../tests/gold/directives/held-aside/ordinary.jsonl"), 78, 82),
     (include_str!("../../../../../tests/gold/directives/held-aside/all-walks.jsonl"), 60, 80),
     (include_str!("../../../../../tests/gold/directives/held-aside/written-last.jsonl"), 68, 80),
+    (include_str!("../../../../../tests/gold/directives/held-aside/in-passing.jsonl"), 58, 80),
 ];
 
 #[derive(serde::Deserialize)]
@@ -360,6 +361,22 @@ fn of_texts_that_nothing_learned_from_most_directives_are_found() {
         is_enough &= met * 100 >= stated * found_min && right * 100 >= given * right_min;
     }
     assert!(is_enough);
+}
+
+#[test]
+fn what_is_told_before_a_question_is_not_asked() {
+    for (text, stated) in [
+        (
+            "I prefer writing in the mornings, as I'm most focused then, can you make the most of this time?",
+            true,
+        ),
+        ("I'd rather take the train than the car for long trips, so how can I get to Lyon?", true),
+        ("I'd like a table, can you add one?", false),
+        ("If I paste a log, can you say what is new in it?", false),
+        ("I'm kinda worried about the exam, should I start tomorrow?", false),
+    ] {
+        assert_eq!(!found(said("user", text)).is_empty(), stated, "{text}");
+    }
 }
 
 #[test]
