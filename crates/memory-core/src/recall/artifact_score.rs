@@ -21,6 +21,17 @@ const SUMMARY_GAIN: f32 = 0.25;
 /// After so many days a text counts as half as recent.
 const RECENCY_HALF_LIFE_DAYS: f32 = 365.0;
 
+/// What a passage asks at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asking {
+    #[default]
+    Nothing,
+    /// It says something and asks what is thought of it: "I'd make the soup, pumpkin or pea?"
+    Offer,
+    /// The next turn replies to it.
+    Question,
+}
+
 /// What an artifact is ranked by, beside its neighbours in the conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArtifactSignals<'a> {
@@ -35,10 +46,8 @@ pub struct ArtifactSignals<'a> {
     pub by_assistant: bool,
     /// Who said it is named in the question.
     pub by_named: bool,
-    /// Its best passage ends by asking something.
-    pub asks: bool,
-    /// It asks a question, to which the next turn replies: "I'd make the soup, pumpkin or pea?" offers.
-    pub is_question: bool,
+    /// What its best passage ends with.
+    pub asking: Asking,
     /// How well its date fits the question, 0 to 1, by how sure it is that the question means one.
     pub time: f32,
     pub age_days: f32,
@@ -235,7 +244,7 @@ pub fn score_artifacts(
                 }
             };
             let speaker = loss(names_speaker && !found.by_named, weights.speaker, before);
-            let question = loss(found.asks, weights.question, before + speaker);
+            let question = loss(found.asking != Asking::Nothing, weights.question, before + speaker);
             ArtifactScore {
                 score: before + speaker + question,
                 passage,
@@ -260,14 +269,14 @@ pub fn score_artifacts(
 /// What each gains as the turn after a question: whoever asks the same is answered by what was said then, in whatever words.
 fn lent_to_replies(found: &[ArtifactSignals<'_>], own: &[f32]) -> Vec<f32> {
     let mut questions: HashMap<(&str, i32), f32> = HashMap::new();
-    for (found, own) in found.iter().zip(own).filter(|(found, _)| found.asks && found.is_question) {
+    for (found, own) in found.iter().zip(own).filter(|(found, _)| found.asking == Asking::Question) {
         if let Some(turn) = found.turn {
             let best = questions.entry(turn).or_default();
             *best = best.max(*own);
         }
     }
     let gained = |(found, own): (&ArtifactSignals<'_>, &f32)| {
-        let turn = found.turn.filter(|_| !found.asks);
+        let turn = found.turn.filter(|_| found.asking == Asking::Nothing);
         let question = turn.and_then(|(conversation, at)| questions.get(&(conversation, at.checked_sub(1)?)));
         question.map_or(0.0, |question| (OF_QUESTION * question - own).max(0.0))
     };

@@ -6,7 +6,7 @@ mod spread;
 mod time;
 mod time_order;
 
-pub use artifact_score::{ArtifactScore, ArtifactSignals, join_reranked, score_artifacts};
+pub use artifact_score::{ArtifactScore, ArtifactSignals, Asking, join_reranked, score_artifacts};
 pub use outdated::{lower_outdated, weight_of_newness};
 pub use spread::spread_over_conversations;
 pub use time::decide_by_time;

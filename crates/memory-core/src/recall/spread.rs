@@ -27,6 +27,7 @@ pub fn spread_over_conversations(scores: &mut [ArtifactScore], found: &[Artifact
 
 #[cfg(test)]
 mod tests {
+    use super::super::Asking;
     use super::*;
 
     fn turn(conversation: Option<&str>) -> ArtifactSignals<'_> {
@@ -37,8 +38,7 @@ mod tests {
             turn: conversation.map(|conversation| (conversation, 1)),
             by_assistant: false,
             by_named: false,
-            asks: false,
-            is_question: false,
+            asking: Asking::Nothing,
             time: 0.0,
             age_days: 0.0,
             importance: 0.5,

@@ -88,8 +88,7 @@ fn signals(score: f32, turn: Option<(&str, i32)>) -> ArtifactSignals<'_> {
         turn,
         by_assistant: false,
         by_named: false,
-        asks: false,
-        is_question: false,
+        asking: Asking::Nothing,
         time: 0.0,
         age_days: 0.0,
         importance: 0.5,
@@ -189,7 +188,7 @@ fn the_parts_of_a_score_add_up_to_it_whatever_becomes_of_it() {
         ArtifactSignals { passages: 40, time: 0.5, ..signals(0.9, Some(("a", 1))) },
         ArtifactSignals { passages: 9, ..signals(0.02, None) },
         ArtifactSignals { passages: 2, by_assistant: true, by_named: true, ..signals(0.9, Some(("a", 2))) },
-        ArtifactSignals { passages: 2, asks: true, ..signals(0.17, Some(("b", 2))) },
+        ArtifactSignals { passages: 2, asking: Asking::Offer, ..signals(0.17, Some(("b", 2))) },
     ];
     let scores = score_artifacts(&found, AskedFor::Facts, &RankingWeights::DEFAULT);
     for (found, score) in found.iter().zip(scores) {
@@ -235,7 +234,7 @@ fn a_long_answer_lends_its_question_less_than_a_short_one() {
 
 #[test]
 fn the_turn_after_a_question_is_worth_nearly_as_much_and_stands_before_it() {
-    let question = ArtifactSignals { asks: true, is_question: true, ..signals(0.9, Some(("a", 1))) };
+    let question = ArtifactSignals { asking: Asking::Question, ..signals(0.9, Some(("a", 1))) };
     let score = |found: &[ArtifactSignals<'_>]| {
         let scores = score_artifacts(found, AskedFor::Facts, &RankingWeights::DEFAULT);
         scores.iter().map(|it| it.score).collect::<Vec<_>>()
@@ -245,11 +244,11 @@ fn the_turn_after_a_question_is_worth_nearly_as_much_and_stands_before_it() {
     assert!(reply[1] > reply[0], "{reply:?}");
     let later = beside(signals(0.3, Some(("a", 3))));
     assert!(later[1] < later[0], "{later:?}");
-    let asks_too = beside(ArtifactSignals { asks: true, ..signals(0.3, Some(("a", 2))) });
+    let asks_too = beside(ArtifactSignals { asking: Asking::Offer, ..signals(0.3, Some(("a", 2))) });
     assert!(asks_too[1] < asks_too[0], "{asks_too:?}");
     let elsewhere = beside(signals(0.3, Some(("b", 2))));
     assert!(elsewhere[1] < elsewhere[0], "{elsewhere:?}");
-    let offer = ArtifactSignals { is_question: false, ..question.clone() };
+    let offer = ArtifactSignals { asking: Asking::Offer, ..question.clone() };
     let offered = score(&[offer, signals(0.3, Some(("a", 2)))]);
     assert!(offered[1] < offered[0], "{offered:?}");
     let better = beside(signals(0.95, Some(("a", 2))));
@@ -274,7 +273,7 @@ fn of_turns_what_answers_comes_before_what_asks_and_who_is_named_before_others()
         let scores = score_artifacts(found, AskedFor::Facts, &RankingWeights::DEFAULT);
         scores.iter().map(|it| it.score).collect::<Vec<_>>()
     };
-    let asking = ArtifactSignals { asks: true, ..turn("a") };
+    let asking = ArtifactSignals { asking: Asking::Offer, ..turn("a") };
     let score = scores(&[turn("b"), asking.clone(), ArtifactSignals { turn: None, ..asking }]);
     assert!(score[0] > score[1] + 0.05 && (score[0] - score[2]).abs() < 1e-6, "{score:?}");
     let named = ArtifactSignals { by_named: true, ..turn("a") };
@@ -283,6 +282,6 @@ fn of_turns_what_answers_comes_before_what_asks_and_who_is_named_before_others()
     let score = scores(&[ArtifactSignals { turn: None, ..named }, turn("b")]);
     assert!((score[0] - score[1]).abs() < 1e-6, "a note says nothing of who else speaks: {score:?}");
     // What is shown by default is shown here too.
-    let low = ArtifactSignals { asks: true, ..signals(0.17, Some(("b", 2))) };
+    let low = ArtifactSignals { asking: Asking::Offer, ..signals(0.17, Some(("b", 2))) };
     assert!(scores(&[low])[0] >= 0.15);
 }

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jiff::Timestamp;
 use memory_core::id::{PassageId, RevisionId};
 use memory_core::recall::{
-    ArtifactScore, ArtifactSignals, Fused, RankingWeights, score_artifacts, spread_over_conversations,
+    ArtifactScore, ArtifactSignals, Asking, Fused, RankingWeights, score_artifacts, spread_over_conversations,
 };
 use memory_language::asked_for::{asked_for, asks_for_questions};
 use memory_language::named::NamingWords;
@@ -40,7 +40,7 @@ pub(super) fn choose(
         best.iter().filter_map(|scored| signals_of(scored, &names, time, now)).collect();
     if asks_for_questions(query) {
         for signals in &mut signals {
-            (signals.asks, signals.is_question) = (false, false);
+            signals.asking = Asking::Nothing;
         }
     }
     let mut scores = score_artifacts(&signals, asked_for(query), weights);
@@ -136,8 +136,11 @@ fn signals_of<'a>(
         sureness: scored.fused.sureness,
         by_assistant: *by_assistant,
         by_named: speaker.as_ref().is_some_and(|speaker| names.name(speaker)),
-        asks: *asks,
-        is_question: *is_question,
+        asking: match (asks, is_question) {
+            (false, _) => Asking::Nothing,
+            (true, false) => Asking::Offer,
+            (true, true) => Asking::Question,
+        },
         passages: if is_compared { usize::try_from(*passages).unwrap_or(1) } else { 1 },
         turn: turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
         time: window.map_or(0.0, |window| window.certainty() * window.closeness(*date)),
