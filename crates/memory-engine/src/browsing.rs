@@ -9,9 +9,9 @@ use memory_core::artifact::NewArtifact;
 use memory_core::chunk::chunk_text;
 use memory_core::id::{ArtifactId, Namespace, RevisionId};
 use memory_core::job::Priority;
-use memory_store::artifacts;
 use memory_store::hydration;
 pub use memory_store::search::Filters;
+use memory_store::talks;
 use memory_store::texts::{self, TextKey};
 pub use memory_store::texts::{
     COUNTED_MAX, Day, GoingAlong, LineRevision, ListedText, StoredText, TextOrder,
@@ -164,7 +164,7 @@ impl Memory {
                     };
                     let previous = match current.meta.turn() {
                         Some((conversation, turn)) => {
-                            artifacts::previous_turn(&mut conn, ns, conversation, turn).await?
+                            talks::previous_turn(&mut conn, ns, conversation, turn).await?
                         }
                         None => None,
                     };

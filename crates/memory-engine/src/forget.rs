@@ -4,8 +4,8 @@ use std::sync::Mutex;
 
 use futures::future::BoxFuture;
 use memory_core::id::{AnyId, ArtifactId, Namespace};
-use memory_store::artifacts;
 use memory_store::forgetting::{self, Cascade};
+use memory_store::talks;
 
 use crate::locking::locked;
 use crate::remember::{render_following_line, render_following_turn};
@@ -83,7 +83,7 @@ impl Memory {
         }
         let places = forgetting::places(&mut tx, ns, id).await?;
         for place in &places {
-            artifacts::lock_conversation(&mut tx, ns, &place.conversation_id).await?;
+            talks::lock_conversation(&mut tx, ns, &place.conversation_id).await?;
         }
         let lines = forgetting::lines(&mut tx, ns, id).await?;
         let Some(cascade) = forgetting::delete_artifact(&mut tx, ns, id).await? else {
@@ -93,7 +93,7 @@ impl Memory {
             let (conversation, turn) = (place.conversation_id.as_str(), place.turn_index);
             // Where a replaced turn was forgotten, the latest one at its place comes before the next.
             let after = turn.saturating_add(1);
-            let previous = artifacts::previous_turn(&mut tx, ns, conversation, after).await?;
+            let previous = talks::previous_turn(&mut tx, ns, conversation, after).await?;
             render_following_turn(&mut tx, ns, conversation, turn, previous).await?;
         }
         for place in lines {

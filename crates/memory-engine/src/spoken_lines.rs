@@ -5,7 +5,7 @@ use memory_core::artifact::NewArtifact;
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::render::PreviousTurn;
 use memory_core::spoken::{Line, LinePlace, LineTime, place_after};
-use memory_store::{Conn, artifacts};
+use memory_store::{Conn, talks};
 
 use crate::{EngineError, Memory};
 
@@ -24,9 +24,9 @@ pub(crate) async fn line_of<'t>(
     stored: Timestamp,
 ) -> Result<Option<SpokenLine<'t>>, EngineError> {
     let Some(line) = Line::of(&new.content, &new.meta) else { return Ok(None) };
-    let recent = artifacts::recent_lines(conn, ns, new.meta.source.as_deref()).await?;
+    let recent = talks::recent_lines(conn, ns, new.meta.source.as_deref()).await?;
     let place = place_after(&recent, line, LineTime { stored, date: new.meta.date });
-    let previous = artifacts::previous_line(conn, ns, place).await?;
+    let previous = talks::previous_line(conn, ns, place).await?;
     Ok(Some(SpokenLine { speaker: line.speaker, place, previous }))
 }
 
@@ -38,8 +38,8 @@ impl Memory {
         revision_id: RevisionId,
     ) -> Result<Option<PreviousTurn>, EngineError> {
         let mut conn = self.store.acquire(ns).await?;
-        let previous = match artifacts::line_place(&mut conn, ns, revision_id).await? {
-            Some(place) => artifacts::previous_line(&mut conn, ns, place).await?,
+        let previous = match talks::line_place(&mut conn, ns, revision_id).await? {
+            Some(place) => talks::previous_line(&mut conn, ns, place).await?,
             None => None,
         };
         conn.done();

@@ -50,6 +50,7 @@ pub mod row_security;
 pub mod schema;
 pub mod search;
 pub mod stats;
+pub mod talks;
 pub mod texts;
 pub mod timeline;
 pub mod turns;

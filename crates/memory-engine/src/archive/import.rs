@@ -17,7 +17,7 @@ use memory_core::render::{PreviousTurn, Surroundings};
 use memory_store::archive::{self, Decision, DoubtRow, Kind};
 use memory_store::artifacts::{self, Entry};
 use memory_store::events::{self, ExtractorId, Made};
-use memory_store::{StoreError, Tx, jobs, passages};
+use memory_store::{StoreError, Tx, jobs, passages, talks};
 
 use super::graph::{GraphImport, misplaced};
 use super::{ArchiveImported, decisions};
@@ -270,7 +270,7 @@ impl<'a> Import<'a> {
             None => None,
             Some((conversation, turn)) => {
                 self.lock_conversation(tx, conversation).await?;
-                artifacts::previous_turn(tx, self.ns, conversation, *turn).await?
+                talks::previous_turn(tx, self.ns, conversation, *turn).await?
             }
         };
         // Cutting a long text and counting its words takes a while; other calls go on meanwhile.
@@ -327,7 +327,7 @@ impl<'a> Import<'a> {
         if self.conversations.len() < CONVERSATIONS_LOCKED_MAX
             && archive::conversation_is_known(tx, self.ns, conversation).await?
         {
-            artifacts::lock_conversation(tx, self.ns, conversation).await?;
+            talks::lock_conversation(tx, self.ns, conversation).await?;
         }
         self.conversations.insert(conversation.to_owned());
         Ok(())

@@ -6,7 +6,7 @@ use memory_core::render::PreviousTurn;
 use memory_core::spoken::LinePlace;
 use memory_language::lexicon::lexeme_counts;
 use memory_store::passages::{self, FollowingTurn};
-use memory_store::{Tx, artifacts};
+use memory_store::{Tx, talks};
 
 use crate::EngineError;
 
@@ -37,7 +37,7 @@ pub(crate) async fn render_following_line(
     place: LinePlace,
 ) -> Result<(), EngineError> {
     if let Some(line) = passages::following_line(tx, ns, place).await? {
-        let previous = artifacts::previous_line(tx, ns, place).await?;
+        let previous = talks::previous_line(tx, ns, place).await?;
         render_again(tx, ns, line, previous).await?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use memory_core::id::Namespace;
 use memory_core::job::JobKind;
 use memory_core::render::Surroundings;
 use memory_store::artifacts::{self, CurrentRevision};
-use memory_store::{jobs, passages};
+use memory_store::{jobs, passages, talks};
 
 use super::following::{as_previous, render_following_turn};
 use super::{Incoming, Remembered, SHORT_TURN_TOKENS};
@@ -41,7 +41,7 @@ impl Memory {
             let directives = directives::with_vectors(self.model.ready(), found).await;
             let mut tx = self.store.begin(ns).await?;
             if let Some((conversation, _)) = meta.turn() {
-                artifacts::lock_conversation(&mut tx, ns, conversation).await?;
+                talks::lock_conversation(&mut tx, ns, conversation).await?;
             }
             artifacts::update_metadata(&mut tx, ns, current.revision_id, &meta, &summary).await?;
             directives::put(&mut tx, ns, current.revision_id, &directives).await?;

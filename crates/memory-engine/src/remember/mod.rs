@@ -21,6 +21,7 @@ use memory_store::artifacts::{self, CurrentRevision, Entry};
 use memory_store::jobs;
 use memory_store::models::ActiveModel;
 use memory_store::passages::{self, NewPassage, PassageVector};
+use memory_store::talks;
 
 use self::following::as_previous;
 pub(crate) use self::following::{render_following_line, render_following_turn};
@@ -124,7 +125,7 @@ impl Memory {
                 let (uid, current) = artifacts::find_place(&mut conn, ns, &new).await?;
                 let previous = match new.meta.turn() {
                     Some((conversation, turn)) => {
-                        artifacts::previous_turn(&mut conn, ns, conversation, turn).await?
+                        talks::previous_turn(&mut conn, ns, conversation, turn).await?
                     }
                     None => None,
                 };
@@ -202,8 +203,8 @@ impl Memory {
         }
         let mut tx = self.store.begin(ns).await?;
         if let Some((conversation, turn)) = new.meta.turn() {
-            artifacts::lock_conversation(&mut tx, ns, conversation).await?;
-            let now = artifacts::previous_turn(&mut tx, ns, conversation, turn).await?;
+            talks::lock_conversation(&mut tx, ns, conversation).await?;
+            let now = talks::previous_turn(&mut tx, ns, conversation, turn).await?;
             prepared.correct_previous(ns, now);
         }
         let artifact_id =

@@ -8,6 +8,7 @@ use memory_language::calendar_words::calendar_word;
 use memory_language::time::Lean;
 
 use super::agreements::{accepted, settled_by};
+use super::answers::accepts;
 use super::draft::Draft;
 use super::draft_index::DraftIndex;
 use super::lines::opens_quote;
@@ -15,7 +16,7 @@ use super::lists;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::requests::{accepts, asks, asks_of_past, proposes};
+use super::requests::{asks, asks_of_past, proposes};
 use super::sentences::sentences;
 use super::turns::Said;
 use super::verbs;

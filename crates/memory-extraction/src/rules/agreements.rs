@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
 
+use super::answers::{agrees_that, agrees_to_do, hands_over};
 use super::deadlines;
 use super::draft::{self, Draft};
 use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
-use super::requests::{self, agrees_that, agrees_to_do, asks, hands_over, offers, proposes};
+use super::requests::{self, asks, offers, proposes};
 use super::turns::{Said, Turn, turns};
 use super::verbs;
 

@@ -3,6 +3,7 @@
 
 mod acceptances;
 mod agreements;
+mod answers;
 mod appointments;
 mod assemble;
 mod by_form;

@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use memory_core::event::Category;
 
+use super::answers::{agrees_that, agrees_to_do};
 use super::draft::Draft;
 use super::objections::{calls_off, objects, takes_back};
-use super::requests::{agrees_that, agrees_to_do, asks, proposes};
+use super::requests::{asks, proposes};
 use super::turns::Turn;
 
 /// An exchange goes on for so many turns behind the answer.

@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
+use super::super::answers;
 use super::super::layout::Form;
 use super::super::parsed_segment::ParsedSegment;
-use super::super::requests;
 use super::super::sections::Section;
 use super::super::verbs;
 use super::clauses::Candidate;
@@ -93,7 +93,7 @@ fn waits(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
 fn hedges(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     let text = &parsed.text;
     let end = candidate.sentence.end.max(candidate.tokens.end);
-    let is_hedge = |at: usize| requests::hedges(parsed, at);
+    let is_hedge = |at: usize| answers::hedges(parsed, at);
     (candidate.tokens.clone()).any(is_hedge)
         || (candidate.sentence.start..end).any(|at| match text.word(at) {
             "promise" => text.is_any(at.saturating_sub(1), &["n't", "not", "cannot"]),
