@@ -39,6 +39,13 @@ fn a_score_tells_whether_anything_answers() {
     let (answer, nothing) = (found(0.6, 1.0, 1), found(0.12, 0.1, 1));
     assert!(answer.score > 0.99 && nothing.score < 0.46, "{answer:?} {nothing:?}");
     assert!(nothing.chance.unwrap() < ANSWERS_CHANCE_MIN);
+    // What is near in meaning may answer in other words.
+    let near = [(0, 0.5, 0.12), (1, 0.0, 0.01)];
+    let near = near.map(|(key, vector, late)| Evidence {
+        coverage: 0.0,
+        ..evidence(key, Some(vector), None, Some(late))
+    });
+    assert_eq!(joined(&near)[0].chance, Some(ANSWERS_CHANCE_MIN));
     // Among many some are always near.
     assert!(found(0.35, 0.3, 200).chance.unwrap() < 0.3 && found(0.35, 0.3, 1).chance.unwrap() > 0.5);
 }
