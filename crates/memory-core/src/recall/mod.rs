@@ -49,7 +49,7 @@ const UNSURE_FACTOR: f32 = 0.1;
 const UNLIKELY_FACTOR: f32 = 0.4;
 /// Where the chance that anything answers is lower, an answer says so.
 pub const ANSWERS_CHANCE_MIN: f32 = 0.1;
-/// What is so near in meaning has that chance at least, in whatever words: of such questions below it 16 of 39 had an answer.
+/// What is so near in meaning has that chance at least, in whatever words: of the questions like that below it 17 of 41 had an answer.
 const VECTOR_NEAR: f32 = 0.45;
 /// The best candidates of vectors and of words that count for that chance: it was learned where the arms bring in so many.
 const CHANCE_PASSAGES: usize = 50;
