@@ -1,7 +1,7 @@
 //! What is told before it is asked: "I write best in the mornings, can you plan my week?"
 
 /// What begins a question behind a comma.
-const QUESTIONS: [&str; 22] = [
+const QUESTIONS: [&str; 21] = [
     "can you",
     "could you",
     "can we",
@@ -23,7 +23,6 @@ const QUESTIONS: [&str; 22] = [
     "any ",
     "is there",
     "are there",
-    "so how",
 ];
 /// What begins what somebody tells of himself or herself.
 const SUBJECTS: [&str; 7] = ["i", "i'm", "i'd", "i've", "we", "we're", "my"];

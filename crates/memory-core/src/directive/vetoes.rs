@@ -12,6 +12,8 @@ use super::words::list;
 
 /// "From this week on" has no more tokens.
 const SINCE_MAX: usize = 5;
+/// So many tokens may stand before "I'm …", and between it and what somebody is.
+const LEADING_MAX: usize = 5;
 
 /// Whether a clause is somebody else's, a part of another, or tells how things are.
 pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice) -> bool {
@@ -64,14 +66,14 @@ fn tells_of_the_moment(sentence: &Sentence<'_>, start: usize) -> bool {
         matches!(sentence.word(*at), Some("so" | "but" | "and" | "because" | "however" | "also" | "well"))
             || (*at > start && sentence.mark(*at) == Some(","))
     };
-    let at = (start..sentence.len()).find(|at| !leads(at)).unwrap_or(start);
+    let at = (start..start + LEADING_MAX).find(|at| !leads(at)).unwrap_or(start);
     let is_softened = |at: &usize| {
         matches!(
             sentence.word(*at),
             Some("kinda" | "really" | "also" | "still" | "just" | "pretty" | "so" | "quite")
         )
     };
-    let next = (at + 1..sentence.len()).find(|at| !is_softened(at)).unwrap_or(at);
+    let next = (at + 1..=at + LEADING_MAX).find(|at| !is_softened(at)).unwrap_or(at);
     match (sentence.word(at), sentence.word(next), sentence.word(next + 1)) {
         (Some("i've"), Some("never" | "been" | "realized" | "tried"), _)
         | (Some("i"), Some("have"), Some("never" | "been")) => true,
