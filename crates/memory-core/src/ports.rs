@@ -86,12 +86,15 @@ pub const CLAUSE_CLASSES: usize = Category::ALL.len() + 1;
 /// What a candidate may name: nothing, a person, an organisation, a project, a place, or anything else.
 pub const NAME_CLASSES: usize = 6;
 
+/// Whose words a sentence has that may state a directive: a turn of the user, a note, or what is kept as a preference.
+pub const DIRECTIVE_CLASSES: usize = 3;
+
 /// The encoder cannot be loaded or run; another try may do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the text encoder failed: {0}")]
 pub struct EncoderError(pub String);
 
-/// Classifies what may be a name, and clauses, by what stands around them. The same text always gives the same numbers. A text that is
+/// Classifies what may be a name, clauses, and sentences that may state directives, by what stands around them. The same text always gives the same numbers. A text that is
 /// asked about twice in a row is read once.
 #[async_trait]
 pub trait TextEncoder: Send + Sync + std::fmt::Debug {
@@ -108,6 +111,13 @@ pub trait TextEncoder: Send + Sync + std::fmt::Debug {
         text: Arc<str>,
         clauses: Vec<Range<usize>>,
     ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError>;
+
+    /// The log-odds that each of `sentences`, which are byte ranges of `text` in its order, states a directive, by whose words it has.
+    async fn directive_logits(
+        &self,
+        text: Arc<str>,
+        sentences: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, EncoderError>;
 }
 
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of
@@ -189,6 +199,11 @@ pub trait Extractor: Send + Sync {
     /// Whether it reads a short text in a few milliseconds, so that several are read and written at a time.
     fn is_quick(&self) -> bool {
         false
+    }
+
+    /// The encoder that it reads texts with, if it has one.
+    fn text_encoder(&self) -> Option<Arc<dyn TextEncoder>> {
+        None
     }
 
     fn health(&self) -> ExtractorHealth {

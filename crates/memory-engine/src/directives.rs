@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    Candidate, Chosen, FoundDirective, Gist, choose, find_directives, focus, is_about_user, is_limit,
+    Candidate, Chosen, FoundDirective, Gist, choose, find_directives, find_judged_directives, focus,
+    has_ended, is_about_user, is_limit, sentences_to_judge,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
-use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
+use memory_core::ports::{DIRECTIVE_CLASSES, Embedded, EmbeddingError, EmbeddingModel, TextEncoder};
 use memory_language::text::CharSpan;
 use memory_store::directives::{self, ComparedDirective, NewDirective, StoredDirective, Unembedded, Wanted};
 use memory_store::events::Source;
@@ -144,20 +145,30 @@ fn order(one: &ComparedDirective, other: &ComparedDirective) -> Ordering {
         .then(one.start_char.cmp(&other.start_char))
 }
 
-/// What the sources of an extraction state: texts that were stored before directives were looked for have theirs now.
+/// What revisions state.
+pub(crate) type Stated = Vec<(RevisionId, Vec<NewDirective>)>;
+
+/// What the unread sources of an extraction state, as the text encoder judges where there is one.
 pub(crate) async fn of_sources(
     sources: &[Source],
-) -> Result<Vec<(RevisionId, Vec<NewDirective>)>, EngineError> {
-    let read: Vec<_> = sources
-        .iter()
-        .filter(|source| source.unread)
-        .map(|source| (source.revision_id, source.content.clone(), source.meta.clone()))
-        .collect();
+    encoder: Option<Arc<dyn TextEncoder>>,
+) -> Result<Stated, EngineError> {
+    let mut read = Vec::new();
+    for source in sources.iter().filter(|source| source.unread) {
+        let judged = match &encoder {
+            Some(encoder) => judged(encoder, source).await,
+            None => None,
+        };
+        read.push((source.revision_id, source.content.clone(), source.meta.clone(), judged));
+    }
     on_own_thread(move || {
-        let found = |content: &str, meta: &_| find_directives(content, meta).into_iter();
         read.iter()
-            .map(|(id, content, meta)| {
-                let new = found(content, meta).map(|found| NewDirective { found, vector: None });
+            .map(|(id, content, meta, judged)| {
+                let found = match judged {
+                    Some(judged) => find_judged_directives(content, meta, judged),
+                    None => find_directives(content, meta),
+                };
+                let new = found.into_iter().map(|found| NewDirective { found, vector: None });
                 (*id, new.collect())
             })
             .collect()
@@ -165,11 +176,22 @@ pub(crate) async fn of_sources(
     .await
 }
 
+/// What the text encoder says of the sentences of a source. Where it fails rules and words have to do.
+async fn judged(encoder: &Arc<dyn TextEncoder>, source: &Source) -> Option<Vec<[f32; DIRECTIVE_CLASSES]>> {
+    let sentences = sentences_to_judge(&source.content, &source.meta);
+    if sentences.is_empty() {
+        return None;
+    }
+    let bytes = sentences.into_iter().map(|sentence| sentence.bytes).collect();
+    let judged = encoder.directive_logits(source.content.as_str().into(), bytes).await;
+    judged.inspect_err(|error| tracing::warn!(%error, "directives are found without the encoder")).ok()
+}
+
 /// Writes what revisions state; the vectors of what is new come by jobs.
 pub(crate) async fn put_all(
     tx: &mut Tx,
     ns: &Namespace,
-    stated: Vec<(RevisionId, Vec<NewDirective>)>,
+    stated: Stated,
     priority: Priority,
 ) -> Result<(), StoreError> {
     let (with, without): (Vec<_>, Vec<_>) = stated.into_iter().partition(|(_, new)| !new.is_empty());
@@ -255,7 +277,7 @@ impl Memory {
         let query =
             question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
         let wanted = Wanted { filters: &filters, query, found: &question.found, limit: READ_MAX };
-        let stored = directives::holding(conn, ns, wanted).await?;
+        let stored = holding(conn, ns, wanted).await?;
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
         let chosen = choose(question.text, &candidates);
         let mut stored: Vec<Option<StoredDirective>> = stored.into_iter().map(Some).collect();
@@ -286,7 +308,7 @@ impl Memory {
             .retry_transient(|| async {
                 let filters = Filters::default();
                 let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX };
-                let mut stored = directives::holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
+                let mut stored = holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
                 let is_here = |it: &StoredDirective| it.projects.iter().any(|tag| projects.contains(tag));
                 let is_elsewhere =
                     |it: &StoredDirective| !projects.is_empty() && !it.projects.is_empty() && !is_here(it);
@@ -306,6 +328,18 @@ impl Memory {
             })
             .await
     }
+}
+
+/// Those that hold, without what says of itself that it is over by now.
+async fn holding(
+    conn: &mut Conn,
+    ns: &Namespace,
+    wanted: Wanted<'_>,
+) -> Result<Vec<StoredDirective>, StoreError> {
+    let mut stored = directives::holding(conn, ns, wanted).await?;
+    let now = Timestamp::now();
+    stored.retain(|it| !has_ended(&it.quote, it.since, now));
+    Ok(stored)
 }
 
 fn candidate(stored: &StoredDirective) -> Candidate<'_> {

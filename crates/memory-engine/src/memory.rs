@@ -244,13 +244,6 @@ impl Memory {
         self.model.state()
     }
 
-    /// Waits until a job was committed by this process.
-    pub fn jobs_were_queued(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            self.signals.jobs_queued().notified().await;
-        })
-    }
-
     /// Passes hints of new jobs and changed graphs on to other processes, coalesced; runs until it is dropped.
     pub fn forward_hints(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {

@@ -246,7 +246,7 @@ pub async fn set_replacements(
     Ok(())
 }
 
-/// Those that hold, under filters on their revisions: the ones most like the question first, and of equals the newest. What
+/// Those that hold, under filters on their revisions: those about answers as such first, then the ones most like the question, and of equals the newest. What
 /// only allows something is among them where it took the place of another.
 pub async fn holding(
     conn: &mut Conn,
@@ -294,7 +294,7 @@ pub async fn holding(
            and (not d.is_permission
                 or exists (select from directive_replacement x where x.namespace = d.namespace and x.later = d.directive_id))
          ) holding
-         order by greatest(of_passage, similarity) desc nulls last, said_at desc, directive_id desc
+         order by is_general desc, greatest(of_passage, similarity) desc nulls last, said_at desc, directive_id desc
          limit ",
     );
     statement.push_bind(wanted.limit);

@@ -3,7 +3,7 @@ import numpy as np, torch, torch.nn as nn, torch.nn.functional as F
 from safetensors.torch import load_file
 from bert import Bert, H, LAYERS
 
-CLAUSE_CLASSES, NAME_CLASSES = 9, 6
+CLAUSE_CLASSES, NAME_CLASSES, DIRECTIVE_CLASSES = 9, 6, 3
 # Of the modules here in the files of weights.
 PARTS = dict(q="attention.self.query", k="attention.self.key", v="attention.self.value", o="attention.output.dense",
              on="attention.output.LayerNorm", up="intermediate.dense", down="output.dense", dn="output.LayerNorm")
@@ -13,7 +13,10 @@ class Encoder(Bert):
     def __init__(self, rank=0, dropout=0.1, kept=None):
         super().__init__(rank, dropout, kept)
         self.clauses, self.names = nn.Linear(2 * H, CLAUSE_CLASSES), nn.Linear(3 * H, NAME_CLASSES)
+        # Whose words a sentence has, each with its own weights.
+        self.directives = nn.Linear(2 * H, DIRECTIVE_CLASSES)
         nn.init.normal_(self.clauses.weight, std=0.02)
+        nn.init.zeros_(self.directives.weight); nn.init.zeros_(self.directives.bias)
         nn.init.zeros_(self.names.weight); nn.init.zeros_(self.names.bias)
 
     def states(self, docs, ids=None):
@@ -28,15 +31,18 @@ class Encoder(Bert):
             begins.append(sum(map(len, flat))); flat.append((d.window_of + window) * width + d.column); window += len(d.windows)
         return self(batch, mask).reshape(-1, H)[torch.as_tensor(np.concatenate(flat))], begins
 
-    def clause_logits(self, states, begins, docs, which):
-        """Of the mean and the most of the states of clauses; `which` are their numbers in each document."""
+    def pooled(self, states, begins, docs, which):
+        """The mean and the most of the states of clauses; `which` are their numbers in each document."""
         spans = [(b + d.clauses[k][0], b + d.clauses[k][1]) for d, b, numbers in zip(docs, begins, which) for k in numbers]
         starts, ends = torch.tensor(spans).T
         at = starts[:, None] + torch.arange(int((ends - starts).max())); inside = at < ends[:, None]
         x = states.index_select(0, at.clamp(max=len(states) - 1).flatten()).view(*at.shape, H).float()
         mean = (x * inside[:, :, None]).sum(1) / inside.sum(1, keepdim=True)
         most = x.masked_fill(~inside[:, :, None], -1e4).amax(1)
-        return self.clauses(F.dropout(torch.cat([mean, most], 1), self.drop, self.training))
+        return F.dropout(torch.cat([mean, most], 1), self.drop, self.training)
+
+    def clause_logits(self, states, begins, docs, which):
+        return self.clauses(self.pooled(states, begins, docs, which))
 
     def name_logits(self, states, begins, docs):
         """Of the means of the states within names, before and behind them, of all names of documents."""
@@ -78,7 +84,7 @@ def checkpoint(path):
     weights = Encoder(kept=kept).state_dict()
     adapter = {key: value.float() for key, value in adapter.items()}
     for key, value in weights.items():
-        if key.startswith(("clauses.", "names.")): weights[key] = adapter[key]
+        if key.startswith(("clauses.", "names.", "directives.")): weights[key] = adapter.get(key, value)
         elif key.startswith("layers."):
             name = name_of(key)
             if name + ".up" in adapter: weights[key] = value + adapter[name + ".up"] @ adapter[name + ".down"]

@@ -1,5 +1,6 @@
 """logits.py ADAPTER.safetensors TEXTS.jsonl: what the encoder with an adapter gives for names and clauses. Each line has "text" and "names",
-each with "places" in bytes; they are written again with logits, and with those of all lines of the text as clauses."""
+each with "places" in bytes; they are written again with logits, and with those of all lines of the text as clauses and as
+sentences that may state directives."""
 import json, sys, torch
 from documents import Document
 from encoder import loaded
@@ -16,7 +17,11 @@ for line in open(sys.argv[2]):
     names = [dict(places=[(in_chars(a), in_chars(b)) for a, b in own], features=[], **{"class": 0}) for own in places]
     clauses = [dict(span=span, targets=None) for span in spans]
     doc = Document(dict(name="", folder="", fold=0, text=text, clauses=clauses, names=names))
-    with torch.no_grad(): _, of_clauses, of_names = model.read([doc])
+    with torch.no_grad():
+        _, of_clauses, of_names = model.read([doc])
+        states, begins = model.states([doc])
+        stating = model.directives(model.pooled(states, begins, [doc], [range(len(spans))]))
     rounded = lambda logits: [[round(value, 3) for value in row] for row in ([] if logits is None else logits.tolist())]
     print(json.dumps(dict(text=text, names=[dict(places=own, logits=row) for own, row in zip(places, rounded(of_names))],
-        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row) for (a, b), row in zip(spans, rounded(of_clauses))]), ensure_ascii=False))
+        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row, directive=odds)
+                 for (a, b), row, odds in zip(spans, rounded(of_clauses), rounded(stating))]), ensure_ascii=False))

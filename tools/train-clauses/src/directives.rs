@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use measuring::extraction::Document;
 use memory_core::artifact::{Context, Draft, NewArtifact};
-use memory_core::directive::clauses_to_learn;
-use serde::Deserialize;
+use memory_core::directive::{clauses_to_learn, sentences_to_judge};
+use memory_language::text::CharIndex;
+use serde::{Deserialize, Serialize};
 
 use super::FOLDS;
 use super::maxent::{self, Example};
@@ -39,20 +40,21 @@ struct Labelled {
     directives: Vec<String>,
 }
 
-/// Writes weights of the labelled texts of a folder and of notes and chats without a directive, and shows what those of others
-/// find in each fifth.
-pub(crate) fn write(out: &str, folder: &str, documents: &[(&String, Document)]) -> anyhow::Result<()> {
-    let mut examples: Vec<Clause> = Vec::new();
-    let mut texts = 0;
+/// The labelled texts of a folder, file by file.
+fn labelled_in(folder: &str) -> anyhow::Result<Vec<(String, Labelled)>> {
     let mut files: Vec<PathBuf> =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<anyhow::Result<_>>()?;
     files.sort_unstable();
+    let mut all = Vec::new();
     for path in &files {
-        for labelled in read(path)? {
-            add(&mut examples, texts, &labelled)?;
-            texts += 1;
-        }
+        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        all.extend(read(path)?.into_iter().map(|labelled| (name.clone(), labelled)));
     }
+    Ok(all)
+}
+
+/// Notes and chats without a directive among documents whose events are labelled.
+fn without_any(documents: &[(&String, Document)]) -> Vec<Labelled> {
     let notes = documents.iter().map(|(_, document)| document).filter(|document| {
         let text = document.source.segments.first().map(|segment| segment.text.to_lowercase());
         matches!(document.source.context, Context::Note | Context::Chat)
@@ -61,10 +63,21 @@ pub(crate) fn write(out: &str, folder: &str, documents: &[(&String, Document)]) 
     });
     let (bare, others): (Vec<&Document>, Vec<&Document>) =
         notes.partition(|document| WITHOUT.iter().any(|name| document.name.contains(name)));
-    for document in others.into_iter().step_by(EVERY).chain(bare) {
-        let text: String = document.source.segments.iter().map(|segment| segment.text.as_str()).collect();
-        let context = document.source.context.as_str().to_owned();
-        let labelled = Labelled { context, text, directives: Vec::new() };
+    let plain = |document: &Document| Labelled {
+        context: document.source.context.as_str().to_owned(),
+        text: document.source.segments.iter().map(|segment| segment.text.as_str()).collect(),
+        directives: Vec::new(),
+    };
+    others.into_iter().step_by(EVERY).chain(bare).map(plain).collect()
+}
+
+/// Writes weights of the labelled texts of a folder and of notes and chats without a directive, and shows what those of others
+/// find in each fifth.
+pub(crate) fn write(out: &str, folder: &str, documents: &[(&String, Document)]) -> anyhow::Result<()> {
+    let labelled = labelled_in(folder)?.into_iter().map(|(_, labelled)| labelled);
+    let mut examples: Vec<Clause> = Vec::new();
+    let mut texts = 0;
+    for labelled in labelled.chain(without_any(documents)) {
         add(&mut examples, texts, &labelled)?;
         texts += 1;
     }
@@ -85,6 +98,58 @@ pub(crate) fn write(out: &str, folder: &str, documents: &[(&String, Document)]) 
         if weight.abs() >= WEIGHT_MIN {
             let _ = writeln!(lines, "{name}\t{}", (weight * SCALE).round() as i32);
         }
+    }
+    std::fs::write(out, lines).with_context(|| format!("cannot write {out}"))
+}
+
+/// A text with its sentences, as `encoder/` reads it.
+#[derive(Serialize)]
+struct Line<'a> {
+    folder: &'a str,
+    name: String,
+    fold: usize,
+    text: &'a str,
+    clauses: Vec<Judged>,
+}
+
+#[derive(Serialize)]
+struct Judged {
+    /// In characters.
+    span: (usize, usize),
+    /// Whose words it has: a turn of the user, a note, or what is kept as a preference.
+    voice: usize,
+    /// Whether it states a directive, or a piece of one.
+    targets: bool,
+}
+
+/// Writes all sentences of the labelled texts of folders, and of notes and chats without a directive, as `encoder/` learns from them.
+pub(crate) fn dump(out: &str, folders: &[String], documents: &[(&String, Document)]) -> anyhow::Result<()> {
+    let mut all = Vec::new();
+    for folder in folders {
+        all.extend(
+            labelled_in(folder)?.into_iter().map(|(name, labelled)| (folder.as_str(), name, labelled)),
+        );
+    }
+    all.extend(without_any(documents).into_iter().map(|labelled| ("training", "none".to_owned(), labelled)));
+    let mut lines = String::new();
+    for (number, (folder, name, labelled)) in all.iter().enumerate() {
+        let new = artifact(labelled)?;
+        let spans = spans(&new, labelled)?;
+        let index = CharIndex::new(&new.content);
+        let clauses = sentences_to_judge(&new.content, &new.meta).into_iter().map(|sentence| {
+            let meets =
+                |(from, to): &(usize, usize)| *from < sentence.bytes.end && sentence.bytes.start < *to;
+            let span = index.span(&new.content, sentence.bytes.clone());
+            Judged { span: (span.start, span.end), voice: sentence.voice, targets: spans.iter().any(meets) }
+        });
+        let line = Line {
+            folder,
+            name: format!("{name}-{number}"),
+            fold: number % FOLDS,
+            text: &new.content,
+            clauses: clauses.collect(),
+        };
+        let _ = writeln!(lines, "{}", serde_json::to_string(&line)?);
     }
     std::fs::write(out, lines).with_context(|| format!("cannot write {out}"))
 }
@@ -121,17 +186,18 @@ fn artifact(labelled: &Labelled) -> anyhow::Result<NewArtifact> {
     })?)
 }
 
+/// Where the directives stand, in bytes.
+fn spans(new: &NewArtifact, labelled: &Labelled) -> anyhow::Result<Vec<(usize, usize)>> {
+    let span = |quote: &String| {
+        let start = new.content.find(quote.as_str()).with_context(|| format!("{quote:?} is not there"))?;
+        Ok((start, start + quote.len()))
+    };
+    labelled.directives.iter().map(span).collect()
+}
+
 fn add(examples: &mut Vec<Clause>, number: usize, labelled: &Labelled) -> anyhow::Result<()> {
     let new = artifact(labelled)?;
-    let spans: Vec<(usize, usize)> = labelled
-        .directives
-        .iter()
-        .map(|quote| {
-            let start =
-                new.content.find(quote.as_str()).with_context(|| format!("{quote:?} is not there"))?;
-            Ok((start, start + quote.len()))
-        })
-        .collect::<anyhow::Result<_>>()?;
+    let spans = spans(&new, labelled)?;
     for clause in clauses_to_learn(&new.content, &new.meta) {
         let (start, end) = (clause.bytes.start, clause.bytes.end);
         let targets = targets(start, end, &spans);

@@ -15,6 +15,10 @@
 //! `cargo run --release -p train-clauses -- --directives OUT.txt FOLDER OTHERS…` trains the model of directives on the labelled texts
 //! of FOLDER, and on notes and chats of the others; OUT is `crates/memory-core/data/directive_weights.txt`.
 
+//!
+//! `cargo run --release -p train-clauses -- --directives-dump DUMP.jsonl FOLDER… OTHERS` writes the sentences of the labelled texts of
+//! FOLDER…, and of notes and chats of OTHERS: `encoder/directives.py` learns from them.
+
 mod blend;
 mod directives;
 mod dump;
@@ -69,6 +73,12 @@ async fn main() -> anyhow::Result<()> {
     if let Some(("--directives", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         let [out, folder, others @ ..] = words else { anyhow::bail!("name the file to write and folders") };
         return directives::write(out, folder, &labelled(others)?);
+    }
+    if let Some(("--directives-dump", words)) =
+        words.split_first().map(|(first, rest)| (first.as_str(), rest))
+    {
+        let [out, folders @ .., others] = words else { anyhow::bail!("name the file to write and folders") };
+        return directives::dump(out, folders, &labelled(std::slice::from_ref(others))?);
     }
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =

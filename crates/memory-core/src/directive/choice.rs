@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use memory_language::lexicon::{english_stem, is_function_word};
 
+use super::conditions::is_of_asking;
 use super::focus;
 use super::same_thing::Gist;
 use super::sentence::Sentence;
@@ -144,7 +145,7 @@ impl<'a> Asked<'a> {
         let relevance = similarity.map_or(ALONE * met, |similarity| similarity + met) - taken_off;
         let is_like = similarity.is_none_or(|it| it >= UNLIKE);
         let near_from = if self.is_request { NEAR_REQUEST.max(best - BEHIND_BEST) } else { NEAR_FACT };
-        let may_be_met = candidate.condition.is_none_or(|it| !asks(it) || self.is_of_subject(it));
+        let may_be_met = candidate.condition.is_none_or(|it| !is_of_asking(it) || self.is_of_subject(it));
         if relevance >= RELEVANT {
             Some(Bearing::Met(relevance))
         } else if candidate.is_general {
@@ -179,11 +180,6 @@ impl<'a> Asked<'a> {
 /// To the question, of its focus or the passage that it stands in.
 fn similarity(candidate: &Candidate<'_>) -> Option<f32> {
     candidate.similarity.into_iter().chain(candidate.of_passage).reduce(f32::max)
-}
-
-/// "when I ask about …"
-fn asks(condition: &str) -> bool {
-    condition.to_lowercase().split_whitespace().any(|word| word.starts_with("ask"))
 }
 
 fn content_stems(sentence: &Sentence<'_>) -> BTreeSet<String> {

@@ -16,7 +16,8 @@ const STANDING_MAX: usize = 5;
 pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<Tokens> {
     let opener = list("condition").at(sentence, at, sentence.len());
     let is_condition = opener > 0 && list("standing").at(sentence, at, sentence.len()) <= opener;
-    let is_setting = matches!(sentence.word(at), Some("in" | "for" | "on" | "with" | "at"));
+    let is_setting =
+        matches!(sentence.word(at), Some("in" | "for" | "on" | "with" | "at" | "until" | "till"));
     let reach = match (is_condition, is_setting) {
         (true, _) => CONDITION_MAX,
         (_, true) => SETTING_MAX,
@@ -79,6 +80,8 @@ pub(super) fn setting_before(sentence: &Sentence<'_>, start: usize) -> Option<To
                 | "at"
                 | "on"
                 | "with"
+                | "until"
+                | "till"
                 | "inside"
                 | "outside"
                 | "within"
@@ -131,8 +134,10 @@ pub(super) fn trailing_condition(sentence: &Sentence<'_>, from: usize, end: usiz
             && ((matches!(next, "my" | "our") && !is_of_body(sentence, at))
                 || (matches!(next, "all" | "any" | "every")
                     && matches!(sentence.word(at + 2), Some(word) if word != "other" && !is_of_answers(word))));
-        let colon = (at..end).find(|at| sentence.mark(*at) == Some(":"));
-        (is_condition || is_setting).then_some((at, colon.unwrap_or(reason)))
+        (is_condition || is_setting).then(|| {
+            let colon = (at..end).find(|at| sentence.mark(*at) == Some(":"));
+            (at, colon.unwrap_or(reason))
+        })
     })
 }
 
@@ -202,6 +207,13 @@ fn is_kind_of_question(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
             ))
 }
 
+/// "when I ask about …"
+pub(super) fn is_of_asking(condition: &str) -> bool {
+    condition.split_whitespace().any(|word| {
+        matches!(word.to_lowercase().trim_end_matches([',', ':']), "ask" | "asks" | "asked" | "asking")
+    })
+}
+
 /// Where the condition says of what: "when I ask about implementation" is of implementation.
 pub(super) fn topic(condition: &str) -> &str {
     let words: Vec<&str> = condition.split_whitespace().collect();
@@ -209,7 +221,7 @@ pub(super) fn topic(condition: &str) -> &str {
         let word = word.to_lowercase();
         matches!(word.as_str(), "about" | "for" | "regarding" | "concerning" | "on")
     });
-    let asks = words.iter().take(6).any(|word| word.to_lowercase().starts_with("ask"));
+    let asks = words.iter().take(6).any(|word| is_of_asking(word));
     match at.filter(|at| asks && at + 1 < words.len()) {
         Some(at) => {
             let from = words[at + 1].as_ptr() as usize - condition.as_ptr() as usize;
@@ -237,8 +249,9 @@ fn names_no_setting(sentence: &Sentence<'_>, start: usize, end: usize) -> bool {
 
 /// "For example", "at the moment", "on Friday".
 fn is_of_nothing(sentence: &Sentence<'_>, start: usize, end: usize) -> bool {
+    let is_until = matches!(sentence.word(start), Some("until" | "till"));
     names_no_setting(sentence, start, end)
-        || list("passing").within(sentence, start, end)
+        || (!is_until && list("passing").within(sentence, start, end))
         || list("standing").at(sentence, start, end) > 0
         || list("here only").at(sentence, start, end) > 0
         || list("lead-in").at(sentence, start, end) > 0

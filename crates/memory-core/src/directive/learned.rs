@@ -18,7 +18,7 @@ const WEIGHTS: &str = include_str!("../../data/directive_weights.txt");
 /// Weights are stored in hundredths.
 const SCALE: f32 = 100.0;
 /// From this probability on a clause states one. Of a long turn of a user most is of the moment.
-const THRESHOLD: f32 = 0.4;
+pub(super) const THRESHOLD: f32 = 0.4;
 const LONG_TURN_THRESHOLD: f32 = 0.6;
 /// The same of one that is asked for: most are of this one answer.
 const ASKED_THRESHOLD: f32 = 0.8;
@@ -128,17 +128,29 @@ pub(super) fn statements(sentence: &Sentence<'_>, place: Place) -> Vec<Statement
     likely.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let mut taken: Vec<Statement> = Vec::new();
     for (likelihood, clause) in &likely {
-        let Range { start, end } = whole(sentence, &likely, *likelihood, &clause.tokens);
-        let condition = conditions::leading_condition(sentence, start)
-            .filter(|(_, comma)| comma + 1 < end)
-            .or_else(|| without_comma::condition(sentence, start).filter(|(_, verb)| verb + 1 < end))
-            .or_else(|| conditions::trailing_condition(sentence, start, end));
-        let stated = Statement::new((start, end), condition);
+        let stated = stated(sentence, whole(sentence, &likely, *likelihood, &clause.tokens));
         if !taken.iter().any(|other| stated.overlaps(other)) {
             taken.push(stated);
         }
     }
     taken
+}
+
+/// The clause that most likely states a directive, of a sentence that does; none where all are of somebody else.
+pub(super) fn likeliest(sentence: &Sentence<'_>, place: Place) -> Option<Statement> {
+    let mut judged = judged(sentence, place);
+    judged.retain(|(_, clause)| !vetoes::is_of_another(sentence, clause));
+    let (likelihood, clause) = judged.iter().max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+    Some(stated(sentence, whole(sentence, &judged, *likelihood, &clause.tokens)))
+}
+
+/// What is stated in these tokens, with its condition.
+fn stated(sentence: &Sentence<'_>, Range { start, end }: Range<usize>) -> Statement {
+    let condition = conditions::leading_condition(sentence, start)
+        .filter(|(_, comma)| comma + 1 < end)
+        .or_else(|| without_comma::condition(sentence, start).filter(|(_, verb)| verb + 1 < end))
+        .or_else(|| conditions::trailing_condition(sentence, start, end));
+    Statement::new((start, end), condition)
 }
 
 /// The longest of the clauses that go on from this one, tell no reason, and are nearly as likely: "always copy Jon | and Mia".
@@ -158,7 +170,7 @@ fn whole(
     near.map(|(_, clause)| clause.tokens.clone()).max_by_key(Range::len).unwrap_or_else(|| tokens.clone())
 }
 
-fn log_odds(likelihood: f32) -> f32 {
+pub(super) fn log_odds(likelihood: f32) -> f32 {
     (likelihood / (1.0 - likelihood)).ln()
 }
 

@@ -14,7 +14,10 @@ mod ended;
 mod heads;
 mod health;
 mod house;
+mod items;
+mod judged;
 mod kinds;
+mod lasting;
 mod learned;
 mod lines;
 mod moment;
@@ -39,8 +42,8 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-use std::iter;
 use std::ops::Range;
+use std::{iter, slice};
 
 use memory_language::sentence::sentences;
 use memory_language::text::{CharIndex, CharSpan};
@@ -54,8 +57,10 @@ use self::speakers::{Around, Voice};
 use self::told::told_and_asked;
 use self::words::list;
 use crate::artifact::Metadata;
+use crate::ports::DIRECTIVE_CLASSES;
 
 pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, choose};
+pub use lasting::has_ended;
 pub use same_thing::Gist;
 
 /// The most directives of one text.
@@ -136,9 +141,23 @@ pub fn is_limit(quote: &str) -> bool {
     })
 }
 
-/// The directives in a content, in order.
+/// The directives in a content, in order, as far as rules and words tell.
 pub fn find_directives(content: &str, meta: &Metadata) -> Vec<FoundDirective> {
-    let mut found = Found { content, index: None, directives: Vec::new() };
+    found(content, meta, None)
+}
+
+/// The same where the text encoder has judged each of [`sentences_to_judge`], in their order: it decides which state directives.
+pub fn find_judged_directives(
+    content: &str,
+    meta: &Metadata,
+    judged: &[[f32; DIRECTIVE_CLASSES]],
+) -> Vec<FoundDirective> {
+    found(content, meta, Some(judged))
+}
+
+fn found(content: &str, meta: &Metadata, judged: Option<&[[f32; DIRECTIVE_CLASSES]]>) -> Vec<FoundDirective> {
+    let judged = judged.map(<[_]>::iter);
+    let mut found = Found { content, judged, index: None, directives: Vec::new() };
     for (bytes, voice) in speakers::parts(content, meta) {
         found.read(bytes, voice);
     }
@@ -147,6 +166,8 @@ pub fn find_directives(content: &str, meta: &Metadata) -> Vec<FoundDirective> {
 
 struct Found<'a> {
     content: &'a str,
+    /// What the text encoder says of the sentences that are still to be read.
+    judged: Option<slice::Iter<'a, [f32; DIRECTIVE_CLASSES]>>,
     /// Made when the first is found: most texts have none.
     index: Option<CharIndex>,
     directives: Vec<FoundDirective>,
@@ -157,40 +178,65 @@ impl Found<'_> {
         let read = sentences_of(self.content, bytes);
         let has_task = voice == Voice::User && read.iter().any(|(sentence, _)| rules::is_task(sentence));
         let words = words_of(&read);
+        let are_listed = items::among_directives(&read, voice, words);
         let (mut is_listed, mut is_denied, mut follows_user) = (false, false, false);
+        let mut setting = None;
         for (at, (sentence, is_marked)) in read.iter().enumerate() {
+            let judged = self.judged(sentence);
             let is_open = sentence.mark(sentence.len().saturating_sub(1)) == Some(":");
             if is_open || rules::is_heading(sentence, *is_marked) {
                 is_listed = rules::is_heading(sentence, *is_marked);
                 is_denied = denied::denies_items(sentence, sentence.len());
+                setting = items::setting(sentence);
             } else if !sentence.is_item {
-                (is_listed, is_denied) = (false, false);
+                (is_listed, is_denied, setting) = (false, false, None);
             } else if is_denied && !denied::denies_items(sentence, sentence.len().min(3)) {
                 continue;
             }
             let place = place_of(&read, at, voice, words);
             let kept_as = voice.behind(sentence.introduced);
+            let is_listed = is_listed || are_listed[at];
             let around = Around { voice: kept_as, has_task, is_listed, follows_user };
             follows_user =
                 heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
             let stated = rules::statements(sentence, around, place);
+            let stated = match judged {
+                Some(logits) => judged::statements(sentence, place, stated, logits[place.voice as usize]),
+                None => stated,
+            };
             let before = at.checked_sub(1).map(|before| &read[before].0);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {
                     return;
                 }
-                self.keep(sentence, statement, before);
+                self.keep(sentence, statement, before, setting);
             }
         }
     }
 
-    /// Keeps a statement, with the sentence before it where its words point back to that.
-    fn keep(&mut self, sentence: &Sentence<'_>, statement: Statement, before: Option<&Sentence<'_>>) {
+    /// What the text encoder says of the next sentence, if it was asked.
+    fn judged(&mut self, sentence: &Sentence<'_>) -> Option<[f32; DIRECTIVE_CLASSES]> {
+        let judged = self.judged.as_mut()?;
+        sentence.bytes(0, sentence.len()).and_then(|_| judged.next().copied())
+    }
+
+    /// Keeps a statement, with the sentence before it where its words point back to that, and the setting that its list is for.
+    fn keep(
+        &mut self,
+        sentence: &Sentence<'_>,
+        statement: Statement,
+        before: Option<&Sentence<'_>>,
+        setting: Option<&str>,
+    ) {
         let need = back::need(sentence, statement.tokens);
         let from =
             before.and_then(|before| back::sentence_before(before, sentence)).filter(|_| need != Need::None);
         let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
         let Some(mut found) = directive(sentence, statement, index) else { return };
+        if let Some(setting) = setting {
+            found.condition.get_or_insert_with(|| setting.to_owned());
+            found.is_general = false;
+        }
         let joined = from.and_then(|from| {
             let end = found.span.end;
             let start = index.span(self.content, from..from).start;
@@ -240,6 +286,30 @@ pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
         }
     }
     clauses
+}
+
+/// A sentence that may state a directive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentenceToJudge {
+    /// In bytes of the content.
+    pub bytes: Range<usize>,
+    /// Whose words it has, as a number of [`DIRECTIVE_CLASSES`](crate::ports::DIRECTIVE_CLASSES).
+    pub voice: usize,
+}
+
+/// All sentences of a content that may state directives, in the order in which they are read.
+pub fn sentences_to_judge(content: &str, meta: &Metadata) -> Vec<SentenceToJudge> {
+    let mut sentences = Vec::new();
+    for (bytes, voice) in speakers::parts(content, meta) {
+        let read = sentences_of(content, bytes);
+        let words = words_of(&read);
+        for (at, (sentence, _)) in read.iter().enumerate() {
+            let voice = place_of(&read, at, voice, words).voice as usize;
+            let bytes = sentence.bytes(0, sentence.len());
+            sentences.extend(bytes.map(|bytes| SentenceToJudge { bytes, voice }));
+        }
+    }
+    sentences
 }
 
 fn place_of(read: &[(Sentence<'_>, bool)], at: usize, voice: Voice, words: usize) -> Place {

@@ -67,12 +67,15 @@ pub(super) fn awaits_end(sentence: &Sentence<'_>) -> bool {
     })
 }
 
-/// "For the next query", not "the next few" or "for the next step of each".
+/// "For the next query", not "for the next two weeks" or "for the next step of each".
 pub(super) fn is_of_next(sentence: &Sentence<'_>, at: usize) -> bool {
     sentence.word(at) == Some("for")
         && sentence.word(at + 1) == Some("the")
         && sentence.word(at + 2) == Some("next")
         && sentence.word(at + 3).is_some()
+        && !(at + 3..at + 6).any(|at| {
+            matches!(sentence.word(at), Some("days" | "weeks" | "months" | "week" | "month" | "year"))
+        })
         && !(0..sentence.len())
             .any(|at| matches!(sentence.word(at), Some("always" | "every" | "each" | "whenever")))
 }

@@ -155,8 +155,8 @@ pub(super) fn fills_in(sentence: &Sentence<'_>, at: usize) -> bool {
         Some("as" | "with" | "is" | "are") => true,
         // "Call me Kit", not "call me on Mondays".
         Some("me") => {
-            matches!(sentence.word(at - 1), Some("call" | "address"))
-                && !sentence.word(at + 1).is_some_and(is_function_word)
+            let before = at.checked_sub(1).and_then(|before| sentence.word(before));
+            matches!(before, Some("call" | "address")) && !sentence.word(at + 1).is_some_and(is_function_word)
         }
         _ => false,
     }

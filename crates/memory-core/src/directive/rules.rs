@@ -40,6 +40,12 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
     if found.is_empty() && heads::barred_from(sentence, around.voice).is_none() {
         found.extend(listed(sentence, around, place));
     }
+    complete(sentence, &mut found);
+    found
+}
+
+/// Takes to statements, in the order of their sentence, what stands before and behind them and belongs to them.
+pub(super) fn complete(sentence: &Sentence<'_>, found: &mut [Statement]) {
     for at in 0..found.len() {
         let floor = found[..at].iter().map(|other| other.tokens.1).max().unwrap_or(0);
         with_what_is_before(sentence, &mut found[at], floor);
@@ -48,7 +54,6 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
         found[at].tokens.1 = back::with_last_noun(sentence, found[at].tokens.1, ceiling);
     }
     found.sort_by_key(|statement| statement.tokens);
-    found
 }
 
 /// What the rules and the model find, none of it twice.
@@ -254,7 +259,8 @@ fn holds(
     let is_users = around.voice != Voice::Note;
     if stays && !is_noun {
         // In a note an instruction to nobody in particular is a rule of a house, not the user's.
-        return is_users || answers || style || lead.from.is_some() || condition.is_some();
+        let is_listed = around.is_listed && sentence.is_item;
+        return is_users || answers || style || is_listed || lead.from.is_some() || condition.is_some();
     }
     let passes = list("passing").within(sentence, core.verb, body_end);
     // "Only recommend …", "don't suggest …": what is advised is advised again and again.
@@ -280,7 +286,7 @@ fn holds(
         && conditions::recurs(sentence, condition)
         && !list("passing").within(sentence, condition.0, condition.1)
     {
-        let is_asked = sentence.text(condition.0, condition.1).to_lowercase().contains("ask");
+        let is_asked = conditions::is_of_asking(sentence.text(condition.0, condition.1));
         // "Whenever you call an API, put a timeout on it": on what the condition names.
         let is_named =
             |at: usize| condition.0 < core.verb && matches!(sentence.word(at), Some("it" | "them"));
@@ -322,6 +328,9 @@ fn is_reminder(sentence: &Sentence<'_>, core: &Core, lead: &Lead) -> bool {
 
 /// Whether a text asks for one thing to be made now: a sentence that begins with that, and with nothing that lasts.
 pub(super) fn is_task(sentence: &Sentence<'_>) -> bool {
+    if sentence.len() > SENTENCE_MAX {
+        return false;
+    }
     let (lead, at) = lead(sentence, 0);
     let end = clauses::end_of(sentence, at);
     !lead.is_standing

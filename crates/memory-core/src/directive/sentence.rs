@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memory_language::calendar_words::{CalendarWord, calendar_word};
+
 use super::tokens::{Token, tokens};
 
 /// The most tokens of what only says whose words follow.
@@ -240,9 +242,7 @@ fn introduces(word: &str) -> bool {
         "verbatim",
         "mentioned",
     ];
-    const MONTHS: [&str; 12] =
-        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     WORDS.contains(&word)
         || word.starts_with(|c: char| c.is_ascii_digit())
-        || word.get(..3).is_some_and(|start| MONTHS.contains(&start) && word.is_ascii())
+        || matches!(calendar_word(word), Some((CalendarWord::Month(_), _)))
 }

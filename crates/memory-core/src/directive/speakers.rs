@@ -14,11 +14,11 @@ use crate::spoken::is_name;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Voice {
     /// A turn of the user.
-    User,
+    User = 0,
     /// A note: of the user, or of an agent about the user.
-    Note,
+    Note = 1,
     /// What somebody has kept as a preference of the user.
-    Preference,
+    Preference = 2,
 }
 
 impl Voice {

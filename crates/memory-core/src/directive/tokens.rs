@@ -115,7 +115,7 @@ fn plain_word(rest: &str, is_first: bool) -> (usize, String) {
 
 /// The length of what stands between ticks, with them.
 fn ticked(rest: &str) -> Option<usize> {
-    let ticks = rest.bytes().take_while(|byte| *byte == b'`').count();
+    let ticks = rest.bytes().take(3).take_while(|byte| *byte == b'`').count();
     if !(1..=2).contains(&ticks) {
         return None;
     }

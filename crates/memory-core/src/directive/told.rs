@@ -20,7 +20,7 @@ const QUESTIONS: [&str; 21] = [
     "what",
     "which",
     "where",
-    "any ",
+    "any",
     "is there",
     "are there",
 ];
@@ -48,7 +48,8 @@ fn tells(sentence: &str) -> bool {
 
 fn asks(rest: &str) -> bool {
     let rest = rest.strip_prefix("so ").or_else(|| rest.strip_prefix("but ")).unwrap_or(rest);
-    QUESTIONS
-        .iter()
-        .any(|question| rest.get(..question.len()).is_some_and(|it| it.eq_ignore_ascii_case(question)))
+    QUESTIONS.iter().any(|question| {
+        let is_same = rest.get(..question.len()).is_some_and(|it| it.eq_ignore_ascii_case(question));
+        is_same && !rest[question.len()..].starts_with(char::is_alphabetic)
+    })
 }

@@ -17,8 +17,8 @@ const LEADING_MAX: usize = 5;
 
 /// Whether a clause is somebody else's, a part of another, or tells how things are.
 pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice) -> bool {
-    let Range { start, end } = clause.tokens;
-    sentence.is_quoted(start)
+    let start = clause.tokens.start;
+    is_of_another(sentence, clause)
         || goes_on(sentence, start)
         || is_contrast(sentence, start)
         || sentence.word(start) == Some("especially")
@@ -27,6 +27,12 @@ pub(super) fn states_none(sentence: &Sentence<'_>, clause: &Clause, voice: Voice
         || goes_astray(sentence, &clause.tokens)
         || is_only_condition(sentence, &clause.tokens)
         || moment::is_of_moment(sentence, &clause.tokens, voice)
+}
+
+/// Whether a clause is somebody else's, or of somebody else.
+pub(super) fn is_of_another(sentence: &Sentence<'_>, clause: &Clause) -> bool {
+    let Range { start, end } = clause.tokens;
+    sentence.is_quoted(start)
         || is_anothers(sentence, start)
         || tells_of_another(sentence, (start, end))
         || is_contact(sentence, (start, clause.stretch.end))

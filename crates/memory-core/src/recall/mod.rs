@@ -243,6 +243,8 @@ fn sureness(best: f32, (nothing, all): (f32, f32)) -> f32 {
 /// The scores of one arm.
 struct Arm {
     full_weight: f32,
+    /// It has a score of nothing.
+    is_silent: bool,
     scores: Vec<Option<f32>>,
     ranks: Vec<usize>,
     min: f32,
@@ -258,10 +260,11 @@ impl Arm {
         for (rank, n) in order.iter().enumerate() {
             ranks[*n] = rank + 1;
         }
+        let is_silent = order.is_empty();
         let known = || scores.iter().flatten().copied();
         let (min, max) = (known().fold(f32::MAX, f32::min), known().fold(f32::MIN, f32::max));
         let min = min.min(max - range_min);
-        Self { full_weight, scores, ranks, min, max }
+        Self { full_weight, is_silent, scores, ranks, min, max }
     }
 
     fn counted_from_zero(mut self) -> Self {
@@ -270,16 +273,12 @@ impl Arm {
     }
 
     fn max_if_any(&self) -> Option<f32> {
-        self.scores.iter().any(Option::is_some).then_some(self.max)
+        (!self.is_silent).then_some(self.max)
     }
 
     /// None for an arm that has nothing to say, or the same of all.
     fn weight(&self) -> f32 {
-        if self.scores.iter().all(Option::is_none) || (self.min >= 0.0 && self.max <= 0.0) {
-            0.0
-        } else {
-            self.full_weight
-        }
+        if self.is_silent || (self.min >= 0.0 && self.max <= 0.0) { 0.0 } else { self.full_weight }
     }
 
     fn place(&self, n: usize, scale: f32) -> Option<ArmPlace> {

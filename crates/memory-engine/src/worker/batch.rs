@@ -15,6 +15,7 @@ use memory_store::jobs::{self, JobTarget, LeasedJob};
 use super::JobRunner;
 use super::attempt::JobError;
 use super::extract::source_text;
+use crate::directives::Stated;
 use crate::locking::locked;
 use crate::{directives, measures};
 
@@ -40,6 +41,7 @@ struct Read {
     job: LeasedJob,
     source: Source,
     found: (Extraction, Rejected),
+    stated: Stated,
 }
 
 impl JobRunner {
@@ -103,10 +105,15 @@ impl JobRunner {
         let reading = tokio::task::spawn_blocking(move || {
             let read = |(job, source): (LeasedJob, Source)| {
                 let text = source_text(std::slice::from_ref(&source));
+                let stated = runtime.block_on(directives::of_sources(
+                    std::slice::from_ref(&source),
+                    extractor.text_encoder(),
+                ));
+                let stated = stated.map_err(|error| ExtractError::Failed(error.to_string()))?;
                 let extraction = runtime.block_on(extractor.extract(&text))?;
                 let segments: Vec<&str> = text.segments.iter().map(|s| s.text.as_str()).collect();
                 let found = extraction.verified(&segments);
-                Ok(Read { job, source, found })
+                Ok(Read { job, source, found, stated })
             };
             texts.into_iter().map(read).collect::<Result<Vec<Read>, ExtractError>>()
         });
@@ -122,25 +129,22 @@ impl JobRunner {
         if read.is_empty() {
             return Ok(Vec::new());
         }
-        let sources: Vec<Source> = read.iter().map(|read| read.source.clone()).collect();
-        let mut stated = directives::of_sources(&sources)
-            .await
-            .map_err(|error| JobError::Retry(ErrorCode::Internal, error.to_string()))?;
         let jobs: Vec<LeasedJob> = read.iter().map(|read| read.job.clone()).collect();
         let mut tx = self.store.begin(ns).await?;
         let held = jobs::finish_all(&mut tx, ns, &jobs).await?;
         let extractor = ExtractorId { name: self.extractor.name(), version: self.extractor.version() };
         let mut priority = None;
-        for Read { job, source, found: (extraction, rejected) } in read {
+        let mut all_stated = Stated::new();
+        for Read { job, source, found: (extraction, rejected), stated } in read {
             if !held.contains(&job.job_id) {
-                stated.retain(|(revision, _)| *revision != source.revision_id);
                 continue;
             }
+            all_stated.extend(stated);
             priority.get_or_insert(job.priority);
             events::replace_extraction(&mut tx, ns, extractor, &[source], extraction, rejected).await?;
         }
         if let Some(priority) = priority {
-            directives::put_all(&mut tx, ns, stated, priority).await?;
+            directives::put_all(&mut tx, ns, all_stated, priority).await?;
         }
         tx.commit().await?;
         Ok(held)

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::JobRunner;
 use super::attempt::{JobError, Slice};
-use crate::directives;
+use crate::directives::{self, Stated};
 
 /// How many unread turns one pass over a conversation reads, and how many turns before them it sees.
 const WINDOW_TURNS: i64 = 40;
@@ -27,6 +27,13 @@ enum Then {
     GoOn,
 }
 
+/// What was found in texts.
+struct Found {
+    extraction: Extraction,
+    rejected: Rejected,
+    stated: Stated,
+}
+
 impl JobRunner {
     pub(super) async fn extract_revision(
         &self,
@@ -37,8 +44,8 @@ impl JobRunner {
         let source = events::source(&mut conn, &job.namespace, revision_id).await?.ok_or(JobError::Lost)?;
         conn.done();
         let sources = [source];
-        let (extraction, rejected) = self.extract(job, &sources).await?;
-        self.write(job, &sources, extraction, rejected, Then::Finish).await
+        let found = self.extract(job, &sources).await?;
+        self.write(job, &sources, found, Then::Finish).await
     }
 
     /// Extracts from the unread turns window by window. Each window's results are committed with a renewed lease, the last
@@ -67,13 +74,13 @@ impl JobRunner {
                 jobs::finish(&mut tx, job).await?;
                 return Ok(tx.commit().await?);
             }
-            let (extraction, rejected) = self.extract(job, &sources).await?;
+            let found = self.extract(job, &sources).await?;
             let then = match (is_last, slice.is_over()) {
                 (true, _) => Then::Finish,
                 (false, true) => Then::Yield,
                 (false, false) => Then::GoOn,
             };
-            self.write(job, &sources, extraction, rejected, then).await?;
+            self.write(job, &sources, found, then).await?;
             slice.got_on();
             if then != Then::GoOn {
                 return Ok(());
@@ -83,7 +90,11 @@ impl JobRunner {
 
     /// Runs the extractor off the async threads, for as long as it takes: a language model may need longer than a lease,
     /// which is renewed meanwhile. A panic is an error of the job.
-    async fn extract(&self, job: &LeasedJob, sources: &[Source]) -> Result<(Extraction, Rejected), JobError> {
+    async fn extract(&self, job: &LeasedJob, sources: &[Source]) -> Result<Found, JobError> {
+        // First, so that the encoder still knows a text when its clauses are asked for.
+        let stated = directives::of_sources(sources, self.extractor.text_encoder()).await.map_err(|_| {
+            JobError::Retry(ErrorCode::Internal, "the search for directives panicked".to_owned())
+        })?;
         let extractor = Arc::clone(&self.extractor);
         let text = source_text(sources);
         let runtime = tokio::runtime::Handle::current();
@@ -115,7 +126,7 @@ impl JobRunner {
                         "found without evidence in the source, rejected"
                     );
                 }
-                Ok((extraction, rejected))
+                Ok(Found { extraction, rejected, stated })
             }
             Ok(Err(error)) => Err(job_error(&error)),
             Err(_) => Err(JobError::Retry(ErrorCode::Internal, "the extractor panicked".to_owned())),
@@ -132,13 +143,9 @@ impl JobRunner {
         &self,
         job: &LeasedJob,
         sources: &[Source],
-        extraction: Extraction,
-        rejected: Rejected,
+        Found { extraction, rejected, stated }: Found,
         then: Then,
     ) -> Result<(), JobError> {
-        let stated = directives::of_sources(sources).await.map_err(|_| {
-            JobError::Retry(ErrorCode::Internal, "the search for directives panicked".to_owned())
-        })?;
         let mut tx = self.store.begin(&job.namespace).await?;
         match then {
             Then::Finish => jobs::finish(&mut tx, job).await?,

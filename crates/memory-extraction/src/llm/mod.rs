@@ -21,13 +21,14 @@ mod tests;
 mod windows;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use memory_core::Invalid;
 use memory_core::event::Extraction;
-use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText};
+use memory_core::ports::{ExtractError, Extractor, ExtractorHealth, SourceText, TextEncoder};
 
 use super::RulesExtractor;
 use breaker::Breaker;
@@ -153,6 +154,10 @@ impl Extractor for LlmExtractor {
 
     fn version(&self) -> i32 {
         VERSION * RULES_VERSIONS + self.rules.version()
+    }
+
+    fn text_encoder(&self) -> Option<Arc<dyn TextEncoder>> {
+        self.rules.text_encoder()
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {

@@ -1,4 +1,4 @@
-//! Classifies names and clauses with the first layers of the sentence encoder of setup and what fine-tuning on labelled documents
+//! Classifies names, clauses and sentences that may state directives with the first layers of the sentence encoder of setup and what fine-tuning on labelled documents
 //! added to them (`data/text_encoder.safetensors`, see `tools/train-clauses/encoder`).
 //!
 //! One thread owns the model. It loads it when there is something to read and gives it back after a while without.
@@ -18,7 +18,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::ports::{CLAUSE_CLASSES, EncoderError, NAME_CLASSES, TextEncoder};
+use memory_core::ports::{CLAUSE_CLASSES, DIRECTIVE_CLASSES, EncoderError, NAME_CLASSES, TextEncoder};
 use tokio::sync::oneshot;
 
 use self::model::{Failed, Model, Place};
@@ -27,7 +27,7 @@ use self::reading::{IsCancelled, Reading};
 /// Low-rank differences to the weights of the encoder, which setup merges with them, and the last layers.
 pub const ENCODER_ADAPTER: &[u8] = include_bytes!("../../data/text_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const ENCODER_FILE: &str = "text_encoder_7.onnx";
+pub const ENCODER_FILE: &str = "text_encoder_8.onnx";
 /// So many layers of the encoder are read.
 pub const ENCODER_LAYERS: usize = 4;
 /// Without anything to read, the model is given back after this. Loading it again takes less than a tenth of a second.
@@ -50,10 +50,12 @@ struct Question<Wanted, Logits> {
 
 type NamesQuestion = Question<Vec<Range<usize>>, [f32; NAME_CLASSES]>;
 type ClausesQuestion = Question<Range<usize>, [f32; CLAUSE_CLASSES]>;
+type DirectivesQuestion = Question<Range<usize>, [f32; DIRECTIVE_CLASSES]>;
 
 enum Request {
     Names(NamesQuestion),
     Clauses(ClausesQuestion),
+    Directives(DirectivesQuestion),
 }
 
 /// The encoder of a folder. Dropping it ends its thread after the text that it reads.
@@ -105,6 +107,14 @@ impl TextEncoder for OnnxTextEncoder {
     ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError> {
         self.ask(text, clauses, Request::Clauses).await
     }
+
+    async fn directive_logits(
+        &self,
+        text: Arc<str>,
+        sentences: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, EncoderError> {
+        self.ask(text, sentences, Request::Directives).await
+    }
 }
 
 /// The model, and the texts that were read last.
@@ -127,6 +137,7 @@ fn answer_all(waiting: &mpsc::Receiver<Request>, place: &Place) {
         match received {
             Ok(Request::Names(question)) => answer(&mut loaded, question, place, Loaded::names),
             Ok(Request::Clauses(question)) => answer(&mut loaded, question, place, Loaded::clauses),
+            Ok(Request::Directives(question)) => answer(&mut loaded, question, place, Loaded::directives),
             Err(RecvTimeoutError::Timeout) => loaded = None,
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -154,9 +165,25 @@ impl Loaded {
     ) -> Result<Vec<[f32; NAME_CLASSES]>, Failed> {
         let mut reading = self.reading(text)?;
         let logits = reading.names(names, &mut self.model, is_cancelled)?;
+        self.keep(reading);
+        Ok(logits)
+    }
+
+    fn directives(
+        &mut self,
+        text: &Arc<str>,
+        sentences: &[Range<usize>],
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, Failed> {
+        let mut reading = self.reading(text)?;
+        let logits = reading.directives(sentences, &mut self.model, is_cancelled)?;
+        self.keep(reading);
+        Ok(logits)
+    }
+
+    fn keep(&mut self, reading: Reading) {
         self.readings.push_front(reading);
         self.readings.truncate(READINGS_MAX);
-        Ok(logits)
     }
 
     /// Clauses are asked for last: nothing of the text is kept.

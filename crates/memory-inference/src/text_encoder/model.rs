@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use memory_core::ports::{CLAUSE_CLASSES, NAME_CLASSES};
+use memory_core::ports::{CLAUSE_CLASSES, DIRECTIVE_CLASSES, NAME_CLASSES};
 use safetensors::SafeTensors;
 use tokenizers::Tokenizer;
 
@@ -36,6 +36,8 @@ pub(super) struct Model {
     pub(super) names: Head<NAME_CLASSES>,
     /// Of the mean and the most of the states of a clause's tokens.
     pub(super) clauses: Head<CLAUSE_CLASSES>,
+    /// Of the same of a sentence's.
+    pub(super) directives: Head<DIRECTIVE_CLASSES>,
 }
 
 impl Model {
@@ -47,7 +49,8 @@ impl Model {
             SentenceEncoder::load(model_dir, ENCODER_FILE, &sums, &environment, 1).map_err(failed)?;
         let adapter = SafeTensors::deserialize(ENCODER_ADAPTER).map_err(failed)?;
         let (names, clauses) = (Head::read(&adapter, "names")?, Head::read(&adapter, "clauses")?);
-        Ok(Self { encoder, tokenizer, names, clauses })
+        let directives = Head::read(&adapter, "directives")?;
+        Ok(Self { encoder, tokenizer, names, clauses, directives })
     }
 
     pub(super) fn tokens(&self, text: &str) -> Result<Tokens, Failed> {

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use memory_core::ports::{CLAUSE_CLASSES, NAME_CLASSES};
+use memory_core::ports::{CLAUSE_CLASSES, DIRECTIVE_CLASSES, NAME_CLASSES};
 
 use super::model::{Failed, Model, failed};
 use super::tokens::Tokens;
@@ -125,13 +125,33 @@ impl Reading {
         all
     }
 
-    /// The mean and the most of the states of a clause's tokens, in all windows that it stands in.
     pub(super) fn clauses(
         &mut self,
         clauses: &[Range<usize>],
         model: &mut Model,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, Failed> {
+        let pooled = self.pooled(clauses, model, is_cancelled)?;
+        pooled.iter().map(|pooled| model.clauses.logits(pooled)).collect()
+    }
+
+    pub(super) fn directives(
+        &mut self,
+        sentences: &[Range<usize>],
+        model: &mut Model,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, Failed> {
+        let pooled = self.pooled(sentences, model, is_cancelled)?;
+        pooled.iter().map(|pooled| model.directives.logits(pooled)).collect()
+    }
+
+    /// The mean and the most of the states of the tokens of clauses, in all windows that each stands in.
+    fn pooled(
+        &mut self,
+        clauses: &[Range<usize>],
+        model: &mut Model,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Vec<Vec<f32>>, Failed> {
         let hidden = model.clauses.inputs() / 2;
         let spans: Vec<Range<usize>> =
             clauses.iter().map(|bytes| self.tokens.span(bytes, CLAUSE_TOKENS_MAX)).collect();
@@ -161,9 +181,10 @@ impl Reading {
             }
         })?;
         // Of a text without a token the head is given nothing.
-        let zeros = vec![0.0; 2 * hidden];
-        let pooled = pooled.iter().map(|pooled| if pooled.is_empty() { &zeros } else { pooled });
-        pooled.map(|pooled| model.clauses.logits(pooled)).collect()
+        for pooled in pooled.iter_mut().filter(|pooled| pooled.is_empty()) {
+            pooled.resize(2 * hidden, 0.0);
+        }
+        Ok(pooled)
     }
 }
 

@@ -1,5 +1,4 @@
 mod attack;
-mod held_aside;
 mod replacing;
 mod standing;
 mod whole;
@@ -165,11 +164,21 @@ fn a_text_has_no_more_than_so_many() {
 #[test]
 fn time_grows_as_the_text_does() {
     // A reader of another order would not end within anybody's patience.
-    for text in
-        ["always ", "when I ask, ", "I prefer it when ", "\"", "- never, ", "so and but ", "\n", "a:\n"]
-    {
-        let long = format!("x{}", text.repeat(300_000 / text.len()));
-        assert!(found(said("user", &long)).len() <= OF_TEXT_MAX);
+    for text in [
+        "always ",
+        "when I ask, ",
+        "I prefer it when ",
+        "\"",
+        "`",
+        "- never, ",
+        "so and but ",
+        "write word ",
+        "a:\n",
+    ] {
+        for begin in ["x", ""] {
+            let long = format!("{begin}{}", text.repeat(300_000 / text.len()));
+            assert!(found(said("user", &long)).len() <= OF_TEXT_MAX);
+        }
     }
 }
 

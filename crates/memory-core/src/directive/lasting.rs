@@ -1,0 +1,75 @@
+//! Until when a directive holds that says so: "until June, …", "for the next two weeks …".
+
+use jiff::Timestamp;
+use memory_language::time::{Granularity, Lean, Reading, Relation, readings};
+
+/// So many bytes before a date the word stands that makes it an end: "until the audit is over on 12 March".
+const UNTIL_MAX_BYTES: usize = 60;
+
+/// Whether a directive that was stated then says of itself that it is over.
+pub fn has_ended(quote: &str, since: Timestamp, now: Timestamp) -> bool {
+    let ends = |reading: &Reading| is_end(quote, reading) && reading.end > since;
+    readings(quote, Some(since), Lean::Future)
+        .iter()
+        .filter(|reading| ends(reading))
+        .map(|reading| reading.end)
+        .max()
+        .is_some_and(|end| end <= now)
+}
+
+/// "Not before ten" is said of each day, so an end is a day at least.
+fn is_end(quote: &str, reading: &Reading) -> bool {
+    let before = quote[..reading.range.start].to_lowercase();
+    let is_until = || {
+        let begins_word = |at: &usize| *at == 0 || before.as_bytes()[at - 1] == b' ';
+        let at = ["until ", "till "].iter().filter_map(|word| before.rfind(word).filter(begins_word)).max();
+        at.is_some_and(|at| before.len() - at <= UNTIL_MAX_BYTES && !before[at..].contains([',', ';', '.']))
+    };
+    let is_span = || {
+        let date = quote[reading.range.clone()].to_lowercase();
+        (before.trim_end().ends_with("for") || before.trim_end().ends_with("for the"))
+            && (before.contains("next ") || date.contains("next ") || date.starts_with("this "))
+    };
+    reading.granularity >= Granularity::Day
+        && !before.contains("not until ")
+        && (reading.relation == Relation::Until || is_until() || is_span())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(quote: &str, now: &str) -> bool {
+        let at = |day: &str| format!("{day}T12:00:00Z").parse::<Timestamp>().expect("a time");
+        has_ended(quote, at("2025-03-10"), at(now))
+    }
+
+    #[test]
+    fn what_holds_until_a_day_is_over_behind_it() {
+        for (quote, holds, over) in [
+            ("Until June, all invoices go to Marta", "2025-05-20", "2025-07-01"),
+            ("no deploys until 20 March 2025", "2025-03-20", "2025-03-21"),
+            ("don't touch billing until the audit is over on 12 April 2025", "2025-04-12", "2025-04-13"),
+            ("For the next two weeks, only suggest meals under 30 minutes", "2025-03-24", "2025-03-26"),
+            ("use the old client till Friday", "2025-03-14", "2025-03-15"),
+        ] {
+            assert!(!ended(quote, holds), "{quote}");
+            assert!(ended(quote, over), "{quote}");
+        }
+    }
+
+    #[test]
+    fn an_hour_and_a_date_that_is_told_end_nothing() {
+        for quote in [
+            "no calls until 10 am",
+            "never deploy on Fridays",
+            "since May 2024 I prefer tea",
+            "not until June",
+            "no meetings until I say so",
+            "use the 2019 tables for reports",
+            "I still want the old layout on 12 April 2025",
+        ] {
+            assert!(!ended(quote, "2026-12-01"), "{quote}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+"""directives.py CLAUSES.jsonl DIRECTIVES.jsonl ADAPTER OUT.safetensors: teaches the thin matrices of an adapter which sentences state
+directives, while what they say of clauses and names stays what it was."""
+import argparse, json, os, random, time
+import numpy as np, torch, torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from documents import Document, batches, is_training, read
+from encoder import DIRECTIVE_CLASSES, Encoder, loaded, name_of
+p = argparse.ArgumentParser()
+p.add_argument("clauses"); p.add_argument("directives"); p.add_argument("adapter"); p.add_argument("out")
+p.add_argument("--start", help="an adapter to go on from, instead of the one whose answers are kept")
+p.add_argument("--epochs", type=int, default=3); p.add_argument("--lr", type=float, default=3e-4); p.add_argument("--headlr", type=float, default=2e-3)
+p.add_argument("--kept", type=float, default=1.0, help="weight of what stays as it was"); p.add_argument("--states", type=float, default=0.5)
+p.add_argument("--tokens", type=int, default=1700); p.add_argument("--dropout", type=float, default=0.05); p.add_argument("--threads", type=int, default=2)
+p.add_argument("--names", type=float, default=0.1)
+a = p.parse_args()
+torch.set_num_threads(a.threads); torch.manual_seed(0); random.seed(0)
+teacher = loaded(a.adapter); teacher.eval()
+adapter = {key: value.float() for key, value in load_file(a.start or a.adapter).items()}
+rank = adapter["encoder.layer.0.attention.self.query.weight.down"].shape[0]
+student = Encoder(rank, a.dropout, teacher.kept)
+state = student.state_dict()
+for key, value in state.items():
+    if key.startswith(("clauses.", "names.", "directives.")): state[key] = adapter.get(key, value)
+    elif key.startswith("layers."):
+        name = name_of(key.removesuffix("a").removesuffix("b") + "weight" if key.endswith((".a", ".b")) else key)
+        if key.endswith(".a"): state[key] = adapter[name + ".down"]
+        elif key.endswith(".b"): state[key] = adapter[name + ".up"]
+        elif value.dim() == 1 and name in adapter: state[key] = value + adapter[name]
+base = {key: value.clone() for key, value in Encoder(kept=teacher.kept).state_dict().items()}
+student.load_state_dict(state)
+is_head = lambda key: key.startswith(("clauses.", "names.", "directives."))
+for key, value in student.named_parameters():
+    value.requires_grad_(is_head(key) or key.startswith("layers.") and not (value.dim() == 2 and key.endswith(".weight")))
+thin = [x for key, x in student.named_parameters() if x.requires_grad and not key.startswith("directives.")]
+head = list(student.directives.parameters())
+
+
+class Stating(Document):
+    """A text whose clauses are its sentences: whether each states a directive, and whose words it has."""
+    def __init__(self, line):
+        super().__init__(dict(line, folder=os.path.basename(line["folder"])))
+        self.voices = [one["voice"] for one in line["clauses"]]
+        self.wanted = torch.tensor([float(t) for t in self.targets])
+
+
+def logits_of(model, docs):
+    states, begins = model.states(docs)
+    pooled = model.pooled(states, begins, docs, [range(len(d.clauses)) for d in docs])
+    voices = torch.tensor([v for d in docs for v in d.voices])
+    return model.directives(pooled).gather(1, voices[:, None])[:, 0]
+
+
+texts = [Stating(line) for line in map(json.loads, open(a.directives))]
+texts = [d for d in texts if len(d.ids) and d.clauses]
+own = [d for d in texts if d.folder == "training"]; aside = [d for d in texts if d.folder != "training"]
+others = [d for d in read(a.clauses, is_training)]
+parts = batches(own, a.tokens); steps = len(parts) * a.epochs
+opt = torch.optim.AdamW([dict(params=thin, lr=a.lr, weight_decay=0.0), dict(params=head, lr=a.headlr, weight_decay=0.01)], fused=True)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda s: min(1, (s + 1) / 40) * max(0.0, 1 - s / steps))
+print(len(own), "texts", len(aside), "aside", len(others), "documents", steps, "steps", sum(x.numel() for x in thin), "numbers", flush=True)
+
+
+def judge():
+    """Average precision of each file that nothing learned from."""
+    student.eval(); said = {}
+    for b in batches(aside, 3000, False):
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16): out = logits_of(student, b).float().tolist()
+        out = iter(out)
+        for d in b:
+            name = d.name.rsplit("-", 1)[0]
+            said.setdefault(name, []).extend((next(out), t) for t in d.targets)
+    student.train(); line = []
+    for name, pairs in sorted(said.items()):
+        right = np.array([t for _, t in sorted(pairs, key=lambda one: -one[0])], float)
+        precision = np.cumsum(right) / np.arange(1, len(right) + 1)
+        line.append(f"{name} {(precision * right).sum() / right.sum():.3f} {max((np.cumsum(right) / right.sum())[precision >= 0.88], default=0):.2f}")
+    print("  ".join(line), flush=True)
+
+
+def write(path):
+    tensors = {}
+    for key, value in student.state_dict().items():
+        if is_head(key): tensors[key] = value
+        elif key.startswith("layers."):
+            name = name_of(key.removesuffix("a").removesuffix("b") + "weight" if key.endswith((".a", ".b")) else key)
+            if key.endswith(".a"): tensors[name + ".down"] = value
+            elif key.endswith(".b"): tensors[name + ".up"] = value
+            elif value.dim() == 1: tensors[name] = value - base[key]
+    # Without what training left as it was.
+    tensors = {key: value.detach().half().contiguous() for key, value in tensors.items() if value.any()}
+    for key, value in load_file(a.adapter).items():
+        if key.endswith(".kept"): tensors[key] = value
+    save_file(tensors, path)
+
+
+student.train(); step, t0, sums = 0, time.time(), [0.0] * 4
+anchors = iter(())
+even = lambda x: x - x.mean(1, keepdim=True)
+for epoch in range(a.epochs):
+    for b in batches(own, a.tokens):
+        with torch.autocast("cpu", torch.bfloat16): logits = logits_of(student, b)
+        wanted = torch.cat([d.wanted for d in b])
+        stated = F.binary_cross_entropy_with_logits(logits.float(), wanted)
+        stated.backward()
+        if (other := next(anchors, None)) is None: anchors = iter(batches(others, a.tokens)); other = next(anchors)
+        with torch.autocast("cpu", torch.bfloat16):
+            with torch.no_grad(): states, classes, types = teacher.read(other)
+            own_states, own_classes, own_types = student.read(other)
+        off = ((own_states.float() - states.float()) ** 2).sum(-1).mean() / (states.float() ** 2).sum(-1).mean()
+        of_clauses = F.kl_div(F.log_softmax(own_classes, 1), F.log_softmax(classes, 1), log_target=True, reduction="batchmean")
+        of_names = ((even(own_types) - even(types)) ** 2).mean() if types is not None else torch.zeros(())
+        (a.kept * (a.states * off + of_clauses + a.names * of_names)).backward()
+        torch.nn.utils.clip_grad_norm_(thin + head, 1.0)
+        opt.step(); sched.step(); opt.zero_grad(); step += 1
+        sums = [s + x.item() for s, x in zip(sums, (stated, off, of_clauses, of_names))]
+        if step % 40 == 0: print(step, [round(s / 40, 4) for s in sums], round(time.time() - t0), "s", flush=True); sums = [0.0] * 4
+        if step % 200 == 0: judge()
+    judge(); write(a.out)
