@@ -62,23 +62,29 @@ fn labelled(folders: &[String]) -> anyhow::Result<Vec<(&String, Document)>> {
     Ok(documents)
 }
 
+/// Trains another model than that of clauses, or writes what one is trained on.
+async fn other_way(way: &str, words: &[String]) -> anyhow::Result<()> {
+    let (out, folders) = words.split_first().context("name the file to write and folders")?;
+    match way {
+        "--names" => names::write(out, &labelled(folders)?, encoder()?.as_deref()).await,
+        "--directives" => {
+            let (folder, others) = folders.split_first().context("name a folder of labelled texts")?;
+            directives::write(out, folder, &labelled(others)?)
+        }
+        "--directives-dump" => {
+            let (others, folders) = folders.split_last().context("name a folder of other documents")?;
+            directives::dump(out, folders, &labelled(std::slice::from_ref(others))?)
+        }
+        _ => anyhow::bail!("{way} is not known: --names, --directives or --directives-dump"),
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     memory_inference::environment::prepare()?;
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    if let Some(("--names", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        let (out, folders) = words.split_first().context("name the file to write and folders")?;
-        return names::write(out, &labelled(folders)?, encoder()?.as_deref()).await;
-    }
-    if let Some(("--directives", words)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        let [out, folder, others @ ..] = words else { anyhow::bail!("name the file to write and folders") };
-        return directives::write(out, folder, &labelled(others)?);
-    }
-    if let Some(("--directives-dump", words)) =
-        words.split_first().map(|(first, rest)| (first.as_str(), rest))
-    {
-        let [out, folders @ .., others] = words else { anyhow::bail!("name the file to write and folders") };
-        return directives::dump(out, folders, &labelled(std::slice::from_ref(others))?);
+    if let Some((way, rest)) = words.split_first().filter(|(first, _)| first.starts_with("--")) {
+        return other_way(way, rest).await;
     }
     let dump = words.iter().position(|word| word == "--dump").map(|at| words.split_off(at));
     let (out, folders) =
