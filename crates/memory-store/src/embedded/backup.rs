@@ -26,6 +26,8 @@ pub enum BackupFailure {
     Embedded(#[from] EmbeddedError),
     #[error(transparent)]
     Folder(#[from] FolderFault),
+    #[error("{path} cannot be read: {source}")]
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{path} cannot be written: {source}")]
     Write { path: PathBuf, source: std::io::Error },
 }
@@ -88,8 +90,11 @@ impl EmbeddedPostgres {
     pub fn verify_backup<'a>(&'a self, folder: &'a Path) -> BoxFuture<'a, Result<(), BackupFailure>> {
         Box::pin(async move {
             self.need("pg_verifybackup")?;
+            // The program runs in another folder than this process.
+            let absolute = std::path::absolute(folder)
+                .map_err(|source| BackupFailure::Read { path: folder.to_owned(), source })?;
             let mut command = self.own_command("pg_verifybackup");
-            command.arg("--quiet").arg(folder);
+            command.arg("--quiet").arg(absolute);
             run("pg_verifybackup", command).await
         })
     }
@@ -171,4 +176,21 @@ pub(super) async fn run(
         errors.truncate(at);
     }
     Err(failed(errors))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_copy_is_verified_where_its_path_leads_from_the_folder_of_this_process() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let program = folder.path().join("pg_verifybackup");
+        std::fs::write(&program, "#!/bin/sh\ntest -f \"$2/backup.rs\"\n").expect("it is written");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).expect("it is executable");
+        let postgres = EmbeddedPostgres::new(folder.path().to_owned(), folder.path().join("home"));
+        let verified = postgres.verify_backup(Path::new("src/embedded")).await;
+        assert!(verified.is_ok(), "{verified:?}");
+        assert!(postgres.verify_backup(Path::new("src")).await.is_err());
+    }
 }
