@@ -1,10 +1,10 @@
 //! The command line's own MCP client: commands call the same tools as agents do.
 
-use anyhow::Context;
+use anyhow::anyhow;
 use memory_language::text::cut;
 use rmcp::model::{CallToolRequestParams, JsonObject};
-use rmcp::service::RunningService;
-use rmcp::{RoleClient, ServiceExt};
+use rmcp::service::{ClientInitializeError, RunningService, ServiceError};
+use rmcp::{ErrorData, RoleClient, ServiceExt};
 use serde_json::Value;
 use tokio::net::UnixStream;
 
@@ -62,15 +62,46 @@ impl Client {
     async fn greet(stream: UnixStream, hello: &ClientRequest) -> anyhow::Result<Self> {
         let (read, mut write) = stream.into_split();
         send_line(&mut write, hello).await?;
-        Ok(Self(().serve((read, write)).await.context("the memory's process did not answer")?))
+        let greeted = ().serve((read, write)).await;
+        Ok(Self(greeted.map_err(|failed| match failed {
+            ClientInitializeError::JsonRpcError(refusal) => said(&refusal),
+            other => anyhow::Error::from(other).context("the memory's process did not answer"),
+        })?))
     }
 
     pub(crate) async fn call(&self, tool: &'static str, arguments: JsonObject) -> anyhow::Result<Answer> {
         let request = CallToolRequestParams::new(tool).with_arguments(arguments);
-        let result = self.0.call_tool(request).await.context("the memory's process has ended; try again")?;
+        let result = self.0.call_tool(request).await.map_err(why)?;
         Ok(Answer {
             is_refusal: result.is_error.unwrap_or(false),
             value: result.structured_content.unwrap_or_default(),
         })
+    }
+}
+
+/// Why a call was not answered: what the process has said of it, or that there is none any more.
+fn why(failed: ServiceError) -> anyhow::Error {
+    match failed {
+        ServiceError::McpError(refusal) => said(&refusal),
+        other => anyhow::Error::from(other).context("the memory's process has ended; try again"),
+    }
+}
+
+/// The sentence of a refusal, without what the protocol puts before it.
+fn said(refusal: &ErrorData) -> anyhow::Error {
+    anyhow!(as_options(&refusal.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_its_sentence_and_only_a_process_that_is_gone_has_ended() {
+        let closed = "remember is not open to this key: it is a reader, and this takes a writer";
+        let refused = why(ServiceError::McpError(ErrorData::invalid_params(closed, None)));
+        assert_eq!(format!("{refused:#}"), closed);
+        let gone = format!("{:#}", why(ServiceError::TransportClosed));
+        assert!(gone.starts_with("the memory's process has ended; try again: "), "{gone}");
     }
 }
