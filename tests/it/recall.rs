@@ -233,10 +233,16 @@ async fn a_stale_vector_cannot_bring_back_forgotten_text() {
 }
 
 #[tokio::test]
-async fn an_empty_memory_answers_with_nothing() {
+async fn an_empty_memory_answers_with_nothing_and_says_that_it_is_empty() {
     let f = light(line_reader()).await;
-    let answer = f.recall("anything").await;
-    assert!(answer.results.is_empty() && answer.next_cursor.is_none() && answer.warnings.is_empty());
+    let filtered = RecallDraft { author: Some("Ann".into()), ..query("anything") };
+    for draft in
+        [query("anything"), filtered, RecallDraft { state: Some("open".into()), ..RecallDraft::default() }]
+    {
+        let answer = f.recall_as(draft).await;
+        assert!(answer.results.is_empty() && answer.next_cursor.is_none());
+        assert_eq!(answer.warnings, [format!("The namespace '{}' holds no text yet.", f.ns)]);
+    }
     f.remember("Some text.").await;
     assert_eq!(
         f.recall_as(query("!!! … ???")).await.results.len(),

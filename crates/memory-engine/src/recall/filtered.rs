@@ -1,5 +1,5 @@
-//! What an answer says of its filters: which of them emptied it, or which author with a similar name they left out; and that an id is
-//! not known.
+//! What an answer says of its filters: which of them emptied it, or which author with a similar name they left out; that an id is
+//! not known; and that there is nothing yet to be found.
 
 use memory_core::id::{AnyId, Namespace};
 use memory_language::text::{cut, nearest_texts};
@@ -15,8 +15,8 @@ const VALUES_SHOWN: usize = 6;
 const VALUE_MAX_CHARS: usize = 60;
 
 impl Memory {
-    /// Says of a first page which filter nothing meets, where it is empty, else which author has a similar name; and that an id is not
-    /// known.
+    /// Says of a first page, where it is empty, that the namespace is or which filter nothing meets, else which author has a similar
+    /// name; and that an id is not known.
     pub(super) async fn explain_filters(
         &self,
         ns: &Namespace,
@@ -35,9 +35,14 @@ impl Memory {
                 (false, false)
             }
         };
-        if is_first && is_empty && request.filters.narrow() {
+        if is_first && is_empty && answer.facts.is_empty() {
             let mut conn = self.store.acquire(ns).await?;
-            answer.warnings.append(&mut unmet(&mut conn, ns, request).await?);
+            let any = Filters { include_superseded: true, ..Filters::default() };
+            if !search::is_met(&mut conn, ns, &any).await? {
+                answer.warnings.push(format!("The namespace '{ns}' holds no text yet."));
+            } else if request.filters.narrow() {
+                answer.warnings.append(&mut unmet(&mut conn, ns, request).await?);
+            }
         } else if is_first
             && is_found
             && let Some(author) = &request.filters.author
