@@ -172,12 +172,12 @@ fn key_row(row: &PgRow) -> Result<KeyRow, StoreError> {
     })
 }
 
-/// The key of this id, or the one of this name that is not revoked; locked.
+/// The key of this id, or the one of this name: that which is not revoked, else the one revoked last; locked.
 pub async fn named(tx: &mut Tx, id_or_name: &str) -> Result<Option<KeyRow>, StoreError> {
     let row = sqlx::query(
         "select *, coalesce(expires_at <= now(), false) as is_expired
-         from access_key where key_id = $1 or name = $1 and revoked_at is null
-         order by key_id = $1 desc limit 1 for update",
+         from access_key where key_id = $1 or name = $1
+         order by key_id = $1 desc, revoked_at desc nulls first limit 1 for update",
     )
     .bind(id_or_name)
     .fetch_optional(&mut **tx)
