@@ -87,6 +87,12 @@ async fn loopback_needs_no_key_until_there_is_one_and_again_when_the_last_is_del
     for given in [None, Some(key.as_str())] {
         assert_eq!(send(&server, "", given, &status()).await.0, 401, "revoking opens nothing");
     }
+    // A name means the key of it that is not revoked, as long as there is one.
+    let second = new_key(&data_dir, "one", "reader", &[]).await;
+    assert!(data_dir.run(&["keys", "delete", "one"]).await.refusal().contains(&second[4..16]));
+    assert!(data_dir.run(&["keys", "revoke", "one"]).await.status.success());
+    assert!(data_dir.run(&["keys", "delete", "one"]).await.status.success());
+    assert_eq!(send(&server, "", None, &status()).await.0, 401, "one is left");
     assert!(data_dir.run(&["keys", "delete", &key[4..16]]).await.status.success());
     assert_eq!(send(&server, "", None, &status()).await.0, 200);
     assert_eq!(send(&server, "", Some(&key), &status()).await.0, 401);
@@ -141,7 +147,10 @@ async fn stdio_and_commands_with_a_key_may_do_what_it_opens_and_operator_command
         "{refused}"
     );
     let wrong = Ran::of(with_key(&key).args(["--namespace", "default", "recall", "x"])).await;
-    assert!(wrong.refusal().contains("not for that namespace"), "{wrong:?}");
+    let refusal = wrong.refusal();
+    assert!(refusal.starts_with("remembrancer: This key is not for that namespace. Name none"), "{wrong:?}");
+    let closed = Ran::of(with_key(&key).args(["forget", "art_000000000000", "--confirm"])).await;
+    assert!(closed.refusal().starts_with("remembrancer: forget is not open to this key: "), "{closed:?}");
     let recalled = Ran::of(with_key(&key).args(["recall", "anything"])).await;
     assert!(recalled.status.success(), "{recalled:?}");
     for words in [

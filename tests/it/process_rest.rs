@@ -53,6 +53,8 @@ async fn what_cannot_be_done_has_its_status_and_says_why() {
         ("/api/v1/recall", "{}", 400, "Must provide query"),
         ("/api/v1/recall", r#"{"query": 5, "limit": "x"}"#, 400, "recall"),
         ("/api/v1/recall?namespace=a%20b", "{}", 400, "namespace"),
+        ("/api/v1/recall?Namespace=a", r#"{"query": "spare key"}"#, 400, "'Namespace'"),
+        ("/api/v1/status?namespace=a&namespace=b", "{}", 400, "twice"),
         ("/api/v1/recall", "[]", 400, "object"),
         ("/api/v1/recall", "{", 400, "EOF"),
         (

@@ -5,9 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use axum::http::Uri;
 use jiff::Timestamp;
+use memory_core::Invalid;
 use memory_core::access::{GivenKey, GivenToken, Grant, KeyId, KeyKind, Role};
 use memory_core::id::Namespace;
 use memory_engine::{EngineError, Memory};
+use memory_language::text::cut;
+use url::form_urlencoded;
 
 /// What a request without a key is told where one is needed.
 pub(crate) const KEY_NEEDED: &str = "A key is needed: Authorization: Bearer KEY, with REMEMBRANCER_TOKEN or what `remembrancer keys create` \
@@ -17,7 +20,7 @@ pub(crate) const KEY_REFUSED: &str =
     "That key opens nothing: it is unknown, revoked or expired. Nothing is done without a key in its place.";
 /// Of a namespace that the key is not for, whether or not it is there.
 pub(crate) const NAMESPACE_REFUSED: &str =
-    "This key is not for that namespace. Leave ?namespace= out for the one that it is for.";
+    "This key is not for that namespace. Name none, and the one that it is for is used.";
 
 /// Who a request comes from.
 #[derive(Debug, Clone)]
@@ -145,9 +148,36 @@ async fn no_keys(memory: &Memory) -> Result<(), Closed> {
     }
 }
 
+/// The only parameter that an address of ours has.
+const NAMESPACE: &str = "namespace";
+/// How much of a parameter that is not known is said again.
+const PARAMETER_MAX_CHARS: usize = 60;
+
 /// The namespace that an address names.
-pub(crate) fn named_namespace(uri: &Uri) -> Option<&str> {
-    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("namespace="))
+pub(crate) fn named_namespace(uri: &Uri) -> Option<String> {
+    parameters(uri).find(|(name, _)| name == NAMESPACE).map(|(_, value)| value.into_owned())
+}
+
+/// Refuses what would be passed over in an address: whoever means a namespace must not get to another.
+pub(crate) fn check_parameters(uri: &Uri) -> Result<(), Invalid> {
+    let mut is_named = false;
+    for (name, _) in parameters(uri) {
+        if name != NAMESPACE {
+            let shown = cut(&name, PARAMETER_MAX_CHARS);
+            return Err(Invalid(format!(
+                "Unknown parameter '{shown}' in the address. The only one is {NAMESPACE}, as in ?{NAMESPACE}=work."
+            )));
+        }
+        if is_named {
+            return Err(Invalid(format!("The address has {NAMESPACE} twice; name one.")));
+        }
+        is_named = true;
+    }
+    Ok(())
+}
+
+fn parameters(uri: &Uri) -> form_urlencoded::Parse<'_> {
+    form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
 }
 
 /// Names under which secrets are put into addresses.
@@ -186,10 +216,23 @@ mod tests {
     }
 
     #[test]
-    fn the_first_namespace_of_an_address_is_the_one_that_it_names() {
-        let named = |address: &str| named_namespace(&address.parse().expect("an address")).map(str::to_owned);
-        assert_eq!(named("/mcp?a=b&namespace=work&namespace=home").as_deref(), Some("work"));
+    fn an_address_names_a_namespace_once_and_nothing_else() {
+        let named = |address: &str| named_namespace(&address.parse().expect("an address"));
+        assert_eq!(named("/mcp?namespace=my%2Dwork").as_deref(), Some("my-work"));
         assert_eq!(named("/mcp?namespace=").as_deref(), Some(""));
         assert_eq!(named("/mcp"), None);
+        let checked = |address: &str| check_parameters(&address.parse().expect("an address"));
+        for good in ["/mcp", "/mcp?", "/mcp?namespace=work", "/mcp?name%73pace=work"] {
+            assert!(checked(good).is_ok(), "{good}");
+        }
+        for (bad, named) in [
+            ("/mcp?name_space=work", "'name_space'"),
+            ("/mcp?Namespace=work", "'Namespace'"),
+            ("/mcp?namespace=work&x", "'x'"),
+            ("/mcp?namespace=work&namespace=home", "twice"),
+        ] {
+            let refusal = checked(bad).expect_err(bad).0;
+            assert!(refusal.contains(named) && refusal.contains("namespace"), "{refusal}");
+        }
     }
 }

@@ -83,7 +83,7 @@ impl Credentials {
                 let id = caller.key().unwrap_or(&key.id);
                 self.requests.begin(id).map_err(|wait| self.requests.refusal(wait))?;
                 let named = access::named_namespace(&request.uri);
-                if caller.grant().is_some_and(|grant| grant.namespace(named).is_none()) {
+                if caller.grant().is_some_and(|grant| grant.namespace(named.as_deref()).is_none()) {
                     return Err(refused(StatusCode::FORBIDDEN, NAMESPACE_REFUSED));
                 }
                 Ok(caller)

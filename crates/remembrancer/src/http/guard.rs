@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 
 use super::attempts::network;
 use super::credentials::{Credentials, RequestHead};
-use crate::access::StepUp;
+use crate::access::{self, StepUp};
 use crate::oauth::Peer;
 
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
@@ -88,7 +88,7 @@ impl Guard {
     /// Whether a request is for one of our hosts and from none but their pages; who sends it is not looked at.
     pub(super) fn check_address(&self, request: &Request) -> Result<(), Response> {
         self.check_host(request.uri(), request.headers())?;
-        if crate::access::has_secret(request.uri()) {
+        if access::has_secret(request.uri()) {
             return Err(refused(
                 StatusCode::BAD_REQUEST,
                 "Keys do not belong in an address, which others log.",
@@ -180,7 +180,12 @@ pub(super) async fn admit(State(guard): State<Arc<Guard>>, mut request: Request,
         // It comes before the request and without its key.
         preflight(headers)
     } else {
-        match guard.credentials.caller(&RequestHead::of(&request)).await {
+        let caller = guard.credentials.caller(&RequestHead::of(&request)).await;
+        let caller = caller.and_then(|caller| match access::check_parameters(uri) {
+            Ok(()) => Ok(caller),
+            Err(fault) => Err(refused(StatusCode::BAD_REQUEST, &fault.0)),
+        });
+        match caller {
             Err(refusal) => refusal,
             Ok(caller) => {
                 accept_what_covers_all(request.headers_mut());

@@ -82,9 +82,9 @@ impl Connection {
         let caller = self.caller(context).await?;
         let named = match (http_parts(context), &self.key) {
             (Some(parts), _) => access::named_namespace(&parts.uri),
-            (None, key) => key.as_ref().and_then(|key| key.namespace.as_deref()),
+            (None, key) => key.as_ref().and_then(|key| key.namespace.clone()),
         };
-        self.admit(caller, named)
+        self.admit(caller, named.as_deref())
     }
 
     /// What this caller may see and do in the namespace that is named, or in the default.

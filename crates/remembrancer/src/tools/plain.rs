@@ -40,7 +40,7 @@ impl Connection {
         let Some(caller) = parts.extensions.get::<Caller>().cloned() else {
             return PlainAnswer::refusal(StatusCode::UNAUTHORIZED, access::KEY_NEEDED);
         };
-        let admitted = match self.admit(caller, access::named_namespace(&parts.uri)) {
+        let admitted = match self.admit(caller, access::named_namespace(&parts.uri).as_deref()) {
             Ok(admitted) => admitted,
             Err(error) => return not_admitted(error),
         };
@@ -68,7 +68,8 @@ impl Connection {
         let Some(caller) = parts.extensions.get::<Caller>().cloned() else {
             return Err(PlainAnswer::refusal(StatusCode::UNAUTHORIZED, access::KEY_NEEDED));
         };
-        let admitted = self.admit(caller, access::named_namespace(&parts.uri)).map_err(not_admitted)?;
+        let admitted =
+            self.admit(caller, access::named_namespace(&parts.uri).as_deref()).map_err(not_admitted)?;
         let memory = self.registry.readiness().ready().await.map_err(|readiness| {
             PlainAnswer::refusal(StatusCode::SERVICE_UNAVAILABLE, readiness.to_string())
         })?;
@@ -83,7 +84,7 @@ impl Connection {
         let Some(caller) = parts.extensions.get::<Caller>().cloned() else {
             return PlainAnswer::refusal(StatusCode::UNAUTHORIZED, access::KEY_NEEDED);
         };
-        match self.admit(caller, access::named_namespace(&parts.uri)) {
+        match self.admit(caller, access::named_namespace(&parts.uri).as_deref()) {
             Ok(admitted) => {
                 let paths: serde_json::Map<String, Value> = self
                     .offered(&admitted.offer)
