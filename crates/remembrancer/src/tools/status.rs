@@ -154,11 +154,15 @@ pub(super) fn tool() -> Registered {
 /// What status says while there is no memory to ask.
 fn unready(readiness: &Readiness) -> serde_json::Value {
     let down = ServiceOut { status: "down", latency_ms: None, detail: readiness.to_string() };
-    let problem = ProblemOut {
-        what: down.detail.clone(),
-        since: None,
-        advice: "Ask again in a few seconds; if this stays so see the server's log.".to_owned(),
+    let advice = match readiness {
+        Readiness::Starting | Readiness::Ready(_) => {
+            "Ask again in a few seconds; if this stays so see the server's log."
+        }
+        Readiness::Waiting(_) | Readiness::Failed(_) => {
+            "Run `remembrancer doctor` where the server runs: it checks the installation and says what to do."
+        }
     };
+    let problem = ProblemOut { what: down.detail.clone(), since: None, advice: advice.to_owned() };
     let output = Output {
         version: env!("CARGO_PKG_VERSION"),
         healthy: false,
