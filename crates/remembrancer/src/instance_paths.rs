@@ -14,6 +14,7 @@ use memory_store::own_folder::{FolderFault, OwnFolder, user_name};
 use serde::{Deserialize, Serialize};
 use tokio::net::{UnixListener, UnixStream};
 
+use crate::daemon::OWN;
 use crate::settings::Settings;
 use crate::setup::make_data_folder;
 
@@ -216,13 +217,17 @@ impl InstancePaths {
         let file = self.folder.join(format!("{}.settings", self.name));
         let Ok(recorded) = std::fs::read(file) else { return };
         let Ok(recorded) = serde_json::from_slice::<Recorded>(&recorded) else { return };
+        let pid = recorded.pid;
+        let holder = std::fs::read_to_string(self.lock_file()).unwrap_or_default();
+        let is_own = holder.trim() == format!("{pid} {OWN}");
+        let ending = if is_own { format!("`kill {pid}`") } else { "`remembrancer stop`".to_owned() };
         for (name, value) in settings.of_the_process() {
             let Some(flag) = settings.given.flag(name).filter(|_| !value.is_empty()) else { continue };
             if recorded.settings.get(name) != Some(&fingerprint(&value)) {
                 eprintln!(
-                    "warning: {flag} ({name}) has no effect: the process that holds the data folder, {}, was started with \
-                     another value. End it (`kill {}`), and the next command starts one with this value.",
-                    recorded.pid, recorded.pid
+                    "warning: {flag} ({name}) has no effect: the process that holds the data folder, {pid}, was started with \
+                     another value. End it ({ending}), and every `serve` on it with it; the next command starts one with this \
+                     value."
                 );
             }
         }

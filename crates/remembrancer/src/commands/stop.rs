@@ -8,8 +8,9 @@ use anyhow::{Context, bail};
 use clap::Args;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-use crate::daemon::OWN;
+use crate::daemon::{ClientRequest, OWN, send_line};
 use crate::instance_paths::InstancePaths;
 use crate::settings::Settings;
 
@@ -34,15 +35,31 @@ pub(crate) async fn run(settings: &Settings, args: StopArgs) -> anyhow::Result<E
         None
     };
     match stopped {
-        _ if args.json => println!("{}", json!({ "stopped": stopped.is_some(), "pid": stopped })),
-        Some(pid) => println!("The process in the background ({pid}) has ended."),
+        _ if args.json => {
+            let (pid, servers) = stopped.unzip();
+            let mut done = json!({ "stopped": pid.is_some(), "pid": pid });
+            if let Some(servers) = servers.filter(|servers| !servers.is_empty()) {
+                done["servers"] = json!(servers);
+            }
+            println!("{done}");
+        }
+        Some((pid, servers)) => println!("{}", ended(pid, &servers)),
         None => println!("Nothing runs in the background on {}.", data_dir.display()),
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Ends the process and waits until it is gone; gives its id, or none where there was no process.
-async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i32>> {
+fn ended(pid: i32, servers: &[String]) -> String {
+    let with_it = match servers {
+        [] => String::new(),
+        [server] => format!(", and with it the server at {server}: start `serve` again"),
+        servers => format!(", and with it the servers at {}: start `serve` again", servers.join(" and ")),
+    };
+    format!("The process in the background ({pid}) has ended{with_it}.")
+}
+
+/// Ends the process and waits until it is gone; gives its id and where it listened for others, or none where there was no process.
+async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<(i32, Vec<String>)>> {
     let deadline = Instant::now() + PATIENCE;
     let holder = loop {
         // Checked first: taking the lock of an unused folder would make one.
@@ -70,6 +87,9 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
         );
     }
     let process = Pid::from_raw(pid).context("the process has no id")?;
+    // One of another version does not say.
+    let asked = tokio::time::timeout(LAST_MOMENTS, listeners(paths)).await;
+    let servers = asked.ok().and_then(Result::ok).unwrap_or_default();
     match kill_process(process, Signal::TERM) {
         Ok(()) | Err(rustix::io::Errno::SRCH) => {}
         Err(error) => bail!("process {pid} cannot be ended: {error}; the user that started it can"),
@@ -89,7 +109,16 @@ async fn stop(paths: &InstancePaths, data_dir: &Path) -> anyhow::Result<Option<i
     while rustix::process::test_kill_process(process).is_ok() && Instant::now() < deadline {
         tokio::time::sleep(PAUSE).await;
     }
-    Ok(Some(pid))
+    Ok(Some((pid, servers)))
+}
+
+/// Where the process listens for others.
+async fn listeners(paths: &InstancePaths) -> anyhow::Result<Vec<String>> {
+    let mut stream = paths.connect().await?.context("no process listens")?;
+    send_line(&mut stream, &ClientRequest::Listeners).await?;
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).await?;
+    Ok(serde_json::from_str(&line)?)
 }
 
 /// The process that listens on the socket, and whether it was started by hand. None while it is starting or ending: the
@@ -99,4 +128,19 @@ async fn holder(paths: &InstancePaths) -> Option<(i32, bool)> {
     let recorded = std::fs::read_to_string(paths.lock_file()).ok()?;
     let (recorded_pid, kind) = recorded.trim().split_once(' ')?;
     (recorded_pid == pid.to_string()).then(|| (pid, kind == OWN))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_end_with_the_process_are_named() {
+        assert_eq!(ended(7, &[]), "The process in the background (7) has ended.");
+        let servers = ["localhost:3100".to_owned(), "localhost:3101".to_owned()];
+        assert!(
+            ended(7, &servers[..1]).contains("with it the server at localhost:3100: start `serve` again.")
+        );
+        assert!(ended(7, &servers).contains("the servers at localhost:3100 and localhost:3101"));
+    }
 }

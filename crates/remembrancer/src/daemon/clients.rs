@@ -1,21 +1,39 @@
-//! How many clients are connected, which a process in the background lives by.
+//! How many clients are connected, which a process in the background lives by, and where it listens for some of them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How many clients are connected, and since when there is none.
 pub(super) struct Clients {
     connected: AtomicUsize,
     last_seen: Mutex<Instant>,
+    listeners: Mutex<Vec<String>>,
 }
+
+/// A listener for a client, known by its address until it is dropped.
+pub(super) struct Listens(Arc<Clients>, String);
 
 /// One connection, counted until it is dropped.
 pub(super) struct Connected(Arc<Clients>);
 
 impl Clients {
     pub(super) fn new() -> Self {
-        Self { connected: AtomicUsize::new(0), last_seen: Mutex::new(Instant::now()) }
+        Self {
+            connected: AtomicUsize::new(0),
+            last_seen: Mutex::new(Instant::now()),
+            listeners: Mutex::default(),
+        }
+    }
+
+    pub(super) fn listens(self: &Arc<Self>, address: &str) -> Listens {
+        locked(&self.listeners).push(address.to_owned());
+        Listens(Arc::clone(self), address.to_owned())
+    }
+
+    /// Where this process listens for others, which end with it.
+    pub(super) fn listeners(&self) -> Vec<String> {
+        locked(&self.listeners).clone()
     }
 
     pub(super) fn enter(self: &Arc<Self>) -> Connected {
@@ -37,5 +55,34 @@ impl Drop for Connected {
             *seen = Instant::now();
         }
         self.0.connected.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Listens {
+    fn drop(&mut self) {
+        let mut listeners = locked(&self.0.listeners);
+        if let Some(at) = listeners.iter().position(|address| *address == self.1) {
+            listeners.swap_remove(at);
+        }
+    }
+}
+
+fn locked(listeners: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    listeners.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_is_known_as_long_as_it_is_there() {
+        let clients = Arc::new(Clients::new());
+        let (one, other) = (clients.listens("localhost:1"), clients.listens("localhost:2"));
+        assert_eq!(clients.listeners(), ["localhost:1", "localhost:2"]);
+        drop(one);
+        assert_eq!(clients.listeners(), ["localhost:2"]);
+        drop(other);
+        assert!(clients.listeners().is_empty());
     }
 }

@@ -45,10 +45,10 @@ pub(super) async fn accept(
             },
         };
         let (registry, connected, stop) = (Arc::clone(&registry), clients.enter(), stop.child_token());
-        let reembedder = Arc::clone(&reembedder);
+        let (reembedder, clients) = (Arc::clone(&reembedder), Arc::clone(&clients));
         connections.spawn(async move {
             let _connected = connected;
-            if let Err(error) = handle_connection(stream, registry, &reembedder, stop).await {
+            if let Err(error) = handle_connection(stream, registry, (&reembedder, &clients), stop).await {
                 tracing::debug!(error = format!("{error:#}"), "a client connection ended with an error");
             }
         });
@@ -75,7 +75,7 @@ async fn open_listener(
 async fn handle_connection(
     stream: UnixStream,
     registry: Arc<ToolRegistry>,
-    reembedder: &Reembedder,
+    (reembedder, clients): (&Reembedder, &Arc<Clients>),
     stop: CancellationToken,
 ) -> anyhow::Result<()> {
     let (read, mut write) = stream.into_split();
@@ -101,8 +101,9 @@ async fn handle_connection(
             let stop = stop.child_token();
             let reply = match open_listener(*options, registry, &stop).await {
                 Ok(listening) => {
-                    let reply = ListenReply::Listening(shown(&listening));
-                    send_line(&mut write, &reply).await?;
+                    let address = shown(&listening);
+                    let _listens = clients.listens(&address);
+                    send_line(&mut write, &ListenReply::Listening(address)).await?;
                     // The listener stays open as long as the process that requested it is connected.
                     let _ = stop.run_until_cancelled(read.read_line(&mut line)).await;
                     stop.cancel();
@@ -113,6 +114,7 @@ async fn handle_connection(
             };
             send_line(&mut write, &reply).await?;
         }
+        ClientRequest::Listeners => send_line(&mut write, &clients.listeners()).await?,
         ClientRequest::Hold => {
             let reply = match registry.memory().await {
                 Ok(memory) => {

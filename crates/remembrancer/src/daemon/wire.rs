@@ -37,6 +37,8 @@ pub(crate) enum ClientRequest {
     },
     /// An HTTP listener for as long as this connection is open; answered with one line, a [`ListenReply`].
     Listen(Box<ListenOptions>),
+    /// Where the process listens for others; answered with one line, a list of addresses.
+    Listeners,
     /// To keep the process, and so its database, as long as this connection is open; answered with one line, a
     /// [`HoldReply`].
     Hold,
