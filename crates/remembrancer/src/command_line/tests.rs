@@ -93,8 +93,7 @@ fn settings_stand_before_or_after_the_command() {
         let cli = Cli::from_arg_matches(&matches).expect("it is understood");
         assert!(!arguments.contains(&"graph") || cli.tools.toolsets == ["graph"]);
         assert!(
-            !arguments.contains(&"--read-only")
-                || cli.tools.read_only && cli.listen.bind == "127.0.0.1:0"
+            !arguments.contains(&"--read-only") || cli.tools.read_only && cli.listen.bind == "127.0.0.1:0"
         );
         assert!(!arguments.contains(&"a") || cli.settings.namespace == "a");
     }
