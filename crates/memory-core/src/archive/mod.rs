@@ -163,21 +163,24 @@ pub fn parse_line(number: u64, line: &[u8]) -> Result<Option<ArchiveLine>, Inval
     if text.is_empty() {
         return Ok(None);
     }
-    let said = serde_json::from_slice::<ArchiveLine>(text).map_err(|error| match number {
-        1 => not_an_archive(text),
-        _ => syntax(&error),
-    });
-    let checked = said.and_then(|said| said.check().map(|()| said).map_err(|error| error.0));
-    checked.map(Some).map_err(|reason| broken(number, line, &reason))
+    let said = match serde_json::from_slice::<ArchiveLine>(text) {
+        Ok(said) => said,
+        Err(_) if number == 1 => return Err(not_an_archive(text)),
+        Err(error) => return Err(broken(number, line, &syntax(&error))),
+    };
+    said.check().map_err(|error| broken(number, line, &error.0))?;
+    Ok(Some(said))
 }
 
-fn not_an_archive(text: &[u8]) -> String {
-    match crate::graph_jsonl::parse_line(0, text) {
-        Ok(_) => "it is of a knowledge graph, not of an archive; import it with --graph".to_owned(),
+/// Of a file that is something else there is no line to mend.
+fn not_an_archive(text: &[u8]) -> Invalid {
+    Invalid::new(match crate::graph_jsonl::parse_line(0, text) {
+        Ok(_) => "This is a knowledge graph, not an archive: import it with --graph.".to_owned(),
         Err(_) => format!(
-            "an archive begins with {{\"type\":\"remembrancer-archive\",\"version\":{ARCHIVE_VERSION}}}, this does not"
+            "This is no archive: an archive begins with {{\"type\":\"remembrancer-archive\",\"version\":{ARCHIVE_VERSION}}}. \
+             Import a knowledge graph with --graph, and what another program wrote with --from FORMAT."
         ),
-    }
+    })
 }
 
 impl ArchiveLine {
@@ -393,7 +396,7 @@ mod tests {
             ("hello", "an archive begins with"),
         ] {
             let error = parse_line(1, line.as_bytes()).unwrap_err().0;
-            assert!(error.contains(needle), "{error}");
+            assert!(error.contains(needle) && !error.contains("mend"), "{error}");
         }
     }
 

@@ -38,7 +38,7 @@ pub(crate) struct ImportArgs {
     /// What it is that other programs wrote: chatgpt, claude, claude-code, codex, opencode, mem0, zep, mcp-memory-service, basic-memory, obsidian or server-memory
     #[arg(long, value_name = "FORMAT", conflicts_with = "graph")]
     from: Option<Format>,
-    /// Say what would be stored, store nothing
+    /// With --from, say what would be stored, store nothing
     #[arg(long, requires = "from")]
     dry_run: bool,
     /// With --from, a word to find the texts by; may be given several times
