@@ -67,6 +67,12 @@ struct Tally {
 }
 
 impl Tally {
+    /// Whether something was read, all of that was stored, and nothing ended it before.
+    fn is_well(&self) -> bool {
+        let is_unread = self.texts == 0 && self.links == 0 && !self.unreadable.is_empty();
+        self.failures == 0 && !self.is_stopped && !is_unread
+    }
+
     fn count(&mut self, text: &Text) {
         self.texts += 1;
         if let Some((conversation, _)) = &text.turn {
@@ -98,8 +104,7 @@ pub(super) async fn run(settings: &Settings, history: History) -> anyhow::Result
     } else {
         print!("{}", sentences(&tally, history.dry_run));
     }
-    let is_well = tally.failures == 0 && !tally.is_stopped;
-    Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if tally.is_well() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The files, each with the name that it is known by: its path below the folder that was given.
@@ -321,4 +326,18 @@ fn sentences(tally: &Tally, dry_run: bool) -> String {
         out.push_str("Stopped. Run the same command again to go on; what is stored is not stored twice.\n");
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_import_that_could_read_nothing_has_failed() {
+        let unreadable = || vec!["foo.json:1: a conversation without id".to_owned()];
+        assert!(Tally::default().is_well());
+        assert!(!Tally { unreadable: unreadable(), ..Tally::default() }.is_well());
+        assert!(Tally { unreadable: unreadable(), texts: 1, ..Tally::default() }.is_well());
+        assert!(!Tally { texts: 1, failures: 1, ..Tally::default() }.is_well());
+    }
 }
