@@ -50,7 +50,7 @@ fn instead(problem: &str) -> Option<&'static str> {
         "u64" | "u32" | "usize" => "a whole number such as 10, not below 0",
         "a boolean" => "true or false",
         "a string" => "a text in quotes",
-        "a sequence" => "a list such as [\"one\", \"two\"]",
+        "a sequence" => "a list: […]",
         _ if expected.starts_with("struct") || expected == "a map" => "an object: {…}",
         _ => return None,
     })
@@ -84,7 +84,8 @@ mod tests {
             (json!({"limit": [3]}), "limit is [3]. Write a whole number such as 10."),
             (json!({"limit": 2.5}), "limit is 2.5. Write a whole number such as 10."),
             (json!({"tags": [1]}), "tags[0] is 1. Write a text in quotes."),
-            (json!({"tags": 1}), r#"tags is 1. Write a list such as ["one", "two"]."#),
+            (json!({"tags": 1}), "tags is 1. Write a list: […]."),
+            (json!({"items": {"name": "A"}}), r#"items is {"name":"A"}. Write a list: […]."#),
             (json!({"items": [7]}), "items[0] is 7. Write an object: {…}."),
             (json!({"items": [{}]}), "items[0]: missing field `name`."),
             (json!({"limt": 1}), "unknown field `limt`, expected one of"),

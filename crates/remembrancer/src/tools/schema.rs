@@ -103,14 +103,25 @@ fn simplify(schema: &mut Value) {
     }
 }
 
+/// Lists of single words: where one text is sent for such a list, commas divide it.
+const WORDS: [&str; 2] = ["categories", "tags"];
+
 /// Mends what hosts are known to get wrong, where the schema leaves no doubt: nulls for what is absent,
-/// arrays, objects, numbers and booleans sent as text, a single text for a list, whole numbers sent as 3.0.
-/// Items of lists are mended as well.
+/// arrays, objects, numbers and booleans sent as text, a single text for a list, words with commas for a list of words,
+/// whole numbers sent as 3.0. Items of lists are mended as well.
 pub(crate) fn repair(schema: &JsonObject, arguments: &mut JsonObject) {
     arguments.retain(|_, value| !value.is_null());
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
     for (name, value) in arguments.iter_mut() {
         if let Some(schema) = properties.get(name) {
+            if WORDS.contains(&name.as_str())
+                && schema["type"] == "array"
+                && let Value::String(text) = &*value
+                && !text.trim_start().starts_with('[')
+            {
+                let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
+                *value = words.map(Value::from).collect();
+            }
             repair_value(schema, value);
         }
     }
@@ -262,6 +273,13 @@ mod tests {
         assert_eq!(
             Value::Object(odd.clone()),
             json!({"tags": ["one"], "limit": 3, "query": "[1]", "expand": "perhaps"})
+        );
+        let lists = json!({"properties": {"tags": {"type": "array"}, "contents": {"type": "array"}}});
+        let mut divided = json!({"tags": "shop, home,", "contents": "Ann likes tea, coffee and cake"});
+        repair(lists.as_object().unwrap(), divided.as_object_mut().unwrap());
+        assert_eq!(
+            divided,
+            json!({"tags": ["shop", "home"], "contents": ["Ann likes tea, coffee and cake"]})
         );
     }
 }
