@@ -1,8 +1,9 @@
 //! The command line: its commands, which settings each of them shows, and what is said when it is not understood.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -144,13 +145,16 @@ pub(crate) enum Command {
 /// The command line as it was typed. What it cannot mean, and what help prints, ends the process.
 pub(crate) fn parse() -> Result<Cli, ExitCode> {
     let mut command = command();
-    let parsed = command.try_get_matches_from_mut(std::env::args_os());
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let parsed = command.try_get_matches_from_mut(&arguments);
     parsed.and_then(|matches| understood(&mut command, &matches)).map_err(|error| {
         match error.kind() {
             ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-            _ => eprintln!("remembrancer: {}", sentence(&error)),
+            // The same of one that has settings in its environment.
+            ErrorKind::MissingSubcommand => eprint!("{}", typed(&command, &arguments).clone().render_help()),
+            _ => eprintln!("remembrancer: {}", sentence(&error, typed(&command, &arguments))),
         }
         ExitCode::from(2)
     })
@@ -232,8 +236,11 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
     }
 }
 
+/// What is said of a number by those who read it.
+const NO_NUMBER: [&str; 2] = ["invalid digit found in string", "cannot parse integer from empty string"];
+
 /// What was not understood, in one line, and where to read on.
-fn sentence(error: &clap::Error) -> String {
+fn sentence(error: &clap::Error, typed: &clap::Command) -> String {
     let rendered = error.render().to_string();
     let mut out = String::new();
     for line in rendered.lines().map(str::trim) {
@@ -249,19 +256,25 @@ fn sentence(error: &clap::Error) -> String {
         }
         out.push_str(line);
     }
-    format!("{out}. See `{} --help`", typed_command(error))
+    let out = NO_NUMBER.iter().fold(out, |out, said| out.replace(said, &NotANumber::Whole.to_string()));
+    format!("{out}. See `{} --help`", typed.get_bin_name().unwrap_or("remembrancer"))
 }
 
-/// `remembrancer jobs list`, as far as that was understood.
-fn typed_command(error: &clap::Error) -> String {
-    let usage = match error.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
-        _ => String::new(),
-    };
-    let words = usage.trim_start_matches("Usage:").split_whitespace();
-    let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase());
-    let command = words.take_while(is_name).collect::<Vec<_>>().join(" ");
-    if command.is_empty() { "remembrancer".to_owned() } else { command }
+/// The command that was typed, as far as that was understood.
+fn typed<'a>(root: &'a clap::Command, arguments: &[OsString]) -> &'a clap::Command {
+    let mut command = root;
+    let mut words = arguments.iter().skip(1).filter_map(|word| word.to_str());
+    while let Some(word) = words.next() {
+        if let Some(flag) = word.strip_prefix("--") {
+            let mut options = root.get_arguments().chain(command.get_arguments());
+            if options.any(|arg| arg.get_long() == Some(flag) && arg.get_action().takes_values()) {
+                words.next();
+            }
+        } else if let Some(below) = command.find_subcommand(word) {
+            command = below;
+        }
+    }
+    command
 }
 
 /// An argument that is no number of the kind that is needed: the user writes another.
@@ -271,11 +284,18 @@ pub(crate) enum NotANumber {
     Whole,
     #[error("write a number, such as 0.5")]
     Decimal,
+    #[error("write its number, as `remembrancer entities list` shows it")]
+    Entity,
 }
 
 /// A whole number; its limits are those of the command that uses it.
 pub(crate) fn whole_number(given: &str) -> Result<i64, NotANumber> {
     given.parse().map_err(|_| NotANumber::Whole)
+}
+
+/// The number of an entity.
+pub(crate) fn entity_number(given: &str) -> Result<i64, NotANumber> {
+    given.parse().map_err(|_| NotANumber::Entity)
 }
 
 /// A number with or without decimals.

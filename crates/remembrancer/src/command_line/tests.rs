@@ -18,8 +18,11 @@ fn built() -> clap::Command {
 
 fn refused(arguments: &[&str]) -> String {
     let mut command = command();
-    let parsed = command.try_get_matches_from_mut(std::iter::once(&"remembrancer").chain(arguments));
-    sentence(&parsed.and_then(|matches| understood(&mut command, &matches)).expect_err("refused"))
+    let arguments: Vec<OsString> =
+        std::iter::once(&"remembrancer").chain(arguments).map(OsString::from).collect();
+    let parsed = command.try_get_matches_from_mut(&arguments);
+    let error = parsed.and_then(|matches| understood(&mut command, &matches)).expect_err("refused");
+    sentence(&error, typed(&command, &arguments))
 }
 
 #[test]
@@ -110,6 +113,12 @@ fn what_is_not_understood_is_said_in_one_line_with_where_to_read_on() {
     assert!(missing.contains("not provided: <ID>. See `remembrancer jobs show --help`"), "{missing}");
     let number = refused(&["recall", "-n", "ten", "x"]);
     assert!(number.contains("'ten'") && number.contains("such as 10"), "{number}");
+    let role = refused(&["--namespace", "jobs", "keys", "create", "x", "--role", "boss"]);
+    assert!(role.contains("'boss'") && role.ends_with("See `remembrancer keys create --help`"), "{role}");
+    let entity = refused(&["entities", "merge", "a", "2"]);
+    assert!(entity.contains("'a'") && entity.contains("`remembrancer entities list` shows it"), "{entity}");
+    let days = refused(&["keys", "create", "x", "--expires-in", "soon"]);
+    assert!(days.contains("'soon'") && days.contains("write a whole number"), "{days}");
     let lost = refused(&["--toolsets", "graph", "recall", "x"]);
     assert!(lost.contains("--toolsets belongs to `serve` and `stdio`"), "{lost}");
     let lost = refused(&["--bind", "127.0.0.1:0", "stdio"]);

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::one_of::OneOf;
 use super::print::printable;
+use crate::command_line::entity_number;
 use crate::operator::with_memory;
 use crate::settings::Settings;
 
@@ -49,10 +50,10 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// The entity to keep: answers show its name
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = entity_number)]
     keep: i64,
     /// The one that counts as it; its name is one more of the kept one's
-    #[arg(value_name = "OTHER")]
+    #[arg(value_name = "OTHER", value_parser = entity_number)]
     other: i64,
     /// Though the texts know them by different e-mail addresses
     #[arg(long)]
@@ -65,6 +66,7 @@ pub(crate) struct MergeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SplitArgs {
     /// The entity that was merged into another
+    #[arg(value_parser = entity_number)]
     id: i64,
     /// Print the answer as JSON
     #[arg(long)]
@@ -74,10 +76,10 @@ pub(crate) struct SplitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RejectArgs {
     /// One entity
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = entity_number)]
     a: i64,
     /// The other
-    #[arg(value_name = "OTHER")]
+    #[arg(value_name = "OTHER", value_parser = entity_number)]
     b: i64,
     /// Take it back: the pair is doubtful again, if it was before
     #[arg(long)]
