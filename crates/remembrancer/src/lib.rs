@@ -60,10 +60,19 @@ pub fn main() -> ExitCode {
     match run(cli) {
         Ok(code) => code,
         Err(error) => {
-            logs::fail("remembrancer", &format!("{error:#}"));
+            logs::fail("remembrancer", &said(&error));
             ExitCode::FAILURE
         }
     }
+}
+
+/// An error and its causes. What an error says of its own cause is not said twice.
+fn said(error: &anyhow::Error) -> String {
+    error.chain().map(ToString::to_string).fold(String::new(), |said, cause| match said.as_str() {
+        "" => cause,
+        _ if said.contains(&cause) => said,
+        _ => format!("{said}: {cause}"),
+    })
 }
 
 fn default_filter(command: &Command) -> &'static str {
@@ -166,4 +175,26 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     // A thread that still waits for standard input must not hold the process.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     code
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use anyhow::Context;
+    use memory_store::own_folder::FolderFault;
+
+    use super::said;
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let source = || Error::new(ErrorKind::PermissionDenied, "not permitted");
+        let unusable = FolderFault::Unusable { folder: "ro/run".into(), source: source() };
+        assert_eq!(
+            said(&unusable.into()),
+            "ro/run cannot be used: not permitted; choose another data folder with --data-dir"
+        );
+        let with_context = Err::<(), _>(source()).context("cannot write ro").expect_err("an error");
+        assert_eq!(said(&with_context), "cannot write ro: not permitted");
+    }
 }
