@@ -214,9 +214,12 @@ impl Output {
     /// As Markdown; nothing where nothing is known.
     pub(crate) fn markdown(&self) -> String {
         let mut out = String::new();
-        let wish = |wish: &Wish| match &wish.condition {
-            Some(condition) => format!("{} (when: {}) [{}]", line(&wish.text), line(condition), wish.id),
-            None => format!("{} [{}]", line(&wish.text), wish.id),
+        let wish = |wish: &Wish| {
+            let text = line(&wish.text);
+            // Words that stand in the text, unless it was cut before them, are not said twice.
+            let condition = wish.condition.as_deref().map(line).filter(|condition| !text.contains(condition));
+            let condition = condition.map(|condition| format!(" (when: {condition})")).unwrap_or_default();
+            format!("{text}{condition} [{}]", wish.id)
         };
         section(
             &mut out,
@@ -311,6 +314,18 @@ mod tests {
             assert!(fitted.left_out > 0 || bound == 1_500);
             assert!(fitted.directives.len() >= fitted.done.len());
         }
+    }
+
+    #[test]
+    fn a_condition_is_said_where_the_text_does_not_say_it() {
+        let wish = |text: &str| Wish {
+            text: text.into(),
+            condition: Some("when I ask about implementation".into()),
+            id: "art_1".into(),
+        };
+        let shown = |text: &str| Output { directives: vec![wish(text)], ..Output::default() }.markdown();
+        assert!(!shown("Format code when I ask about  implementation").contains("(when:"));
+        assert!(shown("Format code when I…").ends_with("(when: when I ask about implementation) [art_1]\n"));
     }
 
     #[test]
