@@ -221,6 +221,7 @@ fn router(
         .enforce_origin_validation();
     let health = health::router(readiness.clone(), Arc::clone(&guard), stop.clone());
     let front = front::router(options.dashboard, Arc::clone(&guard));
+    let at_door = Arc::clone(&guard);
     let pages = options.dashboard.then(|| dashboard::router(options, &connection, &guard, stop));
     let connection = Arc::new(connection);
     let rest = rest::router(Arc::clone(&connection), stop.child_token());
@@ -247,6 +248,7 @@ fn router(
         .merge(front)
         .merge(oauth_router)
         .merge(pages.unwrap_or_default())
+        .layer(middleware::from_fn_with_state((at_door, options.dashboard), front::point_out))
         .layer(middleware::from_fn(rest::explain))
         .layer(middleware::map_response(count))
 }
