@@ -364,7 +364,7 @@ async fn a_namespace_is_archived_to_a_file_and_brought_into_another() {
     let ran = data_dir.run(&["export", &file]).await;
     assert!(ran.status.success() && ran.stdout.is_empty(), "{ran:?}");
     assert!(
-        ran.stderr.contains("1 artifact, 0 decisions, 5 entities, 0 extractions, 12 observations"),
+        ran.stderr.contains("1 artifact, 0 merge decisions, 5 entities, 0 extractions, 12 observations"),
         "{ran:?}"
     );
 

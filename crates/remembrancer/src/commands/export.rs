@@ -133,11 +133,17 @@ fn archive_exported(done: &ArchiveExported) -> Value {
     })
 }
 
+/// What is counted, as people are told: an archive's decisions are not those that texts tell of.
+pub(super) fn shown(counted: &str) -> &str {
+    if counted == "decisions" { "merge decisions" } else { counted }
+}
+
 /// `3 entities, 2 relations`
 fn sentence(summary: &Value) -> String {
     let counts = summary.as_object().into_iter().flatten();
     // What is counted is named in the plural.
     let counted_noun = |(name, count): (&String, &Value)| {
+        let name = shown(name);
         let noun = match name.strip_suffix("ies") {
             Some(stem) => format!("{stem}y"),
             None => name.trim_end_matches('s').to_owned(),
@@ -145,4 +151,15 @@ fn sentence(summary: &Value) -> String {
         count.as_u64().map(|count| counted(count, &noun))
     };
     counts.filter_map(counted_noun).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decisions_about_entities_are_told_from_those_of_texts() {
+        let summary = json!({ "entities": 1, "decisions": 0 });
+        assert_eq!(sentence(&summary), "0 merge decisions, 1 entity");
+    }
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::fs::File;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncSeekExt, AsyncWriteExt, BufReader};
 
-use super::export::graph_scope;
+use super::export::{graph_scope, shown};
 use super::import_history::{self, History};
 use super::print::printable;
 use super::transfer_bar;
@@ -192,7 +192,7 @@ fn sentences(summary: &Value) -> String {
             None | Some(0) => String::new(),
             Some(known) => format!(", {known} already there"),
         };
-        let _ = writeln!(out, "{name}: {created} new{known}");
+        let _ = writeln!(out, "{}: {created} new{known}", shown(name));
     }
     for warning in summary["warnings"].as_array().into_iter().flatten() {
         let _ = writeln!(out, "note: {}", printable(warning.as_str().unwrap_or_default()));
