@@ -209,7 +209,9 @@ impl Settings {
 
     /// What the pages for people show: all of the process but what is a secret or may hold one.
     pub(crate) fn shown(&self, listen: &ListenSettings) -> Vec<(String, String)> {
+        let data_dir = self.data_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
         let mut shown = vec![
+            ("REMEMBRANCER_DATA_DIR".to_owned(), data_dir),
             ("REMEMBRANCER_BIND".to_owned(), listen.bind.clone()),
             ("REMEMBRANCER_ALLOWED_HOSTS".to_owned(), listen.allowed_hosts.join(",")),
             ("REMEMBRANCER_NAMESPACE".to_owned(), self.namespace.clone()),
