@@ -44,7 +44,7 @@ pub(super) fn meant(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usi
         let Some(before) = sentence_before(parsed, said.start, floor) else { break };
         said = before;
     }
-    titled(parsed, gender, &others)
+    titled(parsed, gender, &others, at)
 }
 
 /// What is read for a pronoun in a turn of a conversation: that turn and the one before it.
@@ -174,10 +174,11 @@ fn one_of(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, fitting: &[&Menti
     }
 }
 
-/// Whom notes about one person are about: the only one who fits and is named in the first line, without who writes.
-fn titled(parsed: &ParsedSegment<'_>, gender: Gender, others: &[usize]) -> Option<usize> {
+/// Whom notes about one person are about: the only one who fits and is named in the first line, without who writes. `at` is the
+/// pronoun, which stands below that line: a name behind it tells nothing.
+fn titled(parsed: &ParsedSegment<'_>, gender: Gender, others: &[usize], at: usize) -> Option<usize> {
     let text = &parsed.text;
-    let line = (0..text.tokens.len().min(TITLE_TOKENS)).find(|at| text.ends_line(*at))?;
+    let line = (0..text.tokens.len().min(TITLE_TOKENS).min(at)).find(|at| text.ends_line(*at))?;
     let mut named = fitting(parsed, &(0..line + 1), gender, others)
         .into_iter()
         .map(|mention| mention.entity)
@@ -270,6 +271,10 @@ mod tests {
             ("Mrs Farrow came late. The hall was cold. She will write.", Some("Farrow")),
             ("Oliver came late. She will write.", None),
             ("Martha met Mr. Reed. He will write.", Some("Oliver Reed")),
+            // A name that comes only behind the pronoun is no one's who was spoken of.
+            ("he lost it at the park. Oliver is upset", None),
+            ("she signed the lease on Monday. Martha saw her room", None),
+            ("he called. Oliver was there\nhe will paint it", Some("Oliver Reed")),
             ("1:1 with Oliver\n\n- tired\n- met Martha\n- he will write", Some("Oliver Reed")),
         ] {
             assert_eq!(meant_in(text, people).as_deref(), who, "{text}");
