@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use memory_core::event::{Actor, ActorRole, Category};
 
+use super::apart::are_apart;
 use super::clause::{Clause, Subject};
 use super::deadlines;
 use super::draft::{self, Draft};
@@ -65,13 +66,9 @@ impl<'s, 'a> EventReader<'s, 'a> {
         if matches!(block.form, Form::Prose) && (sentences.len() > 1 || done) {
             let parsed = self.context.parsed;
             // "merged the patch, paired with Obi": each is done by itself.
-            let parts = sentences.into_iter().flat_map(|sentence| {
-                if done {
-                    clauses(&parsed.text, &sentence, |at| parsed.begins_statement(at))
-                } else {
-                    vec![sentence]
-                }
-            });
+            let parts = sentences
+                .into_iter()
+                .flat_map(|sentence| if done { clauses(parsed, &sentence) } else { vec![sentence] });
             for sentence in parts {
                 let bytes = self.context.parsed.text.bytes(&sentence);
                 self.read_promise(&Block { bytes, ..block.clone() }, list);
@@ -99,9 +96,9 @@ impl<'s, 'a> EventReader<'s, 'a> {
         for sentence in sentences(text, bytes) {
             let mut told: Vec<(Range<usize>, Hit)> = Vec::new();
             let parsed = self.context.parsed;
-            for (part, tokens) in
-                clauses(text, &sentence, |at| parsed.begins_statement(at)).into_iter().enumerate()
-            {
+            let parts = clauses(parsed, &sentence);
+            let is_apart = are_apart(parsed, &parts);
+            for (part, tokens) in parts.into_iter().enumerate() {
                 let first = text.word(tokens.start);
                 let done = verbs::of(first).is_some_and(|verb| verb.past) || first == "will";
                 let opens = part == 0 || done;
@@ -123,7 +120,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
                 }
             }
             let whole = text.bytes(&sentence);
-            let alone = told.len() == 1 && whole.len() <= WHOLE_SENTENCE_MAX_BYTES;
+            let alone = told.len() == 1 && !is_apart && whole.len() <= WHOLE_SENTENCE_MAX_BYTES;
             for (tokens, hit) in told {
                 let tokens = if alone { sentence.clone() } else { tokens };
                 self.push_hit(&hit, &tokens, speaker, block);

@@ -4,6 +4,7 @@
 mod acceptances;
 mod agreements;
 mod answers;
+mod apart;
 mod appointments;
 mod assemble;
 mod by_form;

@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 
+use super::apart::begins_bare;
+use super::parsed_segment::ParsedSegment;
 use super::verbs;
 use super::words::{Kind, Text};
 
@@ -120,13 +122,11 @@ fn line_end(text: &Text<'_>, start: usize, at: usize, width: usize) -> bool {
             ))
 }
 
-/// Cuts a sentence where a new statement begins: at `;` and "but", and where `begins` sees a subject with its verb
-/// after "and", "while" or a comma.
-pub(super) fn clauses(
-    text: &Text<'_>,
-    sentence: &Range<usize>,
-    begins: impl Fn(usize) -> bool,
-) -> Vec<Range<usize>> {
+/// Cuts a sentence where a new statement begins: at `;` and "but", where a subject stands with its verb after "and", "while" or a
+/// comma, and where a note goes on with one that leaves its subject out.
+pub(super) fn clauses(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Vec<Range<usize>> {
+    let text = &parsed.text;
+    let begins = |at: usize| parsed.begins_statement(at);
     let mut found = Vec::new();
     let mut start = sentence.start;
     let is_done = |at: usize| {
@@ -135,13 +135,18 @@ pub(super) fn clauses(
     for at in sentence.start + 1..sentence.end.saturating_sub(1) {
         // "merged the patch, paired with Obi": what is done is listed without its subject.
         let listed = || at >= start + 3 && is_done(start) && is_done(at + 1);
+        // "Raj, the lead since it began, will send it": behind a subject an aside is no statement.
+        let is_aside = |last: &Range<usize>| !last.clone().any(|at| verbs::is_finite(text.word(at)));
+        let bare = || !found.last().is_some_and(is_aside) && begins_bare(parsed, &(start..at), at + 1);
         let cut = match text.word(at) {
             ";" | "but" | "however" | "→" => true,
             // "Alice Chen and Bob Reyes will write it": both are to.
             "and" if (start..at).all(|name| text.is_capitalised(name)) => false,
             // "We asked Prof. Lindqvist to review it".
             "." if is_abbreviation(text, at) => false,
-            "and" | "while" | "whereas" | "so" | "," | "–" | "—" | "." => begins(at + 1) || listed(),
+            "," | "." => begins(at + 1) || listed() || bare(),
+            "/" if !text.touches_next(at) => bare(),
+            "and" | "while" | "whereas" | "so" | "–" | "—" => begins(at + 1) || listed(),
             _ => false,
         };
         if cut && at > start {

@@ -104,7 +104,13 @@ pub(super) fn is_day_of_another_deed(words: &str, reading: &Reading) -> bool {
     };
     let verb = (0..before.len()).rfind(|at| is_past(&before[*at]) || verbs::of(&before[*at]).is_some());
     let is_later = verb.is_some_and(|at| at > 0 && !is_past(&before[at]) && leads(&before[at - 1]));
+    // "painted the fence, will oil the gate on Friday".
+    let is_ahead = before
+        .iter()
+        .rposition(|word| matches!(word.as_str(), "will" | "shall" | "gonna") || word.ends_with("'ll"))
+        .is_some_and(|will| !before[will..].iter().any(|word| is_past(word)));
     reading.is_deadline()
+        || is_ahead
         || matches!(last, "for" | "to" | "until")
         || (is_booked && !is_past_day)
         || is_later
@@ -160,12 +166,21 @@ fn is_of_the_past(before: &[String]) -> bool {
     if before.last().is_some_and(|word| matches!(word.as_str(), "for" | "to")) {
         return false;
     }
-    let verb = before.iter().rposition(|word| is_past(word) || verbs::of(word).is_some());
+    let is_verb = |at: &usize| is_past(&before[*at]) || verbs::of(&before[*at]).is_some();
+    let verb = (0..before.len()).rfind(|at| is_verb(at) && !is_attribute(before, *at));
     let verb = verb.filter(|verb| !SET.contains(&before[*verb].as_str()));
     verb.filter(|verb| before.len() - verb <= READ_WORDS && is_past(&before[*verb])).is_some_and(|verb| {
         let lead = &before[verb.saturating_sub(READ_WORDS)..verb];
         !lead.is_empty() && !lead.iter().any(|word| PASSIVE.contains(&word.as_str()))
     })
+}
+
+/// "will present revised routes", "will order felt": what stands right behind the verb of a promise belongs to what is promised.
+fn is_attribute(before: &[String], at: usize) -> bool {
+    const LEADS: [&str; 8] = ["will", "shall", "to", "must", "can", "should", "and", "also"];
+    let verb = at.checked_sub(1).filter(|verb| verbs::of(&before[*verb]).is_some_and(|it| it.base));
+    let lead = verb.and_then(|verb| verb.checked_sub(1)).map(|lead| before[lead].as_str());
+    is_past(&before[at]) && lead.is_some_and(|lead| LEADS.contains(&lead) || lead.ends_with("'ll"))
 }
 
 fn is_past(word: &str) -> bool {

@@ -43,6 +43,9 @@ fn when_something_was_is_no_deadline() {
     }
     for (words, day) in [
         ("The report will be finished on Friday", "2026-11-27"),
+        ("Anna will present revised routes on Friday", "2026-11-27"),
+        ("I'll send corrected copies to Ann on Friday", "2026-11-27"),
+        ("will order felt on Friday", "2026-11-27"),
         ("I'll get it fixed on Friday", "2026-11-27"),
         ("We need the hall painted on Friday", "2026-11-27"),
         ("Jan promised to lend us the van on Friday", "2026-11-27"),

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use super::super::apart::are_apart;
 use super::super::clause::Clause;
 use super::super::layout::{Block, Form};
 use super::super::parsed_segment::ParsedSegment;
@@ -18,6 +19,8 @@ pub(in super::super) struct Candidate {
     /// The number of the clause in its sentence, and of the sentence in its block.
     pub(in super::super) part: usize,
     pub(in super::super) number: usize,
+    /// The clauses of its sentence are statements of their own.
+    pub(in super::super) is_apart: bool,
 }
 
 /// Of a row of a table no more is read: it has no sentences that could be too long.
@@ -28,11 +31,11 @@ pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate>
     let text = &parsed.text;
     let mut found = Vec::new();
     for (number_of_block, block) in parsed.layout.blocks.iter().enumerate() {
-        let mut take = |tokens: Range<usize>, sentence: &Range<usize>, part, number| {
+        let mut take = |tokens: Range<usize>, sentence: &Range<usize>, part, number, is_apart| {
             let tokens = event_context::trimmed(parsed, &tokens);
             if tokens.clone().any(|at| text.is_word(at)) {
                 let sentence = sentence.clone();
-                found.push(Candidate { block: number_of_block, tokens, sentence, part, number });
+                found.push(Candidate { block: number_of_block, tokens, sentence, part, number, is_apart });
             }
         };
         if let Form::Row { .. } = block.form {
@@ -41,14 +44,15 @@ pub(in super::super) fn candidates(parsed: &ParsedSegment<'_>) -> Vec<Candidate>
             let end = row.end - usize::from(!row.is_empty() && text.word(row.end - 1) == "|");
             let end = end.min(start + ROW_MAX_TOKENS);
             if start < end {
-                take(start..end, &(start..end), 0, 0);
+                take(start..end, &(start..end), 0, 0, false);
             }
             continue;
         }
         for (number, sentence) in sentences(text, &block.bytes).into_iter().enumerate() {
-            let parts = clauses(text, &sentence, |at| parsed.begins_statement(at));
+            let parts = clauses(parsed, &sentence);
+            let is_apart = are_apart(parsed, &parts);
             for (part, tokens) in parts.into_iter().enumerate() {
-                take(tokens, &sentence, part, number);
+                take(tokens, &sentence, part, number, is_apart);
             }
         }
     }

@@ -244,7 +244,8 @@ fn told_in(
         let same = |other: &usize| candidates[*other].sentence == candidate.sentence;
         let before = number.checked_sub(1).is_some_and(|before| same(&likely[before].0));
         let after = likely.get(number + 1).is_some_and(|(after, ..)| same(after));
-        told.push(compose_event::draft(parsed, roster, candidate, *category, *odd, !before && !after));
+        let alone = !(before || after || candidate.is_apart);
+        told.push(compose_event::draft(parsed, roster, candidate, *category, *odd, alone));
     }
     told
 }
