@@ -18,7 +18,8 @@ const SUBJECT_TOKENS: usize = 3;
 
 /// Whether at `at`, behind a comma that ends `before`, a statement begins that leaves out its subject, or the article of it.
 pub(super) fn begins_bare(parsed: &ParsedSegment<'_>, before: &Range<usize>, at: usize) -> bool {
-    let opens = is_future(parsed, at) || is_going_on(parsed, before, at) || is_bare_state(parsed, at);
+    let is_state = || is_without_subject(parsed, before) && is_bare_state(parsed, at);
+    let opens = is_future(parsed, at) || is_going_on(parsed, before, at) || is_state();
     opens && tells(parsed, before)
 }
 

@@ -65,6 +65,8 @@ const LEADS: [&str; 21] = [
 const HEADING_WITHIN_BYTES: usize = 4_000;
 /// What says in a heading until when: "To do by Friday:".
 const UNTIL: [&str; 7] = ["by", "before", "until", "due", "deadline", "today", "tomorrow"];
+/// What leads the tasks of that day.
+const DAYS: [&str; 2] = ["today", "tomorrow"];
 
 /// Gives promises in a list the day that its heading says, where they have none.
 pub(super) fn fall_due(parsed_segments: &[ParsedSegment<'_>], drafts: &mut [Draft]) {
@@ -74,8 +76,19 @@ pub(super) fn fall_due(parsed_segments: &[ParsedSegment<'_>], drafts: &mut [Draf
         }
         let Some((segment, bytes)) = draft.evidence.first() else { continue };
         let Some(parsed) = parsed_segments.get(*segment) else { continue };
-        draft.due_time = deadline_above(parsed, bytes.start);
+        draft.due_time = deadline_beside(parsed, bytes.start).or_else(|| deadline_above(parsed, bytes.start));
     }
+}
+
+/// "today: chase the bug", "Bo: yesterday it was down, today load tests": the day that leads a part of a line.
+fn deadline_beside(parsed: &ParsedSegment<'_>, at: usize) -> Option<Timestamp> {
+    let raw = parsed.text.raw;
+    let line = raw[..at].rfind('\n').map_or(0, |end| end + 1);
+    let lead = raw[line..at].trim_end_matches(|c: char| !c.is_alphanumeric());
+    let begin = lead.rfind(|c: char| !c.is_alphabetic()).map_or(0, |end| end + 1);
+    let is_key = |word: &str| DAYS.iter().any(|day| word.eq_ignore_ascii_case(day));
+    let word = lead.get(begin..).filter(|word| is_key(word))?;
+    deadlines::due(word, parsed.dates_at(at))
 }
 
 fn deadline_above(parsed: &ParsedSegment<'_>, at: usize) -> Option<Timestamp> {
@@ -84,11 +97,15 @@ fn deadline_above(parsed: &ParsedSegment<'_>, at: usize) -> Option<Timestamp> {
     let (above, _) = raw[from..at].rsplit_once('\n')?;
     bullet(raw[from + above.len() + 1..].lines().next()?)?;
     let heading = above.lines().rev().find(|line| bullet(line).is_none())?;
-    let words = heading.trim().strip_suffix(':')?;
+    let bare = heading.trim().trim_matches(['*', '_', '#', ':', ' ']);
+    let is_day = DAYS.iter().any(|day| bare.eq_ignore_ascii_case(day));
+    let words = if is_day { bare } else { heading.trim().strip_suffix(':')? };
     let says = |word: &str| UNTIL.iter().any(|until| word.eq_ignore_ascii_case(until));
     let is_until = words.split(|c: char| !c.is_alphanumeric()).any(says);
     let start = from + (heading.as_ptr() as usize - raw[from..].as_ptr() as usize);
-    is_until.then(|| deadlines::due(words, parsed.dates_at(start)))?
+    // Below "Today" it is that day already.
+    let dates = parsed.dates_at(if is_day { at } else { start });
+    is_until.then(|| deadlines::due(words, dates))?
 }
 
 /// Adds the tasks of a note or chat, but where their words tell an event already; what a label or a box says is to be done was not.

@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
+use memory_core::event::Category;
+
 use super::date_context::DateContext;
 use super::deadlines;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
+use super::sections::Section;
 use super::sentences::sentences;
 
 /// What one says, in one line or several, before another does.
@@ -96,7 +99,9 @@ pub(super) fn turns<'s, 'a>(parsed_segments: &'s [ParsedSegment<'a>], roster: &R
                 None if spoken => parsed.speaker,
                 None => None,
             };
-            let Some(speaker) = speaker else { continue };
+            // "Blockers: no access yet" answers nothing.
+            let is_blocker = block.labelled && block.section == Section::Prior(Category::QualityRisk);
+            let Some(speaker) = speaker.filter(|_| !is_blocker) else { continue };
             let mut found = sentences(&parsed.text, &block.bytes);
             // "👍" has no word and is an answer.
             let all = parsed.text.tokens_in(&block.bytes);

@@ -1,5 +1,7 @@
 //! Lines that give their day to what stands below them: headings, and dates alone on a line.
 
+use std::ops::Range;
+
 use memory_language::calendar_words::calendar_word;
 
 use super::super::lines::{bullet, dated_entry};
@@ -19,7 +21,9 @@ impl Reader<'_> {
     pub(super) fn note_day(&mut self, at: usize, level: usize) {
         self.dated.retain(|(open, _)| *open < level);
         let line = self.text_of(at).trim();
-        if may_say_a_day(line) {
+        // "*Yesterday*" alone on a line.
+        let bare = line.trim_matches(|c: char| !c.is_alphanumeric());
+        if bare.eq_ignore_ascii_case("yesterday") || may_say_a_day(line) {
             self.dated.push((level, line.to_owned()));
         }
         self.date_from(self.lines[at].end);
@@ -90,10 +94,15 @@ impl Reader<'_> {
 
     /// One line is of its own day.
     pub(super) fn date_from_to(&mut self, at: usize, day: &str) {
+        self.date_to(day, self.lines[at].clone());
+    }
+
+    /// A stretch of bytes is of its own day.
+    pub(super) fn date_to(&mut self, day: &str, bytes: Range<usize>) {
         let mut days = vec![day.to_owned()];
         days.extend(self.open_days());
-        self.layout.days.push((self.lines[at].start, days));
-        self.date_from(self.lines[at].end);
+        self.layout.days.push((bytes.start, days));
+        self.date_from(bytes.end);
     }
 
     fn open_days(&self) -> Vec<String> {

@@ -4,6 +4,7 @@ use memory_core::event::Category;
 
 use super::super::lines;
 use super::super::sections::{self, Section};
+use super::stand_ups::{is_of_yesterday, section_of_key};
 use super::{Form, Reader};
 
 impl Reader<'_> {
@@ -23,19 +24,15 @@ impl Reader<'_> {
             return true;
         }
         let Some((name, _)) = line.split_once(':') else { return false };
-        let section = match name.trim().to_lowercase().as_str() {
-            "y" | "yesterday" | "did" | "done" => Section::Prior(Category::Execution),
-            "t" | "today" | "doing" | "next" | "plan" | "tomorrow" => Section::Planned,
-            "b" | "blockers" | "blocker" | "blocked" | "stuck" => Section::Prior(Category::QualityRisk),
-            _ => return false,
-        };
+        let key = name.trim().to_lowercase();
+        let Some(section) = section_of_key(&key) else { return false };
         let after = name.len() + 1;
         let rest = &line[after..];
         if rest.trim().is_empty() {
             return false;
         }
         let start = self.lines[at].start + after + rest.len() - rest.trim_start().len();
-        if matches!(name.trim().to_lowercase().as_str(), "y" | "yesterday") {
+        if is_of_yesterday(&key) {
             self.date_from_to(at, "yesterday");
         }
         self.push(start..self.lines[at].end, Form::Prose, section, true);

@@ -8,6 +8,7 @@ use super::super::names;
 use super::super::people::is_own_name;
 use super::super::sections::{self, Section};
 use super::days::{may_say_a_day, opens_title};
+use super::stand_ups::{begins_with_deed, may_report, section_of_key};
 use super::{LEADER, Reader, SPEAKERS_MAX, may_be_person, without_aside};
 
 /// A heading this near to the top may date the text.
@@ -49,6 +50,8 @@ impl Reader<'_> {
         }
         let person =
             Some(name.to_owned()).filter(|_| is_one_of_many).or_else(|| self.person_of_heading(words));
+        let reports = || is_stand_up(self.text_of(at + 1)) && self.is_someone(name);
+        let person = person.or_else(|| Some(name.to_owned()).filter(|_| reports()));
         if let Some(person) = person {
             self.headed.push((level, person.clone()));
             self.speaker = Some(person);
@@ -139,7 +142,10 @@ impl Reader<'_> {
             && self.stack.is_empty()
             && !turn(line).is_some_and(|turn| self.known_speakers.contains(turn.name))
             && label(line).is_none_or(|(_, end)| end < line.len())
-            && !label(line).is_some_and(|(name, _)| lists::OFFICES.contains(&name.to_lowercase()));
+            && !label(line).is_some_and(|(name, _)| {
+                let lower = name.to_lowercase();
+                lists::OFFICES.contains(&lower) || section_of_key(&lower).is_some()
+            });
         let alone = self.text_of(at + 1).trim().is_empty() || label(self.text_of(at + 1)).is_some();
         let title = first
             && alone
@@ -166,17 +172,18 @@ impl Reader<'_> {
 
     /// A line above "y: …" and "t: …" that is the name of one who stands up and tells.
     fn stands_up(&mut self, at: usize) -> bool {
-        let below = self.text_of(at + 1);
-        let below = bullet(below).map_or(below, |bullet| &below[bullet.text_at..]);
         let line = self.text_of(at);
-        if !is_stand_up(below) || is_stand_up(line) || bullet(line).is_some() {
+        let is_led = is_reported(self.text_of(at + 1), self.section() == Section::Open);
+        if !is_led || is_stand_up(line) || bullet(line).is_some() {
             return false;
         }
         let name = line.trim().trim_matches([':', '*', '@']);
         let lower = name.to_lowercase();
         let first = lower.split(' ').next().unwrap_or_default();
         // "sprint-42" is no one, and one odd word alone may be anything.
-        let may_be = is_odd_head(name) || may_be_person(name.trim_end_matches('.'));
+        let may_be = is_odd_head(name)
+            || may_be_person(name.trim_end_matches('.'))
+            || (may_report(name) && self.stands_among_others(at));
         let is_sure = || {
             self.known_people.contains(first) || names::is_first_name(first) || self.stands_among_others(at)
         };
@@ -199,10 +206,10 @@ impl Reader<'_> {
         let near = at.saturating_sub(WITHIN_LINES)..(at + WITHIN_LINES).min(self.lines.len());
         near.filter(|other| *other != at).any(|other| {
             let (line, below) = (self.text_of(other).trim(), self.text_of(other + 1));
-            let below = bullet(below).map_or(below, |bullet| &below[bullet.text_at..]);
             let name = line.trim_matches([':', '*', '@']);
-            is_stand_up(below)
+            is_reported(below, true)
                 && !is_stand_up(line)
+                && bullet(line).is_none()
                 && (is_odd_head(name) || may_be_person(name.trim_end_matches('.')) || is_own_name(name))
         })
     }
@@ -230,6 +237,14 @@ fn is_odd_head(name: &str) -> bool {
         && !name.split(['.', '-', '_']).any(|part| names::is_common_word(&part.to_lowercase()))
         && calendar_word(&name.to_lowercase()).is_none()
         && sections::of_heading(name).is_none()
+}
+
+/// Whether a line is what someone did who is named above it: "y: merged the patch", and "- merged the patch" where a list may be.
+fn is_reported(line: &str, may_be_list: bool) -> bool {
+    match bullet(line).map(|bullet| &line[bullet.text_at..]) {
+        Some(words) => is_stand_up(words) || (may_be_list && begins_with_deed(words)),
+        None => is_stand_up(line),
+    }
 }
 
 /// "y: merged the patch".

@@ -9,6 +9,7 @@ mod headings;
 mod posts;
 mod quiet;
 mod speakers;
+mod stand_ups;
 mod turns;
 mod writers;
 
@@ -116,6 +117,8 @@ struct Reader<'a> {
     heads: Vec<String>,
     quiet: Quiet,
     people_list: bool,
+    /// Whose item it is that deeper lines go on with, and how deep it stands.
+    reporter: Option<(usize, String)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -165,6 +168,7 @@ pub(super) fn read<'a>(text: &'a str, known: &'a HashSet<String>) -> Layout {
         heads: Vec::new(),
         quiet: Quiet::No,
         people_list: false,
+        reporter: None,
     };
     let mut at = reader.mail_headers();
     while at < reader.lines.len() {
@@ -202,6 +206,7 @@ impl<'a> Reader<'a> {
         }
         if trimmed.is_empty() {
             self.open = false;
+            self.reporter = None;
             self.heads.clear();
             return at + 1;
         }
@@ -214,7 +219,10 @@ impl<'a> Reader<'a> {
         if self.moment_of_post(at) {
             return at + 1;
         }
-        if self.opens_section(at)
+        let indent = line.len() - line.trim_start().len();
+        self.reporter = self.reporter.take().filter(|(level, _)| *level < indent);
+        if self.report(at)
+            || self.opens_section(at)
             || self.row(at)
             || self.take_turn(at)
             || self.item(at)
@@ -270,6 +278,11 @@ impl<'a> Reader<'a> {
             }
             _ => self.push(start..self.lines[at].end, form, self.section(), false),
         }
+        if let Some(name) = self.reporter(at) {
+            self.add_speaker(&name);
+            self.reporter = Some((bullet.indent, name.clone()));
+            self.layout.blocks.last_mut().map(|block| block.speaker.get_or_insert(name));
+        }
         self.open = true;
         true
     }
@@ -277,6 +290,7 @@ impl<'a> Reader<'a> {
     /// `Attendees: …`, `Date: …`, `Decision: …`.
     fn labelled(&mut self, at: usize) -> bool {
         if self.stand_up(at) {
+            self.give_to_reporter(at);
             return true;
         }
         let line = self.text_of(at);

@@ -36,8 +36,12 @@ struct Labels<'t> {
 impl<'t> Labels<'t> {
     fn of(text: &'t str, lines: &[Range<usize>], known: &HashSet<String>) -> Self {
         let mut labels = Self::default();
+        let stands_up = is_stand_up_in_letters(text, lines);
         for line in lines {
             let Some(turn) = turn(&text[line.clone()]).filter(|turn| !is_call(turn)) else { continue };
+            if stands_up && is_stand_up_letter(turn.name) {
+                continue;
+            }
             if turn.timed && lines::is_stamped(&text[line.clone()]) {
                 labels.stamped.insert(turn.name.trim_start_matches('@'));
             }
@@ -200,6 +204,22 @@ fn in_small_letters(text: &str, lines: &[Range<usize>]) -> Vec<String> {
         return Vec::new();
     }
     counts.into_keys().map(str::to_owned).collect()
+}
+
+/// "Y: … / T: … / B: …", each on its line, and nobody who is called by another letter.
+fn is_stand_up_in_letters(text: &str, lines: &[Range<usize>]) -> bool {
+    let letters: Vec<&str> = lines
+        .iter()
+        .filter_map(|line| text[line.clone()].trim().split_once(':'))
+        .map(|(label, _)| label)
+        .filter(|label| label.len() == 1 && label.starts_with(char::is_alphabetic))
+        .collect();
+    let has = |letter: &str| letters.iter().any(|label| label.eq_ignore_ascii_case(letter));
+    has("y") && has("t") && letters.iter().all(|label| is_stand_up_letter(label))
+}
+
+fn is_stand_up_letter(label: &str) -> bool {
+    matches!(label, "Y" | "T" | "B" | "y" | "t" | "b")
 }
 
 /// "min: 1", "max: 5": a key of a file, though "max" is a name too.

@@ -43,6 +43,61 @@ fn below_a_name_stands_what_that_person_does() {
 }
 
 #[test]
+fn each_part_of_a_stand_up_is_of_whom_its_line_names() {
+    let lines = "Ottilie — did: finished the CSV importer / will: write the docs for it\n\
+                 Chen Wei — did: moved the logs to S3 / will: rotate the keys\n";
+    let expected = [
+        "Execution [Ottilie owner] finished the CSV importer",
+        "Commitment [Ottilie owner] write the docs for",
+        "Execution [Chen Wei owner] moved the logs to",
+        "Commitment [Chen Wei owner] rotate the keys",
+    ];
+    assert_eq!(shown(&read(lines)), expected);
+    let blocks = lines.replace(" — did", "\n  did").replace(" / will", "\n  will");
+    assert_eq!(shown(&read(&blocks)), expected, "{blocks}");
+    let slash = "Ann-Kathrin — rolled out the image / will tidy the modules by Monday\n";
+    holds(slash, "Execution [Ann-Kathrin owner] rolled out the image");
+    holds(slash, "Commitment due 03-18 [Ann-Kathrin owner] will tidy the modules");
+    let commas =
+        "Anna: yesterday finished the importer, today I will write the docs, blockers: no access to the wiki";
+    holds(commas, "Execution [Anna owner] yesterday finished the importer");
+    holds(commas, "Commitment due 03-15 [Anna owner] today I will write");
+}
+
+#[test]
+fn an_item_with_a_name_and_a_deed_is_theirs_and_so_is_what_stands_deeper() {
+    let items = "- Bronwen: migrated the last customers\n  Next: send the keys on Monday\n\
+                 - Peter: fixed the leak\n  Today: test the pump\n";
+    assert_eq!(
+        shown(&read(items)),
+        [
+            "Execution [Bronwen owner] Bronwen: migrated the last",
+            "Commitment due 03-18 [Bronwen owner] send the keys on",
+            "Execution [Peter owner] Peter: fixed the leak",
+            "Commitment due 03-15 [Peter owner] test the pump",
+        ]
+    );
+    holds("Anna:\n- finished the importer\n- will write the docs\n", "Execution [Anna owner] finished");
+    holds(
+        "**Ottilie**\nYesterday: finished the importer\nToday: write the docs\n",
+        "Execution [Ottilie owner]",
+    );
+}
+
+#[test]
+fn yesterday_and_today_above_a_list_are_its_days() {
+    let found =
+        read_as(Some("Nils"), &[], "*Yesterday*\n- closed 4 tickets\n*Today*\n- write the release notes\n");
+    let day = |time: Option<jiff::Timestamp>| time.map(|time| time.strftime("%m-%d").to_string());
+    let days: Vec<_> = found.events.iter().map(|it| (day(it.event_time), day(it.due_time))).collect();
+    let [yesterday, today] = ["03-14", "03-15"].map(|day| Some(day.to_owned()));
+    assert_eq!(days, [(yesterday.clone(), None), (today.clone(), today)]);
+    let letters = read_as(Some("Kofi"), &[], "Y: merged the rate limiter\nT: write the docs\nB: none\n");
+    assert_eq!(shown(&letters)[0], "Execution [Kofi owner] merged the rate limiter");
+    assert_eq!(day(letters.events[0].event_time), yesterday);
+}
+
+#[test]
 fn a_line_that_says_who_wrote_it_says_its_i() {
     holds(
         "Weekly report\nStudent: Kim Larsen · Topic: leaks\n\nI'll send the draft by Monday.",
