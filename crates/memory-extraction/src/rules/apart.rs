@@ -91,14 +91,13 @@ fn tells(parsed: &ParsedSegment<'_>, clause: &Range<usize>) -> bool {
         "how", "for",
     ];
     let text = &parsed.text;
-    let mut parts = clause.clone().collect::<Vec<_>>();
-    parts.retain(|at| text.word(*at) == ",");
-    let first_end = parts.first().copied().unwrap_or(clause.end);
-    let opens_aside = |comma: &usize| text.is_any(*comma + 1, &SUBORDINATE);
+    let mut commas = clause.clone().filter(|at| text.word(*at) == ",");
+    let first_end = commas.clone().next().unwrap_or(clause.end);
+    let opens_aside = |comma: usize| text.is_any(comma + 1, &SUBORDINATE);
     let first = behind_label(parsed, &(clause.start..first_end));
     !first.is_empty()
         && !text.is_any(first.start, &SUBORDINATE)
-        && !parts.iter().any(opens_aside)
+        && !commas.any(opens_aside)
         && (is_without_subject(parsed, &first) || has_subject_and_verb(parsed, &first))
 }
 
@@ -139,7 +138,8 @@ fn has_subject_and_verb(parsed: &ParsedSegment<'_>, clause: &Range<usize>) -> bo
 fn behind_label(parsed: &ParsedSegment<'_>, clause: &Range<usize>) -> Range<usize> {
     let text = &parsed.text;
     let head = clause.start..clause.end.min(clause.start + LABEL_TOKENS);
-    let mark = head.skip(1).filter(|at| text.is_any(*at, &[":", "–", "—"]) || is_dash(parsed, *at)).last();
+    let is_mark = |at: &usize| text.is_any(*at, &[":", "–", "—"]) || is_dash(parsed, *at);
+    let mark = head.skip(1).rfind(is_mark);
     mark.map_or(clause.start, |mark| mark + 1)..clause.end
 }
 
