@@ -112,6 +112,8 @@ struct Asked<'a> {
     is_back: bool,
     /// It asks what somebody did or has: how that is told is no answer.
     is_of_facts: bool,
+    /// It asks for a fact, and for nothing to be made, advised or done.
+    is_plain: bool,
     /// It asks for something to be made, advised or done.
     is_request: bool,
 }
@@ -130,9 +132,10 @@ impl<'a> Asked<'a> {
         let is_request = (0..end).any(asks)
             || list("asked for help").within(&sentence, 0, end)
             || list("request").within(&sentence, 0, end)
-            || (end > KEYWORDS_MAX && !sentence.is_question())
             || sentence.word(0).is_some_and(|word| list("verbs").has(word));
-        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_request }
+        let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
+        let is_request = is_request || (!is_plain && (end > KEYWORDS_MAX || sentence.is_question()));
+        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_plain, is_request }
     }
 
     /// `best` is the similarity of the one most like the question.
@@ -146,13 +149,16 @@ impl<'a> Asked<'a> {
         let is_like = similarity.is_none_or(|it| it >= UNLIKE);
         let near_from = if self.is_request { NEAR_REQUEST.max(best - BEHIND_BEST) } else { NEAR_FACT };
         let may_be_met = candidate.condition.is_none_or(|it| !is_of_asking(it) || self.is_of_subject(it));
-        if relevance >= RELEVANT {
+        // How somebody wants things done changes no fact, unless it is said of such questions.
+        let is_for_it = !self.is_plain || candidate.condition.is_some_and(is_of_asking);
+        let may_bear = !self.is_plain || candidate.condition.is_some();
+        if relevance >= RELEVANT && may_bear {
             Some(Bearing::Met(relevance))
         } else if candidate.is_general {
             Some(Bearing::General)
-        } else if is_of_subject && may_be_met && !self.is_back && is_like {
+        } else if is_of_subject && may_be_met && is_for_it && !self.is_back && is_like {
             Some(Bearing::OfSubject(relevance))
-        } else if !self.is_back && !self.is_of_facts && similarity.is_some_and(|it| it >= near_from) {
+        } else if !self.is_back && !self.is_plain && similarity.is_some_and(|it| it >= near_from) {
             Some(Bearing::Near(relevance))
         } else {
             None
@@ -174,6 +180,44 @@ impl<'a> Asked<'a> {
         let of_focus = content_stems(&Sentence::new(focus, 0..focus.len()));
         let common = of_focus.intersection(&self.stems).count() as f32;
         (common / of_focus.len().clamp(1, 3) as f32).min(1.0)
+    }
+}
+
+/// "When is …", "how many …", "what grade was …": it asks for a fact, and for nothing to be made, advised or done.
+fn asks_for_fact(sentence: &Sentence<'_>) -> bool {
+    let end = sentence.len();
+    let mut at = 0;
+    while at < end && list("lead-in").at(sentence, at, end) > 0 {
+        at += list("lead-in").at(sentence, at, end);
+    }
+    let is_in = matches!(sentence.word(at), Some("in" | "on" | "at"))
+        && matches!(sentence.word(at + 1), Some("which" | "what"));
+    let first = at + usize::from(is_in);
+    let next = sentence.word(first + 1);
+    let is = |word: Option<&str>| matches!(word, Some("is" | "was" | "are" | "were" | "does" | "did"));
+    match sentence.word(first).unwrap_or_default() {
+        "who" | "who's" | "whose" | "when" | "when's" | "where" | "where's" | "which" | "what's"
+        | "whats" | "is" | "are" | "was" | "were" | "did" | "does" | "has" | "have" | "had" => true,
+        "how" => matches!(
+            next,
+            Some(
+                "many"
+                    | "much"
+                    | "old"
+                    | "long"
+                    | "far"
+                    | "big"
+                    | "heavy"
+                    | "tall"
+                    | "high"
+                    | "often"
+                    | "wide"
+                    | "deep"
+                    | "fast"
+            )
+        ),
+        "what" => (first + 1..first + 4).any(|at| is(sentence.word(at))),
+        _ => false,
     }
 }
 

@@ -24,7 +24,11 @@ pub(super) fn leading_condition(sentence: &Sentence<'_>, at: usize) -> Option<To
         _ => return None,
     };
     let end = (at + reach).min(sentence.len());
-    let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";")))?;
+    // Not one within brackets: "for docs use British spelling (colour, normalise)".
+    let comma = (at + 1..end).find(|at| matches!(sentence.mark(*at), Some("," | ":" | ";" | "(")))?;
+    if sentence.mark(comma) == Some("(") {
+        return None;
+    }
     let is_topic = || sentence.mark(comma) == Some(":") && is_topic(sentence, at);
     let goes_on = comma + 1 < sentence.len() && (sentence.mark(comma) == Some(",") || is_topic());
     (goes_on && comma > at + 1 && !names_no_setting(sentence, at, comma)).then_some((at, comma))
@@ -212,6 +216,31 @@ pub(super) fn is_of_asking(condition: &str) -> bool {
     condition.split_whitespace().any(|word| {
         matches!(word.to_lowercase().trim_end_matches([',', ':']), "ask" | "asks" | "asked" | "asking")
     })
+}
+
+/// "when I ask something": that is always.
+pub(super) fn is_of_any_question(condition: &str) -> bool {
+    let says_nothing = |word: &str| {
+        matches!(
+            word.to_lowercase().as_str(),
+            "when"
+                | "whenever"
+                | "if"
+                | "i"
+                | "you"
+                | "me"
+                | "a"
+                | "any"
+                | "something"
+                | "anything"
+                | "question"
+                | "questions"
+        )
+    };
+    let mut words = condition.split_whitespace().map(|word| word.trim_matches(',')).peekable();
+    words.peek().is_some()
+        && is_of_asking(condition)
+        && words.all(|word| says_nothing(word) || is_of_asking(word))
 }
 
 /// Where the condition says of what: "when I ask about implementation" is of implementation.

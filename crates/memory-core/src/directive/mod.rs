@@ -374,7 +374,7 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
         .condition
         .filter(|(from, to)| *to <= end && list("here only").at(sentence, *from, *to) == 0)
         .map(|(from, to)| sentence.text(from, to).to_owned())
-        .filter(|condition| !condition.is_empty());
+        .filter(|condition| !condition.is_empty() && !conditions::is_of_any_question(condition));
     // "Write status reports in bullet points" is about reports, "keep your emails short" about answers.
     let is_yours = (start..end).any(|at| {
         (sentence.word(at) == Some("your") && list("answers").at(sentence, at, end) > 0)

@@ -276,6 +276,18 @@ fn what_a_question_is_asked_for_is_an_answer_but_not_where_it_asks_back_what_was
 }
 
 #[test]
+fn a_plain_fact_is_asked_for_without_what_only_resembles_it() {
+    let of_hours = "When you schedule things use Europe/Oslo";
+    let candidates = [
+        candidate("I like Loretta Lynn and gospel", None, Some(0.5)),
+        candidate(of_hours, Some("When you schedule things"), Some(0.1)),
+    ];
+    assert_eq!(chosen("How old was Loretta Lynn when she passed?", &candidates), [0; 0]);
+    assert_eq!(chosen("when is Hana's birthday", &candidates), [0; 0]);
+    assert_eq!(chosen("Could you make a list of country singers for the party?", &candidates), [0]);
+}
+
+#[test]
 fn a_request_shows_up_to_three_that_are_near_it_and_a_question_of_fact_none() {
     let far = candidate("I prefer window seats", None, Some(0.1));
     let near =

@@ -164,3 +164,15 @@ fn what_is_asked_for_once_is_none() {
     let text = "Here is my reducer. Could you have a look and suggest any improvements?";
     assert_eq!(found(said("user", text)), []);
 }
+
+#[test]
+fn a_condition_ends_before_brackets_and_any_question_is_none() {
+    let condition = |text| found(said("user", text)).remove(0).condition;
+    assert_eq!(condition("please never use long bulleted lists when i ask something"), None);
+    assert_eq!(
+        condition("Please never use long bulleted lists when I ask about food").as_deref(),
+        Some("when I ask about food")
+    );
+    let in_docs = condition("when writing docs always use British spelling (colour, normalise)");
+    assert!(in_docs.is_none_or(|condition| !condition.contains('(')));
+}
