@@ -63,7 +63,7 @@ async fn a_text_is_remembered_from_a_file_and_from_standard_input_and_shown_read
     let unknown = data_dir.run(&["recall", "art_000000000000"]).await;
     assert!(unknown.stdout.starts_with("note: No text of this namespace has the id"), "{unknown:?}");
     let nothing = run_with_input(&data_dir, &["--namespace", "other", "recall", "budget"], b"").await;
-    assert_eq!((nothing.status.code(), &*nothing.stdout), (Some(0), "Nothing found.\n"), "{nothing:?}");
+    assert!(nothing.status.success() && nothing.stdout.contains("holds no text yet"), "{nothing:?}");
 
     let status = data_dir.run(&["status"]).await;
     assert!(status.stdout.contains("healthy") && status.stdout.contains("1 artifact,"), "{status:?}");
@@ -91,7 +91,7 @@ async fn forget_needs_its_confirmation_and_says_how_to_give_it() {
     let done = data_dir.run(&["forget", &id, "--confirm", "--json"]).await;
     assert_eq!((done.status.code(), done.json()["deleted"].clone()), (Some(0), json!(true)));
     assert!(data_dir.run(&["forget", &id, "--confirm"]).await.refusal().contains(&id));
-    assert_eq!(data_dir.run(&["recall", "spare key"]).await.stdout, "Nothing found.\n");
+    assert!(data_dir.run(&["recall", "spare key"]).await.stdout.contains("holds no text yet"));
 }
 
 #[tokio::test]
