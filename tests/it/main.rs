@@ -13,6 +13,7 @@ mod commitments;
 mod conversation;
 mod dashboard;
 mod diary;
+mod directive_choice;
 mod directive_quality;
 mod directives;
 mod entities;
