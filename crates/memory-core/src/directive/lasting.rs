@@ -27,8 +27,8 @@ fn is_end(quote: &str, reading: &Reading) -> bool {
     };
     let is_span = || {
         let date = quote[reading.range.clone()].to_lowercase();
-        (before.trim_end().ends_with("for") || before.trim_end().ends_with("for the"))
-            && (before.contains("next ") || date.contains("next ") || date.starts_with("this "))
+        let is_next = before.contains("next ") || date.contains("next ");
+        date.starts_with("this ") || (is_next && before.trim_end().trim_end_matches(" the").ends_with("for"))
     };
     reading.granularity >= Granularity::Day
         && !before.contains("not until ")
@@ -51,6 +51,7 @@ mod tests {
             ("no deploys until 20 March 2025", "2025-03-20", "2025-03-21"),
             ("don't touch billing until the audit is over on 12 April 2025", "2025-04-12", "2025-04-13"),
             ("For the next two weeks, only suggest meals under 30 minutes", "2025-03-24", "2025-03-26"),
+            ("No force pushes this week.", "2025-03-15", "2025-03-18"),
             ("use the old client till Friday", "2025-03-14", "2025-03-15"),
         ] {
             assert!(!ended(quote, holds), "{quote}");

@@ -86,12 +86,23 @@ pub(super) fn sentence(words: &str) -> String {
     let words = words.trim().trim_end_matches([',', ';', ':', '-', '–', '—', ' ']);
     let mut chars = words.chars();
     let Some(first) = chars.next() else { return String::new() };
-    let mut out: String = first.to_uppercase().collect();
+    let mut out: String =
+        if begins_with_code(words) { first.to_string() } else { first.to_uppercase().collect() };
     out.push_str(chars.as_str());
     if !out.ends_with(['.', '!', '?', '…', ')', '"', '”']) || out.ends_with(')') {
         out.push('.');
     }
     cut(&out, NARRATIVE_MAX_CHARS)
+}
+
+/// "test_webhook_retries", "uPlot", "cli.rs": a name in code is written as it is.
+fn begins_with_code(words: &str) -> bool {
+    let first =
+        words.split_whitespace().next().unwrap_or_default().trim_end_matches(['.', ',', ':', ';', '!', '?']);
+    let has_extension = first.rsplit_once('.').is_some_and(|(name, _)| name.len() > 1 && !name.contains('.'));
+    has_extension
+        || first.contains(['_', '/', '(', '=', '@'])
+        || first.chars().skip(1).any(char::is_uppercase)
 }
 
 /// "Alice Chen", "Alice Chen and Bob Martinez".
@@ -123,6 +134,11 @@ mod tests {
     fn a_sentence_begins_large_and_ends_with_a_mark() {
         assert_eq!(sentence("we agreed on it ;"), "We agreed on it.");
         assert_eq!(sentence("Was it? Yes!"), "Was it? Yes!");
+        assert_eq!(sentence("i.e. later"), "I.e. later.");
+        assert_eq!(sentence("done, merged"), "Done, merged.");
+        for of_code in ["test_webhook_retries is flaky.", "uPlot froze.", "src/main.rs panics."] {
+            assert_eq!(sentence(of_code), of_code);
+        }
         assert_eq!(as_verb_phrase("Finish the draft").as_deref(), Some("finish the draft"));
         assert_eq!(as_verb_phrase("schema review"), None);
     }
