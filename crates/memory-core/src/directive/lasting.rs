@@ -8,13 +8,9 @@ const UNTIL_MAX_BYTES: usize = 60;
 
 /// Whether a directive that was stated then says of itself that it is over.
 pub fn has_ended(quote: &str, since: Timestamp, now: Timestamp) -> bool {
-    let ends = |reading: &Reading| is_end(quote, reading) && reading.end > since;
-    readings(quote, Some(since), Lean::Future)
-        .iter()
-        .filter(|reading| ends(reading))
-        .map(|reading| reading.end)
-        .max()
-        .is_some_and(|end| end <= now)
+    let readings = readings(quote, Some(since), Lean::Future);
+    let ends = readings.iter().filter(|reading| is_end(quote, reading)).map(|reading| reading.end);
+    ends.max().is_some_and(|end| end <= now)
 }
 
 /// "Not before ten" is said of each day, so an end is a day at least.
@@ -51,6 +47,7 @@ mod tests {
             ("no deploys until 20 March 2025", "2025-03-20", "2025-03-21"),
             ("don't touch billing until the audit is over on 12 April 2025", "2025-04-12", "2025-04-13"),
             ("For the next two weeks, only suggest meals under 30 minutes", "2025-03-24", "2025-03-26"),
+            ("Until June 2025 use the old logo", "2025-05-20", "2025-07-01"),
             ("No force pushes this week.", "2025-03-15", "2025-03-18"),
             ("use the old client till Friday", "2025-03-14", "2025-03-15"),
         ] {
