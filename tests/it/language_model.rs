@@ -1,12 +1,16 @@
 //! Jobs that a language model reads: what becomes of them when it answers, and when it does not.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::event::Extraction;
 use memory_core::job::MAX_ATTEMPTS;
-use memory_core::ports::{ExtractError, Extractor, SourceText};
+use memory_core::ports::{
+    CLAUSE_CLASSES, DIRECTIVE_CLASSES, EncoderError, ExtractError, Extractor, NAME_CLASSES, SourceText,
+    TextEncoder,
+};
 use memory_engine::{EngineSettings, Memory};
 use memory_extraction::{Key, LlmExtractor, LlmOptions, RulesExtractor};
 use memory_tests::chat_server::{Act, ChatServer};
@@ -161,20 +165,63 @@ impl Extractor for Slow {
     }
 
     async fn extract(&self, source: &SourceText) -> Result<Extraction, ExtractError> {
-        let mut conn = PgConnection::connect(&self.url).await.expect("the database answers");
-        let mut leased_until = async || -> String {
-            let statement = "select leased_until::text from event_jobs";
-            sqlx::query_scalar(statement).fetch_one(&mut conn).await.expect("it is leased")
-        };
-        let mut seen = vec![leased_until().await];
-        while seen.len() < 6 {
-            let now = leased_until().await;
-            if !seen.contains(&now) {
-                seen.push(now);
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        renewed(&self.url).await;
         Ok(read_lines(source))
+    }
+
+    fn text_encoder(&self) -> Option<Arc<dyn TextEncoder>> {
+        Some(Arc::new(SlowEncoder { url: self.url.clone() }))
+    }
+}
+
+/// Waits until the lease of the only job has been renewed some times.
+async fn renewed(url: &str) {
+    let mut conn = PgConnection::connect(url).await.expect("the database answers");
+    let mut leased_until = async || -> String {
+        let statement = "select leased_until::text from event_jobs";
+        sqlx::query_scalar(statement).fetch_one(&mut conn).await.expect("it is leased")
+    };
+    let mut seen = vec![leased_until().await];
+    while seen.len() < 6 {
+        let now = leased_until().await;
+        if !seen.contains(&now) {
+            seen.push(now);
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Judges sentences as slowly.
+#[derive(Debug)]
+struct SlowEncoder {
+    url: String,
+}
+
+#[async_trait]
+impl TextEncoder for SlowEncoder {
+    async fn name_logits(
+        &self,
+        _: Arc<str>,
+        names: Vec<Vec<Range<usize>>>,
+    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError> {
+        Ok(vec![[0.0; NAME_CLASSES]; names.len()])
+    }
+
+    async fn clause_logits(
+        &self,
+        _: Arc<str>,
+        clauses: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError> {
+        Ok(vec![[0.0; CLAUSE_CLASSES]; clauses.len()])
+    }
+
+    async fn directive_logits(
+        &self,
+        _: Arc<str>,
+        sentences: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, EncoderError> {
+        renewed(&self.url).await;
+        Ok(vec![[0.0; DIRECTIVE_CLASSES]; sentences.len()])
     }
 }
 

@@ -28,6 +28,8 @@ const COMPARED_MAX: i64 = 500;
 const READ_MAX: i64 = 60;
 /// How many a session may begin with.
 const STANDING_MAX: usize = 20;
+/// Sentences that end behind so many bytes of a text are not judged by the encoder: rules and words have to do.
+const JUDGED_MAX_BYTES: usize = 1_000_000;
 /// How many vectors are made and written at a time.
 const BATCH: i64 = 64;
 
@@ -182,7 +184,8 @@ async fn judged(encoder: &Arc<dyn TextEncoder>, source: &Source) -> Option<Vec<[
     if sentences.is_empty() {
         return None;
     }
-    let bytes = sentences.into_iter().map(|sentence| sentence.bytes).collect();
+    let bytes = sentences.into_iter().map(|sentence| sentence.bytes);
+    let bytes = bytes.take_while(|bytes| bytes.end <= JUDGED_MAX_BYTES).collect();
     let judged = encoder.directive_logits(source.content.as_str().into(), bytes).await;
     judged.inspect_err(|error| tracing::warn!(%error, "directives are found without the encoder")).ok()
 }

@@ -146,7 +146,8 @@ pub fn find_directives(content: &str, meta: &Metadata) -> Vec<FoundDirective> {
     found(content, meta, None)
 }
 
-/// The same where the text encoder has judged each of [`sentences_to_judge`], in their order: it decides which state directives.
+/// The same where the text encoder has judged [`sentences_to_judge`], in their order, or the first of them: it decides which of these
+/// state directives.
 pub fn find_judged_directives(
     content: &str,
     meta: &Metadata,

@@ -91,23 +91,26 @@ impl JobRunner {
     /// Runs the extractor off the async threads, for as long as it takes: a language model may need longer than a lease,
     /// which is renewed meanwhile. A panic is an error of the job.
     async fn extract(&self, job: &LeasedJob, sources: &[Source]) -> Result<Found, JobError> {
-        // First, so that the encoder still knows a text when its clauses are asked for.
-        let stated = directives::of_sources(sources, self.extractor.text_encoder()).await.map_err(|_| {
-            JobError::Retry(ErrorCode::Internal, "the search for directives panicked".to_owned())
-        })?;
         let extractor = Arc::clone(&self.extractor);
-        let text = source_text(sources);
+        let (sources, text) = (sources.to_vec(), source_text(sources));
         let runtime = tokio::runtime::Handle::current();
         // When the job is dropped the extraction is cancelled.
         let stop = CancellationToken::new();
         let _stopping = stop.clone().drop_guard();
         let mut extracting = tokio::task::spawn_blocking(move || {
             runtime.block_on(async {
-                let extraction = stop.run_until_cancelled(extractor.extract(&text)).await;
-                let extraction =
-                    extraction.ok_or_else(|| ExtractError::Failed("it was broken off".to_owned()))??;
+                let reading = async {
+                    // First, so that the encoder still knows a text when its clauses are asked for.
+                    let stated = directives::of_sources(&sources, extractor.text_encoder()).await;
+                    let stated = stated.map_err(|error| ExtractError::Failed(error.to_string()))?;
+                    Ok((extractor.extract(&text).await?, stated))
+                };
+                let read = stop.run_until_cancelled(reading).await;
+                let (extraction, stated) =
+                    read.ok_or_else(|| ExtractError::Failed("it was broken off".to_owned()))??;
                 let segments: Vec<&str> = text.segments.iter().map(|s| s.text.as_str()).collect();
-                Ok(extraction.verified(&segments))
+                let (extraction, rejected) = extraction.verified(&segments);
+                Ok(Found { extraction, rejected, stated })
             })
         });
         let renewal = (self.settings.lease / 3).max(Duration::from_millis(100));
@@ -118,15 +121,15 @@ impl JobRunner {
             }
         };
         match extracted {
-            Ok(Ok((extraction, rejected))) => {
-                if rejected != Rejected::default() {
+            Ok(Ok(found)) => {
+                if found.rejected != Rejected::default() {
                     tracing::warn!(
-                        rejected.events,
-                        rejected.mentions,
+                        rejected.events = found.rejected.events,
+                        rejected.mentions = found.rejected.mentions,
                         "found without evidence in the source, rejected"
                     );
                 }
-                Ok(Found { extraction, rejected, stated })
+                Ok(found)
             }
             Ok(Err(error)) => Err(job_error(&error)),
             Err(_) => Err(JobError::Retry(ErrorCode::Internal, "the extractor panicked".to_owned())),
