@@ -16,7 +16,8 @@ struct Line<'a> {
     kind: &'a str,
     context: String,
     fold: usize,
-    text: &'a str,
+    /// Behind the name of who speaks, if it is a turn.
+    text: String,
     clauses: Vec<Clause<'a>>,
     /// Null where names are not labelled.
     names: Option<Vec<names::Seen>>,
@@ -62,8 +63,11 @@ fn line(
     examples: &[Example],
     weights: &Weights,
 ) -> anyhow::Result<()> {
+    let speaker = document.source.segments.first().and_then(|segment| segment.speaker.as_deref());
+    let before = speaker.map(|speaker| format!("{speaker}: ")).unwrap_or_default();
+    let begins = before.chars().count();
     let clauses = examples.iter().map(|one| Clause {
-        span: one.span,
+        span: (one.span.0 + begins, one.span.1 + begins),
         targets: one.targets,
         odds: maxent::odds_of(one, weights),
         features: &one.features,
@@ -74,7 +78,7 @@ fn line(
         kind: document.kind,
         context: format!("{:?}", document.source.context),
         fold,
-        text: document.text(),
+        text: before + document.text(),
         clauses: clauses.collect(),
         names: names::seen_in(document),
     };

@@ -19,7 +19,7 @@ const THRESHOLD_MIN: u8 = 48;
 /// The same of short texts.
 const SHORT_THRESHOLD_MIN: u8 = 20;
 /// Features that weigh less than this for every class are left out of the file.
-const WEIGHT_MIN: f32 = 0.18;
+const WEIGHT_MIN: f32 = 0.20;
 
 /// A clause, or what may be a name, with its labels.
 #[derive(Clone)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use memory_core::artifact::{Metadata, Role};
 use memory_core::event::{Extraction, Rejected};
 use memory_core::id::RevisionId;
 use memory_core::job::ErrorCode;
@@ -190,6 +191,14 @@ fn job_error(error: &ExtractError) -> JobError {
     }
 }
 
+/// Who says what a source holds, where it is known to be said: in a turn of a conversation, or by an assistant.
+fn speaker(meta: &Metadata) -> Option<String> {
+    if meta.role == Some(Role::Assistant) {
+        return Some(Role::Assistant.as_str().to_owned());
+    }
+    meta.turn().and(meta.speaker().map(str::to_owned))
+}
+
 pub(super) fn source_text(sources: &[Source]) -> SourceText {
     let first = &sources[0].meta;
     SourceText {
@@ -209,7 +218,7 @@ pub(super) fn source_text(sources: &[Source]) -> SourceText {
             .iter()
             .map(|source| Segment {
                 text: source.content.clone(),
-                speaker: source.meta.turn().and(source.meta.speaker().map(str::to_owned)),
+                speaker: speaker(&source.meta),
                 date: Some(source.date),
                 context_only: !source.unread,
                 is_date_of_storing: source.meta.date.is_none(),

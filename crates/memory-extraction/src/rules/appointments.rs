@@ -12,7 +12,6 @@ use super::event_context::EventContext;
 use super::layout::Block;
 use super::lists;
 use super::parsed_segment::ParsedSegment;
-use super::parties::is_machine;
 use super::people::Roster;
 use super::sections::Section;
 use super::sentences::sentences;
@@ -34,7 +33,7 @@ fn appointments(parsed_segments: &[ParsedSegment<'_>], roster: &Roster) -> Vec<D
         for block in &parsed.layout.blocks {
             let is_quiet = matches!(block.section, Section::Skip | Section::People);
             let mut words = parsed.text.tokens_in(&block.bytes);
-            if is_quiet || is_machine(block.speaker.as_deref()) || !words.any(|at| names_one(parsed, at)) {
+            if is_quiet || parsed.is_said_by_machine(block) || !words.any(|at| names_one(parsed, at)) {
                 continue;
             }
             for sentence in sentences(&parsed.text, &block.bytes) {
@@ -114,7 +113,7 @@ fn appointment(
             && is_fixed(reading.granularity)
             && reading.deadline() >= now
     })?;
-    let context = EventContext { parsed, roster, machine: false };
+    let context = EventContext { parsed, roster };
     let speaker = context.speaker_of(block);
     Some(by_form::draft(&context, Category::Commitment, sentence, speaker, Some(at.deadline())))
 }

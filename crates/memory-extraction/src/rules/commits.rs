@@ -23,7 +23,7 @@ pub(super) fn add(parsed_segments: &[ParsedSegment<'_>], roster: &Roster, drafts
     let mut lines: Vec<(usize, Range<usize>)> = Vec::new();
     let mut found: Vec<Draft> = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
-        let context = EventContext { parsed, roster, machine: false };
+        let context = EventContext { parsed, roster };
         let short =
             if parsed.layout.commits.is_empty() { short_lines(parsed.text.read()) } else { Vec::new() };
         found.extend(short.iter().filter_map(|line| subject(&context, line.clone(), None)));

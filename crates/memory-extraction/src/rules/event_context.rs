@@ -24,8 +24,6 @@ const HEADING_WITHIN_BYTES: usize = 8_000;
 pub(super) struct EventContext<'s, 'a> {
     pub(super) parsed: &'s ParsedSegment<'a>,
     pub(super) roster: &'s Roster,
-    /// The text was written by an assistant or another program.
-    pub(super) machine: bool,
 }
 
 impl EventContext<'_, '_> {

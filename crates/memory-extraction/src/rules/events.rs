@@ -13,7 +13,6 @@ use super::event_context::{EventContext, WHOLE_SENTENCE_MAX_BYTES, is_listed, tr
 use super::features::{self, Hit};
 use super::layout::{Block, Form};
 use super::narrative;
-use super::parties::is_machine;
 use super::sections::Section;
 use super::sentences::{clauses, sentences};
 use super::{items, requests, verbs};
@@ -129,8 +128,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
     }
 
     fn push_hit(&mut self, hit: &Hit, tokens: &Range<usize>, speaker: Option<usize>, block: &Block) {
-        let machine = self.context.machine || is_machine(block.speaker.as_deref());
-        if machine && !matches!(hit.lead.subject, Subject::People(_)) {
+        if self.context.parsed.is_said_by_machine(block) && !matches!(hit.lead.subject, Subject::People(_)) {
             return;
         }
         let text = &self.context.parsed.text;

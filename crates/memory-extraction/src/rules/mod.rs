@@ -298,14 +298,13 @@ async fn found<'a>(
         let is_alone = parsed.layout.people.is_empty() && parsed.layout.speakers.is_empty();
         let is_shared =
             matches!(source.context, Context::Email | Context::Meeting) || source.participants.len() > 1;
+        parsed.is_of_machine = segment.is_some_and(|segment| is_machine(segment.speaker.as_deref()));
         parsed.is_of_one = is_alone && !is_shared && parsed.speaker.is_some();
         parsed.give_items_their_speakers(&roster);
     }
     let mut drafts = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
-        let machine =
-            source.segments.get(parsed.segment).is_some_and(|segment| is_machine(segment.speaker.as_deref()));
-        let context = EventContext { parsed, roster: &roster, machine };
+        let context = EventContext { parsed, roster: &roster };
         drafts.extend(EventReader::new(context).read());
     }
     drafts.extend(agreements::agreements(&parsed_segments, &roster));

@@ -14,7 +14,6 @@ use super::event_context::EventContext;
 use super::layout::{Block, Form};
 use super::lines::bullet;
 use super::parsed_segment::ParsedSegment;
-use super::parties::is_machine;
 use super::people::Roster;
 use super::sections::Section;
 use super::sentences::sentences;
@@ -120,10 +119,10 @@ pub(super) fn add(
     }
     let mut found = Vec::new();
     for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
-        let of_segment = EventContext { parsed, roster, machine: false };
+        let of_segment = EventContext { parsed, roster };
         for block in &parsed.layout.blocks {
             let is_quiet = matches!(block.section, Section::Skip | Section::People);
-            if is_quiet || is_machine(block.speaker.as_deref()) {
+            if is_quiet || parsed.is_said_by_machine(block) {
                 continue;
             }
             let tasks = tasks(context, parsed, block);

@@ -11,8 +11,9 @@ use super::date_context::DateContext;
 use super::discover::acts_like_a_person;
 
 use super::gender::Gender;
-use super::layout::Layout;
+use super::layout::{Block, Layout};
 use super::names;
+use super::parties::is_machine;
 use super::people::Roster;
 use super::verbs;
 use super::words::{Kind, Text};
@@ -60,6 +61,8 @@ pub(super) struct ParsedSegment<'a> {
     pub(super) is_mail: bool,
     /// It is written by one person, and no list of people or turn of a talk stands in it.
     pub(super) is_of_one: bool,
+    /// It is an assistant's turn, or another program's.
+    pub(super) is_of_machine: bool,
     /// What "tomorrow" counts from.
     pub(super) reference: Option<Timestamp>,
     /// Which number of "3/4" is the day, where its other dates tell it.
@@ -82,11 +85,17 @@ impl<'a> ParsedSegment<'a> {
             addressee: None,
             is_mail: false,
             is_of_one: false,
+            is_of_machine: false,
             reference: None,
             day_order: None,
             days: Vec::new(),
             context_only: false,
         }
+    }
+
+    /// Whether an assistant or another program says what stands in a block.
+    pub(super) fn is_said_by_machine(&self, block: &Block) -> bool {
+        self.is_of_machine || is_machine(block.speaker.as_deref())
     }
 
     /// Reads the days that headings give to what stands below them; the reference must be known.

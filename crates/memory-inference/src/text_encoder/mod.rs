@@ -27,7 +27,7 @@ use self::reading::{IsCancelled, Reading};
 /// Low-rank differences to the weights of the encoder, which setup merges with them, and the last layers.
 pub const ENCODER_ADAPTER: &[u8] = include_bytes!("../../data/text_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
-pub const ENCODER_FILE: &str = "text_encoder_8.onnx";
+pub const ENCODER_FILE: &str = "text_encoder_9.onnx";
 /// So many layers of the encoder are read.
 pub const ENCODER_LAYERS: usize = 4;
 /// Without anything to read, the model is given back after this. Loading it again takes less than a tenth of a second.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use memory_core::artifact::Context;
+use memory_core::artifact::{Context, Role};
 use memory_core::date::parse_date;
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::event::{ActorRole, Category};
@@ -22,6 +22,8 @@ struct Labels {
     context: String,
     title: Option<String>,
     author: Option<String>,
+    /// Whose turn of a conversation it is: user or assistant.
+    role: Option<String>,
     #[serde(default)]
     participants: Vec<String>,
     date: Option<String>,
@@ -80,6 +82,9 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
     let context = Context::parse_or_explain(&labels.context).map_err(|e| wrong.push(e.to_string())).ok();
     let date = labels.date.as_deref().map(|date| parse_date("date", date));
     let date = date.transpose().map_err(|e| wrong.push(e.to_string())).ok().flatten();
+    if let Some(role) = labels.role.as_deref().filter(|role| Role::parse(role).is_none()) {
+        wrong.push(format!("unknown role '{}', must be one of {}", cut(role, 60), Role::names()));
+    }
     for (what, count) in [("events", labels.events.len()), ("entities", labels.entities.len())] {
         if count > LABELS_MAX {
             wrong.push(format!("{count} {what}, the limit is {LABELS_MAX}"));
@@ -102,7 +107,7 @@ pub(super) fn document(name: &str, text: String, labels: &str) -> Result<Documen
     match (kind, context) {
         (Some(kind), Some(context)) if wrong.is_empty() => {
             let segment =
-                Segment { text, speaker: None, date, context_only: false, is_date_of_storing: false };
+                Segment { text, speaker: labels.role, date, context_only: false, is_date_of_storing: false };
             let source = SourceText {
                 context,
                 title: labels.title,

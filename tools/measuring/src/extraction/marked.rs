@@ -5,7 +5,7 @@
 //! {{Decision| We go with Postgres}} because the team knows it.
 //! ```
 //!
-//! A document begins with `=== `, its name and what is known of it (context, date, author, title, participants divided by `;`). An
+//! A document begins with `=== `, its name and what is known of it (context, date, author, role, title, participants divided by `;`). An
 //! event is `{{Category| quote}}`, `{{One/Other| quote}}` where either is right, `{{?Category| quote}}` where it counts neither
 //! way. Participants and times are not labelled in this form.
 

@@ -10,7 +10,6 @@ use memory_language::hash::Fnv1a;
 use super::super::clause::{Clause, Subject};
 use super::super::layout::Form;
 use super::super::parsed_segment::ParsedSegment;
-use super::super::parties::is_machine;
 use super::super::sections::Section;
 use super::super::verbs;
 use super::clauses::Candidate;
@@ -223,7 +222,7 @@ impl Seen<'_, '_> {
         let candidate = &self.candidates[at];
         let block = candidate.block(self.parsed);
         let form = match &block.form {
-            Form::Prose if is_machine(block.speaker.as_deref()) => "machine",
+            Form::Prose if self.parsed.is_said_by_machine(block) => "machine",
             Form::Prose if block.speaker.is_some() => "turn",
             Form::Prose if block.labelled => "label",
             Form::Prose => "prose",

@@ -24,7 +24,7 @@ pub(super) fn draft(
     confidence: f32,
     alone: bool,
 ) -> Draft {
-    let context = EventContext { parsed, roster, machine: false };
+    let context = EventContext { parsed, roster };
     let block = candidate.block(parsed);
     let speaker = context.speaker_of(block);
     let clause = candidate.clause(parsed);
