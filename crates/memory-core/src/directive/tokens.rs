@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use memory_language::sentence::keeps_its_stop;
+use memory_language::sentence::{is_macro, keeps_its_stop};
 
 /// The longest piece of code that is a word, and how far behind a bracket in code its end is looked for.
 const CODE_MAX_BYTES: usize = 300;
@@ -43,7 +43,7 @@ pub(super) fn tokens(content: &str, bytes: Range<usize>) -> Vec<Token> {
         let is_named = is_named_mark(rest, &tokens) && is_start;
         let code = ticked(rest)
             .or(is_named.then_some(1))
-            .or_else(|| technical(rest, tokens.is_empty()).filter(|_| is_start));
+            .or_else(|| macro_name(rest).or_else(|| technical(rest, tokens.is_empty())).filter(|_| is_start));
         let (length, word) = match code {
             Some(length) => (length, code_text(&rest[..length])),
             None if c.is_alphanumeric() || c == '_' => plain_word(rest, tokens.is_empty()),
@@ -130,6 +130,14 @@ fn code_text(code: &str) -> String {
     let inside = code.trim_matches('`');
     let is_one = !inside.contains(char::is_whitespace) && !inside.is_empty();
     if is_one { inside } else { code }.to_lowercase()
+}
+
+/// The length of the name of a macro with its mark, behind which the sentence goes on: "use println! in".
+fn macro_name(rest: &str) -> Option<usize> {
+    let length = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | ':')))?;
+    let behind = rest[length..].strip_prefix('!')?;
+    let goes_on = behind.starts_with(' ') && behind.trim_start().starts_with(char::is_lowercase);
+    (goes_on && is_macro(&rest[..length])).then_some(length + 1)
 }
 
 /// The length of a word that no prose has: a flag, a pattern of files, a path, a call.

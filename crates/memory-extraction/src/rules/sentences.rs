@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
+use memory_language::sentence::is_macro;
 
 use super::apart::begins_bare;
 use super::parsed_segment::ParsedSegment;
@@ -63,14 +64,24 @@ fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
     {
         after += 1;
     }
-    if after >= end || !mark.is_ascii() {
+    if after >= end {
+        return Some(after);
+    }
+    let next = text.raw_word(after);
+    let goes_on = next.starts_with(char::is_lowercase);
+    // `println!("…") in the server`: what is left out, or quoted.
+    let is_within = mark == "…" && after > at + 1 && goes_on;
+    let names_macro = || at > 0 && text.touches_next(at - 1) && is_macro(text.raw_word(at - 1));
+    if is_within || mark == "!" && goes_on && names_macro() {
+        return None;
+    }
+    if !mark.is_ascii() {
         return Some(after);
     }
     if text.touches_next(after - 1) || (mark == "." && is_abbreviation(text, at)) {
         return None;
     }
-    let next = text.raw_word(after);
-    (mark != "." || !next.starts_with(char::is_lowercase)).then_some(after)
+    (mark != "." || !goes_on).then_some(after)
 }
 
 fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {

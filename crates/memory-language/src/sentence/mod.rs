@@ -43,6 +43,11 @@ pub fn keeps_its_stop(word: &str, next: &str) -> bool {
     }
 }
 
+/// Whether a word before `!` is a name of code with it: "println! in the server".
+pub fn is_macro(word: &str) -> bool {
+    tables::is_macro(word)
+}
+
 /// What lies between a word and the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gap {
@@ -321,6 +326,9 @@ fn ends_sentence(word: &Word<'_>, next: Option<&Word<'_>>) -> bool {
         return !(quoted && next.first().is_some_and(|c| matches!(c, 'ぁ'..='ゖ')));
     }
     let core = core.trim_start_matches(opens);
+    if tail == "!" && next.starts_lowercase() && is_macro(core) {
+        return false;
+    }
     if (closed || core.is_empty()) && next.starts_lowercase() {
         return false;
     }

@@ -161,6 +161,13 @@ pub(super) fn is_member(word: &str) -> bool {
     lists(MEMBERS, word)
 }
 
+/// Names that are written with `!` in code, of which prose has none: `println!`, `assert_eq!`.
+pub(super) fn is_macro(word: &str) -> bool {
+    let is_named =
+        || word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | ':'));
+    lists(MACROS, word) || word.contains(['_', ':']) && is_named()
+}
+
 /// Names that people are called by: "Bob.Ann" are two of them, where `System.Text` is one name.
 pub(super) fn is_given_name(word: &str) -> bool {
     lists(GIVEN_NAMES, word)
@@ -207,6 +214,9 @@ const MEMBERS: &str = "\
     Next Previous Current First Last Head Tail Get Set Add Remove Delete Update Insert Save Load Open Close Read Write \
     Run Start Stop Send Receive Parse Format Render Build Create Find Filter Sort Map Select Where Connect Execute \
     Query Handle Init Reset Clear Begin Commit Rollback Enabled Version Config Options Settings Width Height Path Url";
+
+const MACROS: &str = "\
+    println eprintln eprint writeln vec dbg cfg env concat stringify bitflags anyhow sqlx";
 
 const GIVEN_NAMES: &str = "\
     Alice Ann Anna Anne Bob Carol Charlie Chris Claire Dan Daniel Dave David Emma Eric Erin Eva Frank George Grace Hans \

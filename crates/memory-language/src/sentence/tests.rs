@@ -115,6 +115,19 @@ fn technical_tokens_keep_their_stops_to_themselves() {
 }
 
 #[test]
+fn the_mark_of_a_macro_ends_no_sentence() {
+    check(&[
+        ("Use println! in the cli crate only. It is slow.", 2),
+        ("Use plain assert_eq! with expect-test for new tests", 1),
+        ("use vec! instead of Vec::from and std::format! instead of +", 1),
+        ("Never use println!(\"…\") in the server, and vec![a, b] nowhere.", 1),
+        ("No vec! Use an array.", 2),
+        ("It broke again! we are sorry", 2),
+        ("Is it a != b? yes", 2),
+    ]);
+}
+
+#[test]
 fn abbreviations_and_initials_end_no_sentence_unless_the_next_word_says_so() {
     check(&[
         ("Mr. and Mrs. Jones met Prof. J. R. R. Tolkien, Jr. at St. Mary's.", 1),

@@ -47,6 +47,9 @@ fn marks_within_code_and_abbreviations_end_no_directive() {
         "Set a timeout (e.g. 30s) on every HTTP call.",
         "Prefer arrow functions (x => x + 1) over function expressions.",
         "Map errors with map_err(|e| => e) everywhere.",
+        "Use println! in the cli crate only.",
+        "Use plain assert_eq! with expect-test for new tests.",
+        "Never use println!(\"…\") in the server crate.",
     ] {
         let whole = text.trim_end_matches('.');
         assert_eq!(kept(text), [whole], "{text}");

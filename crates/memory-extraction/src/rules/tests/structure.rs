@@ -259,3 +259,15 @@ fn what_a_text_without_a_date_says_of_its_own_is_what_days_are_counted_from() {
         assert!(given.iter().any(|line| line.contains("due 03-16")), "{text}: {given:?}");
     }
 }
+
+#[test]
+fn the_marks_of_code_end_no_sentence() {
+    for text in [
+        "I'll replace println! in the cli crate by 22 March.",
+        "I'll remove println!(\"…\") from the cli crate by 22 March.",
+    ] {
+        let words: Vec<&str> = text.split(' ').take(4).collect();
+        let expected = format!("Commitment due 03-22 [Dana Whitfield owner] {}", words.join(" "));
+        assert_eq!(shown(&read_as(Some("Dana Whitfield"), &[], text)), [expected], "{text}");
+    }
+}
