@@ -5,6 +5,7 @@ mod by_id;
 mod expanding;
 mod facts;
 mod filtered;
+mod floor;
 mod hits;
 mod likeness;
 mod listing;
@@ -212,7 +213,8 @@ impl Memory {
         answer.time_window.clone_from(&ranking.time_window);
         let end = (request.offset + request.limit).min(DEPTH_MAX);
         // Scores never rise.
-        let shown = ranking.ranked.partition_point(|ranked| ranked.score >= request.min_score);
+        let floor = floor::floor(request, ranking.best());
+        let shown = ranking.ranked.partition_point(|ranked| ranked.score >= floor);
         let page: Vec<(usize, &Ranked)> =
             ranking.ranked.iter().enumerate().take(end.min(shown)).skip(request.offset).collect();
         let low = ranking.ranked.len() - shown;
@@ -221,7 +223,7 @@ impl Memory {
             answer.next_cursor = next_cursor;
             answer.warnings.extend(ended);
         } else if low > 0 {
-            answer.warnings.push(below_floor(low, request.min_score, ranking.goes_on()));
+            answer.warnings.push(floor::left_out(low, floor, ranking.goes_on()));
         }
         // Facts stand on the first page.
         let on_graph = asked
@@ -316,15 +318,4 @@ impl Memory {
         Ok(hydration::hydrate(conn, ns, passages, Wanted { content, events, categories: &categories })
             .await?)
     }
-}
-
-/// Where the ranking goes on further down, nobody has counted what is there.
-fn below_floor(low: usize, min_score: f32, goes_on: bool) -> String {
-    if goes_on {
-        return format!("Results that score under {min_score} are left out; min_score: 0 shows them.");
-    }
-    let results = if low == 1 { "1 result that scores" } else { &format!("{low} results that score") };
-    let them =
-        if low == 1 { "is left out; min_score: 0 shows it" } else { "are left out; min_score: 0 shows them" };
-    format!("{results} under {min_score} {them}.")
 }

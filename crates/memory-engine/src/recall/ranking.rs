@@ -13,6 +13,7 @@ use memory_core::recall::{ANSWERS_CHANCE_MIN, ArtifactScore};
 use memory_store::Pooled;
 use memory_store::search::Breadth;
 
+use super::floor::floor;
 use super::paging::{Digest, Listing, grown_old};
 use super::search::Asked;
 use super::{Explanation, RecallRequest, TimeWindow};
@@ -91,6 +92,11 @@ impl Ranking {
     pub(super) fn unlikely(&self, request: &RecallRequest) -> Option<String> {
         let is_unlikely = self.chance.is_some_and(|chance| chance < ANSWERS_CHANCE_MIN);
         (is_unlikely && request.offset == 0 && self.time_window.is_none()).then(|| NOTHING_ANSWERS.to_owned())
+    }
+
+    /// The best score.
+    pub(super) fn best(&self) -> Option<f32> {
+        self.ranked.first().map(|ranked| ranked.score)
     }
 
     /// A digest of the first tier's order.
@@ -173,7 +179,7 @@ impl Memory {
         let mut ranking = kept.clone().unwrap_or_default();
         let depth = request.offset + request.limit;
         let (mut asked, mut directives, mut conn) = (None, Vec::new(), None);
-        while ranking.wants(depth, request.min_score) {
+        while ranking.wants(depth, floor(request, ranking.best())) {
             let breadth = TIERS[ranking.tiers];
             let before = &ranking.ranked;
             let tier = Box::pin(self.tier(ns, request, (query, question), breadth, before, warnings));

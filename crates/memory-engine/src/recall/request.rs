@@ -10,6 +10,7 @@ use memory_core::id::AnyId;
 use memory_language::text::cut;
 use memory_store::search::Filters;
 
+use super::floor;
 use super::paging::{Cursor, Digest};
 use super::position::Position;
 use super::ranking::DEPTH_MAX;
@@ -21,9 +22,6 @@ const GRAPH_BUDGET_MAX: i64 = 100;
 const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
 /// How many turns or chunks may come with a hit, on either side.
 const NEIGHBOURS_MAX: i64 = 5;
-/// Hits that score less are not shown unless they are asked for: what stands there has next to nothing to do with the
-/// question.
-const MIN_SCORE: f32 = 0.15;
 
 /// The arguments of the tool, unchecked.
 #[derive(Debug, Clone, Default)]
@@ -97,8 +95,8 @@ pub struct RecallRequest {
     pub graph: GraphReach,
     /// How many turns or chunks before and after a hit come with it.
     pub neighbours: usize,
-    /// Hits that score less are left out.
-    pub min_score: f32,
+    /// Hits that score less are left out, where it is given.
+    pub min_score: Option<f32>,
     /// Every hit's events are wanted, not only of those that answer.
     pub wants_events: bool,
     /// More related events are wanted than a default answer has room for.
@@ -174,7 +172,7 @@ impl RecallRequest {
             explain: draft.explain.unwrap_or(false),
             graph: draft.graph,
             neighbours: within("neighbours", draft.neighbours, 0, 0, NEIGHBOURS_MAX)? as usize,
-            min_score: min_score(draft.min_score)?,
+            min_score: floor::min_score(draft.min_score)?,
             wants_events: draft.include_events == Some(true) || !draft.categories.is_empty(),
             wants_related: draft.graph_budget.is_some(),
             newest_first,
@@ -270,15 +268,6 @@ fn newest_first(order: Option<&str>) -> Result<bool, Invalid> {
         Some(other) => {
             Err(Invalid::new(format!("Invalid order '{}'. Must be one of: oldest, newest", cut(other, 40))))
         }
-    }
-}
-
-fn min_score(given: Option<f64>) -> Result<f32, Invalid> {
-    match given {
-        Some(score) if !(0.0..=1.0).contains(&score) => Err(Invalid::new(format!(
-            "Invalid min_score {score}. Use a number from 0.0 to 1.0; 0 shows all."
-        ))),
-        other => Ok(other.map_or(MIN_SCORE, |score| score as f32)),
     }
 }
 
