@@ -91,19 +91,105 @@ const COMES: [&str; 22] = [
     "planning", "planned", "wish", "wishes", "hope", "hoping", "maybe", "next", "tomorrow", "going",
 ];
 /// What is told as done, where it ends in no "-ed".
-const DONE: [&str; 29] = [
-    "was", "were", "had", "did", "went", "got", "came", "took", "said", "made", "gave", "saw", "found",
-    "met", "told", "left", "ran", "sent", "brought", "bought", "wrote", "spoke", "put", "has", "rang",
-    "held", "kept", "paid", "sold",
+const DONE: [&str; 76] = [
+    "was",
+    "were",
+    "had",
+    "did",
+    "went",
+    "got",
+    "came",
+    "took",
+    "said",
+    "made",
+    "gave",
+    "saw",
+    "found",
+    "met",
+    "told",
+    "left",
+    "ran",
+    "sent",
+    "brought",
+    "bought",
+    "wrote",
+    "spoke",
+    "put",
+    "has",
+    "rang",
+    "held",
+    "kept",
+    "paid",
+    "sold",
+    "ate",
+    "became",
+    "began",
+    "blew",
+    "broke",
+    "built",
+    "caught",
+    "chose",
+    "dealt",
+    "drank",
+    "drew",
+    "drove",
+    "dug",
+    "fell",
+    "felt",
+    "flew",
+    "forgot",
+    "fought",
+    "froze",
+    "grew",
+    "heard",
+    "hid",
+    "hung",
+    "knew",
+    "led",
+    "lent",
+    "lost",
+    "meant",
+    "rode",
+    "sang",
+    "sank",
+    "shook",
+    "shut",
+    "slept",
+    "spent",
+    "stole",
+    "stood",
+    "swam",
+    "swept",
+    "taught",
+    "thought",
+    "threw",
+    "understood",
+    "woke",
+    "won",
+    "wore",
+    "laid",
 ];
 
 /// Whether a text begins with what is to come, and tells of nothing done: "Must ring Ingrid next week".
 pub fn begins_with_plans(text: &str) -> bool {
     let sentence = text.trim_start().split_inclusive(['.', '!', '?', '\n']).next().unwrap_or("");
-    let words: Vec<String> = words_of(sentence).take(FIRST_WORDS).map(str::to_lowercase).collect();
-    let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let is_done = |word: &String| word.len() > 4 && word.ends_with("ed") && word != "planned";
-    has(&COMES) && !has(&DONE) && !words.iter().any(is_done)
+    tells_of_plans(sentence) && !tells_of_done(sentence)
+}
+
+/// Whether a sentence tells of what is to come: "the optician wants to see her".
+pub(crate) fn tells_of_plans(sentence: &str) -> bool {
+    first_words(sentence).any(|word| COMES.contains(&word.as_str()))
+}
+
+/// Whether a sentence, or a question, has a verb of the past: "rang Ingrid", "who wrote that?"
+pub(crate) fn tells_of_done(sentence: &str) -> bool {
+    first_words(sentence).any(|word| {
+        DONE.contains(&word.as_str()) || word.len() > 4 && word.ends_with("ed") && word != "planned"
+    })
+}
+
+fn first_words(sentence: &str) -> impl Iterator<Item = String> {
+    words_of(sentence).take(FIRST_WORDS).map(str::to_lowercase)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use memory_core::id::{Namespace, PassageId};
 use memory_core::recall::{ArtifactScore, RankingWeights, decide_by_time};
 use memory_language::time::headings::dated_parts;
 use memory_language::time::question::{BELONGS_FROM, QuestionTime, Window, question_window};
-use memory_language::time::{Granularity, Lean, readings};
+use memory_language::time::{Granularity, Lean, told_readings};
 use memory_store::search::{self, Breadth, Filters, Owner, Told};
 
 use super::RecallRequest;
@@ -211,7 +211,7 @@ fn fit(time: &QuestionTime, told: &Told, date: Timestamp) -> f32 {
     let reference = if told.is_dated { date } else { headings.first().map_or(date, |(from, _)| *from) };
     let end = told.text.char_indices().nth(READ_CHARS).map_or(told.text.len(), |(at, _)| at);
     let lean = if time.is_ahead_of(reference) { Lean::Future } else { Lean::Past };
-    let of_told = readings(&told.text[..end], Some(reference), lean)
+    let of_told = told_readings(&told.text[..end], reference, lean)
         .iter()
         .map(|reading| time.fit_of_told(reading.start, reading.end))
         .fold(0.0, f32::max);

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId};
 use memory_core::recall::{ArtifactScore, Occurrence, rank_in_time_order};
 use memory_language::tense::begins_with_plans;
-use memory_language::time::{Granularity, Lean, Reading, readings};
+use memory_language::time::{Granularity, Lean, Reading, told_readings};
 use memory_language::time_order::TimeOrder;
 use memory_store::Conn;
 use memory_store::search::{self, Owner, Told};
@@ -62,7 +62,7 @@ impl Memory {
 fn occurrence(told: &Told, date: Timestamp) -> Occurrence<i64> {
     let end = told.text.floor_char_boundary(READ_MAX.min(told.text.len()));
     let is_past = |reading: &Reading| reading.start <= date && reading.granularity <= Granularity::Month;
-    let read = readings(&told.text[..end], Some(date), Lean::Past);
+    let read = told_readings(&told.text[..end], date, Lean::Past);
     let named = read.iter().filter(|reading| is_past(reading)).map(|reading| reading.start).max();
     Occurrence { moment: moment_of(named.unwrap_or(date)), is_plan: begins_with_plans(&told.text) }
 }

@@ -2,7 +2,7 @@
 //! other languages a question is of what was, unless its date says otherwise.
 
 use super::asked::{TOLD, is_any, words};
-use crate::tense::Tense;
+use crate::tense::{Tense, tells_of_done};
 
 const AHEAD: [&str; 3] = ["will", "ll", "upcoming"];
 /// The same, unless what was is asked for: "what was due in March?".
@@ -66,7 +66,24 @@ pub(super) fn is_of_the_present(question: &str) -> bool {
     ];
     const WAS: [&str; 5] = ["have", "has", "notes", "minutes", "mails"];
     let has = |list: &[&str]| words(question).any(|word| is_any(word, list));
-    has(&IS) && !has(&WAS) && !has(&TOLD) && !is_of_the_past(question)
+    (has(&IS) || has_verb(question) && !tells_of_done(question))
+        && !has(&WAS)
+        && !has(&TOLD)
+        && !is_of_the_past(question)
+}
+
+/// "Who cooks on …", "which dishes suit everyone on …", which have one, but not "which meetings in …".
+fn has_verb(question: &str) -> bool {
+    let mut said =
+        words(question).skip_while(|word| !is_any(word, &["who", "which", "what", "where", "how"]));
+    let asks = said.next();
+    let before_date =
+        said.take_while(|word| !is_any(word, &["on", "in", "at", "for", "from", "during"])).count();
+    match asks {
+        Some(word) if is_any(word, &["who", "where", "how"]) => before_date > 0,
+        Some(_) => before_date > 1,
+        None => false,
+    }
 }
 
 /// Whether the words of any of these phrases stand one after the other.

@@ -141,7 +141,8 @@ impl Parser {
             let led = tokens.is(at.wrapping_sub(1), &["by", "before", "until", "till"]);
             led && tokens.is_capital(at) && !tokens.is_capital(at + 1)
         };
-        let today = self.today.filter(|_| self.asked || is_limit())?;
+        let is_told = || self.names_days && self.tells_of_holiday(at, holiday);
+        let today = self.today.filter(|_| self.asked || is_limit() || is_told())?;
         let mut to = at + 1;
         if holiday == Holiday::NewYear {
             to = tokens.skip(to, &["year", "years"]);
@@ -188,6 +189,22 @@ impl Parser {
         };
         let part = Part::days(at..to, days?, Granularity::Day);
         Some(if shift.is_some() { part.relative() } else { Part { year_open: true, ..part } })
+    }
+
+    /// "Christmas Eve is at ours", "we meet at Easter"; but not "the Christmas tree", "a new day".
+    fn tells_of_holiday(&self, at: usize, holiday: Holiday) -> bool {
+        const LEADS: [&str; 9] = ["at", "on", "over", "for", "after", "since", "this", "last", "next"];
+        const GO_ON: [&str; 11] = ["is", "was", "will", "and", "we", "i", "he", "she", "they", "with", "at"];
+        let mut to = self.tokens.skip(at + 1, &["year", "years"]);
+        if holiday == Holiday::NewYear && to == at + 1 {
+            return false;
+        }
+        if self.tokens.is_mark(to, "'’") {
+            to += 2;
+        }
+        let is_led = self.tokens.is(at.wrapping_sub(1), &LEADS) && holiday != Holiday::Valentine;
+        let ends = self.tokens.word(at + 1).is_empty() || self.tokens.is(at + 1, &GO_ON);
+        self.tokens.is(to, &["eve", "day"]) || is_led && ends
     }
 
     /// About noon, or the middle of the night.

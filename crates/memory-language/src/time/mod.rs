@@ -4,7 +4,8 @@
 //! the language are tried ([`parser`] and its neighbours); parts that say one date together are joined ("Friday,
 //! March 22", "tomorrow at 5pm", "from Monday to Wednesday": [`join`]). Nothing looks further than a few words,
 //! so time is linear in the text. Questions are read more freely ([`asked`]), and in other languages too
-//! ([`other_languages`]); dates that stand over parts of a text are found by [`headings`].
+//! ([`other_languages`]); dates that stand over parts of a text are found by [`headings`], and [`told`] reads each
+//! where its sentence points.
 
 mod ahead;
 mod asked;
@@ -27,6 +28,7 @@ mod states;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod told;
 mod weekdays;
 mod window;
 mod words;
@@ -37,6 +39,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use day_order::DayOrder;
 use parser::Parser;
+pub use told::told_readings;
 
 /// A date expression of a text and the time it covers: `start..end`, the end left out.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -20,13 +20,16 @@ pub(super) struct Parser {
     pub(super) lean: Lean,
     /// A question is read more freely: "recently", "the September release".
     pub(super) asked: bool,
+    /// "Christmas" is a date where it is no limit too; in questions it always is.
+    pub(super) names_days: bool,
     /// Which number of `3/4` is the day, where the text tells it elsewhere.
     pub(super) order: Option<DayOrder>,
 }
 
 impl Parser {
     pub(super) fn new(text: &str, now: Option<Timestamp>, lean: Lean, asked: bool) -> Self {
-        Self { tokens: Tokens::new(text), now, today: now.map(date_of), lean, asked, order: None }
+        let tokens = Tokens::new(text);
+        Self { tokens, now, today: now.map(date_of), lean, asked, names_days: false, order: None }
     }
 
     pub(super) fn readings(&self) -> Vec<Reading> {
