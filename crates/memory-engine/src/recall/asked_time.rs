@@ -246,3 +246,31 @@ pub(super) fn rank_by_time(
     ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How well a text of this day fits a question asked on 28 November 2026.
+    fn fitting(question: &str, text: &str, day: &str) -> f32 {
+        let at = |day: &str| format!("{day}T00:00:00Z").parse::<Timestamp>().unwrap();
+        let time = question_window(question, at("2026-11-28")).unwrap();
+        let (title, before, text) = (None, String::new(), text.to_owned());
+        let told = Told { passage_id: PassageId(1), title, before, text, is_dated: true };
+        fit(&time, &told, at(day))
+    }
+
+    #[test]
+    fn a_text_belongs_to_the_day_that_its_sentence_points_to() {
+        let belongs = |question, text, day| fitting(question, text, day) >= BELONGS_FROM;
+        let optician = "Tilda got glasses. the optician wants to see her again in march";
+        assert!(!belongs("what happened in March?", optician, "2026-11-18"), "it is of the next");
+        assert!(belongs("what is on in March?", optician, "2026-11-18"));
+        assert!(belongs("what happened in March?", "The fence was painted in March.", "2026-11-18"));
+        let eve = "Christmas eve is at ours. Rosalind, Juno, us four.";
+        assert!(belongs("who is coming on Christmas Eve?", eve, "2026-11-25"));
+        assert!(belongs("Which dishes suit everyone on Christmas Eve?", eve, "2026-11-25"));
+        assert!(!belongs("who came on Christmas Eve?", eve, "2026-11-25"));
+        assert!(!belongs("who is coming on Christmas Eve?", "Juno came on Christmas Eve.", "2026-01-05"));
+    }
+}
