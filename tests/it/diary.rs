@@ -302,6 +302,8 @@ async fn a_question_for_an_order_is_answered_in_that_of_dates_also_where_the_ans
     assert_eq!(dates(&ask(query, 10).await)[0], "2026-01-02");
     let answer = server.ask("recall", json!({"query": query})).await;
     assert!(!dates(&answer).contains(&"2026-01-02".to_owned()), "{answer}");
+    let left_out = answer["warnings"].to_string();
+    assert!(left_out.contains("left out") && !left_out.contains("under 0.15"), "{left_out}");
 }
 
 #[tokio::test]
