@@ -7,20 +7,18 @@
 
 mod decision;
 mod extraction;
+mod graph;
+mod text;
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::Invalid;
-use crate::artifact::{Draft, Metadata, NewArtifact, Role};
-use crate::graph::{
-    GraphFile, GraphRelation, GraphScope, ObservationHandle, ThreadId, check_content, check_name, share,
-};
 use crate::graph_jsonl::{broken, objects, syntax};
-use crate::id::ContentHash;
 
 pub use decision::{ArchivedDoubt, ArchivedMerge, ArchivedRejection, ArchivedTerms, SIGNS_MAX};
 pub use extraction::{ArchivedActor, ArchivedEvent, ArchivedEvidence, ArchivedExtraction, ArchivedName};
+pub use graph::{ArchivedEntity, ArchivedObservation, ArchivedRelation, ArchivedThread};
+pub use text::{ArchivedArtifact, ArchivedRevision};
 
 /// The version of the format that is written.
 pub const ARCHIVE_VERSION: u32 = 2;
@@ -50,104 +48,6 @@ pub enum ArchiveLine {
 #[serde(deny_unknown_fields)]
 pub struct Header {
     pub version: u32,
-}
-
-/// A content, before the first of its revisions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchivedArtifact {
-    /// In 64 hex digits.
-    pub sha256: String,
-    pub content: String,
-}
-
-/// A content at its place and time. Revisions are counted from 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchivedRevision {
-    /// The SHA-256 of its content.
-    pub artifact: String,
-    pub context: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub source_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub author: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub participants: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub date: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-    pub importance: f32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conversation_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn_index: Option<i32>,
-    pub created_at: Timestamp,
-    /// It is the latest at its place.
-    pub latest: bool,
-    /// The numbers of the revisions that it superseded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub supersedes: Vec<u64>,
-    /// The number of the one that took its place, where that came in before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub superseded_by: Option<u64>,
-}
-
-/// A graph of the namespace: of a name, or of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchivedThread {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    pub created_at: Timestamp,
-}
-
-/// An entity of the thread before it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchivedEntity {
-    pub name: String,
-    pub entity_type: String,
-    pub confidence: f32,
-    pub importance: f32,
-    pub is_root: bool,
-    pub created_at: Timestamp,
-    pub updated_at: Timestamp,
-}
-
-/// A version of an observation of the entity before it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchivedObservation {
-    pub id: String,
-    /// Versions of one observation have the same number, counted from 1 in each entity.
-    pub chain: u32,
-    pub version: i32,
-    pub current: bool,
-    pub content: String,
-    pub confidence: f32,
-    pub importance: f32,
-    pub created_at: Timestamp,
-}
-
-/// A relation of the thread before it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArchivedRelation {
-    pub from: String,
-    pub to: String,
-    pub relation_type: String,
-    pub importance: f32,
-    pub created_at: Timestamp,
 }
 
 /// Appends the line with its line feed.
@@ -206,130 +106,12 @@ impl ArchiveLine {
     }
 }
 
-impl ArchivedArtifact {
-    pub fn new(hash: &ContentHash, content: String) -> Self {
-        Self { sha256: hash.to_hex(), content }
-    }
-
-    fn check(&self) -> Result<(), Invalid> {
-        let actual = ContentHash::of(&self.content).to_hex();
-        if actual == self.sha256 {
-            return Ok(());
-        }
-        Err(Invalid::new(format!("its content is not what was written: its sha256 is {actual}")))
-    }
-}
-
-impl ArchivedRevision {
-    pub fn new(
-        hash: &ContentHash,
-        meta: Metadata,
-        created_at: Timestamp,
-        latest: bool,
-        supersedes: Vec<u64>,
-        superseded_by: Option<u64>,
-    ) -> Self {
-        Self {
-            artifact: hash.to_hex(),
-            context: meta.context.as_str().to_owned(),
-            source: meta.source,
-            source_id: meta.source_id,
-            author: meta.author,
-            role: meta.role.map(|role| Role::as_str(role).to_owned()),
-            participants: meta.participants,
-            date: meta.date,
-            title: meta.title,
-            tags: meta.tags,
-            importance: meta.importance,
-            conversation_id: meta.conversation_id,
-            turn_index: meta.turn_index,
-            created_at,
-            latest,
-            supersedes,
-            superseded_by,
-        }
-    }
-
-    /// With its content, as it may be stored.
-    pub fn with_content(self, content: String) -> Result<NewArtifact, Invalid> {
-        let importance = share("importance", Some(f64::from(self.importance)))?;
-        NewArtifact::new(Draft {
-            content,
-            context: Some(self.context),
-            source: self.source,
-            source_id: self.source_id,
-            importance: importance.map(f64::from),
-            title: self.title,
-            author: self.author,
-            participants: self.participants,
-            date: self.date.map(|date| date.to_string()),
-            conversation_id: self.conversation_id,
-            turn_index: self.turn_index.map(i64::from),
-            role: self.role,
-            tags: self.tags,
-        })
-    }
-}
-
-impl ArchivedThread {
-    pub fn new(scope: &GraphScope, created_at: Timestamp) -> Self {
-        let (id, file) = match scope {
-            GraphScope::Thread(id) => (Some(id.as_str().to_owned()), None),
-            GraphScope::File(file) => (None, Some(file.path().to_owned())),
-        };
-        Self { id, file, created_at }
-    }
-
-    pub fn scope(&self) -> Result<GraphScope, Invalid> {
-        match (&self.id, &self.file) {
-            (Some(id), None) => Ok(GraphScope::Thread(ThreadId::new(id)?)),
-            (None, Some(file)) => Ok(GraphScope::File(GraphFile::new(file)?)),
-            _ => Err(Invalid::new("a thread has an id or a file")),
-        }
-    }
-}
-
-impl ArchivedEntity {
-    fn check(&self) -> Result<(), Invalid> {
-        check_name("name", &self.name)?;
-        check_name("entity_type", &self.entity_type)?;
-        check_shares(self.confidence, self.importance)
-    }
-}
-
-impl ArchivedObservation {
-    fn check(&self) -> Result<(), Invalid> {
-        ObservationHandle::parse(&self.id)?;
-        check_content("content", 0, &self.content)?;
-        if self.version < 1 {
-            return Err(Invalid::new(format!("version {} is none; they are counted from 1", self.version)));
-        }
-        check_shares(self.confidence, self.importance)
-    }
-}
-
-impl ArchivedRelation {
-    pub fn relation(self) -> GraphRelation {
-        GraphRelation { from: self.from, to: self.to, relation_type: self.relation_type }
-    }
-
-    fn check(&self) -> Result<(), Invalid> {
-        check_name("from", &self.from)?;
-        check_name("to", &self.to)?;
-        check_name("relation_type", &self.relation_type)?;
-        check_shares(0.0, self.importance)
-    }
-}
-
-fn check_shares(confidence: f32, importance: f32) -> Result<(), Invalid> {
-    share("confidence", Some(f64::from(confidence)))?;
-    share("importance", Some(f64::from(importance)))?;
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
+    use crate::artifact::{Draft, NewArtifact};
 
     fn read(line: &str) -> Result<ArchiveLine, String> {
         parse_line(5, line.as_bytes()).map(|said| said.expect("a line")).map_err(|error| error.0)

@@ -1,6 +1,5 @@
 //! Below which score results are left out.
 
-use memory_core::Invalid;
 use memory_language::asked_for::{AskedFor, asked_for, asks_for_order};
 
 use super::{RecallRequest, Target};
@@ -11,16 +10,6 @@ const MIN_SCORE: f32 = 0.15;
 /// In the order of dates what hardly answers may stand first: there a result has at least this share of the best score. In the
 /// benchmark's questions for an order, evidence among the first ten results has at least 0.55 of it.
 const MIN_SHARE_IN_ORDER: f32 = 0.4;
-
-/// The lowest score that a client wants to see.
-pub(super) fn min_score(given: Option<f64>) -> Result<Option<f32>, Invalid> {
-    match given {
-        Some(score) if !(0.0..=1.0).contains(&score) => Err(Invalid::new(format!(
-            "Invalid min_score {score}. Use a number from 0.0 to 1.0; 0 shows all."
-        ))),
-        other => Ok(other.map(|score| score as f32)),
-    }
-}
 
 /// The lowest score that is shown beside this best one. A summary is of all that was found.
 pub(super) fn floor(request: &RecallRequest, best: Option<f32>) -> f32 {

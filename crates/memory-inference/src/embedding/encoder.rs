@@ -9,8 +9,9 @@ use tokenizers::{Tokenizer, TruncationDirection};
 
 use super::batches::{Place, unit_length};
 use super::description::{ModelDescription, unavailable};
+use super::lanes::Lane;
 use super::windows::{self, Token};
-use super::worker::{Encode, Lane};
+use super::worker::Encode;
 use crate::integrity::Sums;
 use crate::sentence_encoder::SentenceEncoder;
 use crate::tokenizer::tokenizer;

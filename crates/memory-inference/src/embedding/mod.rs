@@ -7,6 +7,7 @@
 mod batches;
 mod description;
 mod encoder;
+mod lanes;
 mod windows;
 mod worker;
 
@@ -20,7 +21,7 @@ use tokio::sync::oneshot;
 
 pub use self::description::{MODEL_FILE, ModelDescription};
 use self::encoder::Encoder;
-use self::worker::{Job, Lane, Lanes};
+use self::lanes::{Job, Lane, Lanes};
 use crate::runtime;
 
 /// The most texts of one job: more are divided, so that two threads can share them.

@@ -1,23 +1,20 @@
-//! The thread of a model, a helper while many passages are queued, and the lanes of work before them.
+//! The thread of a model, and a helper while many passages are queued: they take jobs from the lanes and run them in batches.
 
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use memory_core::ports::{Embedded, EmbeddingError};
-use tokio::sync::oneshot;
 
 use super::batches::{Place, Sums, group};
+use super::lanes::{Job, Lane, Lanes};
 
 /// Tokens of one run of the model, padding included. Measured with MiniLM on two cores: 4,096 are no faster
 /// than 512, take 200 MB more, and a query that comes meanwhile waits 0.2 s instead of 15 ms.
 const BATCH_TOKENS: usize = 512;
 
-/// Help is called for where so many passages' jobs wait …
-const HELPED_FROM: usize = 2;
-/// … and goes, with its copy of the model, when none has come for so long.
+/// How long the helper waits for more passages before it ends and its copy of the model is dropped.
 const HELPS_FOR: Duration = Duration::from_secs(20);
 
 /// What the thread asks of a model. It is a trait so that order and failures can be tested without one.
@@ -40,117 +37,6 @@ pub(super) trait Encode: Send + 'static {
     ) -> Result<Vec<Embedded>, EmbeddingError>;
 }
 
-/// Texts to embed by their urgency, most urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Lane {
-    Queries,
-    /// Of texts that clients have just written.
-    Passages,
-    /// Of long texts and imports.
-    Background,
-}
-
-const LANES: [Lane; 3] = [Lane::Queries, Lane::Passages, Lane::Background];
-/// What the helper takes.
-const PASSAGES: &[Lane] = &[Lane::Passages, Lane::Background];
-
-/// Texts to embed and where the vectors go. The reply is closed once the caller has been cancelled.
-#[derive(Debug)]
-pub(super) struct Job {
-    pub(super) texts: Vec<String>,
-    pub(super) reply: oneshot::Sender<Result<Vec<Embedded>, EmbeddingError>>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Lanes {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    /// By lane.
-    jobs: [VecDeque<Job>; LANES.len()],
-    closed: bool,
-    has_help: bool,
-}
-
-impl Waiting {
-    /// The next of these lanes, best first.
-    fn take(&mut self, lanes: &[Lane]) -> Option<(Lane, Job)> {
-        lanes.iter().find_map(|lane| Some((*lane, self.jobs[*lane as usize].pop_front()?)))
-    }
-}
-
-impl Lanes {
-    pub(super) fn push(&self, lane: Lane, job: Job) {
-        self.lock().jobs[lane as usize].push_back(job);
-        // The helper does not come for a query.
-        self.changed.notify_all();
-    }
-
-    /// Whether more passages are queued than one thread should embed, and there is no helper yet. The caller has to start it.
-    pub(super) fn wants_help(&self) -> bool {
-        let mut waiting = self.lock();
-        let passages: usize = PASSAGES.iter().map(|lane| waiting.jobs[*lane as usize].len()).sum();
-        let wants = !waiting.closed && !waiting.has_help && passages >= HELPED_FROM;
-        waiting.has_help |= wants;
-        wants
-    }
-
-    /// Waits for passages; none once the lanes are closed or nothing has come for a while.
-    fn next_passages(&self, patience: Duration) -> Option<(Lane, Job)> {
-        let deadline = Instant::now() + patience;
-        let mut waiting = self.lock();
-        loop {
-            if waiting.closed {
-                return None;
-            }
-            if let Some(next) = waiting.take(PASSAGES) {
-                return Some(next);
-            }
-            let left = deadline.checked_duration_since(Instant::now())?;
-            waiting = self.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// Drops queued work; its callers get the error that the thread has ended.
-    pub(super) fn close(&self) {
-        let mut waiting = self.lock();
-        waiting.closed = true;
-        waiting.jobs.iter_mut().for_each(VecDeque::clear);
-        drop(waiting);
-        self.changed.notify_all();
-    }
-
-    /// Waits for work, queries first; none once the lanes are closed.
-    fn next(&self) -> Option<(Lane, Job)> {
-        let mut waiting = self.lock();
-        loop {
-            if waiting.closed {
-                return None;
-            }
-            if let Some(next) = waiting.take(&LANES) {
-                return Some(next);
-            }
-            waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// What waits in a lane before this one.
-    fn next_before(&self, lane: Lane) -> Option<(Lane, Job)> {
-        self.lock().take(&LANES[..lane as usize])
-    }
-
-    fn is_closed(&self) -> bool {
-        self.lock().closed
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 pub(super) fn spawn(encoder: impl Encode, lanes: Arc<Lanes>) -> std::io::Result<JoinHandle<()>> {
     let mut worker = Worker { encoder, lanes };
     Builder::new().name("embedding".to_owned()).spawn(move || {
@@ -170,7 +56,7 @@ fn help_for(encoder: impl Encode, lanes: &Arc<Lanes>, patience: Duration) {
     while let Some((lane, job)) = lanes.next_passages(patience) {
         worker.answer(lane, job);
     }
-    lanes.lock().has_help = false;
+    lanes.dismiss_help();
 }
 
 struct Worker<E> {
@@ -234,6 +120,8 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
 mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
+
+    use tokio::sync::oneshot;
 
     use super::super::windows::Window;
     use super::*;

@@ -9,10 +9,11 @@
 //! ```
 //!
 //! The order is decided by the claim, in one look-up: see `sql/claim_jobs.sql`. What operators do with jobs is
-//! in `jobs/control.rs`.
+//! in `jobs/control.rs`, what the maintenance of the table does in `jobs/upkeep.rs`.
 
 mod claim;
 mod control;
+mod upkeep;
 
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub use control::{
     Cancelled, JobFilter, JobGroup, JobRow, Retried, WorkerRow, cancel, groups, list, retry_all_failed,
     retry_failed, still_open, workers,
 };
+pub use upkeep::{SWEPT_AT_ONCE, deregister, expire_leases, heartbeat, mend_clock, sweep};
 
 /// A claimed job. Holding it is the only way to finish the job.
 #[derive(Debug, Clone)]
@@ -328,14 +330,6 @@ fn held(result: &sqlx::postgres::PgQueryResult) -> Result<(), StoreError> {
     if result.rows_affected() == 1 { Ok(()) } else { Err(StoreError::LeaseLost) }
 }
 
-/// Ends every lease, for a caller that knows that no other worker runs: its jobs can be claimed at once.
-pub async fn expire_leases(conn: &mut Conn) -> Result<(), StoreError> {
-    sqlx::query("update event_jobs set leased_until = now() where status = 'PROCESSING'")
-        .execute(conn)
-        .await?;
-    Ok(())
-}
-
 /// Whether any job is due or being done.
 pub async fn any_open(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(sqlx::query_scalar(
@@ -344,66 +338,4 @@ pub async fn any_open(conn: &mut Conn) -> Result<bool, StoreError> {
     )
     .fetch_one(conn)
     .await?)
-}
-
-/// How many jobs are swept at a time, so that no statement takes long.
-pub const SWEPT_AT_ONCE: u64 = 5000;
-
-/// Deletes what ended more than `days` ago, at most [`SWEPT_AT_ONCE`]; gives how many.
-pub async fn sweep(conn: &mut Conn, days: i32) -> Result<u64, StoreError> {
-    Ok(sqlx::query(
-        "delete from event_jobs
-         where (namespace, job_id) in (
-             select namespace, job_id from event_jobs
-             where status in ('DONE', 'FAILED') and finished_at < now() - make_interval(days => $1)
-             limit $2)",
-    )
-    .bind(days)
-    .bind(SWEPT_AT_ONCE as i64)
-    .execute(conn)
-    .await?
-    .rows_affected())
-}
-
-/// Writes a worker's heartbeat, and deletes workers not seen for a day, or seen at a time that is yet to come. Gives the
-/// database's time in seconds, by which a worker notices that the clock was set back.
-pub async fn heartbeat(conn: &mut Conn, worker_id: Uuid) -> Result<f64, StoreError> {
-    Ok(sqlx::query_scalar(
-        "with gone as (
-             delete from event_worker
-             where worker_id <> $1
-               and (last_seen < now() - interval '1 day' or last_seen > now() + interval '1 minute')
-         )
-         insert into event_worker (worker_id) values ($1)
-         on conflict (worker_id) do update set last_seen = now()
-         returning extract(epoch from now())::float8",
-    )
-    .bind(worker_id)
-    .fetch_one(conn)
-    .await?)
-}
-
-/// Makes due what a clock that was set back would keep waiting: jobs that were made or put back in what is now the future,
-/// and leases that end there. Nothing waits for two hours by intention.
-pub async fn mend_clock(conn: &mut Conn) -> Result<u64, StoreError> {
-    let due = sqlx::query(
-        "update event_jobs set run_at = now()
-         where lane = any('{0,1,2,3}') and status = 'PENDING' and run_at > now()
-           and (run_at > now() + interval '2 hours' or created_at > now() + interval '1 minute')",
-    )
-    .execute(&mut *conn)
-    .await?;
-    let ended = sqlx::query(
-        "update event_jobs set leased_until = now()
-         where status = 'PROCESSING' and leased_until > now() + interval '2 hours'",
-    )
-    .execute(conn)
-    .await?;
-    Ok(due.rows_affected() + ended.rows_affected())
-}
-
-/// Takes a worker that has stopped off the list.
-pub async fn deregister(conn: &mut Conn, worker_id: Uuid) -> Result<(), StoreError> {
-    sqlx::query("delete from event_worker where worker_id = $1").bind(worker_id).execute(conn).await?;
-    Ok(())
 }

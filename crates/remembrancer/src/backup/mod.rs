@@ -8,9 +8,11 @@ mod retention;
 mod schedule;
 mod shelf;
 mod taking;
+mod verifying;
 
 pub(crate) use self::manifest::{Kind, Manifest, Reason};
-pub(crate) use self::restoring::{Verified, restore, verify};
+pub(crate) use self::restoring::restore;
 pub(crate) use self::schedule::{BackupSettings, Source, UnderWay, keep_to_schedule};
 pub(crate) use self::shelf::Shelf;
 pub(crate) use self::taking::{Taken, before_change, logical, physical};
+pub(crate) use self::verifying::{Verified, verify};

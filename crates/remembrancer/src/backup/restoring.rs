@@ -1,23 +1,19 @@
-//! The way back: a backup becomes a data folder, and is proven on a server of its own.
+//! Restoring: a checked backup becomes a data folder.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 use memory_core::id::Namespace;
 use memory_engine::Memory;
 use memory_engine::progress::unreported;
-use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_inference::files::models_folder;
 use memory_store::Store;
 use memory_store::embedded::{EmbeddedPostgres, free_bytes};
-use memory_store::inventory::{self, Probe};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::BufReader;
 
-use super::comparing::{compare_archives, compare_tables};
 use super::files::copy_folder;
 use super::manifest::{DATA, Kind, MODELS, Manifest};
 use crate::instance_paths::InstancePaths;
@@ -27,61 +23,16 @@ use crate::setup::{Component, Components, make_data_folder};
 /// What may be in a data folder that a backup is restored into: what `setup` makes, and what a restore that was broken off
 /// or a trial of a backup has left, and backups themselves.
 const HARMLESS: [&str; 9] =
-    ["backups", "downloads", "models", "run", "runtime", "setup.lock", RESTORING, VERIFY, "verify.lock"];
+    ["backups", "downloads", "models", "run", "runtime", "setup.lock", RESTORING, VERIFY, VERIFY_LOCK];
 const RESTORING: &str = "postgres.restoring";
-const POSTGRES: &str = "postgres";
-const VERIFY: &str = "verify";
-/// On top of what is copied, for the log of the database that is started, and its temporary files: of a server with its own
-/// settings, and of one on which a backup is tried out.
+pub(super) const POSTGRES: &str = "postgres";
+pub(super) const VERIFY: &str = "verify";
+pub(super) const VERIFY_LOCK: &str = "verify.lock";
+/// On top of what is copied, for the log of the database that is started, and its temporary files.
 const MORE_BYTES: u64 = 1 << 30;
-const MORE_TRIAL_BYTES: u64 = 512 << 20;
-/// For a trial: nothing of it is kept, and its log stays small.
-const TRIAL: &str = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c min_wal_size=32MB -c max_wal_size=64MB \
-                     -c wal_keep_size=0";
-const CONNECTIONS: u32 = 4;
+pub(super) const CONNECTIONS: u32 = 4;
 /// How long a database that was filled may take to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(600);
-/// Among how many results a text has to be that is asked for by its own words.
-const PROBE_RESULTS: i64 = 50;
-
-/// What was found out about a backup.
-#[derive(Debug)]
-pub(crate) struct Verified {
-    pub(crate) manifest: Manifest,
-    pub(crate) tables: usize,
-    pub(crate) rows: i64,
-    pub(crate) probes: usize,
-    /// What could not be looked at, and why.
-    pub(crate) notes: Vec<String>,
-}
-
-/// Starts what the backup holds on a private socket, compares the counts, asks for a few texts, and removes it again.
-pub(crate) async fn verify(settings: &Settings, backup: &Path) -> anyhow::Result<Verified> {
-    let manifest = checked(settings, backup).await?;
-    let data_dir = settings.data_dir()?;
-    make_data_folder(&data_dir)?;
-    let bin = programs(&[settings.components()?])?;
-    let place = Place::lock(&data_dir, &bin).await?;
-    let postgres = EmbeddedPostgres::new(bin, place.home.clone()).with_options(TRIAL);
-    let _ending = Ending(postgres.clone());
-    room(&data_dir, &manifest, MORE_TRIAL_BYTES)?;
-    let mut notes = Vec::new();
-    let looking = async {
-        build(settings, &postgres, backup, &manifest).await?;
-        postgres.start().await?;
-        let (tables, rows) = match manifest.kind {
-            Kind::Physical => compare_tables(&postgres, &manifest, &mut notes).await?,
-            Kind::Logical => compare_archives(&postgres, &manifest).await?,
-        };
-        let probes = probe(settings, &postgres, &manifest, &mut notes).await?;
-        Ok::<_, anyhow::Error>((tables, rows, probes))
-    };
-    let looked = looking.await;
-    // Nothing of it is kept: where it does not end in time it is killed.
-    let _ = postgres.stop().await;
-    let (tables, rows, probes) = looked?;
-    Ok(Verified { manifest, tables, rows, probes, notes })
-}
 
 /// Makes a data folder of the backup. The folder gets its database last, in one step.
 pub(crate) async fn restore(settings: &Settings, backup: &Path, into: &Path) -> anyhow::Result<Manifest> {
@@ -124,7 +75,7 @@ pub(crate) async fn restore(settings: &Settings, backup: &Path, into: &Path) -> 
 }
 
 /// The manifest, once all files are found to be what it says.
-async fn checked(settings: &Settings, backup: &Path) -> anyhow::Result<Manifest> {
+pub(super) async fn checked(settings: &Settings, backup: &Path) -> anyhow::Result<Manifest> {
     let manifest = Manifest::read(backup)?;
     let (known, schema) = (memory_store::schema::known_version(), manifest.database.schema);
     if schema > known {
@@ -158,7 +109,7 @@ async fn checked(settings: &Settings, backup: &Path) -> anyhow::Result<Manifest>
 }
 
 /// The folder with Postgres' programs, of the first components that have it.
-fn programs(components: &[Components]) -> anyhow::Result<PathBuf> {
+pub(super) fn programs(components: &[Components]) -> anyhow::Result<PathBuf> {
     let missing = |components: &Components| {
         components.missing(true).into_iter().find(|missing| missing.component == Component::Postgres)
     };
@@ -190,7 +141,7 @@ fn refuse_what_is_used(into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn room(folder: &Path, manifest: &Manifest, more: u64) -> anyhow::Result<()> {
+pub(super) fn room(folder: &Path, manifest: &Manifest, more: u64) -> anyhow::Result<()> {
     let needed = needed_bytes(manifest, more);
     match free_bytes(folder) {
         Some(free) if free < needed => bail!(
@@ -204,12 +155,12 @@ fn room(folder: &Path, manifest: &Manifest, more: u64) -> anyhow::Result<()> {
     }
 }
 
-fn needed_bytes(manifest: &Manifest, more: u64) -> u64 {
+pub(super) fn needed_bytes(manifest: &Manifest, more: u64) -> u64 {
     manifest.bytes.max(manifest.database.bytes).saturating_add(more)
 }
 
 /// Has the server's folder, which has no data yet, hold what the backup holds. The server does not run afterwards.
-async fn build(
+pub(super) async fn build(
     settings: &Settings,
     postgres: &EmbeddedPostgres,
     backup: &Path,
@@ -251,63 +202,6 @@ async fn build(
     Ok(stopped?)
 }
 
-/// Asks for a few texts by their own words; gives how many were found.
-async fn probe(
-    settings: &Settings,
-    postgres: &EmbeddedPostgres,
-    manifest: &Manifest,
-    notes: &mut Vec<String>,
-) -> anyhow::Result<usize> {
-    // As the server will when it first starts on it.
-    let store = Store::open_embedded(postgres, CONNECTIONS).await?;
-    let probes = inventory::probes(&mut *store.acquire_across().await?).await?;
-    let memory = Memory::new(store.clone(), settings.extractor()?, settings.engine());
-    if let Err(error) = adopt_model(settings, &store, &memory).await {
-        notes.push(format!("asked without the embedding model: {error:#}"));
-        memory.lacks_model("it was not loaded".to_owned());
-    } else if manifest.kind == Kind::Logical {
-        notes.push("vectors are not in it: they are made when the server runs".to_owned());
-    }
-    if probes.is_empty() {
-        notes.push("there is no text in it to ask for".to_owned());
-    }
-    let asking = async {
-        for one in &probes {
-            ask(&memory, one).await?;
-        }
-        Ok::<_, anyhow::Error>(())
-    };
-    let asked = asking.await;
-    memory.close().await;
-    asked?;
-    Ok(probes.len())
-}
-
-async fn adopt_model(settings: &Settings, store: &Store, memory: &Memory) -> anyhow::Result<()> {
-    let searched = store.active_model().await?.map(|model| model.info);
-    let files = settings.model.files_for(searched.as_ref())?;
-    let model = tokio::task::spawn_blocking(move || files.load()).await??;
-    Ok(memory.adopt_model(Arc::new(model)).await?)
-}
-
-async fn ask(memory: &Memory, probe: &Probe) -> anyhow::Result<()> {
-    let draft = RecallDraft {
-        query: Some(probe.words.clone()),
-        limit: Some(PROBE_RESULTS),
-        min_score: Some(0.0),
-        ..RecallDraft::default()
-    };
-    let found = memory.recall(&probe.namespace, &RecallRequest::new(draft)?).await?;
-    if found.results.iter().any(|result| result.hit.artifact_id.0 == probe.artifact_id) {
-        return Ok(());
-    }
-    bail!(
-        "the text {} of the namespace {} is not found by its own words; use another backup",
-        probe.artifact_id,
-        probe.namespace
-    )
-}
-
 fn restore_models(backup: &Path, into: &Path) -> anyhow::Result<()> {
     let Ok(models) = fs::read_dir(backup.join(MODELS)) else { return Ok(()) };
     let folder = models_folder(into);
@@ -325,7 +219,7 @@ fn restore_models(backup: &Path, into: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn remove(folder: &Path) -> anyhow::Result<()> {
+pub(super) fn remove(folder: &Path) -> anyhow::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot remove {}", folder.display()))
@@ -335,7 +229,7 @@ fn remove(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// A server that does not outlive this, also where the work was given up.
-struct Ending(EmbeddedPostgres);
+pub(super) struct Ending(pub(super) EmbeddedPostgres);
 
 impl Drop for Ending {
     fn drop(&mut self) {
@@ -345,48 +239,9 @@ impl Drop for Ending {
     }
 }
 
-/// Where a backup is tried out: in the data folder, which the database's user can enter.
-struct Place {
-    folder: PathBuf,
-    home: PathBuf,
-    _lock: File,
-}
-
-impl Place {
-    async fn lock(data_dir: &Path, bin: &Path) -> anyhow::Result<Self> {
-        let path = data_dir.join("verify.lock");
-        let unusable = || format!("cannot lock {}", path.display());
-        let lock = File::options().create(true).append(true).open(&path).with_context(unusable)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                bail!(
-                    "another backup is being verified in {}; try again when that has ended",
-                    data_dir.display()
-                )
-            }
-            Err(TryLockError::Error(error)) => return Err(error).with_context(unusable),
-        }
-        let folder = data_dir.join(VERIFY);
-        let home = folder.join(POSTGRES);
-        // What one that was killed has left may still run.
-        if home.exists() {
-            let _ = EmbeddedPostgres::new(bin.to_owned(), home.clone()).stop().await;
-        }
-        remove(&folder)?;
-        make_data_folder(&folder)?;
-        Ok(Self { folder, home, _lock: lock })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::verifying::{MORE_TRIAL_BYTES, TRIAL};
     use super::*;
 
     #[test]

@@ -8,7 +8,7 @@ use memory_engine::recall::{EntityLink, Fact, FoundEntity, MaybeSame, RelatedEve
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::output::{decimal, rfc3339};
+use super::formats::{decimal, rfc3339};
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct EventOut {

@@ -1,6 +1,8 @@
 //! `recall` on the wire.
 
+mod explained;
 mod fit;
+mod formats;
 mod known;
 mod output;
 

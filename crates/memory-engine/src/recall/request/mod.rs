@@ -1,4 +1,6 @@
-//! What recall may be asked, checked.
+//! What recall may be asked, checked. Single arguments are checked in `request/arguments.rs`.
+
+mod arguments;
 
 use memory_core::Invalid;
 use memory_core::artifact::{Context, field, list};
@@ -7,22 +9,19 @@ use memory_core::date::{parse_date, parse_end_date};
 use memory_core::event::Category;
 use memory_core::graph::GraphReach;
 use memory_core::id::AnyId;
-use memory_language::text::cut;
 use memory_store::search::Filters;
 
-use super::floor;
+use self::arguments::{
+    category, checked_query, is_full, max_tokens, min_importance, min_score, newest_first, state, within,
+};
 use super::paging::{Cursor, Digest};
 use super::position::Position;
 use super::ranking::DEPTH_MAX;
 
-const QUERY_MAX_CHARS: usize = 2_000;
 const LIMIT_MAX: i64 = 50;
 const GRAPH_BUDGET_MAX: i64 = 100;
-/// The smallest and the largest bound on an answer, in tokens.
-const MAX_TOKENS_RANGE: std::ops::RangeInclusive<i64> = 100..=100_000;
 /// How many turns or chunks may come with a hit, on either side.
 const NEIGHBOURS_MAX: i64 = 5;
-
 /// The arguments of the tool, unchecked.
 #[derive(Debug, Clone, Default)]
 pub struct RecallDraft {
@@ -172,7 +171,7 @@ impl RecallRequest {
             explain: draft.explain.unwrap_or(false),
             graph: draft.graph,
             neighbours: within("neighbours", draft.neighbours, 0, 0, NEIGHBOURS_MAX)? as usize,
-            min_score: floor::min_score(draft.min_score)?,
+            min_score: min_score(draft.min_score)?,
             wants_events: draft.include_events == Some(true) || !draft.categories.is_empty(),
             wants_related: draft.graph_budget.is_some(),
             newest_first,
@@ -182,34 +181,6 @@ impl RecallRequest {
             after_question: after.as_ref().map(|(_, question)| *question),
             after: after.map(|(position, _)| position),
         })
-    }
-}
-
-/// Whether whole texts are wanted.
-fn is_full(detail: Option<&str>) -> Result<bool, Invalid> {
-    match detail.map(str::trim) {
-        None | Some("concise" | "") => Ok(false),
-        Some("full") => Ok(true),
-        Some(other) => {
-            Err(Invalid::new(format!("Invalid detail '{}'. Must be one of: concise, full", cut(other, 40))))
-        }
-    }
-}
-
-fn max_tokens(given: Option<i64>) -> Result<Option<usize>, Invalid> {
-    let (min, max) = (*MAX_TOKENS_RANGE.start(), *MAX_TOKENS_RANGE.end());
-    match given {
-        Some(n) if !MAX_TOKENS_RANGE.contains(&n) => Err(out_of_range("max_tokens", n, min, max)),
-        other => Ok(other.map(|n| n as usize)),
-    }
-}
-
-fn min_importance(given: Option<f64>) -> Result<Option<f32>, Invalid> {
-    match given {
-        Some(i) if !(0.0..=1.0).contains(&i) => {
-            Err(Invalid::new(format!("Invalid min_importance {i}. Use a number from 0.0 to 1.0.")))
-        }
-        other => Ok(other.map(|i| i as f32)),
     }
 }
 
@@ -259,56 +230,6 @@ fn target(
         (None, None, None) => return Err(Invalid::new("Must provide query, id, or conversation_id")),
     };
     Ok((target, warnings))
-}
-
-fn newest_first(order: Option<&str>) -> Result<bool, Invalid> {
-    match order.map(str::trim) {
-        None | Some("oldest" | "") => Ok(false),
-        Some("newest") => Ok(true),
-        Some(other) => {
-            Err(Invalid::new(format!("Invalid order '{}'. Must be one of: oldest, newest", cut(other, 40))))
-        }
-    }
-}
-
-fn checked_query(query: String) -> Result<String, Invalid> {
-    let chars = query.chars().count();
-    if chars > QUERY_MAX_CHARS {
-        return Err(Invalid::new(format!(
-            "Invalid query: {chars} characters, the limit is {QUERY_MAX_CHARS}. Ask a shorter question."
-        )));
-    }
-    if query.contains('\0') {
-        return Err(Invalid::new("Invalid query: it has a NUL character. Remove it."));
-    }
-    Ok(query)
-}
-
-fn state(text: &str) -> Result<CommitmentState, Invalid> {
-    CommitmentState::parse(&text.trim().to_lowercase()).ok_or_else(|| {
-        Invalid::new(format!(
-            "Invalid state '{}'. Must be one of: {}",
-            cut(text, 40),
-            CommitmentState::names()
-        ))
-    })
-}
-
-fn category(text: &str) -> Result<Category, Invalid> {
-    Category::understood(text).ok_or_else(|| {
-        Invalid::new(format!("Invalid category '{}'. Must be one of: {}", cut(text, 40), Category::names()))
-    })
-}
-
-fn out_of_range(name: &str, value: i64, min: i64, max: i64) -> Invalid {
-    Invalid::new(format!("Invalid {name} {value}. Use a whole number from {min} to {max}."))
-}
-
-fn within(name: &str, value: Option<i64>, default: i64, min: i64, max: i64) -> Result<i64, Invalid> {
-    match value.unwrap_or(default) {
-        n if (min..=max).contains(&n) => Ok(n),
-        n => Err(out_of_range(name, n, min, max)),
-    }
 }
 
 #[cfg(test)]

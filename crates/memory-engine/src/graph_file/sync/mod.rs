@@ -1,7 +1,10 @@
-//! One graph and its file, kept in step.
+//! One graph and its file, kept in step: when the file is imported and when it is written. How that is done is in
+//! `sync/transfer.rs`.
 //!
-//! Calls that change the graph come in together; then one of them writes the file for all, alone. From the first change
-//! to the writing the file's folder is locked against other processes that do the same.
+//! Calls that change the graph run beside each other; when all that are under way have ended, one of them writes the file for
+//! all. From the first change to the writing the file's folder is locked against other processes that do the same.
+
+mod transfer;
 
 use std::io;
 use std::mem;
@@ -12,13 +15,13 @@ use std::time::Duration;
 use memory_core::Invalid;
 use memory_core::graph::{GraphFile, GraphScope};
 use memory_core::id::Namespace;
+use memory_store::Store;
 use memory_store::graph::{self, InStep};
-use memory_store::{Store, StoreError};
 use tokio::sync::{Mutex, MutexGuard, OwnedRwLockReadGuard, RwLock};
 
-use super::compose::{CACHE_IDLE, CacheBudget, CachedFile, compose};
-use super::disk::{self, Draft, FolderLock, Seen, Stamp};
-use super::filed_graph::{FiledGraph, Imported};
+use super::compose::{CacheBudget, CachedFile};
+use super::disk::{self, FolderLock, Seen, Stamp};
+use super::filed_graph::FiledGraph;
 use super::import_progress::ImportProgress;
 use crate::EngineError;
 use crate::error::on_own_thread;
@@ -28,8 +31,6 @@ use crate::locking::locked;
 
 /// How long a call waits for other processes.
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
-/// How often a file is written again that another program changed meanwhile.
-const ATTEMPTS: usize = 5;
 
 /// A graph and its file, with the locks that keep them in step.
 pub(crate) struct GraphFileSync {
@@ -74,27 +75,6 @@ impl State {
     /// Everything that the next answer has to say.
     fn take_notice(&mut self) -> Option<String> {
         (!self.notices.is_empty()).then(|| mem::take(&mut self.notices).join(" "))
-    }
-
-    /// The file has what this process wrote there last.
-    fn has_written(&self, content: Option<&[u8]>) -> bool {
-        self.seen.is_some()
-            && self.cache.as_ref().is_some_and(|cache| content == Some(&cache.composed.text[..]))
-    }
-}
-
-/// Why a file was not written.
-#[derive(Debug, thiserror::Error)]
-enum NotWritten {
-    #[error(transparent)]
-    Disk(#[from] io::Error),
-    #[error(transparent)]
-    Engine(#[from] EngineError),
-}
-
-impl From<StoreError> for NotWritten {
-    fn from(error: StoreError) -> Self {
-        Self::Engine(error.into())
     }
 }
 
@@ -310,106 +290,6 @@ impl GraphFileSync {
             self.file.path()
         ))
         .into()
-    }
-
-    /// Imports what another program has written to the file. The folder is locked.
-    async fn import_changes(&self, state: &mut State) -> Result<(), EngineError> {
-        let now = self.stamp().await?;
-        if state.seen.is_some_and(|seen| seen.still_is(now)) {
-            return Ok(());
-        }
-        let imported = async {
-            let read = self.on_disk(|path| disk::read(&path)).await?;
-            let (content, seen) = read.map_err(|error| self.unreadable(&error))?;
-            if state.has_written(content.as_deref()) {
-                return Ok((Imported::silent(state.written, state.is_unwritten), seen));
-            }
-            Ok::<_, EngineError>((self.file.import(content.as_deref()).await?, seen))
-        };
-        let imported = imported.await;
-        match imported {
-            Ok((imported, seen)) => {
-                state.seen = Some(seen);
-                state.written = imported.written;
-                state.is_unwritten = imported.is_unwritten;
-                state.notices.extend(imported.notices);
-                state.failure = state.failure.take().filter(|_| state.is_unwritten);
-                Ok(())
-            }
-            Err(error) => {
-                state.failure = Some(error.to_string());
-                Err(error)
-            }
-        }
-    }
-
-    /// Writes the file; why it could not be written is said by the next answer.
-    async fn write_or_note(self: &Arc<Self>, state: &mut State) {
-        state.is_unwritten = true;
-        match self.write(state).await {
-            Ok(()) => {
-                state.is_unwritten = false;
-                state.failure = None;
-                self.drop_cache_when_idle(state);
-            }
-            Err(error) => {
-                let failure = format!(
-                    "The graph's file {} was not written: {}. The change is kept and will be in the file as soon as a \
-                     later one can be written there.",
-                    self.file.path(),
-                    error.to_string().trim_end_matches('.')
-                );
-                tracing::warn!(failure);
-                state.notices.push(failure.clone());
-                state.failure = Some(failure);
-            }
-        }
-    }
-
-    async fn write(&self, state: &mut State) -> Result<(), NotWritten> {
-        for _ in 0..ATTEMPTS {
-            self.import_changes(state).await?;
-            let FiledGraph { store, ns, scope, .. } = &self.file;
-            let mut tx = store.begin_snapshot(ns).await?;
-            let thread = graph::find_thread(&mut tx, ns, scope).await?;
-            // Nothing was ever stored of the graph.
-            let Some(thread) = thread else { return Ok(()) };
-            let draft = Draft::begin(self.file.path().as_ref())?;
-            let old = state.cache.take().map(|cache| cache.composed).unwrap_or_default();
-            let composed = Arc::new(compose(&mut tx, &thread, &old).await?);
-            drop((tx, old));
-            let (seen, new) = (state.seen, Arc::clone(&composed));
-            let written = self.on_disk(move |path| draft.replace(&path, &new.text, seen)).await??;
-            state.cache = CachedFile::keep(composed, &self.cache_budget);
-            if let Some(written) = written {
-                state.seen = Some(written.seen);
-                state.written = thread.version;
-                let in_step = InStep { version: thread.version, sha256: Some(written.sha256) };
-                self.file.note_written(&thread, in_step).await;
-                return Ok(());
-            }
-        }
-        Err(io::Error::new(io::ErrorKind::ResourceBusy, "another program keeps writing it").into())
-    }
-
-    /// Starts the task that drops the cache when nothing was written for a while.
-    fn drop_cache_when_idle(self: &Arc<Self>, state: &mut State) {
-        if state.cache.is_none() || mem::replace(&mut state.cache_is_watched, true) {
-            return;
-        }
-        let sync = Arc::downgrade(self);
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(CACHE_IDLE).await;
-                let Some(sync) = sync.upgrade() else { return };
-                let mut state = sync.state.lock().await;
-                if state.cache.as_ref().is_none_or(CachedFile::is_idle) {
-                    state.cache = None;
-                    state.cache_is_watched = false;
-                    return;
-                }
-            }
-        });
     }
 
     /// Empties the graph, as after the deletion of its file. The thread stays, so that watchers see a later version.

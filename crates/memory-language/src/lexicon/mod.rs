@@ -1,15 +1,16 @@
 //! Words as the lexical index sees them: stems by language, exact identifiers, CJK bigrams.
 
+mod languages;
+mod tokens;
+
 use std::collections::HashMap;
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
-use whatlang::{Lang, Script};
 
-/// The longest lexeme, in characters; longer runs are cut, the same way in text and question.
-const LEXEME_MAX_CHARS: usize = 64;
-/// How much of a text is read to detect its language, in characters.
-const LANGUAGE_SAMPLE_CHARS: usize = 2_000;
+use self::languages::{language_of, languages_of_query};
+use self::tokens::{Token, for_each_token, lexeme};
+
 /// Occurrences of one lexeme in a passage beyond this add nothing to its BM25 weight.
 const MAX_COUNTED: u32 = 32;
 
@@ -203,139 +204,9 @@ const FUNCTION_WORDS: [&str; 86] = [
     "doesn't", "isn't",
 ];
 
-enum Token {
-    Word(String),
-    /// An identifier, path, version or other word with punctuation inside, as typed but in lower case.
-    Compound(String),
-    Bigram(String),
-    Ideograph(String),
-}
-
-fn for_each_token(text: &str, each: &mut impl FnMut(Token)) {
-    for run in text.split_whitespace() {
-        let bare =
-            run.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '/' | '#' | '@' | '$'));
-        let bare = bare.trim_end_matches(['/', '_', '@', '#', '$']);
-        if is_compound(bare) {
-            each(Token::Compound(lexeme(bare)));
-            // A file is also found without its folder.
-            for part in bare.split(['/', '\\']).filter(|part| *part != bare && is_compound(part)) {
-                each(Token::Compound(lexeme(part)));
-            }
-        }
-        words_of(run, each);
-    }
-}
-
-fn is_compound(run: &str) -> bool {
-    run.chars().any(|c| !c.is_alphanumeric() && c != '\'' && c != '’')
-        && run.chars().filter(|c| c.is_alphanumeric()).count() > 1
-}
-
-fn words_of(run: &str, each: &mut impl FnMut(Token)) {
-    let mut previous: Option<char> = None;
-    for word in run.unicode_words() {
-        let Some(first) = word.chars().next() else { continue };
-        if is_cjk(first) {
-            for c in word.chars() {
-                each(Token::Ideograph(c.to_string()));
-                if let Some(before) = previous {
-                    each(Token::Bigram([before, c].iter().collect()));
-                }
-                previous = Some(c);
-            }
-            continue;
-        }
-        previous = None;
-        for part in word.split(['.', '_', ':']).filter(|part| !part.is_empty()) {
-            let part = part.trim_end_matches("'s").trim_end_matches("’s");
-            each(Token::Word(lexeme(part)));
-            camel_parts(part, each);
-        }
-    }
-}
-
-/// `getUserName` is also found by "user name".
-fn camel_parts(word: &str, each: &mut impl FnMut(Token)) {
-    let has_hump = word.chars().zip(word.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
-    if !has_hump {
-        return;
-    }
-    let mut part = String::new();
-    for c in word.chars() {
-        if c.is_uppercase() && part.chars().last().is_some_and(char::is_lowercase) {
-            each(Token::Word(lexeme(&std::mem::take(&mut part))));
-        }
-        part.push(c);
-    }
-    each(Token::Word(lexeme(&part)));
-}
-
-fn lexeme(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).take(LEXEME_MAX_CHARS).collect()
-}
-
-fn is_cjk(c: char) -> bool {
-    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7AF | 0xF900..=0xFAFF | 0x20000..=0x2FA1F)
-}
-
-/// The languages a question may be in: the detected one, else those of its script. English is
-/// always one, since text whose language could not be detected was stemmed as English.
-fn languages_of_query(query: &str) -> Vec<Algorithm> {
-    let mut languages = vec![Algorithm::English];
-    match (language_of(query), whatlang::detect_script(query)) {
-        (Some(detected), _) => languages.push(detected),
-        (None, Some(Script::Cyrillic)) => languages.push(Algorithm::Russian),
-        (None, Some(Script::Greek)) => languages.push(Algorithm::Greek),
-        (None, Some(Script::Arabic)) => languages.push(Algorithm::Arabic),
-        (None, Some(Script::Latin)) => languages.extend([
-            Algorithm::German,
-            Algorithm::French,
-            Algorithm::Spanish,
-            Algorithm::Italian,
-            Algorithm::Portuguese,
-            Algorithm::Dutch,
-        ]),
-        (None, _) => {}
-    }
-    languages
-}
-
-/// The stemming algorithm of the text's language; `None` where it cannot be detected.
-fn language_of(text: &str) -> Option<Algorithm> {
-    let end = text.char_indices().nth(LANGUAGE_SAMPLE_CHARS).map_or(text.len(), |(at, _)| at);
-    if end < 40 && whatlang::detect_script(&text[..end]) == Some(Script::Latin) {
-        return None;
-    }
-    let info = whatlang::detect(&text[..end])?;
-    if !info.is_reliable() {
-        return None;
-    }
-    Some(match info.lang() {
-        Lang::Eng => Algorithm::English,
-        Lang::Deu => Algorithm::German,
-        Lang::Fra => Algorithm::French,
-        Lang::Spa => Algorithm::Spanish,
-        Lang::Por => Algorithm::Portuguese,
-        Lang::Ita => Algorithm::Italian,
-        Lang::Nld => Algorithm::Dutch,
-        Lang::Rus => Algorithm::Russian,
-        Lang::Swe => Algorithm::Swedish,
-        Lang::Dan => Algorithm::Danish,
-        Lang::Nob => Algorithm::Norwegian,
-        Lang::Fin => Algorithm::Finnish,
-        Lang::Hun => Algorithm::Hungarian,
-        Lang::Ron => Algorithm::Romanian,
-        Lang::Tur => Algorithm::Turkish,
-        Lang::Ell => Algorithm::Greek,
-        Lang::Ara => Algorithm::Arabic,
-        Lang::Tam => Algorithm::Tamil,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::tokens::LEXEME_MAX_CHARS;
     use super::*;
 
     fn meets(text: &str, query: &str) -> bool {
