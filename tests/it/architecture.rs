@@ -166,7 +166,7 @@ fn the_map_alone_says_in_which_file_a_newcomer_has_to_look() {
     for (asked, content) in [
         ("the BM25 weight", "pub struct RankingWeights"),
         ("a job's lease", "lease_token = gen_random_uuid()"),
-        ("a forgotten text", "pub async fn delete_artifact("),
+        ("a forgotten text", "pub async fn delete_artifacts("),
         ("the list of tools", "[\"remember\", \"recall\", \"forget\", \"status\", \"briefing\"]"),
         ("the filter that Qdrant is asked with", "-> Filter {"),
     ] {

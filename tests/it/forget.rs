@@ -156,6 +156,30 @@ async fn forgetting_a_replaced_turn_leaves_its_successor_before_the_next_turn() 
 }
 
 #[tokio::test]
+async fn several_texts_are_forgotten_together_with_what_only_they_name() {
+    let f = light(line_reader()).await;
+    let apollo = f.remember("Decision by Ann on Apollo").await.id;
+    let gemini = f.remember("Decision by Ann on Gemini").await.id;
+    f.remember("Change by Bob").await;
+    let turns = [
+        f.remember_as(turn("chat", 0, "Ann", "About the zanzibar.")).await.id,
+        f.remember_as(turn("chat", 1, "Bob", "Which quokka is ill?")).await.id,
+        f.remember_as(turn("chat", 2, "Ann", "The tall one.")).await.id,
+    ];
+    f.drain().await;
+    assert_eq!(names(&f).await, ["Ann", "Apollo", "Bob", "Gemini"]);
+    let unknown = ArtifactId("art_000000000000".to_owned());
+    let several = [apollo, unknown, gemini.clone(), turns[0].clone(), turns[1].clone(), gemini];
+    assert_eq!(f.memory.forget_texts(&f.ns, &several).await.expect("it answers"), 4);
+    assert_eq!(names(&f).await, ["Bob"]);
+    assert_eq!(f.count("select count(*) from artifact").await, 2);
+    for word in ["zanzibar", "quokka"] {
+        assert!(!is_indexed(&f, word).await, "{word} is not before the turn that is left");
+    }
+    assert_eq!(f.memory.forget_texts(&f.ns, &several).await.expect("it answers"), 0);
+}
+
+#[tokio::test]
 async fn forgetting_the_latest_never_promotes_the_older() {
     let f = light(line_reader()).await;
     let old = f.remember_as(page("p", "The giraffe is ill.")).await.id;

@@ -1,11 +1,12 @@
 //! forget: an artifact and everything that came from it, at once.
 
+use std::slice;
 use std::sync::Mutex;
 
 use futures::future::BoxFuture;
 use memory_core::id::{AnyId, ArtifactId, Namespace};
 use memory_store::forgetting::{self, Cascade};
-use memory_store::talks;
+use memory_store::{Tx, talks};
 
 use crate::locking::locked;
 use crate::remember::{render_following_line, render_following_turn};
@@ -48,6 +49,34 @@ impl Memory {
         })
     }
 
+    /// Forgets several texts in one transaction, all or none, without asking; gives how many of them there were.
+    #[tracing::instrument(skip_all, fields(%ns, texts = ids.len()))]
+    pub fn forget_texts<'a>(
+        &'a self,
+        ns: &'a Namespace,
+        ids: &'a [ArtifactId],
+    ) -> BoxFuture<'a, Result<u64, EngineError>> {
+        Box::pin(async move {
+            // As in `forget`: how many an attempt has deleted whose commit was not answered.
+            let unanswered = Mutex::new(None);
+            let trying = || async {
+                let mut tx = self.store.begin(ns).await?;
+                let (count, _) = delete(&mut tx, ns, ids).await?;
+                if count > 0 {
+                    *locked(&unanswered) = Some(count);
+                    tx.commit().await?;
+                }
+                Ok(count)
+            };
+            let deleted = self.recovery.retry_transient(trying).await?;
+            let count = if deleted > 0 { deleted } else { locked(&unanswered).take().unwrap_or(0) };
+            if count > 0 {
+                self.signals.wake_worker();
+            }
+            Ok(count)
+        })
+    }
+
     /// Forgets all texts of a namespace, at once and without asking.
     pub fn forget_namespace<'a>(&'a self, ns: &'a Namespace) -> BoxFuture<'a, Result<(), EngineError>> {
         Box::pin(async move {
@@ -81,26 +110,38 @@ impl Memory {
             let found = memory_store::hydration::content_page(&mut tx, ns, id, 0, 1).await?;
             return Ok(if found.is_some() { Forgotten::NotConfirmed } else { Forgotten::NotFound });
         }
-        let places = forgetting::places(&mut tx, ns, id).await?;
-        for place in &places {
-            talks::lock_conversation(&mut tx, ns, &place.conversation_id).await?;
-        }
-        let lines = forgetting::lines(&mut tx, ns, id).await?;
-        let Some(cascade) = forgetting::delete_artifact(&mut tx, ns, id).await? else {
+        let (count, cascade) = delete(&mut tx, ns, slice::from_ref(id)).await?;
+        if count == 0 {
             return Ok(Forgotten::NotFound);
-        };
-        for place in &places {
-            let (conversation, turn) = (place.conversation_id.as_str(), place.turn_index);
-            // Where a replaced turn was forgotten, the latest one at its place comes before the next.
-            let after = turn.saturating_add(1);
-            let previous = talks::previous_turn(&mut tx, ns, conversation, after).await?;
-            render_following_turn(&mut tx, ns, conversation, turn, previous).await?;
-        }
-        for place in lines {
-            render_following_line(&mut tx, ns, place).await?;
         }
         *locked(unanswered) = Some(cascade);
         tx.commit().await?;
         Ok(Forgotten::Deleted(cascade))
     }
+}
+
+/// Deletes the artifacts, and counts the words of what followed them in conversations and talks again. Gives how many there were.
+async fn delete(tx: &mut Tx, ns: &Namespace, ids: &[ArtifactId]) -> Result<(u64, Cascade), EngineError> {
+    let places = forgetting::places(tx, ns, ids).await?;
+    let mut conversations: Vec<&str> = places.iter().map(|place| place.conversation_id.as_str()).collect();
+    conversations.dedup();
+    if !conversations.is_empty() {
+        talks::lock_conversations(tx, ns, &conversations).await?;
+    }
+    let lines = forgetting::lines(tx, ns, ids).await?;
+    let (count, cascade) = forgetting::delete_artifacts(tx, ns, ids).await?;
+    if count == 0 {
+        return Ok((0, cascade));
+    }
+    for place in &places {
+        let (conversation, turn) = (place.conversation_id.as_str(), place.turn_index);
+        // Where a replaced turn was forgotten, the latest one at its place comes before the next.
+        let after = turn.saturating_add(1);
+        let previous = talks::previous_turn(tx, ns, conversation, after).await?;
+        render_following_turn(tx, ns, conversation, turn, previous).await?;
+    }
+    for place in lines {
+        render_following_line(tx, ns, place).await?;
+    }
+    Ok((count, cascade))
 }

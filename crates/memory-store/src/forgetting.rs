@@ -7,7 +7,7 @@ use sqlx::Row;
 use crate::entities::{decisions, delete_orphans, entities_of_revisions, renew_keys};
 use crate::{Conn, StoreError, Tx};
 
-/// How much went with an artifact.
+/// How much went with artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cascade {
     pub chunks: i64,
@@ -22,16 +22,20 @@ pub struct LeftPlace {
     pub turn_index: i32,
 }
 
-/// The turns that the artifact's revisions are; locks their conversations in a fixed order.
-pub async fn places(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<Vec<LeftPlace>, StoreError> {
+/// The turns that revisions of the artifacts are, by conversation.
+pub async fn places(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[ArtifactId],
+) -> Result<Vec<LeftPlace>, StoreError> {
     let rows = sqlx::query(
         "select distinct conversation_id, turn_index
          from artifact_revision
-         where namespace = $1 and artifact_id = $2 and conversation_id is not null and turn_index is not null
+         where namespace = $1 and artifact_id = any($2) and conversation_id is not null and turn_index is not null
          order by conversation_id, turn_index",
     )
     .bind(ns.as_str())
-    .bind(&id.0)
+    .bind(texts_of(ids))
     .fetch_all(conn)
     .await?;
     rows.iter()
@@ -44,77 +48,91 @@ pub async fn places(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<
         .collect()
 }
 
-/// The lines of talks that the artifact's revisions are.
-pub async fn lines(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<Vec<LinePlace>, StoreError> {
+/// The lines of talks that revisions of the artifacts are.
+pub async fn lines(
+    conn: &mut Conn,
+    ns: &Namespace,
+    ids: &[ArtifactId],
+) -> Result<Vec<LinePlace>, StoreError> {
     let rows: Vec<(i64, i32)> = sqlx::query_as(
         "select distinct line_of, line_index from artifact_revision
-         where namespace = $1 and artifact_id = $2 and line_of is not null
+         where namespace = $1 and artifact_id = any($2) and line_of is not null
          order by line_of, line_index",
     )
     .bind(ns.as_str())
-    .bind(&id.0)
+    .bind(texts_of(ids))
     .fetch_all(conn)
     .await?;
     Ok(rows.into_iter().map(|(of, index)| LinePlace { of, index }).collect())
 }
 
-/// Deletes the artifact with all its revisions, chunks, passages, vectors, jobs, events and mentions, every
-/// event that rests on a quote of it, and the entities that nothing refers to any more. `None` when the
-/// namespace has no such artifact.
-pub async fn delete_artifact(
+/// Deletes the artifacts with all their revisions, chunks, passages, vectors, jobs, events and mentions, every event that rests on a
+/// quote of them, and the entities that nothing refers to any more. Gives how many of the artifacts the namespace had.
+pub async fn delete_artifacts(
     tx: &mut Tx,
     ns: &Namespace,
-    id: &ArtifactId,
-) -> Result<Option<Cascade>, StoreError> {
+    ids: &[ArtifactId],
+) -> Result<(u64, Cascade), StoreError> {
     // No extraction may link an entity between our look and our delete.
     sqlx::query("select pg_advisory_xact_lock(hashtextextended($1, 2))")
         .bind(ns.as_str())
         .execute(&mut **tx)
         .await?;
-    let found = sqlx::query("select from artifact where namespace = $1 and artifact_id = $2 for update")
-        .bind(ns.as_str())
-        .bind(&id.0)
-        .fetch_optional(&mut **tx)
-        .await?;
-    if found.is_none() {
-        return Ok(None);
-    }
-    let revisions: Vec<i64> = sqlx::query_scalar(
-        "select revision_id from artifact_revision where namespace = $1 and artifact_id = $2",
+    let found: Vec<String> = sqlx::query_scalar(
+        "select artifact_id from artifact where namespace = $1 and artifact_id = any($2) order by artifact_id for update",
     )
     .bind(ns.as_str())
-    .bind(&id.0)
+    .bind(texts_of(ids))
+    .fetch_all(&mut **tx)
+    .await?;
+    if found.is_empty() {
+        return Ok((0, Cascade::default()));
+    }
+    let revisions: Vec<i64> = sqlx::query_scalar(
+        "select revision_id from artifact_revision where namespace = $1 and artifact_id = any($2)",
+    )
+    .bind(ns.as_str())
+    .bind(&found)
     .fetch_all(&mut **tx)
     .await?;
     let touched = entities_of_revisions(tx, ns, &revisions).await?;
-    let events = sqlx::query(
-        "delete from semantic_event e
-         where e.namespace = $1
-           and (e.revision_id in (select revision_id from artifact_revision where namespace = $1 and artifact_id = $2)
-                or e.event_id in (select v.event_id from event_evidence v
-                                  join artifact_revision r on r.namespace = $1 and r.revision_id = v.revision_id
-                                  where v.namespace = $1 and r.artifact_id = $2))",
-    )
-    .bind(ns.as_str())
-    .bind(&id.0)
-    .execute(&mut **tx)
-    .await?
-    .rows_affected();
+    let events = delete_events(tx, ns, &revisions).await?;
     let chunks: i64 =
-        sqlx::query_scalar("select count(*) from chunk where namespace = $1 and artifact_id = $2")
+        sqlx::query_scalar("select count(*) from chunk where namespace = $1 and artifact_id = any($2)")
             .bind(ns.as_str())
-            .bind(&id.0)
+            .bind(&found)
             .fetch_one(&mut **tx)
             .await?;
-    sqlx::query("delete from artifact where namespace = $1 and artifact_id = $2")
+    sqlx::query("delete from artifact where namespace = $1 and artifact_id = any($2)")
         .bind(ns.as_str())
-        .bind(&id.0)
+        .bind(&found)
         .execute(&mut **tx)
         .await?;
     let entities = delete_orphans(tx, ns, &touched).await?;
     rename_nameless(tx, ns, &touched).await?;
     decisions::forget_unnamed(tx, ns).await?;
-    Ok(Some(Cascade { chunks, events: events as i64, entities: entities as i64 }))
+    let cascade = Cascade { chunks, events: events as i64, entities: entities as i64 };
+    Ok((found.len() as u64, cascade))
+}
+
+/// Deletes the events of the revisions, and every event that rests on a quote of one of them.
+pub(crate) async fn delete_events(tx: &mut Tx, ns: &Namespace, revisions: &[i64]) -> Result<u64, StoreError> {
+    Ok(sqlx::query(
+        "delete from semantic_event e
+         where e.namespace = $1
+           and (e.revision_id = any($2)
+                or e.event_id in (select v.event_id from event_evidence v
+                                  where v.namespace = $1 and v.revision_id = any($2)))",
+    )
+    .bind(ns.as_str())
+    .bind(revisions)
+    .execute(&mut **tx)
+    .await?
+    .rows_affected())
+}
+
+fn texts_of(ids: &[ArtifactId]) -> Vec<&str> {
+    ids.iter().map(|id| id.0.as_str()).collect()
 }
 
 /// Deletes all that the namespace remembers; its knowledge graph stays.

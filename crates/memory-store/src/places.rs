@@ -4,7 +4,7 @@ use memory_core::id::{ArtifactId, Namespace};
 use sqlx::Row;
 
 use crate::entities::{delete_orphans, entities_of_revisions};
-use crate::forgetting::{Cascade, rename_nameless};
+use crate::forgetting::{Cascade, delete_events, rename_nameless};
 use crate::{Conn, StoreError, Tx};
 
 /// A document: an id at a source, and the text that is there now.
@@ -122,18 +122,7 @@ async fn delete_revisions(
     artifacts: &[String],
 ) -> Result<Cascade, StoreError> {
     let touched = entities_of_revisions(tx, ns, revisions).await?;
-    let events = sqlx::query(
-        "delete from semantic_event e
-         where e.namespace = $1
-           and (e.revision_id = any($2)
-                or e.event_id in (select v.event_id from event_evidence v
-                                  where v.namespace = $1 and v.revision_id = any($2)))",
-    )
-    .bind(ns.as_str())
-    .bind(revisions)
-    .execute(&mut **tx)
-    .await?
-    .rows_affected();
+    let events = delete_events(tx, ns, revisions).await?;
     sqlx::query("delete from artifact_revision where namespace = $1 and revision_id = any($2)")
         .bind(ns.as_str())
         .bind(revisions)

@@ -10,11 +10,23 @@ use crate::{Conn, StoreError, Tx};
 /// One writer at a time in a conversation, until the transaction ends: a turn's rendering depends on the
 /// turn before it.
 pub async fn lock_conversation(tx: &mut Tx, ns: &Namespace, conversation_id: &str) -> Result<(), StoreError> {
-    sqlx::query("select pg_advisory_xact_lock(hashtextextended($1 || chr(31) || $2, 1))")
-        .bind(ns.as_str())
-        .bind(conversation_id)
-        .execute(&mut **tx)
-        .await?;
+    lock_conversations(tx, ns, &[conversation_id]).await
+}
+
+/// Locks several conversations, in the order given.
+pub async fn lock_conversations(
+    tx: &mut Tx,
+    ns: &Namespace,
+    conversation_ids: &[&str],
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "select pg_advisory_xact_lock(hashtextextended($1 || chr(31) || c.conversation_id, 1))
+         from unnest($2::text[]) c (conversation_id)",
+    )
+    .bind(ns.as_str())
+    .bind(conversation_ids)
+    .execute(&mut **tx)
+    .await?;
     Ok(())
 }
 

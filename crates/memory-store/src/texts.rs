@@ -210,7 +210,7 @@ pub struct GoingAlong {
 
 row!(GoingAlong { revisions, chunks, events, entities });
 
-/// Counts what [`delete_artifact`](crate::forgetting::delete_artifact) would take along.
+/// Counts what [`delete_artifacts`](crate::forgetting::delete_artifacts) would take along.
 pub async fn going_along(conn: &mut Conn, ns: &Namespace, id: &ArtifactId) -> Result<GoingAlong, StoreError> {
     Ok(sqlx::query_as(
         "with own as materialized (

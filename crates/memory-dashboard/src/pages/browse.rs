@@ -8,7 +8,6 @@ use memory_core::id::{AnyId, ArtifactId};
 use memory_engine::browsing::{
     Amendment, COUNTED_MAX, ListedText, PAGE_MAX, StoredText, TextOrder, TextPage, TextsWanted,
 };
-use memory_engine::forget::Forgotten;
 use memory_engine::recall::{RecallDraft, RecallRequest};
 use memory_language::text::cut;
 use serde_json::{Value, json};
@@ -219,24 +218,12 @@ fn confirm(visit: &Visit, ids: &[ArtifactId], back: &str) -> Answer {
 
 async fn forget(visit: &Visit, ids: &[ArtifactId], back: &str) -> Answer {
     visit.needs_writer()?;
-    let (mut gone, mut failed) = (0i64, None);
-    for id in ids {
-        match visit.memory.forget(&visit.namespace, &AnyId::Artifact(id.clone()), true).await {
-            Ok(Forgotten::Deleted(_)) => gone += 1,
-            Ok(_) => {}
-            Err(error) => {
-                failed = Some(error);
-                break;
-            }
-        }
-    }
-    let outcome = if failed.is_some() { "failed" } else { "ok" };
+    let forgotten = visit.memory.forget_texts(&visit.namespace, ids).await;
+    let outcome = if forgotten.is_err() { "failed" } else { "ok" };
     visit.record("forget", true, texts_of(ids), outcome).await;
-    match failed {
-        None => visit.done(back, format!("{} forgotten.", show::counted(gone, "text"))),
-        Some(error) => {
-            visit.not_done(back, format!("{} forgotten; then: {error}", show::counted(gone, "text")))
-        }
+    match forgotten {
+        Ok(gone) => visit.done(back, format!("{} forgotten.", show::counted(gone as i64, "text"))),
+        Err(error) => visit.not_done(back, format!("Nothing was forgotten: {error}")),
     }
 }
 
