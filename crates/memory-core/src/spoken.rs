@@ -4,6 +4,7 @@
 //! are turns of a conversation that has no name.
 
 use jiff::{SignedDuration, Timestamp};
+use memory_language::labels::is_heading;
 
 use crate::artifact::{Context, Metadata};
 use crate::date::split_stamp;
@@ -16,85 +17,6 @@ pub const LINES_LOOKED_AT: usize = 8;
 /// After a longer pause nobody goes on with what was said before, be it between the dates of two lines or until it is stored.
 const PAUSE_MAX: SignedDuration = SignedDuration::from_mins(60);
 
-/// What stands before a colon and names nobody.
-const HEADINGS: [&str; 76] = [
-    "action",
-    "actions",
-    "address",
-    "agenda",
-    "answer",
-    "api",
-    "aside",
-    "assumption",
-    "attendees",
-    "author",
-    "background",
-    "bug",
-    "cause",
-    "caution",
-    "config",
-    "context",
-    "constraint",
-    "date",
-    "deadline",
-    "decided",
-    "decision",
-    "decisions",
-    "done",
-    "error",
-    "example",
-    "fact",
-    "facts",
-    "feature",
-    "fix",
-    "follow-up",
-    "goal",
-    "hint",
-    "idea",
-    "ideas",
-    "important",
-    "info",
-    "insight",
-    "issue",
-    "item",
-    "learned",
-    "lesson",
-    "list",
-    "meeting",
-    "memo",
-    "memory",
-    "name",
-    "next",
-    "note",
-    "notes",
-    "outcome",
-    "plan",
-    "preference",
-    "preferences",
-    "problem",
-    "project",
-    "question",
-    "reason",
-    "reminder",
-    "result",
-    "risk",
-    "rule",
-    "solution",
-    "source",
-    "status",
-    "step",
-    "subject",
-    "summary",
-    "task",
-    "tasks",
-    "tip",
-    "title",
-    "todo",
-    "topic",
-    "update",
-    "user preference",
-    "warning",
-];
 /// Who is named by what they are, in lower case too.
 const ROLES: [&str; 6] = ["user", "assistant", "human", "ai", "system", "bot"];
 
@@ -188,7 +110,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     name.chars().count() <= LABEL_MAX_CHARS
         && (1..=LABEL_MAX_WORDS).contains(&name.split(' ').count())
         && name.split(' ').all(is_word)
-        && !lower.split(' ').any(|word| HEADINGS.contains(&word))
+        && !lower.split(' ').any(is_heading)
 }
 
 /// The place of a line after those that were stored last, newest first. It goes on with the talk of the line before where there is

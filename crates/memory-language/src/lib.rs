@@ -8,6 +8,7 @@ pub mod asked_for;
 pub mod calendar_words;
 pub mod commits;
 pub mod hash;
+pub mod labels;
 pub mod lexicon;
 pub mod named;
 pub mod sentence;

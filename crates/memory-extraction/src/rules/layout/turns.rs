@@ -1,5 +1,7 @@
 //! Whose words a line is: turns of a conversation, and those who are named in a label.
 
+use memory_language::labels::is_aside;
+
 use super::super::lines::{label, turn};
 use super::super::names;
 use super::super::people::is_role_name;
@@ -7,17 +9,9 @@ use super::super::sections::{self, Section};
 use super::days::may_say_a_day;
 use super::{Form, Reader, SPEAKERS_MAX, is_call, is_role};
 
-/// Labels in lower case with which a speaker goes on.
-const NOTE_LABELS: [&str; 44] = [
-    "also", "answer", "btw", "context", "edit", "eta", "example", "expected", "fix", "http", "https", "idea",
-    "input", "link", "links", "nb", "nit", "imo", "minor", "optional", "next", "note", "output", "reminder",
-    "plan", "problem", "ps", "question", "reason", "result", "solution", "status", "steps", "summary",
-    "thought", "tip", "tldr", "todo", "update", "url", "version", "warning", "why", "yes",
-];
-
 /// "btw: …" goes on with what its speaker says.
 pub(super) fn is_note(label: &str) -> bool {
-    NOTE_LABELS.contains(&label.to_lowercase().as_str())
+    is_aside(&label.to_lowercase())
 }
 
 /// Whether someone speaks of themselves.
