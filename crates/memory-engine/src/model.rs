@@ -70,7 +70,7 @@ impl CurrentModel {
         }
     }
 
-    /// What the model makes of a question, which it is not asked again while the question is among the recent ones.
+    /// The embedding of a question, from the cache where the question is among the recent ones.
     pub(crate) async fn embed_question(
         &self,
         question: &str,
@@ -110,7 +110,8 @@ impl CurrentModel {
     }
 }
 
-/// A model that calls work with. A call holds it until its results are written: so the end of the last one can be seen.
+/// The model as calls share it. A call holds its reference until its results are written, so that it can be seen when no call uses a
+/// former model any more.
 struct ModelInUse(Arc<dyn EmbeddingModel>);
 
 #[async_trait]

@@ -32,8 +32,8 @@ impl Signals {
         self.0.vectors_changed.notify_one();
     }
 
-    /// Waits until this process has queued nothing for a moment, and no longer than that may take: a client that remembers
-    /// one text after the other gets its answers first, and its texts are then read together.
+    /// Waits until this process has queued no job for a moment, for a bounded time: a client that remembers one text after the other
+    /// gets its answers first, and its texts are then extracted together.
     pub(crate) async fn calm(&self) {
         let begun = Instant::now();
         loop {
@@ -47,7 +47,7 @@ impl Signals {
         }
     }
 
-    /// Only what keeps the mirror.
+    /// Wakes only the updates of the mirror.
     pub(crate) fn wake_mirror(&self) {
         self.0.vectors_changed.notify_one();
     }

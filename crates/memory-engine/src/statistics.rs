@@ -15,9 +15,9 @@ const CORPUS_AGE: Duration = Duration::from_secs(60);
 const FREQUENCY_AGE: Duration = Duration::from_secs(300);
 const PASSAGES_AGE: Duration = Duration::from_secs(5);
 const WAITING_AGE: Duration = Duration::from_secs(5);
-/// By which share of its passages a namespace may have grown before it is counted again.
+/// The share of its passages that a namespace may grow by before it is counted again.
 const GROWTH: f32 = 0.05;
-/// However large it is, by no more passages than this.
+/// The most passages that it may grow by before that, however large it is.
 const GROWTH_MAX: i64 = 2_000;
 /// How many words of a namespace are kept.
 const FREQUENCIES_KEPT: usize = 50_000;
@@ -61,7 +61,7 @@ impl Statistics {
         locked(&self.corpora).get(ns).filter(|(at, _)| at.elapsed() < CORPUS_AGE).map(|(_, corpus)| *corpus)
     }
 
-    /// What was counted of a smaller or larger namespace does not go with it and is dropped.
+    /// Frequencies that were counted when the namespace had another size do not fit the new count and are dropped.
     pub(crate) fn set_corpus(&self, ns: &Namespace, corpus: Corpus) {
         let before = locked(&self.corpora).insert(ns.clone(), (Instant::now(), corpus));
         let changed = |before: Corpus| {

@@ -209,8 +209,8 @@ fn compared_of(row: &PgRow) -> Result<ComparedDirective, StoreError> {
     })
 }
 
-/// Records pairs of an earlier directive and a later one that takes its place, instead of all that the directives given
-/// were in before.
+/// Records pairs of an earlier directive and the later one that supersedes it. They replace all recorded pairs that any of the given
+/// directives is in.
 pub async fn set_replacements(
     tx: &mut Tx,
     ns: &Namespace,

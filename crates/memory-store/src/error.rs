@@ -10,7 +10,7 @@ pub enum StoreError {
     /// The database cannot be reached; nothing was written. Try again later.
     #[error("the database cannot be reached")]
     Unreachable(#[source] sqlx::Error),
-    /// The first connection was not to be had, for this reason. Try again later.
+    /// No first connection could be made, for this reason. Try again later.
     #[error("{0}")]
     Unanswered(String),
     /// The schema is not the one that is needed, and this role may not bring it there. Try again later.

@@ -47,7 +47,7 @@ pub struct Seeds<'a> {
     pub revisions: &'a [RevisionId],
     /// Entities that the question names.
     pub named: &'a [i64],
-    /// What holds for the results holds for what they bring in.
+    /// The filters of the search, which also apply to related events and entities.
     pub filters: &'a Filters,
 }
 

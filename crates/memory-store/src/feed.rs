@@ -19,7 +19,7 @@ const KEPT_DAYS: i32 = 14;
 const KEPT_MAX: i64 = 100_000;
 /// For how long a namespace's feed is written after its last stream, where it has no webhook.
 const UNREAD_DAYS: i32 = 7;
-/// What was due longer ago is not reported any more, so that what was is remembered for a bounded time.
+/// Commitments that were due longer ago are not reported any more. So it has to be kept for a bounded time which were reported.
 const REPORTED_DAYS: i32 = 30;
 
 /// Has the namespace's feed written from now on; `is_stream` notes that a stream reads it.

@@ -23,7 +23,8 @@ pub struct Health {
 }
 
 impl Store {
-    /// Asks the database, at most so long. Connections that a restart of it has left dead are got over.
+    /// Checks the database, for at most `patience`. A connection that a restart of the database has closed is replaced and does not
+    /// count as a failure.
     pub fn health(&self, patience: Duration) -> BoxFuture<'_, Result<Health, StoreError>> {
         Box::pin(async move {
             let deadline = Instant::now() + patience;

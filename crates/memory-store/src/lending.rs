@@ -1,6 +1,6 @@
-//! Lending connections. What was asked on a connection comes to an end before it is used again: the pool asks each one that
-//! comes back whether it is there, which costs a round trip, and so does telling it its namespace. A connection of which the
-//! borrower says that all is answered is kept ready beside the pool with what it was told; most calls find one that is theirs.
+//! Lending connections. The pool pings each connection that is returned, so that an unfinished statement has ended before the next
+//! use; this costs a round trip, and setting the namespace of a connection costs another. So a connection whose borrower reports
+//! that all its statements were answered is kept ready beside the pool, its namespace still set: most calls find one of theirs.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,9 @@ use tokio::runtime::Handle;
 use crate::row_security::Reach;
 use crate::{Conn, StoreError};
 
-/// One that nobody wanted for so long goes back to the pool …
+/// An idle connection goes back to the pool after this long …
 const READY_FOR: Duration = Duration::from_secs(30);
-/// … as does one that was taken out of it so long ago.
+/// … and any connection this long after it was taken out of the pool.
 const OUT_FOR: Duration = Duration::from_secs(600);
 
 /// The pool, and connections that are ready beside it. Clones share them.
@@ -26,14 +26,14 @@ pub(crate) struct Lending(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     pool: PgPool,
-    /// The others are the pool's, whose callers get them in turn.
+    /// The most connections that are kept ready. The rest stay in the pool, which serves waiting callers in turn.
     ready_max: usize,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The one used last at the end.
+    /// The most recently used one is the last.
     ready: Vec<Ready>,
     /// How many callers wait for a connection of the pool.
     waiting: usize,
@@ -49,18 +49,19 @@ struct Ready {
     since: Instant,
 }
 
-/// A connection that is lent; dropped it goes back to the pool, which sees to what was not answered.
+/// A connection that is lent. Dropped without [`done`](Self::done) it goes back to the pool, which waits for statements that were not
+/// answered.
 #[derive(Debug)]
 pub struct Pooled {
     conn: PoolConnection<Postgres>,
-    /// What it was told last, once it has answered.
+    /// The namespace that is set on it; `None` while that is unknown.
     reach: Option<String>,
     taken: Instant,
     lending: Lending,
 }
 
 impl Pooled {
-    /// All that was asked on it is answered: the next one gets it as it is.
+    /// Returns the connection, all of whose statements have been answered: the next borrower gets it without a check.
     pub fn done(self) {
         let Self { conn, reach, taken, lending } = self;
         if let Some(reach) = reach {
@@ -101,7 +102,7 @@ impl Tx {
         })
     }
 
-    /// Its commit does not wait for the disk: for what is made up for when a crash loses it.
+    /// The commit does not wait for the disk: for writes that are made again when a crash loses them.
     pub fn may_be_lost(&mut self) -> BoxFuture<'_, Result<(), StoreError>> {
         self.run("set local synchronous_commit = off")
     }
@@ -153,8 +154,8 @@ impl Lending {
         Self(Arc::new(Shared { pool, ready_max, state: Mutex::default() }))
     }
 
-    /// A connection that has been told its reach. Boxed, as the others here are: what a future is made of is compiled in each
-    /// crate that awaits it, and this is the driver.
+    /// A connection on which the reach is set. The futures here are boxed since each crate that awaits a future compiles all of it, and
+    /// these contain the driver.
     pub(crate) fn lend<'a>(&'a self, reach: Reach<'a>) -> BoxFuture<'a, Result<Pooled, StoreError>> {
         Box::pin(async move {
             let mut lent = self.take(reach).await?;
@@ -183,7 +184,7 @@ impl Lending {
         })
     }
 
-    /// A connection, if possible one that was told this reach last.
+    /// A connection, if possible one on which this reach is set already.
     async fn take(&self, reach: Reach<'_>) -> Result<Pooled, StoreError> {
         let told = self.lock().take_of(reach.value());
         if let Some(ready) = told {
@@ -209,7 +210,7 @@ impl Lending {
         Pooled { conn, reach: Some(reach), taken, lending: self.clone() }
     }
 
-    /// What it was told before it came to the pool is not known.
+    /// A connection out of the pool; which reach is set on it is unknown.
     fn fresh(&self, conn: PoolConnection<Postgres>) -> Pooled {
         Pooled { conn, reach: None, taken: Instant::now(), lending: self.clone() }
     }
@@ -242,7 +243,7 @@ impl Lending {
         });
     }
 
-    /// Gives those to the pool that nobody wanted for a while; false where none is left.
+    /// Returns ready connections that were idle for [`READY_FOR`] to the pool; false where none are left.
     fn give_back_idle(&self) -> bool {
         let mut state = self.lock();
         let (idle, ready): (Vec<Ready>, Vec<Ready>) =
@@ -260,7 +261,7 @@ impl Lending {
         self.lock().ready.len()
     }
 
-    /// Gives all to the pool, from here on.
+    /// Returns the ready connections to the pool, and keeps none from now on.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.is_closed = true;

@@ -114,7 +114,7 @@ pub async fn delete_places(
     Ok((places, cascade))
 }
 
-/// Deletes revisions, and those of their artifacts that then have none.
+/// Deletes revisions, and those of their artifacts that have no revision left.
 async fn delete_revisions(
     tx: &mut Tx,
     ns: &Namespace,

@@ -17,7 +17,8 @@ use crate::{Conn, Store, StoreError, Tx};
 /// The largest dimension that a vector index takes.
 pub const DIMENSION_MAX: usize = 2000;
 
-/// The right to change the model of a database. It ends with its own connection, also when its process is killed.
+/// The exclusive right to change the model of a database: a lock of a connection of its own, so that it also ends when the process
+/// is killed.
 #[derive(Debug)]
 pub struct ReembedLock(Conn);
 
@@ -46,7 +47,7 @@ pub enum Registered {
     /// It is there, and not searched yet.
     Inactive(ActiveModel),
     Active(ActiveModel),
-    /// A model of its name and another dimension has left vectors: they are of no use and in the way.
+    /// Vectors of a model of the same name but another dimension are stored. They are useless and have to be deleted first.
     Obsolete(ActiveModel),
 }
 

@@ -15,7 +15,7 @@ use crate::{Conn, StoreError};
 const REPORTED_AFTER: Duration = Duration::from_millis(10_500);
 const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// A moment of a database that a later one is held against.
+/// The counters of a database at one moment, to be compared with those of a later one.
 #[derive(Debug)]
 pub struct Beginning {
     snapshot: String,
@@ -91,7 +91,7 @@ async fn snapshot(conn: &mut Conn) -> Result<String, StoreError> {
     Ok(sqlx::query_scalar("select pg_current_snapshot()::text").fetch_one(conn).await?)
 }
 
-/// Whether another session may keep to itself what it has written.
+/// Whether another session may have written rows that it has not reported to the counters yet.
 async fn is_any_unreported(conn: &mut Conn) -> Result<bool, StoreError> {
     Ok(sqlx::query_scalar(
         "select exists (
@@ -104,7 +104,7 @@ async fn is_any_unreported(conn: &mut Conn) -> Result<bool, StoreError> {
     .await?)
 }
 
-/// Whether another session has had no end of a transaction to report at, long enough after that moment.
+/// Whether another session has been in one transaction since before that moment, and so had no occasion to report its writes.
 async fn is_any_busy_since(conn: &mut Conn, at: jiff::Timestamp) -> Result<bool, StoreError> {
     let row = sqlx::query(
         "select exists (

@@ -15,7 +15,7 @@ use url::form_urlencoded;
 /// What a request without a key is told where one is needed.
 pub(crate) const KEY_NEEDED: &str = "A key is needed: Authorization: Bearer KEY, with REMEMBRANCER_TOKEN or what `remembrancer keys create` \
                                      has shown.";
-/// The same of a key that opens nothing; why, it does not say.
+/// What a request with a key that opens nothing is told; the reason is not revealed.
 pub(crate) const KEY_REFUSED: &str =
     "That key opens nothing: it is unknown, revoked or expired. Nothing is done without a key in its place.";
 /// Of a namespace that the key is not for, whether or not it is there.
@@ -38,7 +38,7 @@ pub(crate) enum Caller {
 }
 
 impl Caller {
-    /// What narrows the caller, if anything does.
+    /// The grant that limits the caller; the owner and the token have none.
     pub(crate) fn grant(&self) -> Option<&Grant> {
         match self {
             Self::Key(_, grant) => Some(grant),
@@ -53,18 +53,18 @@ impl Caller {
         }
     }
 
-    /// Whether the caller has a token that a client could get another in place of.
+    /// Whether the caller has an OAuth access token, which its client can replace by one with a higher role.
     pub(crate) fn is_by_oauth(&self) -> bool {
         matches!(self, Self::Key(GivenKey { kind: KeyKind::AccessToken, .. }, _))
     }
 
-    /// Whether the caller may see how the installation is.
+    /// Whether the caller may see the state of the installation.
     pub(crate) fn is_admin(&self) -> bool {
         self.grant().is_none_or(|grant| grant.role == Role::Admin)
     }
 }
 
-/// Which role a request would have needed, said by what answers it to what lets it through.
+/// The role that a request would have needed, passed from the tool that refused it back to the HTTP layer, which tells the client.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StepUp(Arc<OnceLock<Role>>);
 
@@ -83,7 +83,7 @@ impl StepUp {
 pub(crate) enum Closed {
     /// What the caller is told.
     Refused(&'static str),
-    /// The same of one who is known, and to whom nothing is open.
+    /// What a caller is told who is authenticated, but has access to nothing.
     Forbidden(&'static str),
     /// It could not be found out.
     Unknown(EngineError),

@@ -30,11 +30,11 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(3);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mismatch {
     Refuse,
-    /// Go on without any: vectors of another are about to be made.
+    /// Start without a model: the vectors are about to be made anew by another.
     GoWithout,
 }
 
-/// A model that is loaded while the database starts; only the database has which one is the right one.
+/// A model that is loaded on suspicion while the database starts: which model made the stored vectors is recorded in the database.
 struct Guess {
     files: ModelFiles,
     loading: JoinHandle<Result<OnnxEmbedding, EmbeddingError>>,
@@ -61,7 +61,7 @@ pub(crate) struct Booted {
 }
 
 impl Booted {
-    /// What was accepted, or begun, is done before an idle process ends.
+    /// Whether jobs are due or a backup is being made; an idle process does not end before that is done.
     pub(crate) async fn has_work(&self) -> bool {
         self.backups.is_any() || self.memory.job_runner().has_due_jobs().await.unwrap_or(false)
     }

@@ -13,7 +13,7 @@ use tokio::sync::Semaphore;
 
 /// The longest message: ten million characters of content, escaped.
 pub(crate) const MESSAGE_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// A message that is read where it arrives; a larger one is read apart.
+/// The largest message that is parsed on the async thread; a larger one is parsed on a thread of its own.
 pub(crate) const SMALL_MAX_BYTES: usize = 64 * 1024;
 /// The most values in a message: twice what the largest call of the graph has. Each may take a hundred times its
 /// bytes while the protocol library reads it.
@@ -25,7 +25,7 @@ const FAULT_MAX_CHARS: usize = 200;
 
 pub(crate) const PARSE_ERROR: i64 = -32700;
 pub(crate) const INVALID_REQUEST: i64 = -32600;
-/// Nothing is wrong with the message.
+/// The message is in order, but cannot be answered now.
 pub(crate) const NOT_NOW: i64 = -32000;
 
 /// How many large messages are read at a time, from all clients.
@@ -72,8 +72,8 @@ pub(crate) async fn apart<T: Send + 'static>(read: impl FnOnce() -> T + Send + '
     tokio::task::spawn_blocking(read).await.ok()
 }
 
-/// The id that a faulty message would be answered with, if it can be found: to skip values tolerates what to read
-/// them does not.
+/// The id for the answer to a faulty message, if it can be found. The parser accepts faults in values that it skips, so the id can often
+/// be read although the message cannot.
 pub(crate) fn id_of(message: &[u8]) -> Value {
     #[derive(Deserialize)]
     struct Envelope {

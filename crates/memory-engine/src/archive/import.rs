@@ -31,8 +31,8 @@ use crate::{EngineError, EngineSettings, directives, long_text};
 
 /// How often there is something to report, in lines.
 const LINES_REPORTED: u64 = 100;
-/// A lock on each conversation would fill the database's table of locks: of more, the turns of a moment may be
-/// rendered after one that is just being replaced.
+/// The most conversations that an import locks: more would fill the database's lock table. In the others, a turn that is stored at the
+/// same moment may be rendered with a previous turn that the import is just replacing.
 const CONVERSATIONS_LOCKED_MAX: usize = 1_000;
 
 pub(super) async fn import(

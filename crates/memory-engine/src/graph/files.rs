@@ -84,8 +84,8 @@ impl KnowledgeGraph {
         Some(FileHealth { name: file.name().to_owned(), failure: sync.failure() })
     }
 
-    /// What of a reach answers: a file that is gone does not. `None` where that was all. A file that was changed is
-    /// imported meanwhile, without waiting for it.
+    /// The reach without the connection's file where that is gone; `None` where nothing else is in reach. A file that others have
+    /// changed is imported in the background.
     pub(crate) async fn still_there(&self, ns: &Namespace, reach: &GraphReach) -> Option<GraphReach> {
         let scope = reach.file().map(|file| GraphScope::File(file.clone()));
         match scope.and_then(|scope| self.files.of_scope(ns, &scope)) {

@@ -9,14 +9,14 @@ use memory_store::search::{self, Filters};
 use super::{Recall, RecallRequest, Target};
 use crate::{EngineError, Memory};
 
-/// So many values are told of a filter that no text meets.
+/// How many existing values are named for a filter that no text meets.
 const VALUES_SHOWN: usize = 6;
 /// The longest value that is told, in characters.
 const VALUE_MAX_CHARS: usize = 60;
 
 impl Memory {
-    /// Says of a first page, where it is empty, that the namespace is or which filter nothing meets, else which author has a similar
-    /// name; and that an id is not known.
+    /// Adds warnings to a first page. An empty one says that the namespace is empty, which filter no text meets, or that the id is unknown;
+    /// another one names an author with a similar name.
     pub(super) async fn explain_filters(
         &self,
         ns: &Namespace,

@@ -137,7 +137,7 @@ async fn called(
     Ok(called)
 }
 
-/// Those asked for; only commitments have a state.
+/// The requested categories; where a state is requested, commitments alone.
 fn categories(request: &RecallRequest, list: &EventList) -> Vec<Category> {
     if list.state.is_some() {
         return vec![Category::Commitment];

@@ -114,17 +114,17 @@ pub struct Recall {
     pub results: Vec<Recalled>,
     pub related: Vec<RelatedEvent>,
     pub entities: Vec<FoundEntity>,
-    /// For each entity the graph's that it may be.
+    /// For each of the entities, the entities of the knowledge graph that it may be.
     pub links: Vec<Vec<EntityLink>>,
     pub facts: Vec<Fact>,
     /// What the user wants that bears on the question.
     pub directives: Vec<Directive>,
     pub next_cursor: Option<String>,
     pub warnings: Vec<String>,
-    /// Of the texts in the results so many are still to be read: their events are not here yet.
+    /// How many texts in the results have not been extracted yet, so that their events are missing.
     pub unread: usize,
     pub conversation: Option<ConversationPage>,
-    /// Of one text: where it stands, and how many such places there are.
+    /// Where one text was asked for: its places, as far as they are shown, and how many it has.
     pub places: Vec<Place>,
     pub place_count: i64,
     /// How a date in the question was understood.
@@ -134,12 +134,12 @@ pub struct Recall {
     pub paging: Paging,
 }
 
-/// Where an answer that shows less than this one would go on.
+/// Where the next page begins if only a part of this answer is shown, for lack of room.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Paging {
-    /// For each result, or turn, the cursor of what comes behind it.
+    /// For each result or turn, the cursor of the page that begins behind it.
     Behind(Vec<String>),
-    /// A text from these characters and this event on.
+    /// A text is shown in parts: the next begins at this character and this event.
     Within { chars: usize, events: usize, question: Digest },
 }
 

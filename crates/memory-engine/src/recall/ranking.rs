@@ -114,8 +114,8 @@ impl Ranking {
         Digest::of_order(self.ranked.iter().take(place).map(|ranked| ranked.revision_id))
     }
 
-    /// Whether results behind this place are wanting that another tier may have. None of it scores higher than what is there,
-    /// so below the floor of what is shown there is nothing to look for.
+    /// Whether another tier has to be searched to rank results down to this depth. Its results score no higher than those that are there,
+    /// so none is needed once the last one scores below the least score that is shown.
     fn wants(&self, depth: usize, min_score: f32) -> bool {
         self.tiers < TIERS.len()
             && self.ranked.last().is_none_or(|last| last.score >= min_score)

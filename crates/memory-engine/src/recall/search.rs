@@ -47,7 +47,7 @@ pub(super) struct Searching<'a> {
     pub(super) request: &'a RecallRequest,
     pub(super) query: &'a str,
     pub(super) searched: &'a Searched,
-    /// Nothing was looked for before.
+    /// This is the first tier of the search.
     pub(super) is_first: bool,
 }
 

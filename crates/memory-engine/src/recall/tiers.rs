@@ -40,7 +40,7 @@ pub(super) struct Tier {
     pub(super) time_window: Option<TimeWindow>,
     /// How likely anything of what was found answers.
     pub(super) chance: Option<f32>,
-    /// What the user wants that bears on the question; of the first tier.
+    /// Directives that bear on the question; only the first tier has them.
     pub(super) directives: Vec<Directive>,
 }
 
@@ -63,8 +63,8 @@ impl Memory {
         Ok(Searched { scope, breadth, time, observations: counts.of_observations, resident })
     }
 
-    /// What the arms find at a breadth of those that are not in the ranking already: one passage a hit, best first; with the
-    /// connection that was searched on, for what is read next.
+    /// Searches at this breadth and gives the hits that are not in the ranking yet, each with one passage, best first; and the connection
+    /// that was used, for the next reads.
     pub(super) async fn tier(
         &self,
         ns: &Namespace,

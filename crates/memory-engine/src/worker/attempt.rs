@@ -26,11 +26,11 @@ const EXTRACTION_LEASES: u32 = 4;
 pub(crate) enum JobError {
     /// Try again later; an attempt is spent.
     Retry(ErrorCode, String),
-    /// No other try would end otherwise.
+    /// Another attempt would fail in the same way.
     Fail(ErrorCode, String),
     /// Not the job's fault: wait, without spending an attempt.
     Wait(ErrorCode, String, Duration),
-    /// Its slice is over and a part is committed: it is queued again, without spending an attempt.
+    /// Its time slice is used up and a part of the work is committed: it is queued again, without spending an attempt.
     Yield,
     /// The job belongs to another worker now, or is gone with its artifact.
     Lost,

@@ -24,7 +24,8 @@ pub(super) const JOBS_MAX: usize = 16;
 /// A text with more bytes is read by itself.
 const TEXT_MAX_BYTES: usize = 8_000;
 
-/// Whose turn it is to write, by namespace: two that name the same people would wait for each other's names.
+/// One lock for each namespace, so that batches write one after the other: two that name the same people would block each other on
+/// the locks of these names.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<Namespace, Arc<tokio::sync::Mutex<()>>>>);
 

@@ -75,7 +75,8 @@ impl RunningJobs {
         self.held.values().flat_map(|held| held.jobs.iter().cloned()).collect()
     }
 
-    /// Stops waiting for these jobs; what they write is rolled back. One of several goes on with the others, and writes nothing.
+    /// Aborts these jobs; their transactions are rolled back. A job that runs in a batch is not aborted: the batch goes on for the
+    /// others, and writes nothing for this one.
     pub(super) fn drop_jobs(&self, lost: &[JobId]) {
         for Held { jobs, task, .. } in self.held.values() {
             let [job] = &jobs[..] else { continue };

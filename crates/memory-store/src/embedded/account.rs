@@ -20,7 +20,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// The owner of what is there, where that may be; nothing is ever taken over. Else root's own choice.
+    /// The owner of an existing folder, if that is a permitted user: folders are never given to another user. Without a folder, the user
+    /// that root chooses.
     pub(super) fn of(home: &Path) -> Result<Self, FolderFault> {
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         let is_root = rustix::process::geteuid().is_root();

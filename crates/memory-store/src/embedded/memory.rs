@@ -6,10 +6,11 @@ use std::path::Path;
 use walkdir::WalkDir;
 
 const MB: u64 = 1 << 20;
-/// What a young database never fills.
+/// The smallest cache, in MB: a young database does not fill it.
 const LEAST_MB: u64 = 256;
 const MOST_MB: u64 = 8192;
-/// Of a database so much is its indexes and what searches come back to, and of the machine's memory so much is its own.
+/// The cache is the database's size divided by the first, which holds its indexes and the rows that searches read again and again, but
+/// no more than the machine's memory divided by the second.
 const SHARE_OF_DATABASE: u64 = 4;
 const SHARE_OF_MACHINE: u64 = 8;
 

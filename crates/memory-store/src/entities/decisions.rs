@@ -221,7 +221,7 @@ pub(crate) async fn settle(tx: &mut Tx, ns: &Namespace, named: &[ExtractedEntity
     Ok(())
 }
 
-/// Takes away what waits for entities that only forgotten texts named.
+/// Deletes pending decisions about entities that no remaining text names.
 pub(crate) async fn forget_unnamed(tx: &mut Tx, ns: &Namespace) -> Result<(), StoreError> {
     sqlx::query(
         "delete from entity_decision d

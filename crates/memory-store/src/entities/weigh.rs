@@ -63,7 +63,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// What surrounds a name and a candidate; what the name itself is taken for, if nothing else, is none of it.
+    /// The context that a name shares with a candidate, without the entity that the name itself is taken for by default.
     fn surroundings(
         &self,
         candidate: &Candidate,

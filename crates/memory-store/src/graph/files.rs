@@ -95,7 +95,7 @@ pub async fn filed_graphs(conn: &mut Conn, ns: Option<&Namespace>) -> Result<Vec
         .collect()
 }
 
-/// Notes whether the file of a graph is gone; since when stays as it was first seen.
+/// Records whether the file of a graph is gone, and when that was first seen.
 pub async fn note_gone(
     conn: &mut Conn,
     ns: &Namespace,

@@ -82,7 +82,7 @@ pub struct EntityAt<'a> {
     pub entity_type: &'a str,
 }
 
-/// Before rows by the thousand are inserted: lets their trigrams wait for each other. [`end_bulk`] comes after.
+/// Prepares for inserting thousands of rows: new trigrams are collected in the pending list of the indexes. [`end_bulk`] comes after.
 pub async fn begin_bulk(tx: &mut Tx) -> Result<(), StoreError> {
     sqlx::query("set local gin_pending_list_limit = '16MB'").execute(&mut **tx).await?;
     Ok(())

@@ -15,9 +15,9 @@ use crate::{Conn, StoreError};
 /// How many jobs are claimed at once at most.
 const CLAIM_MAX: usize = 64;
 
-/// No job costs less than this, in seconds: what costs nothing would never end its turn.
+/// The least cost that a job is counted with, in seconds: jobs that cost nothing would keep the turn forever.
 const COST_MIN: f64 = 0.001;
-/// How much of a priority's expected cost the last job makes up.
+/// The weight of the last job's cost in the moving average that is expected of its priority.
 const LAST_JOB_COUNTS: f64 = 0.2;
 
 /// Which priority, and in each priority which namespace and kind of job, one claimer serves next: whoever has had least of its

@@ -182,10 +182,10 @@ pub async fn groups(conn: &mut Conn, ns: &Namespace) -> Result<Vec<JobGroup>, St
     .await?)
 }
 
-/// What became of the wish to try a job again.
+/// The outcome of retrying a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Retried {
-    /// It waits, with all its attempts before it.
+    /// It is pending again, with its attempts counted from 0.
     Queued,
     /// Another job for the same waits or is being done.
     Covered,
@@ -227,9 +227,8 @@ pub async fn retry_failed(tx: &mut Tx, ns: Option<&Namespace>, id: JobId) -> Res
     Ok(if queued.rows_affected() == 1 { Retried::Queued } else { Retried::Covered })
 }
 
-/// Tries failed jobs again, up to `limit`: of each target the last one, unless another job has come for it since. As
-/// they are many they go with the bulk. They come in order, from after `begin` on, so that one that soon fails again does not
-/// come twice.
+/// Retries up to `limit` failed jobs at bulk priority: of each target the last one, unless a newer job exists for it. They are
+/// taken in the order of their ids, those after `begin` only, so that a job which soon fails again is not retried twice.
 pub async fn retry_all_failed(
     tx: &mut Tx,
     filter: &JobFilter,

@@ -40,12 +40,12 @@ pub struct LeasedJob {
     pub priority: Priority,
     /// How often it was claimed, this time included.
     pub attempts: i32,
-    /// It has lost its worker twice: it is to be done alone.
+    /// It lost its lease twice, as when its worker crashes: it must run while nothing else does, so that it takes no other job down.
     pub is_suspect: bool,
     lease_token: Uuid,
 }
 
-/// Why an attempt failed: a code of the closed list, and words for people that hold no content.
+/// Why an attempt failed: an error code, and a message for people that quotes nothing of the text.
 #[derive(Debug, Clone, Copy)]
 pub struct Fault<'a> {
     pub code: ErrorCode,
@@ -143,8 +143,9 @@ pub async fn queue_indexing(tx: &mut Tx, thread: &Thread) -> Result<(), StoreErr
     queue_indexing_of(tx, &thread.ns, thread.id, Priority::Small).await
 }
 
-/// The same by the thread's row. No worker claims the job before the transaction is committed, so nothing is
-/// missed; one that waits for a model does not keep the new words waiting.
+/// The same as [`queue_indexing`], by the id of the thread's row. No worker claims the job before the transaction is committed, so
+/// no change is missed. A pending job that was put off until a model is available becomes due at once, since the words of the
+/// change can be indexed without one.
 pub async fn queue_indexing_of(
     tx: &mut Tx,
     ns: &Namespace,
@@ -232,7 +233,7 @@ pub async fn release(conn: &mut Conn, job: &LeasedJob) -> Result<(), StoreError>
     put_back(conn, job, None, Duration::ZERO, Attempt::Returned).await
 }
 
-/// Makes the job wait without spending an attempt, for a reason that is not its own.
+/// Makes the job wait without spending an attempt, where the reason lies elsewhere: no model, no disk space.
 pub async fn snooze(
     conn: &mut Conn,
     job: &LeasedJob,
@@ -242,8 +243,8 @@ pub async fn snooze(
     put_back(conn, job, Some(fault.into()), delay, Attempt::Returned).await
 }
 
-/// Puts a job behind the others of its kind that has got on and is not done: it has all its attempts before it again, and
-/// counts as long from now on. Call it first in the transaction that writes what was done, or on its own.
+/// Queues a job that has made progress but is not finished behind the others of its kind. Its attempts start again from 0, and
+/// from now on it has the priority of long work. Call it first in the transaction that writes the progress, or on its own.
 pub async fn yield_turn(conn: &mut Conn, job: &LeasedJob) -> Result<(), StoreError> {
     put_back(conn, job, None, Duration::ZERO, Attempt::GotOn).await
 }

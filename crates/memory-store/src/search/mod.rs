@@ -86,7 +86,7 @@ impl Filters {
     }
 }
 
-/// So many texts with the tags that are asked for are few: it is begun with them.
+/// Up to this many texts with the requested tags a query starts from those texts.
 const TAGGED_FEW: i64 = 2_000;
 
 /// Whether tags are asked for that few texts have.

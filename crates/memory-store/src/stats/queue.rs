@@ -76,7 +76,7 @@ pub async fn queue(conn: &mut Conn, ns: &Namespace) -> Result<Queue, StoreError>
 pub struct StuckJobs {
     pub kind: String,
     pub code: String,
-    /// They have failed for good; else they wait for the reason to go.
+    /// They have failed for good; otherwise they are pending until the reason is gone.
     pub have_failed: bool,
     pub count: i64,
     pub first: JobId,
@@ -86,11 +86,11 @@ pub struct StuckJobs {
     pub message: Option<String>,
 }
 
-/// Of each state so many are looked at: the newest, and those that are due last.
+/// How many jobs of each state are read: the newest failed ones, and the pending ones that are due last.
 const STUCK_JOBS_MAX: i64 = 1000;
 
-/// Failed jobs, but for those of `seen_to` codes and those for whose target another job came since; and jobs that wait for
-/// what only an operator can solve.
+/// Failed jobs, without those of the codes `seen_to` and those whose target has a newer job; and pending jobs whose last error is
+/// one of `waiting_for`, which only an operator can solve.
 pub async fn stuck_jobs(
     conn: &mut Conn,
     ns: &Namespace,

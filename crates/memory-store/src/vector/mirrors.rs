@@ -361,7 +361,7 @@ pub async fn note_rev(conn: &mut Conn, mirror_id: i16, rev: i64) -> Result<(), S
     Ok(())
 }
 
-/// The server shows points up to this number only: all points are to be compared with Postgres.
+/// Records that the highest claim number among the server's points is this one, and that all points have to be compared with Postgres.
 pub async fn want_audit(conn: &mut Conn, mirror_id: i16, rev: i64) -> Result<(), StoreError> {
     sqlx::query("update vector_mirror set audited_at = null, last_rev = $2 where mirror_id = $1")
         .bind(mirror_id)

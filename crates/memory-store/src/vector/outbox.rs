@@ -20,7 +20,7 @@ pub struct Claimed {
     token: Uuid,
 }
 
-/// Leases up to `limit` due passages. One whose worker was lost is as if its attempt had ended without an answer.
+/// Leases up to `limit` due passages. An attempt whose worker died counts as one that was not answered.
 pub async fn claim(
     conn: &mut Conn,
     mirror: &Mirror,
@@ -59,8 +59,8 @@ pub async fn claim(
     Ok(Some(Claimed { mirror_id: mirror.mirror_id, passages, rev, token }))
 }
 
-/// They are in the mirror as they were when they were read after the claim. What has changed since is due again; what had an attempt
-/// without an answer is made so once more after `confirm`.
+/// Settles claimed passages that were written to the mirror as they were read after the claim. A passage that has changed since is
+/// due again; one that had an attempt without an answer is written once more after `confirm`.
 pub async fn settle(conn: &mut Conn, claimed: &Claimed, confirm: Duration) -> Result<(), StoreError> {
     sqlx::query(
         "with held as materialized (
@@ -88,7 +88,7 @@ pub async fn settle(conn: &mut Conn, claimed: &Claimed, confirm: Duration) -> Re
     Ok(())
 }
 
-/// Some of them are not in the mirror: they are due again after `delay`.
+/// Settles claimed passages that could not be written to the mirror: they are due again after `delay`.
 pub async fn put_back(
     conn: &mut Conn,
     claimed: &Claimed,
@@ -168,7 +168,8 @@ pub async fn queue(conn: &mut Conn, mirror_id: i16, passages: &[i64]) -> Result<
     Ok(())
 }
 
-/// Later claims get numbers above this one: points that are there may come from a time that this database has forgotten.
+/// Raises the counter so that later claims get numbers above this one. After a restore of an older database the mirror may hold
+/// points with higher numbers than the database has given out.
 pub async fn rise_above(conn: &mut Conn, rev: i64) -> Result<(), StoreError> {
     sqlx::query(
         "select setval('vector_outbox_rev', $1) where $1 > (select last_value from vector_outbox_rev)",

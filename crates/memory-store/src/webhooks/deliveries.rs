@@ -13,9 +13,9 @@ use uuid::Uuid;
 use super::{Target, target_of};
 use crate::{Conn, StoreError, Tx, feed};
 
-/// Deliveries of one webhook that are under way at a time.
+/// How many deliveries of one webhook are leased at a time.
 const BESIDE_EACH_OTHER: i64 = 4;
-/// The longest that a webhook that fails is left alone.
+/// The longest pause after the failures of a webhook.
 const REST_MAX: Duration = Duration::from_mins(5);
 /// The longest error that is kept, in characters.
 const ERROR_MAX_CHARS: usize = 300;
@@ -70,8 +70,8 @@ pub enum Sent {
     },
 }
 
-/// Leases up to `limit` due deliveries, of each webhook a few; none of one that is left alone. No attempt is counted: one
-/// that is not settled is sent again.
+/// Leases up to `limit` due deliveries, a few of each webhook, none of a webhook that is resting after failures. Claiming counts no
+/// attempt: a delivery that is not settled is sent again.
 pub async fn claim(conn: &mut Conn, lease: Duration, limit: i64) -> Result<Vec<ClaimedDelivery>, StoreError> {
     let rows = sqlx::query(
         "with due as (
@@ -125,7 +125,8 @@ pub async fn entry(conn: &mut Conn, delivery: &ClaimedDelivery) -> Result<Option
     feed::entry(conn, &delivery.namespace, delivery.entry_id).await
 }
 
-/// Writes down how an attempt ended, if the lease still holds; what a webhook that has failed for `patience` is owed for as long is dead.
+/// Records how an attempt ended, if the lease still holds. When the webhook has been failing for longer than `patience`, its pending
+/// deliveries that are older than that become dead.
 pub async fn settle(
     tx: &mut Tx,
     delivery: &ClaimedDelivery,
@@ -243,8 +244,8 @@ pub async fn deliveries(
         .collect()
 }
 
-/// Makes dead deliveries due again, with all their attempts before them; gives how many. Their webhooks are not left alone
-/// any longer.
+/// Makes dead deliveries due again, with their attempts counted from 0, and ends the pauses of their webhooks; gives how many
+/// deliveries.
 pub async fn resend(tx: &mut Tx, ns: &Namespace, filter: &DeliveryFilter) -> Result<u64, StoreError> {
     let again = sqlx::query(
         "with again as (
@@ -267,7 +268,7 @@ pub async fn resend(tx: &mut Tx, ns: &Namespace, filter: &DeliveryFilter) -> Res
     Ok(again.try_get::<i64, _>(0)? as u64)
 }
 
-/// What was given up of what a webhook was to be sent.
+/// The dead deliveries of one webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetters {
     pub namespace: String,

@@ -14,7 +14,7 @@ use super::manifest::{Kind, Manifest, Reason};
 use super::retention::Keep;
 
 const PREFIX: &str = "remembrancer-";
-/// What the name of one begins with that is not whole yet.
+/// The prefix of the name of a backup that is not complete yet.
 const PARTIAL: &str = ".remembrancer-partial-";
 const REMOVAL_TRIES: u32 = 30;
 const REMOVAL_PAUSE: Duration = Duration::from_millis(100);
@@ -24,7 +24,7 @@ const LOCK: &str = ".remembrancer-backup.lock";
 #[derive(Debug)]
 pub(crate) struct Shelf {
     folder: PathBuf,
-    /// Held to the end; the system gives it back if the process dies.
+    /// Held until the value is dropped; the system releases it if the process dies.
     _lock: File,
 }
 

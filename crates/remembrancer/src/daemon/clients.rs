@@ -1,4 +1,5 @@
-//! How many clients are connected, which a process in the background lives by, and where it listens for some of them.
+//! How many clients are connected, by which a process in the background decides when to end, and the HTTP listeners that it has opened
+//! for clients.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -29,7 +29,7 @@ pub(crate) use wire::{ClientRequest, HoldReply, ListenReply, send_line};
 
 /// How long a stopping process lets its clients' calls finish.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What the lock file says of a process that a user started, and of one that clients started in the background.
+/// The marks in the lock file for a process that a user started and for one that clients started in the background.
 pub(crate) const OWN: &str = "serve";
 const IN_BACKGROUND: &str = "background";
 /// How long until a process in the background, whose memory could not be started, tries again.

@@ -39,10 +39,10 @@ pub(crate) enum ClientRequest {
     Listen(Box<ListenOptions>),
     /// Where the process listens for others; answered with one line, a list of addresses.
     Listeners,
-    /// To keep the process, and so its database, as long as this connection is open; answered with one line, a
+    /// Keeps the process, and so its database, running as long as this connection is open; answered with one line, a
     /// [`HoldReply`].
     Hold,
-    /// Another model's vectors for all there is; answered with lines, each a [`ReembedReply`].
+    /// Replaces the vectors of all passages by those of another model; answered with lines, each a [`ReembedReply`].
     Reembed { model_dir: PathBuf, keep_old: bool },
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum ListenReply {
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum HoldReply {
-    /// The database can be connected to; and what the process extracts with.
+    /// The database accepts connections. With name and version of the extractor that the process uses.
     Held {
         extractor: String,
         version: i32,

@@ -130,7 +130,7 @@ pub(super) async fn take_in(mut request: Request, next: Next) -> Response {
     response.map(|body| Body::new(Answer { body, _answering: answering }))
 }
 
-/// A body whose connection is not closed for another until it is sent.
+/// The body of an answer. Until it is sent, its connection counts as busy and is not closed in favour of another.
 struct Answer {
     body: Body,
     _answering: Option<Answering>,
@@ -162,10 +162,10 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// What a body takes of what may be held: where it is large, of that of all; and of that of its key.
+/// The permits that a body holds: of the bytes for large bodies of all requests, where it is large, and of the bytes of its key.
 type Taken = (Option<SemaphorePermit<'static>>, Option<OwnedSemaphorePermit>);
 
-/// The whole body, and what it takes.
+/// The whole body, with its permits.
 async fn read(
     headers: &HeaderMap,
     mut body: Body,
@@ -231,8 +231,8 @@ async fn hold(bytes: usize) -> Result<SemaphorePermit<'static>, Refused> {
     })
 }
 
-/// The protocol library reads a body that is all there when its answer is first asked for: that is done apart, what
-/// follows is waited for here.
+/// Answers a request with a large body. The protocol library parses the body when the future of its answer is first polled, so the first
+/// poll runs on a blocking thread; the rest is awaited here.
 async fn answer_large(request: Request, bytes: Bytes, next: Next) -> Response {
     let begun = message::apart(move || {
         message::check(&bytes)?;

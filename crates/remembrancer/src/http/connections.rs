@@ -160,7 +160,7 @@ pub(super) struct Connection {
     /// The address at its other end.
     peer: IpAddr,
     closing: CancellationToken,
-    /// Its place among those that wait, if it does.
+    /// Its key among the idle connections, while it is idle.
     turn: Mutex<Option<u64>>,
 }
 
@@ -176,8 +176,8 @@ impl Open {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for one more, if need be that of the connection that is idle for longest; an answer when all are being
-    /// answered, or the address has too many.
+    /// Admits one more connection; where there are too many, the one that is idle for longest is closed. An error is the answer to send when
+    /// every connection is busy, or the address has too many.
     fn admit(self: &Arc<Self>, peer: IpAddr) -> Result<Connection, &'static [u8]> {
         let from = network(peer);
         if self.state().by_address.get(&from).is_some_and(|open| *open >= self.most.of_an_address) {
@@ -213,7 +213,7 @@ impl Open {
 }
 
 impl Connection {
-    /// From now on it waits for its client.
+    /// Marks the connection as idle: it waits for its client.
     fn waits(&self) {
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self.open.state();
@@ -232,7 +232,7 @@ impl Connection {
         }
     }
 
-    /// The request is there whole.
+    /// Marks the connection as busy: a whole request has arrived.
     pub(super) fn answering(self: Arc<Self>) -> Answering {
         self.waits_no_more();
         Answering(self)

@@ -24,14 +24,14 @@ use super::shares::{Requests, too_many};
 use crate::access::{self, Caller, Closed, KEY_NEEDED, KEY_REFUSED, NAMESPACE_REFUSED};
 use crate::oauth::{NotRead, OAuth};
 
-/// Where keys alone open, and nothing is said of OAuth.
+/// The path at which only keys are accepted and refusals do not mention OAuth.
 pub(super) const KEY_PATH: &str = "/key/mcp";
 
-/// Of a token that is sound, and has nothing in its claim that opens anything here.
+/// The refusal of a valid token none of whose claim values has a grant here.
 const NOTHING_OPENED: &str =
     "That token is sound, but its claim opens nothing here; REMEMBRANCER_OIDC_GRANTS says which values do.";
 
-/// What opens a listener.
+/// What a request to a listener may be authenticated by.
 pub(super) struct Credentials {
     token: Option<[u8; 32]>,
     /// Only this machine can reach it.
@@ -54,12 +54,12 @@ impl Credentials {
         Self { token, is_local, readiness, attempts: Attempts::default(), requests, oauth }
     }
 
-    /// The OAuth that a request may come in by.
+    /// OAuth, where the path of the request accepts its tokens.
     fn oauth_at(&self, request: &RequestHead) -> Option<&OAuth> {
         self.oauth.as_deref().filter(|_| request.uri.path() != KEY_PATH)
     }
 
-    /// Who sends the request; one with a key that opens nothing is from nobody, also where others need no key.
+    /// Who sends the request. One with a wrong key is refused even where requests without a key are accepted.
     pub(super) async fn caller(&self, request: &RequestHead) -> Result<Caller, Response> {
         if access::has_secret(&request.uri) {
             return Err(refused(
@@ -97,7 +97,7 @@ impl Credentials {
         }
     }
 
-    /// Who has brought this, if it opens and is for this server.
+    /// The holder of a key or token, if it is valid and issued for this server.
     async fn holder(&self, key: &GivenKey, given: &str, oauth: Option<&OAuth>) -> Result<Caller, Closed> {
         if let (KeyKind::Issued { .. }, Some(oauth)) = (key.kind, oauth) {
             return match oauth.read_issued(given).await {
@@ -120,7 +120,7 @@ impl Credentials {
         if is_for_us { Ok(caller) } else { Err(Closed::Refused(KEY_REFUSED)) }
     }
 
-    /// The answer to a token of which the role was too low, so that its client asks for more; `None` to anybody else.
+    /// The answer to an OAuth token whose role was too low, by which its client can ask the owner for another; `None` for other callers.
     pub(super) fn insufficient(&self, caller: &Caller, role: Role) -> Option<Response> {
         let oauth = self.oauth.as_deref().filter(|_| caller.is_by_oauth())?;
         let mut response =
@@ -164,7 +164,8 @@ impl Credentials {
         self.requests.begin(key)
     }
 
-    /// Nobody but this machine comes in: there is no token, and no public address, by whose proxy all would come from here.
+    /// Requests without a key are accepted: only this machine can reach the listener, and there is neither a token nor a public address.
+    /// (Behind a public address is a proxy, whose requests all come from loopback.)
     pub(super) fn is_open(&self) -> bool {
         self.is_local && self.token.is_none() && self.oauth.is_none()
     }
@@ -185,7 +186,7 @@ impl Credentials {
         }
     }
 
-    /// Whether the sender may see how the installation is. Waits for no memory that is not well.
+    /// Whether the sender may see the state of the installation. Does not wait for the memory where it is not healthy.
     pub(super) async fn is_admin(&self, request: &RequestHead, is_well: bool) -> bool {
         match bearer(&request.headers) {
             Ok(Some(given)) if self.is_token(&given) => true,

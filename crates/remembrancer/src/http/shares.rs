@@ -17,7 +17,7 @@ use crate::message::MESSAGE_MAX_BYTES;
 
 /// Kilobytes of bodies that one key has in this process at a time: one of the largest message.
 const HELD_KB: usize = MESSAGE_MAX_BYTES / 1024;
-/// From how many keys on those that have nothing in flight, or have rested, are forgotten.
+/// Above this many keys, those with nothing in flight and those whose limit has recovered are dropped from memory.
 const KEYS_MAX: usize = 1_000;
 
 type Held = HashMap<KeyId, Weak<Semaphore>>;
@@ -78,7 +78,8 @@ impl Bytes {
         Self(semaphore)
     }
 
-    /// Takes so many; `None` where the key has as many in flight already. Nobody waits: that would be in flight too.
+    /// Reserves this many; `None` where the key would have too many in flight. It does not wait, since waiting requests are in flight as
+    /// well.
     pub(super) fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let kilobytes = bytes.div_ceil(1024).clamp(1, HELD_KB) as u32;
         Arc::clone(&self.0).try_acquire_many_owned(kilobytes).ok()

@@ -11,17 +11,17 @@ use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::sync::oneshot;
 
-/// How much of a body is received to be thrown away, and how long it is waited for.
+/// How many bytes of an unread body are received and discarded, and for how long.
 const MAX_BYTES: usize = 64 * 1024;
 const PATIENCE: Duration = Duration::from_millis(250);
 
-/// A request's body that comes back when who was to read it has dropped it.
+/// The body of a request that is handed back when its reader drops it.
 pub(super) struct Lent {
     body: Option<Incoming>,
     back: Option<oneshot::Sender<Incoming>>,
 }
 
-/// What comes back of a body.
+/// Receives the unread rest of a [`Lent`] body.
 pub(super) struct Rest(oneshot::Receiver<Incoming>);
 
 pub(super) fn lend(body: Incoming) -> (Lent, Rest) {

@@ -112,8 +112,8 @@ pub(crate) struct Call {
 pub(crate) struct Answer {
     structured: Value,
     text: Option<String>,
-    /// Said in the JSON and in a text of its own, or, where the change is not in the file, with the first text: some
-    /// clients read no other.
+    /// Repeated in the JSON and in a text block of its own. Where the change is not in the file yet it is joined to the first text block
+    /// instead, since some clients read only that.
     warning: Option<Warning>,
 }
 

@@ -52,7 +52,7 @@ struct State {
     seen: Option<Seen>,
     /// The graph's version that the file has.
     written: i64,
-    /// The graph has what the file does not, of an earlier call.
+    /// A change of an earlier call is in the graph but not yet in the file.
     is_unwritten: bool,
     failure: Option<String>,
     /// Warnings for the next answer.
@@ -62,7 +62,7 @@ struct State {
     cache_is_watched: bool,
 }
 
-/// What is done at a file without a change.
+/// What is done to bring graph and file in step outside of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CatchUp {
     /// The file is imported; nothing is written.
@@ -137,7 +137,7 @@ impl GraphFileSync {
         }
     }
 
-    /// Why graph and file are not in step; `None` also while a call works on it, which will know better in a moment.
+    /// Why graph and file are not in step. `None` where they are, and while a call holds the state: it will report the failure itself.
     pub(crate) fn failure(&self) -> Option<String> {
         self.state.try_lock().ok().and_then(|state| state.failure.clone())
     }

@@ -96,21 +96,21 @@ pub struct RecallRequest {
     pub neighbours: usize,
     /// Hits that score less are left out, where it is given.
     pub min_score: Option<f32>,
-    /// Every hit's events are wanted, not only of those that answer.
+    /// Events are asked for explicitly: they are shown with every hit, not only with the hits that answer the question.
     pub wants_events: bool,
-    /// More related events are wanted than a default answer has room for.
+    /// The number of related events is asked for explicitly: it may exceed what a default answer has room for.
     pub wants_related: bool,
     /// A conversation's last turn comes first.
     pub newest_first: bool,
-    /// What was ignored.
+    /// Which arguments were ignored, and why.
     pub warnings: Vec<String>,
     /// Where the page of a search begins.
     pub offset: usize,
-    /// What the page before says of that.
+    /// The cursor of the page before, from which the offset was taken.
     pub cursor: Option<Cursor>,
-    /// Where the page of anything else begins.
+    /// Where a page begins that is not of a search: in a text, a conversation or a list of events.
     pub after: Option<Position>,
-    /// Of what question that is.
+    /// The digest of the request that `after` belongs to.
     pub after_question: Option<Digest>,
 }
 
@@ -193,7 +193,7 @@ fn check_dates(filters: &Filters) -> Result<(), Invalid> {
     }
 }
 
-/// What is asked for, and what of the rest is ignored.
+/// What is looked for, and a warning for each argument that is ignored beside it.
 fn target(
     id: Option<String>,
     query: Option<String>,

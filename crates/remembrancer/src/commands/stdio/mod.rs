@@ -21,14 +21,14 @@ use crate::instance_paths::InstancePaths;
 use crate::settings::{Settings, graph_file};
 use crate::tools::ToolSettings;
 
-/// How often a line is tried to be passed on, each time to another process.
+/// How many attempts are made to pass a line on, each to another process.
 const TRIES: u32 = 3;
-/// How long no process is looked for after it was tried in vain: at first, and at most.
+/// The pause after a failed try to reach a process: the first one, and the longest.
 const PAUSE: Duration = Duration::from_millis(500);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
-/// A process that was there for less was none to rely on.
+/// A process that lasted for less counts as a failed try.
 const LASTING: Duration = Duration::from_secs(5);
-/// How long a process that takes nothing in any more may go on answering.
+/// How long answers are still read from a process that accepts no more input.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 const CUT_OFF: &str = "The memory's process ended before it answered this; whether it was done is not known. Look first if it was a \
                        change, then try again: another process takes its place.";
@@ -59,7 +59,7 @@ pub(crate) async fn run(settings: &Settings, tools: ToolSettings) -> anyhow::Res
 /// What both directions use.
 struct Shared {
     session: Mutex<Session>,
-    /// Both may have a line for the host; each is written whole.
+    /// Locked for each line, so that lines of the two directions do not mix.
     stdout: Mutex<tokio::io::Stdout>,
 }
 
@@ -98,7 +98,7 @@ struct Host<'a> {
     hello: ClientRequest,
     shared: Arc<Shared>,
     link: Option<Link>,
-    /// Why there is none, when the last try was in vain.
+    /// Why there is no link, where the last try has failed.
     failure: Option<Unreachable>,
     pause: Duration,
     not_before: Instant,

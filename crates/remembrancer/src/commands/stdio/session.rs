@@ -11,7 +11,7 @@ const OURS: &str = "remembrancer-again-";
 /// The most subscriptions that are made again.
 const SUBSCRIPTIONS_MAX: usize = 100;
 
-/// A message of either side, as far as it concerns this.
+/// The parts of a message of either side that the session depends on.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Envelope {

@@ -26,13 +26,13 @@ use crate::commands::print::printable;
 use crate::daemon::Signals;
 use crate::settings::Settings;
 
-/// The folder is looked at so often at most, and for a fifth of the time at most.
+/// The pause between two scans of the folder: at least this long, and at least this many times the length of the last scan.
 const PAUSE: Duration = Duration::from_millis(200);
 const PAUSE_FACTOR: u32 = 4;
 /// A memory that does not answer is asked again after the first, and at last after the second.
 const AWAY_FIRST: Duration = Duration::from_secs(1);
 const AWAY_LAST: Duration = Duration::from_secs(60);
-/// Between two looks for a folder that is gone.
+/// The pause between two checks whether a folder that is gone is back.
 const REPLACED: Duration = Duration::from_secs(5);
 
 struct Watch<'a> {
@@ -41,13 +41,13 @@ struct Watch<'a> {
     files: Files,
     /// Links of notes that are still to be written.
     unwritten: NoteLinks,
-    /// Device and number of the folder itself: with another one in its place nothing is gone.
+    /// Device and inode of the folder. Where another folder is at its path, files that are missing there do not count as gone.
     identity: Option<(u64, u64)>,
     is_replaced: bool,
     away: Option<Away>,
 }
 
-/// The memory did not answer: how long it was left alone last, and until when it is.
+/// The memory does not answer: the length of the present pause, and when it ends.
 #[derive(Clone, Copy)]
 struct Away {
     wait: Duration,

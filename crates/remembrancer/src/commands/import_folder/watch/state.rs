@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const RETRY_FIRST: Duration = Duration::from_secs(2);
 const RETRY_LAST: Duration = Duration::from_secs(300);
 
-/// The files of the folder. A file is here as long as it is there or has to be forgotten.
+/// The files of the folder: those that exist, and those that are gone and still have to be forgotten.
 #[derive(Debug, Default)]
 pub(super) struct Files(BTreeMap<PathBuf, FileState>);
 
@@ -23,7 +23,7 @@ pub(super) struct Files(BTreeMap<PathBuf, FileState>);
 struct FileState {
     /// As it was when it was read last; `None` where it never was.
     read: Option<Fingerprint>,
-    /// As it is now, since when, and since when it differs from what was read.
+    /// The state that differs from what was read: since when it is as it is now, and since when it differs.
     change: Option<Change>,
     gone_since: Option<Instant>,
     refused: Option<Refused>,

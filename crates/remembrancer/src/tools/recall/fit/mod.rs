@@ -15,24 +15,24 @@ use self::shorten::{KEPT_CHARS, beginning};
 use self::tokens::{all, count, tokens};
 use super::output::Output;
 
-/// What a default answer has for each of its results, in tokens; at least for ten.
+/// The bound of a default answer: this many tokens for each result that may be in it, at least for ten.
 const TOKENS_PER_RESULT: usize = 200;
 const RESULTS_MIN: usize = 10;
 /// The same for each related event that was asked for.
 const TOKENS_PER_RELATED: usize = 100;
-/// For the cursor, and for what is said of what is left out.
+/// Tokens that are reserved for the cursor and the warning that counts what is left out.
 const SAID_TOKENS: usize = 80;
-/// Directives have no more than one part in so many of a bound.
+/// Directives get at most the bound divided by this.
 const DIRECTIVES_SHARE: usize = 4;
 /// A result that scores this share of the best answers the question: its events are shown, of others they are counted.
 const ANSWERS: f64 = 0.8;
-/// English JSON has three to four bytes a token: an answer with more than these for each that it may have is taken for too long
-/// without being counted whole.
+/// English JSON has three to four bytes a token. An answer with more than this many bytes for each token of its bound is taken for too
+/// long without counting its tokens.
 const LONG_TOKEN_BYTES: usize = 6;
 /// The fewest words of a snippet.
 const SNIPPET_WORDS_MIN: usize = 8;
 
-/// The most tokens of an answer; those of a default answer where none were asked for.
+/// The bound of an answer in tokens: the requested one, else that of a default answer; other answers have none.
 pub(super) fn bound(request: &RecallRequest) -> Option<usize> {
     let is_default = matches!(request.target, Target::Query(_))
         && !request.is_full

@@ -1,4 +1,4 @@
-//! What of an answer shares a bound: results first, then everything else fairly.
+//! How the parts of an answer share its bound: results first, then everything else fairly.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use super::tokens::{all, cost, costs, tokens};
 use crate::tools::recall::known::{EntityOut, EventOut, FactOut, RelatedOut};
 use crate::tools::recall::output::{Output, ResultOut, TurnOut};
 
-/// What is shared by a bound.
+/// The parts of an answer that compete for the tokens of its bound.
 pub(super) struct Parts {
     results: Vec<ResultOut>,
     turns: Vec<TurnOut>,
@@ -19,7 +19,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The content of a text that is read in parts is a part of its own.
+    /// Takes the parts out of an answer. The content of a text that is shown page by page counts as a part of its own.
     pub(super) fn taken_from(output: &mut Output, is_read_in_parts: bool) -> Self {
         let mut results = std::mem::take(&mut output.results);
         let content = results.first_mut().filter(|_| is_read_in_parts).and_then(|first| first.content.take());
