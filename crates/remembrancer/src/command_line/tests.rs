@@ -153,3 +153,30 @@ fn the_stack_passes_every_setting_on_that_has_a_use_there() {
         assert!(is_passed_on, "{name} in deployment/.env has no effect");
     }
 }
+
+#[test]
+fn the_page_of_settings_has_every_setting_of_serve_and_no_grants() {
+    let arguments = [
+        "remembrancer",
+        "serve",
+        "--toolsets=memory,graph",
+        "--oidc-issuer=https://login.example",
+        "--oidc-grants=team=writer:work",
+        "--reranker-dir=reranker",
+        "--event-confidence=0.5",
+    ];
+    let matches = command().try_get_matches_from(arguments).expect("it is parsed");
+    let cli = Cli::from_arg_matches(&matches).expect("it is understood");
+    let shown = cli.settings.shown(&cli.listen, &cli.tools);
+    let value = |name: &str| shown.iter().find(|(shown, _)| shown == name).map(|(_, value)| value.as_str());
+    let root = built();
+    let serve = root.find_subcommand("serve").expect("it is a command");
+    for name in
+        serve.get_arguments().filter(|arg| !arg.is_hide_set()).filter_map(|arg| arg.get_env()?.to_str())
+    {
+        assert!(value(name).is_some(), "{name} is not shown");
+    }
+    assert_eq!(value("REMEMBRANCER_TOOLSETS"), Some("memory,graph"));
+    assert_eq!(value("REMEMBRANCER_OIDC_ISSUER"), Some("https://login.example"));
+    assert_eq!(value("REMEMBRANCER_OIDC_GRANTS"), Some("set"));
+}

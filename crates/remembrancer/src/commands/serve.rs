@@ -23,7 +23,7 @@ pub(crate) async fn run(
     tools.check()?;
     listen.oauth.check()?;
     warn_of_open_secrets();
-    let shown_settings = settings.shown(&listen);
+    let shown_settings = settings.shown(&listen, &tools);
     let options = ListenOptions {
         dashboard: listen.dashboard == "on",
         shown_settings,

@@ -48,6 +48,20 @@ impl OAuthSettings {
         Ok(())
     }
 
+    /// What the pages for people show, by variable. Grants name groups and namespaces that an administrator of a single namespace
+    /// need not know of: they are set or not.
+    pub(crate) fn shown(&self) -> Vec<(&'static str, String)> {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let has_grants = self.oidc_grants.iter().any(|grant| !grant.trim().is_empty());
+        vec![
+            ("REMEMBRANCER_PUBLIC_URL", text(&self.public_url)),
+            ("REMEMBRANCER_OIDC_ISSUER", text(&self.oidc_issuer)),
+            ("REMEMBRANCER_OIDC_AUDIENCE", text(&self.oidc_audience)),
+            ("REMEMBRANCER_OIDC_CLAIM", self.oidc_claim.clone()),
+            ("REMEMBRANCER_OIDC_GRANTS", if has_grants { "set" } else { "" }.to_owned()),
+        ]
+    }
+
     /// The origin that clients know, without a slash at its end; none where OAuth is off.
     pub(crate) fn public(&self) -> anyhow::Result<Option<Url>> {
         let Some(text) = given(self.public_url.as_ref()) else { return Ok(None) };

@@ -132,6 +132,16 @@ impl ToolSettings {
         Ok(())
     }
 
+    /// As environment variables; what is not set is empty.
+    pub(crate) fn environment(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("REMEMBRANCER_TOOLSETS", self.toolsets.join(",")),
+            ("REMEMBRANCER_TOOLS", self.tools.join(",")),
+            ("REMEMBRANCER_EXCLUDE_TOOLS", self.exclude_tools.join(",")),
+            ("REMEMBRANCER_READ_ONLY", if self.read_only { "1" } else { "" }.to_owned()),
+        ]
+    }
+
     /// Why this tool is not to be offered; `None` when it is.
     fn objection(&self, name: &str, is_read_only: bool) -> Option<&'static str> {
         let (mut tools, mut toolsets) = (named(&self.tools).peekable(), named(&self.toolsets).peekable());

@@ -1,5 +1,7 @@
 //! Settings: flags with environment twins. Secrets come from the environment or a file, never from a flag.
 
+mod shown;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::os::unix::fs::MetadataExt;
@@ -207,31 +209,6 @@ impl Settings {
         all
     }
 
-    /// What the pages for people show: all of the process but what is a secret or may hold one.
-    pub(crate) fn shown(&self, listen: &ListenSettings) -> Vec<(String, String)> {
-        let data_dir = self.data_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
-        let mut shown = vec![
-            ("REMEMBRANCER_DATA_DIR".to_owned(), data_dir),
-            ("REMEMBRANCER_BIND".to_owned(), listen.bind.clone()),
-            ("REMEMBRANCER_ALLOWED_HOSTS".to_owned(), listen.allowed_hosts.join(",")),
-            ("REMEMBRANCER_NAMESPACE".to_owned(), self.namespace.clone()),
-            ("REMEMBRANCER_MAX_CONNECTIONS".to_owned(), listen.max_connections.to_string()),
-            ("REMEMBRANCER_REQUESTS_PER_MINUTE".to_owned(), listen.requests_per_minute.to_string()),
-            ("REMEMBRANCER_METRICS_BIND".to_owned(), listen.metrics_bind.clone().unwrap_or_default()),
-            (
-                "DATABASE_URL".to_owned(),
-                if self.store.database_url.is_some() { "set" } else { "" }.to_owned(),
-            ),
-        ];
-        for name in SECRETS {
-            let is_set = std::env::var_os(name).is_some_and(|value| !value.is_empty());
-            shown.push((name.to_owned(), if is_set { "set" } else { "" }.to_owned()));
-        }
-        let of_process = self.of_the_process().into_iter().filter(|(name, _)| !is_secret(name));
-        shown.extend(of_process.map(|(name, value)| (name.to_owned(), without_credentials(&value))));
-        shown
-    }
-
     pub(crate) fn namespace(&self) -> anyhow::Result<Namespace> {
         Ok(Namespace::new(&self.namespace)?)
     }
@@ -312,22 +289,6 @@ const SECRET_FILES: [&str; 6] = [
     "REMEMBRANCER_LLM_KEY_FILE",
     "QDRANT_API_KEY_FILE",
 ];
-/// Of these it is shown whether they are set, and no more.
-const SECRETS: [&str; 4] =
-    ["REMEMBRANCER_TOKEN", "REMEMBRANCER_TOKEN_FILE", "REMEMBRANCER_LLM_KEY", "QDRANT_API_KEY"];
-
-fn is_secret(name: &str) -> bool {
-    SECRETS.contains(&name) || ["KEY", "TOKEN", "PASSWORD", "SECRET"].iter().any(|part| name.contains(part))
-}
-
-/// An address without the name and the password that it may have.
-fn without_credentials(value: &str) -> String {
-    match value.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-        Some((scheme, (_, host))) => format!("{scheme}://…@{host}"),
-        None => value.to_owned(),
-    }
-}
-
 /// Where containers have theirs: access to them is decided by the runtime, not by the mode.
 const MOUNTED_SECRETS: &str = "/run/secrets";
 
