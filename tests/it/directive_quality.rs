@@ -123,7 +123,7 @@ async fn of_texts_that_nothing_learned_from_most_directives_are_found() {
                 sentences_to_judge(&new.content, &new.meta).into_iter().map(|sentence| sentence.bytes);
             let logits = encoder.directive_logits(new.content.as_str().into(), sentences.collect()).await;
             let logits = logits.expect("it is read");
-            judged.add(&labelled, &find_judged_directives(&new.content, &new.meta, &logits));
+            judged.add(&labelled, &find_judged_directives(&new.content, &new.meta, &logits).directives);
         }
         println!("{}: by rules and words {by_words:?}, judged {judged:?}", held_aside.name);
         if !by_words.is_enough(held_aside.by_words) || !judged.is_enough(held_aside.judged) {

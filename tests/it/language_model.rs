@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use memory_core::event::Extraction;
 use memory_core::job::MAX_ATTEMPTS;
 use memory_core::ports::{
-    CLAUSE_CLASSES, DIRECTIVE_CLASSES, EncoderError, ExtractError, Extractor, NAME_CLASSES, SourceText,
+    CLAUSE_CLASSES, EncoderError, ExtractError, Extractor, NAME_CLASSES, SentenceLogits, SourceText,
     TextEncoder,
 };
 use memory_engine::{EngineSettings, Memory};
@@ -219,9 +219,13 @@ impl TextEncoder for SlowEncoder {
         &self,
         _: Arc<str>,
         sentences: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, EncoderError> {
+    ) -> Result<Vec<SentenceLogits>, EncoderError> {
         renewed(&self.url).await;
-        Ok(vec![[0.0; DIRECTIVE_CLASSES]; sentences.len()])
+        Ok(vec![SentenceLogits::default(); sentences.len()])
+    }
+
+    async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError> {
+        Ok(vec![0.0; pairs.len()])
     }
 }
 

@@ -15,6 +15,7 @@ mod dashboard;
 mod diary;
 mod directive_choice;
 mod directive_quality;
+mod directive_replacing;
 mod directives;
 mod entities;
 mod entity_merging;

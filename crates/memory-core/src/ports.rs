@@ -89,6 +89,15 @@ pub const NAME_CLASSES: usize = 6;
 /// Whose words a sentence has that may state a directive: a turn of the user, a note, or what is kept as a preference.
 pub const DIRECTIVE_CLASSES: usize = 3;
 
+/// What the encoder says of a sentence, as log-odds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SentenceLogits {
+    /// That it states a directive, by whose words it has.
+    pub states: [f32; DIRECTIVE_CLASSES],
+    /// That it may end or change a directive that was stated before.
+    pub revises: f32,
+}
+
 /// The encoder cannot be loaded or run; another try may do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the text encoder failed: {0}")]
@@ -112,12 +121,15 @@ pub trait TextEncoder: Send + Sync + std::fmt::Debug {
         clauses: Vec<Range<usize>>,
     ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError>;
 
-    /// The log-odds that each of `sentences`, which are byte ranges of `text` in its order, states a directive, by whose words it has.
+    /// What each of `sentences`, which are byte ranges of `text` in its order, says of directives.
     async fn directive_logits(
         &self,
         text: Arc<str>,
         sentences: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, EncoderError>;
+    ) -> Result<Vec<SentenceLogits>, EncoderError>;
+
+    /// The log-odds that an earlier directive, the first of each pair, no longer holds after a later sentence.
+    async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError>;
 }
 
 /// A text with what is known about it, as an extractor sees it. A document is one segment, a stretch of

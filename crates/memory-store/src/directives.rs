@@ -1,7 +1,7 @@
 //! Directives: what the user wants for longer than one answer, which of them hold, and their vectors.
 
 use jiff::Timestamp;
-use jiff_sqlx::Timestamp as SqlTimestamp;
+use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::directive::FoundDirective;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_language::text::CharSpan;
@@ -9,6 +9,7 @@ use pgvector::Vector;
 use sqlx::postgres::PgRow;
 use sqlx::{QueryBuilder, Row};
 
+use crate::events::Source;
 use crate::search::{Filters, QueryVector, push_filters};
 use crate::{Conn, StoreError, Tx};
 
@@ -18,6 +19,14 @@ pub struct NewDirective {
     pub found: FoundDirective,
     /// With the model that made it.
     pub vector: Option<(i16, Vec<f32>)>,
+    /// Earlier ones that no longer hold after it, beyond those that words tell of.
+    pub replaces: Vec<i64>,
+}
+
+impl From<FoundDirective> for NewDirective {
+    fn from(found: FoundDirective) -> Self {
+        Self { found, vector: None, replaces: Vec::new() }
+    }
 }
 
 /// A directive as it is compared with others.
@@ -166,6 +175,47 @@ pub async fn lacks_vectors(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId)
     .await?)
 }
 
+/// Whether another revision of the namespace states one.
+pub async fn has_other_than(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revision_id: RevisionId,
+) -> Result<bool, StoreError> {
+    let statement = "select exists (select from directive where namespace = $1 and revision_id <> $2)";
+    Ok(sqlx::query_scalar(statement).bind(ns.as_str()).bind(revision_id.0).fetch_one(conn).await?)
+}
+
+/// Those that held when a source was said and are most like a vector of the model: their numbers, quotes and cosines.
+pub async fn nearest_before(
+    conn: &mut Conn,
+    ns: &Namespace,
+    source: &Source,
+    model_id: i16,
+    vector: &[f32],
+    limit: i64,
+) -> Result<Vec<(i64, String, f32)>, StoreError> {
+    Ok(sqlx::query_as(
+        "select d.directive_id, d.quote, (-(d.embedding <#> $5))::real
+         from directive d
+         join artifact_revision r using (namespace, revision_id)
+         where d.namespace = $1 and d.revision_id <> $2 and d.model_id = $3 and r.is_latest and not d.is_permission
+           and coalesce(r.date, r.created_at) <= $4
+           and not exists (select from directive_replacement x
+                           join directive later on later.namespace = x.namespace and later.directive_id = x.later
+                           where x.namespace = d.namespace and x.earlier = d.directive_id and later.revision_id <> $2)
+         order by d.embedding <#> $5, d.directive_id
+         limit $6",
+    )
+    .bind(ns.as_str())
+    .bind(source.revision_id.0)
+    .bind(model_id)
+    .bind(source.date.to_sqlx())
+    .bind(Vector::from(vector.to_vec()))
+    .bind(limit)
+    .fetch_all(conn)
+    .await?)
+}
+
 /// The newest of the namespace, and those of a revision among them.
 pub async fn compared(
     conn: &mut Conn,
@@ -209,21 +259,19 @@ fn compared_of(row: &PgRow) -> Result<ComparedDirective, StoreError> {
     })
 }
 
-/// Records pairs of an earlier directive and the later one that supersedes it. They replace all recorded pairs that any of the given
-/// directives is in.
+/// Records pairs of an earlier directive and the later one that supersedes it. They replace all recorded pairs in which one of the
+/// given directives is the later one.
 pub async fn set_replacements(
     tx: &mut Tx,
     ns: &Namespace,
     of: &[i64],
     pairs: &[(i64, i64)],
 ) -> Result<(), StoreError> {
-    sqlx::query(
-        "delete from directive_replacement where namespace = $1 and (earlier = any($2) or later = any($2))",
-    )
-    .bind(ns.as_str())
-    .bind(of)
-    .execute(&mut **tx)
-    .await?;
+    sqlx::query("delete from directive_replacement where namespace = $1 and later = any($2)")
+        .bind(ns.as_str())
+        .bind(of)
+        .execute(&mut **tx)
+        .await?;
     if pairs.is_empty() {
         return Ok(());
     }

@@ -1,12 +1,13 @@
-"""logits.py ADAPTER.safetensors TEXTS.jsonl: what the encoder with an adapter gives for names and clauses. Each line has "text" and "names",
+"""logits.py ADAPTER.safetensors PAIRS.safetensors TEXTS.jsonl: what the encoder with an adapter gives for names and clauses. Each line has "text" and "names",
 each with "places" in bytes; they are written again with logits, and with those of all lines of the text as clauses and as
-sentences that may state directives."""
+sentences that may state directives or revise them; and whether the last line takes the place of the first."""
 import json, sys, torch
 from documents import Document
 from encoder import loaded
+from pairs import Pair, pair_logits
 
-model = loaded(sys.argv[1]); model.eval()
-for line in open(sys.argv[2]):
+model, of_pairs = loaded(sys.argv[1]), loaded(sys.argv[2]); model.eval(); of_pairs.eval()
+for line in open(sys.argv[3]):
     line = json.loads(line); text = line["text"]
     in_bytes, in_chars = lambda n: len(text[:n].encode()), lambda n: len(text.encode()[:n].decode())
     spans, at = [], 0
@@ -20,8 +21,12 @@ for line in open(sys.argv[2]):
     with torch.no_grad():
         _, of_clauses, of_names = model.read([doc])
         states, begins = model.states([doc])
-        stating = model.directives(model.pooled(states, begins, [doc], [range(len(spans))]))
+        pooled = model.pooled(states, begins, [doc], [range(len(spans))])
+        stating, revising = model.directives(pooled), model.revising(pooled)
+        first, last = (text[a:b] for a, b in (spans[0], spans[-1]))
+        replaced = pair_logits(of_pairs, [Pair(first, last, False)])
     rounded = lambda logits: [[round(value, 3) for value in row] for row in ([] if logits is None else logits.tolist())]
     print(json.dumps(dict(text=text, names=[dict(places=own, logits=row) for own, row in zip(places, rounded(of_names))],
-        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row, directive=odds)
-                 for (a, b), row, odds in zip(spans, rounded(of_clauses), rounded(stating))]), ensure_ascii=False))
+        clauses=[dict(place=[in_bytes(a), in_bytes(b)], logits=row, directive=odds, revises=revises)
+                 for (a, b), row, odds, (revises,) in zip(spans, rounded(of_clauses), rounded(stating), rounded(revising))],
+        replaced=round(replaced.item(), 3)), ensure_ascii=False))

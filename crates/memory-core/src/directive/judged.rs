@@ -5,6 +5,7 @@ use super::heads;
 use super::learned::{self, Place};
 use super::rules;
 use super::sentence::Sentence;
+use super::{FoundDirective, Judged};
 
 /// How much the log-odds of the encoder and of words count, and that rules find a statement; fitted on texts that neither learned from.
 const OF_ENCODER: f32 = 0.57;
@@ -34,4 +35,75 @@ pub(super) fn statements(
     }
     // What is allowed again was not wanted before; the encoder has not learned that.
     found.into_iter().filter(|stated| is_stating || stated.is_permission).collect()
+}
+
+/// From these log-odds on a sentence is held against the directives before it.
+const REVISES_MIN: f32 = -2.5;
+
+/// Whether a sentence of which the encoder gives these log-odds may end or change what was stated before.
+pub(super) fn may_revise(sentence: &Sentence<'_>, place: Place, log_odds: f32) -> bool {
+    let is_anothers = sentence.is_anothers || heads::barred_from(sentence, place.voice).is_some();
+    log_odds >= REVISES_MIN && !is_anothers && !sentence.is_question()
+}
+
+/// A content up to so many characters is held against earlier directives as a whole, and a line of a longer one: what ends a
+/// directive is often told in one sentence and why in the next.
+const HELD_MAX_CHARS: usize = 400;
+
+/// A stretch of a content that is held against earlier directives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToHold {
+    pub text: String,
+    /// The statement that takes the place of what no longer holds: its place among the directives, and behind these among the
+    /// revising ones.
+    pub statement: usize,
+}
+
+/// What of a content is held against earlier directives.
+pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
+    let mut all: Vec<ToHold> = Vec::new();
+    for (statement, found) in judged.directives.iter().chain(&judged.revising).enumerate() {
+        let text = around(content, found);
+        if !all.iter().any(|held| held.text == text) {
+            all.push(ToHold { text: text.to_owned(), statement });
+        }
+    }
+    all
+}
+
+fn around<'a>(content: &'a str, found: &'a FoundDirective) -> &'a str {
+    let is_short = |text: &str| text.chars().nth(HELD_MAX_CHARS).is_none();
+    let line = |start: usize| {
+        let from = content[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = content[start..].find('\n').map_or(content.len(), |at| start + at);
+        content[from..to].trim()
+    };
+    if is_short(content) {
+        return content.trim();
+    }
+    let start = found.span.of(content).map(|quote| quote.as_ptr() as usize - content.as_ptr() as usize);
+    start.map(line).filter(|line| is_short(line)).unwrap_or(&found.quote)
+}
+
+/// How much the likeness of an earlier directive and a later statement counts beside the log-odds that the earlier no longer holds: of
+/// unlike ones the encoder says little. From this sum on it no longer holds. Both were chosen on pairs that the encoder has not learned
+/// from, each among a dozen directives.
+const OF_LIKENESS: f32 = 10.0;
+const REPLACED_MIN: f32 = 6.5;
+
+/// An earlier directive that a later statement is held against.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HeldAgainst {
+    /// That it no longer holds, as the encoder judges the pair.
+    pub log_odds: f32,
+    /// The cosine of both.
+    pub similarity: f32,
+}
+
+/// Of the earlier directives that a statement was held against, the place of the one that no longer holds after it, if one does: a
+/// statement is about one matter.
+pub fn no_longer_holding(against: &[HeldAgainst]) -> Option<usize> {
+    let sums = against.iter().map(|it| it.log_odds + OF_LIKENESS * it.similarity).enumerate();
+    let likeliest = sums.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    likeliest.filter(|(_, sum)| *sum >= REPLACED_MIN).map(|(at, _)| at)
 }

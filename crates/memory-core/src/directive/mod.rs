@@ -57,9 +57,10 @@ use self::speakers::{Around, Voice};
 use self::told::told_and_asked;
 use self::words::list;
 use crate::artifact::Metadata;
-use crate::ports::DIRECTIVE_CLASSES;
+use crate::ports::SentenceLogits;
 
 pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, choose};
+pub use judged::{HeldAgainst, ToHold, no_longer_holding, to_hold_against};
 pub use lasting::has_ended;
 pub use same_thing::Gist;
 
@@ -141,37 +142,45 @@ pub fn is_limit(quote: &str) -> bool {
     })
 }
 
+/// What a text that the text encoder has judged says of directives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Judged {
+    pub directives: Vec<FoundDirective>,
+    /// Sentences that state none and may end or change one that was stated before, each as a permission, the likeliest first.
+    pub revising: Vec<FoundDirective>,
+}
+
 /// The directives in a content, in order, as far as rules and words tell.
 pub fn find_directives(content: &str, meta: &Metadata) -> Vec<FoundDirective> {
-    found(content, meta, None)
+    found(content, meta, None).directives
 }
 
 /// The same where the text encoder has judged [`sentences_to_judge`], in their order, or the first of them: it decides which of these
 /// state directives.
-pub fn find_judged_directives(
-    content: &str,
-    meta: &Metadata,
-    judged: &[[f32; DIRECTIVE_CLASSES]],
-) -> Vec<FoundDirective> {
+pub fn find_judged_directives(content: &str, meta: &Metadata, judged: &[SentenceLogits]) -> Judged {
     found(content, meta, Some(judged))
 }
 
-fn found(content: &str, meta: &Metadata, judged: Option<&[[f32; DIRECTIVE_CLASSES]]>) -> Vec<FoundDirective> {
+fn found(content: &str, meta: &Metadata, judged: Option<&[SentenceLogits]>) -> Judged {
     let judged = judged.map(<[_]>::iter);
-    let mut found = Found { content, judged, index: None, directives: Vec::new() };
+    let mut found = Found { content, judged, index: None, directives: Vec::new(), revising: Vec::new() };
     for (bytes, voice) in speakers::parts(content, meta) {
         found.read(bytes, voice);
     }
-    found.directives
+    let Found { directives, mut revising, .. } = found;
+    revising.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    Judged { directives, revising: revising.into_iter().map(|(_, found)| found).collect() }
 }
 
 struct Found<'a> {
     content: &'a str,
     /// What the text encoder says of the sentences that are still to be read.
-    judged: Option<slice::Iter<'a, [f32; DIRECTIVE_CLASSES]>>,
+    judged: Option<slice::Iter<'a, SentenceLogits>>,
     /// Made when the first is found: most texts have none.
     index: Option<CharIndex>,
     directives: Vec<FoundDirective>,
+    /// Each with how likely.
+    revising: Vec<(f32, FoundDirective)>,
 }
 
 impl Found<'_> {
@@ -202,9 +211,18 @@ impl Found<'_> {
                 heads::tells_of_user(sentence) || (follows_user && rules::goes_on_about_user(sentence));
             let stated = rules::statements(sentence, around, place);
             let stated = match judged {
-                Some(logits) => judged::statements(sentence, place, stated, logits[place.voice as usize]),
+                Some(logits) => {
+                    judged::statements(sentence, place, stated, logits.states[place.voice as usize])
+                }
                 None => stated,
             };
+            let revises = judged.map(|logits| logits.revises);
+            if let Some(revises) = revises.filter(|it| judged::may_revise(sentence, place, *it))
+                && stated.is_empty()
+                && self.revising.len() < OF_TEXT_MAX
+            {
+                self.revise(sentence, revises);
+            }
             let before = at.checked_sub(1).map(|before| &read[before].0);
             for statement in stated {
                 if self.directives.len() == OF_TEXT_MAX {
@@ -216,9 +234,16 @@ impl Found<'_> {
     }
 
     /// What the text encoder says of the next sentence, if it was asked.
-    fn judged(&mut self, sentence: &Sentence<'_>) -> Option<[f32; DIRECTIVE_CLASSES]> {
+    fn judged(&mut self, sentence: &Sentence<'_>) -> Option<SentenceLogits> {
         let judged = self.judged.as_mut()?;
         sentence.bytes(0, sentence.len()).and_then(|_| judged.next().copied())
+    }
+
+    /// Keeps a sentence that may end or change what was stated before.
+    fn revise(&mut self, sentence: &Sentence<'_>, log_odds: f32) {
+        let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
+        let whole = Statement { tokens: (0, sentence.len()), condition: None, is_permission: true };
+        self.revising.extend(directive(sentence, whole, index).map(|found| (log_odds, found)));
     }
 
     /// Keeps a statement, with the sentence before it where its words point back to that, and the setting that its list is for.

@@ -226,9 +226,9 @@ impl Memory {
             answer.warnings.push(floor::left_out(low, floor, ranking.goes_on()));
         }
         // Facts stand on the first page.
-        let on_graph = asked
-            .as_ref()
-            .filter(|it| request.offset == 0 && it.observations > 0 && !request.filters.narrow());
+        let is_first = request.offset == 0;
+        let on_graph =
+            asked.as_ref().filter(|it| is_first && it.observations > 0 && !request.filters.narrow());
         let named = asked.as_ref().map_or(&[][..], |asked| &asked.named);
         let resident = asked.as_ref().and_then(|asked| asked.resident.as_deref());
         let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
@@ -237,14 +237,14 @@ impl Memory {
         let (PageRead { hits, mut around, of_question }, expansion) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
-        answer.directives = if request.offset == 0 { directives } else { Vec::new() };
+        answer.directives = if is_first { directives } else { Vec::new() };
         // Facts of an entity that stands in the results say nothing of whether anything answers.
         let is_met_by_a_fact = !of_question.is_empty();
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
         answer.warnings.extend(ranking.unlikely(request).filter(|_| !is_met_by_a_fact));
-        if request.offset == 0 && request.filters.categories.is_empty() && asks_for_due(query) {
+        if is_first && request.filters.categories.is_empty() && asks_for_due(query) {
             answer.warnings.push(LIST_OF_DUE.to_owned());
         }
         let question = Query::new(query);
@@ -259,13 +259,12 @@ impl Memory {
                     hit.events.sort_by_cached_key(|event| Reverse(words.met_by(&event.narrative)));
                     hit.events.truncate(EVENTS_SHOWN_PER_HIT);
                 }
-                let is_cut = content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some());
                 Some(Recalled {
                     place,
                     score: ranked.score,
                     snippet: snippet(&hit.passage, Some(&mut words)),
+                    is_cut: content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some()),
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
-                    is_cut,
                     explanation: request.explain.then(|| ranked.explanation.in_shares_of_the_score()),
                     event_id: None,
                     neighbours: around.remove(&hit.passage_id).unwrap_or_default(),

@@ -94,14 +94,19 @@ impl JobRunner {
                 Some((job.clone(), source))
             })
             .collect();
-        let read = self.read_together(texts).await?;
+        let read = self.read_together(&ns, texts).await?;
         let turn = self.turns.of(&ns);
         let _alone = turn.lock().await;
         self.write_together(&ns, read).await
     }
 
-    async fn read_together(&self, texts: Vec<(LeasedJob, Source)>) -> Result<Vec<Read>, JobError> {
+    async fn read_together(
+        &self,
+        ns: &Namespace,
+        texts: Vec<(LeasedJob, Source)>,
+    ) -> Result<Vec<Read>, JobError> {
         let extractor = Arc::clone(&self.extractor);
+        let earlier = self.earlier_directives(ns);
         let runtime = tokio::runtime::Handle::current();
         let reading = tokio::task::spawn_blocking(move || {
             let read = |(job, source): (LeasedJob, Source)| {
@@ -109,6 +114,7 @@ impl JobRunner {
                 let stated = runtime.block_on(directives::of_sources(
                     std::slice::from_ref(&source),
                     extractor.text_encoder(),
+                    &earlier,
                 ));
                 let stated = stated.map_err(|error| ExtractError::Failed(error.to_string()))?;
                 let extraction = runtime.block_on(extractor.extract(&text))?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use memory_core::artifact::{Metadata, Role};
 use memory_core::event::{Extraction, Rejected};
-use memory_core::id::RevisionId;
+use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::ErrorCode;
 use memory_core::ports::{ExtractError, Segment, SourceText};
 use memory_store::events::{self, ExtractorId, Source};
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::JobRunner;
 use super::attempt::{JobError, Slice};
-use crate::directives::{self, Stated};
+use crate::directives::{self, Earlier, Stated};
 
 /// How many unread turns one pass over a conversation reads, and how many turns before them it sees.
 const WINDOW_TURNS: i64 = 40;
@@ -94,6 +94,7 @@ impl JobRunner {
     async fn extract(&self, job: &LeasedJob, sources: &[Source]) -> Result<Found, JobError> {
         let extractor = Arc::clone(&self.extractor);
         let (sources, text) = (sources.to_vec(), source_text(sources));
+        let earlier = self.earlier_directives(&job.namespace);
         let runtime = tokio::runtime::Handle::current();
         // When the job is dropped the extraction is cancelled.
         let stop = CancellationToken::new();
@@ -102,7 +103,7 @@ impl JobRunner {
             runtime.block_on(async {
                 let reading = async {
                     // First, so that the encoder still knows a text when its clauses are asked for.
-                    let stated = directives::of_sources(&sources, extractor.text_encoder()).await;
+                    let stated = directives::of_sources(&sources, extractor.text_encoder(), &earlier).await;
                     let stated = stated.map_err(|error| ExtractError::Failed(error.to_string()))?;
                     Ok((extractor.extract(&text).await?, stated))
                 };
@@ -135,6 +136,11 @@ impl JobRunner {
             Ok(Err(error)) => Err(job_error(&error)),
             Err(_) => Err(JobError::Retry(ErrorCode::Internal, "the extractor panicked".to_owned())),
         }
+    }
+
+    /// What the directives of a text are held against.
+    pub(super) fn earlier_directives(&self, ns: &Namespace) -> Earlier {
+        Earlier { store: self.store.clone(), ns: ns.clone(), model: self.model.ready() }
     }
 
     async fn renew(&self, job: &LeasedJob) -> Result<(), JobError> {

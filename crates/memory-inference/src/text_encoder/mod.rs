@@ -18,16 +18,21 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use memory_core::ports::{CLAUSE_CLASSES, DIRECTIVE_CLASSES, EncoderError, NAME_CLASSES, TextEncoder};
+use memory_core::ports::{CLAUSE_CLASSES, EncoderError, NAME_CLASSES, SentenceLogits, TextEncoder};
 use tokio::sync::oneshot;
 
-use self::model::{Failed, Model, Place};
+use self::model::{Failed, Model, PairModel, Place};
 use self::reading::{IsCancelled, Reading};
 
 /// Low-rank differences to the weights of the encoder, which setup merges with them, and the last layers.
 pub const ENCODER_ADAPTER: &[u8] = include_bytes!("../../data/text_encoder.safetensors");
 /// The merged model in the folder of the embedding model. Another adapter takes the next number: setup adds what is missing.
 pub const ENCODER_FILE: &str = "text_encoder_9.onnx";
+/// The same of an encoder that compares an earlier statement with a later one: directives that no longer hold.
+pub const PAIR_ADAPTER: &[u8] = include_bytes!("../../data/pair_encoder.safetensors");
+pub const PAIR_FILE: &str = "pair_encoder_1.onnx";
+/// All that setup makes: the file, and what is merged with the weights.
+pub const ENCODERS: [(&str, &[u8]); 2] = [(ENCODER_FILE, ENCODER_ADAPTER), (PAIR_FILE, PAIR_ADAPTER)];
 /// So many layers of the encoder are read.
 pub const ENCODER_LAYERS: usize = 4;
 /// Without anything to read, the model is given back after this. Loading it again takes less than a tenth of a second.
@@ -50,12 +55,15 @@ struct Question<Wanted, Logits> {
 
 type NamesQuestion = Question<Vec<Range<usize>>, [f32; NAME_CLASSES]>;
 type ClausesQuestion = Question<Range<usize>, [f32; CLAUSE_CLASSES]>;
-type DirectivesQuestion = Question<Range<usize>, [f32; DIRECTIVE_CLASSES]>;
+type DirectivesQuestion = Question<Range<usize>, SentenceLogits>;
+type ReplacementQuestion = Question<Range<usize>, f32>;
 
 enum Request {
     Names(NamesQuestion),
     Clauses(ClausesQuestion),
     Directives(DirectivesQuestion),
+    /// Of an earlier and a later statement, one below the other.
+    Replacement(ReplacementQuestion),
 }
 
 /// The encoder of a folder. Dropping it ends its thread after the text that it reads.
@@ -112,14 +120,28 @@ impl TextEncoder for OnnxTextEncoder {
         &self,
         text: Arc<str>,
         sentences: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, EncoderError> {
+    ) -> Result<Vec<SentenceLogits>, EncoderError> {
         self.ask(text, sentences, Request::Directives).await
+    }
+
+    async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError> {
+        let mut logits = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            // Each is a line of its own.
+            let [earlier, later] = pair.map(|text| text.replace(['\n', '\r'], " "));
+            let spans = vec![0..earlier.len(), earlier.len() + 1..earlier.len() + 1 + later.len()];
+            let text = format!("{earlier}\n{later}").into();
+            logits.extend(self.ask(text, spans, Request::Replacement).await?);
+        }
+        Ok(logits)
     }
 }
 
-/// The model, and the texts that were read last.
+/// The model, the one of pairs once it is needed, and the texts that were read last.
 struct Loaded {
+    place: Place,
     model: Model,
+    pairs: Option<PairModel>,
     readings: VecDeque<Reading>,
 }
 
@@ -138,6 +160,7 @@ fn answer_all(waiting: &mpsc::Receiver<Request>, place: &Place) {
             Ok(Request::Names(question)) => answer(&mut loaded, question, place, Loaded::names),
             Ok(Request::Clauses(question)) => answer(&mut loaded, question, place, Loaded::clauses),
             Ok(Request::Directives(question)) => answer(&mut loaded, question, place, Loaded::directives),
+            Ok(Request::Replacement(question)) => answer(&mut loaded, question, place, Loaded::replacement),
             Err(RecvTimeoutError::Timeout) => loaded = None,
             Err(RecvTimeoutError::Disconnected) => return,
         }
@@ -146,14 +169,15 @@ fn answer_all(waiting: &mpsc::Receiver<Request>, place: &Place) {
 
 impl Loaded {
     fn from(place: &Place) -> Result<Self, Failed> {
-        Ok(Self { model: Model::load(place)?, readings: VecDeque::new() })
+        let model = Model::load(place)?;
+        Ok(Self { place: place.clone(), model, pairs: None, readings: VecDeque::new() })
     }
 
     /// The text as far as it was read, which is then no longer kept.
     fn reading(&mut self, text: &Arc<str>) -> Result<Reading, Failed> {
         match self.readings.iter().position(|reading| reading.text == *text) {
             Some(known) => Ok(self.readings.swap_remove_back(known).expect("it is at that place")),
-            None => Reading::of(Arc::clone(text), &self.model),
+            None => Reading::of(Arc::clone(text), &self.model.layers),
         }
     }
 
@@ -174,11 +198,25 @@ impl Loaded {
         text: &Arc<str>,
         sentences: &[Range<usize>],
         is_cancelled: IsCancelled<'_>,
-    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, Failed> {
+    ) -> Result<Vec<SentenceLogits>, Failed> {
         let mut reading = self.reading(text)?;
         let logits = reading.directives(sentences, &mut self.model, is_cancelled)?;
         self.keep(reading);
         Ok(logits)
+    }
+
+    fn replacement(
+        &mut self,
+        text: &Arc<str>,
+        statements: &[Range<usize>],
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<Vec<f32>, Failed> {
+        let model = match &mut self.pairs {
+            Some(model) => model,
+            none => none.insert(PairModel::load(&self.place)?),
+        };
+        let mut reading = Reading::of(Arc::clone(text), &model.layers)?;
+        reading.replacement(statements, model, is_cancelled).map(|logit| vec![logit])
     }
 
     fn keep(&mut self, reading: Reading) {

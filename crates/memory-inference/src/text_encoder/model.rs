@@ -1,4 +1,4 @@
-//! The encoder of a folder: its graph under ONNX Runtime, its tokens, and the last layers that training added.
+//! The encoders of a folder: their graphs under ONNX Runtime, their tokens, and the last layers that training added.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use safetensors::SafeTensors;
 use tokenizers::Tokenizer;
 
 use super::tokens::Tokens;
-use super::{ENCODER_ADAPTER, ENCODER_FILE};
+use super::{ENCODER_ADAPTER, ENCODER_FILE, PAIR_ADAPTER, PAIR_FILE};
 use crate::convert::decode;
 use crate::integrity::Sums;
 use crate::runtime;
@@ -23,34 +23,65 @@ pub(super) fn failed(reason: impl std::fmt::Display) -> Failed {
     Failed(reason.to_string())
 }
 
-/// Where setup put the encoder, and the library that runs it.
+/// Where setup put the encoders, and the library that runs them.
+#[derive(Clone)]
 pub(super) struct Place {
     pub(super) model_dir: PathBuf,
     pub(super) library: PathBuf,
 }
 
-pub(super) struct Model {
+/// The layers that give states of tokens.
+pub(super) struct Layers {
     encoder: SentenceEncoder,
     tokenizer: Arc<Tokenizer>,
+}
+
+/// What reads texts.
+pub(super) struct Model {
+    pub(super) layers: Layers,
     /// Of the means of the states of a name's tokens, of those before and of those behind.
     pub(super) names: Head<NAME_CLASSES>,
     /// Of the mean and the most of the states of a clause's tokens.
     pub(super) clauses: Head<CLAUSE_CLASSES>,
     /// Of the same of a sentence's.
     pub(super) directives: Head<DIRECTIVE_CLASSES>,
+    /// The same: whether it may end or change what was stated before.
+    pub(super) revising: Head<1>,
+}
+
+/// What compares two statements.
+pub(super) struct PairModel {
+    pub(super) layers: Layers,
+    /// Of the means and the most of the states of both, their product and their distance.
+    pub(super) replacing: Head<1>,
+}
+
+impl PairModel {
+    pub(super) fn load(place: &Place) -> Result<Self, Failed> {
+        let layers = Layers::load(place, PAIR_FILE)?;
+        let adapter = SafeTensors::deserialize(PAIR_ADAPTER).map_err(failed)?;
+        Ok(Self { layers, replacing: Head::read(&adapter, "replacing")? })
+    }
 }
 
 impl Model {
-    pub(super) fn load(Place { model_dir, library }: &Place) -> Result<Self, Failed> {
-        let sums = Sums::of(model_dir).map_err(failed)?;
-        let environment = runtime::environment(library).map_err(failed)?;
-        let tokenizer = tokenizer(model_dir, &sums).map_err(failed)?;
-        let encoder =
-            SentenceEncoder::load(model_dir, ENCODER_FILE, &sums, &environment, 1).map_err(failed)?;
+    pub(super) fn load(place: &Place) -> Result<Self, Failed> {
+        let layers = Layers::load(place, ENCODER_FILE)?;
         let adapter = SafeTensors::deserialize(ENCODER_ADAPTER).map_err(failed)?;
         let (names, clauses) = (Head::read(&adapter, "names")?, Head::read(&adapter, "clauses")?);
         let directives = Head::read(&adapter, "directives")?;
-        Ok(Self { encoder, tokenizer, names, clauses, directives })
+        let revising = Head::read(&adapter, "revising")?;
+        Ok(Self { layers, names, clauses, directives, revising })
+    }
+}
+
+impl Layers {
+    fn load(Place { model_dir, library }: &Place, file: &str) -> Result<Self, Failed> {
+        let sums = Sums::of(model_dir).map_err(failed)?;
+        let environment = runtime::environment(library).map_err(failed)?;
+        let tokenizer = tokenizer(model_dir, &sums).map_err(failed)?;
+        let encoder = SentenceEncoder::load(model_dir, file, &sums, &environment, 1).map_err(failed)?;
+        Ok(Self { encoder, tokenizer })
     }
 
     pub(super) fn tokens(&self, text: &str) -> Result<Tokens, Failed> {

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use memory_core::ports::{CLAUSE_CLASSES, DIRECTIVE_CLASSES, NAME_CLASSES};
+use memory_core::ports::{CLAUSE_CLASSES, NAME_CLASSES, SentenceLogits};
 
-use super::model::{Failed, Model, failed};
+use super::model::{Failed, Layers, Model, PairModel, failed};
 use super::tokens::Tokens;
 use super::windows::{self, Window};
 
@@ -31,21 +31,21 @@ pub(super) struct Reading {
 pub(super) type IsCancelled<'a> = &'a dyn Fn() -> bool;
 
 impl Reading {
-    pub(super) fn of(text: Arc<str>, model: &Model) -> Result<Self, Failed> {
-        let tokens = model.tokens(&text)?;
+    pub(super) fn of(text: Arc<str>, layers: &Layers) -> Result<Self, Failed> {
+        let tokens = layers.tokens(&text)?;
         let windows = windows::cut(&tokens);
         let states = vec![None; windows.len()];
         Ok(Self { text, tokens, windows, states, kept_bytes: 0 })
     }
 
     /// The states of the own tokens of a window, one after the other.
-    fn states(&mut self, window: usize, model: &mut Model) -> Result<Rc<[f32]>, Failed> {
+    fn states(&mut self, window: usize, layers: &mut Layers) -> Result<Rc<[f32]>, Failed> {
         if let Some(states) = &self.states[window] {
             return Ok(Rc::clone(states));
         }
         let own = self.windows[window].own.len();
         let (ids, start) = self.windows[window].ids(&self.tokens);
-        let (all, hidden) = model.states(ids)?;
+        let (all, hidden) = layers.states(ids)?;
         let states =
             all.get(start * hidden..(start + own) * hidden).ok_or_else(|| failed("it gives no states"))?;
         let states: Rc<[f32]> = states.into();
@@ -62,7 +62,7 @@ impl Reading {
         &mut self,
         uses: &[Use],
         window_of: impl Fn(&Use) -> usize,
-        model: &mut Model,
+        layers: &mut Layers,
         is_cancelled: IsCancelled<'_>,
         mut take: impl FnMut(&Use, &[f32], &Range<usize>),
     ) -> Result<(), Failed> {
@@ -71,7 +71,7 @@ impl Reading {
                 return Err(failed("cancelled"));
             }
             let window = window_of(&together[0]);
-            let states = self.states(window, model)?;
+            let states = self.states(window, layers)?;
             let own = self.windows[window].own.clone();
             for one in together {
                 take(one, &states, &own);
@@ -91,7 +91,7 @@ impl Reading {
         let mut pooled = vec![vec![0.0; NAME_PARTS * hidden]; names.len()];
         let uses = self.uses(names);
         let window_of = |one: &Use| one.window;
-        self.each(&uses, window_of, model, is_cancelled, |one, states, own| {
+        self.each(&uses, window_of, &mut model.layers, is_cancelled, |one, states, own| {
             let sums = &mut pooled[one.name][one.part as usize * hidden..][..hidden];
             let state = &states[(one.token - own.start) * hidden..][..hidden];
             sums.iter_mut().zip(state).for_each(|(sum, value)| *sum += one.share * value);
@@ -131,7 +131,8 @@ impl Reading {
         model: &mut Model,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, Failed> {
-        let pooled = self.pooled(clauses, model, is_cancelled)?;
+        let hidden = model.clauses.inputs() / 2;
+        let pooled = self.pooled(clauses, hidden, &mut model.layers, is_cancelled)?;
         pooled.iter().map(|pooled| model.clauses.logits(pooled)).collect()
     }
 
@@ -140,19 +141,42 @@ impl Reading {
         sentences: &[Range<usize>],
         model: &mut Model,
         is_cancelled: IsCancelled<'_>,
-    ) -> Result<Vec<[f32; DIRECTIVE_CLASSES]>, Failed> {
-        let pooled = self.pooled(sentences, model, is_cancelled)?;
-        pooled.iter().map(|pooled| model.directives.logits(pooled)).collect()
+    ) -> Result<Vec<SentenceLogits>, Failed> {
+        let hidden = model.directives.inputs() / 2;
+        let pooled = self.pooled(sentences, hidden, &mut model.layers, is_cancelled)?;
+        let logits = |pooled: &Vec<f32>| {
+            let [revises] = model.revising.logits(pooled)?;
+            Ok(SentenceLogits { states: model.directives.logits(pooled)?, revises })
+        };
+        pooled.iter().map(logits).collect()
+    }
+
+    /// Of two statements: by the states of both, their product and their distance.
+    pub(super) fn replacement(
+        &mut self,
+        statements: &[Range<usize>],
+        model: &mut PairModel,
+        is_cancelled: IsCancelled<'_>,
+    ) -> Result<f32, Failed> {
+        let hidden = model.replacing.inputs() / 8;
+        let pooled = self.pooled(statements, hidden, &mut model.layers, is_cancelled)?;
+        let [earlier, later] = &pooled[..] else { return Err(failed("two statements are compared")) };
+        let together = |join: fn(f32, f32) -> f32| earlier.iter().zip(later).map(move |(a, b)| join(*a, *b));
+        let product = together(|a, b| a * b);
+        let distance = together(|a, b| (a - b).abs());
+        let all: Vec<f32> = earlier.iter().chain(later).copied().chain(product).chain(distance).collect();
+        let [logit] = model.replacing.logits(&all)?;
+        Ok(logit)
     }
 
     /// The mean and the most of the states of the tokens of clauses, in all windows that each stands in.
     fn pooled(
         &mut self,
         clauses: &[Range<usize>],
-        model: &mut Model,
+        hidden: usize,
+        layers: &mut Layers,
         is_cancelled: IsCancelled<'_>,
     ) -> Result<Vec<Vec<f32>>, Failed> {
-        let hidden = model.clauses.inputs() / 2;
         let spans: Vec<Range<usize>> =
             clauses.iter().map(|bytes| self.tokens.span(bytes, CLAUSE_TOKENS_MAX)).collect();
         let mut pooled: Vec<Vec<f32>> = vec![Vec::new(); spans.len()];
@@ -164,7 +188,7 @@ impl Reading {
         }
         parts.sort_unstable();
         let window_of = |part: &(usize, usize)| part.0;
-        self.each(&parts, window_of, model, is_cancelled, |(_, clause), states, own| {
+        self.each(&parts, window_of, layers, is_cancelled, |(_, clause), states, own| {
             let span = &spans[*clause];
             let pooled = &mut pooled[*clause];
             if pooled.is_empty() {

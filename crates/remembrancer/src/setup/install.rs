@@ -9,7 +9,7 @@ use anyhow::Context;
 use memory_inference::convert::{convert_first_layers, convert_to_int8_onnx, write_word_embeddings};
 use memory_inference::embedding::{MODEL_FILE, ModelDescription};
 use memory_inference::integrity::{SUMS_FILE, write_sums};
-use memory_inference::text_encoder::{ENCODER_ADAPTER, ENCODER_FILE, ENCODER_LAYERS};
+use memory_inference::text_encoder::{ENCODER_LAYERS, ENCODERS};
 use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use walkdir::WalkDir;
 
@@ -94,7 +94,9 @@ impl<'a> Installer<'a> {
 /// Weights as published become those that are run.
 fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     convert_to_int8_onnx(folder, None, &folder.join("model_int8.onnx"))?;
-    convert_first_layers(folder, ENCODER_LAYERS, Some(ENCODER_ADAPTER), &folder.join(ENCODER_FILE))?;
+    for (name, adapter) in ENCODERS {
+        convert_first_layers(folder, ENCODER_LAYERS, Some(adapter), &folder.join(name))?;
+    }
     write_word_embeddings(folder, &folder.join(WORD_EMBEDDINGS_FILE))?;
     let weights = folder.join(WEIGHTS);
     fs::remove_file(&weights).with_context(|| format!("cannot delete {}", weights.display()))?;
@@ -108,8 +110,8 @@ fn prepare_model(folder: &Path) -> anyhow::Result<()> {
     let json = serde_json::to_string_pretty(&description)?;
     let description = folder.join(MODEL_FILE);
     fs::write(&description, json).with_context(|| format!("cannot write {}", description.display()))?;
-    let made = ["model_int8.onnx", ENCODER_FILE, WORD_EMBEDDINGS_FILE];
-    for name in made.into_iter().chain([MODEL_FILE]) {
+    let made = ["model_int8.onnx", WORD_EMBEDDINGS_FILE, MODEL_FILE];
+    for name in made.into_iter().chain(ENCODERS.map(|(name, _)| name)) {
         let file = folder.join(name);
         fs::set_permissions(&file, fs::Permissions::from_mode(0o644))
             .with_context(|| format!("cannot set the mode of {}", file.display()))?;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use memory_inference::embedding::MODEL_FILE;
 use memory_inference::files::{self, DEFAULT_MODEL, ONNXRUNTIME_LIBRARY};
-use memory_inference::text_encoder::ENCODER_FILE;
+use memory_inference::text_encoder::ENCODERS;
 use memory_inference::word_embeddings::WORD_EMBEDDINGS_FILE;
 use serde::Serialize;
 
@@ -221,7 +221,10 @@ impl Components {
                 POSTGRES_LATER_PROGRAMS.iter().all(|name| self.postgres_bin().join(name).is_file())
             }
             // Earlier setups made none.
-            Component::Model => self.folder(Component::Model).join(ENCODER_FILE).is_file(),
+            Component::Model => {
+                let folder = self.folder(Component::Model);
+                ENCODERS.iter().all(|(name, _)| folder.join(name).is_file())
+            }
             Component::OnnxRuntime => true,
         };
         is_there(component, &self.folder(component)) && has_all(component)

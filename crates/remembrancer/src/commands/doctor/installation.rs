@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use memory_inference::integrity;
-use memory_inference::text_encoder::ENCODER_FILE;
+use memory_inference::text_encoder::ENCODERS;
 use memory_language::text::counted;
 use memory_store::embedded::disk_of;
 use memory_store::own_folder::user_name;
@@ -148,8 +148,9 @@ pub(super) fn of_encoder(components: &Components) -> Option<Finding> {
     const CHECK: &str = "encoder";
     let folder = components.folder(Component::Model);
     folder.is_dir().then(|| {
-        if folder.join(ENCODER_FILE).is_file() {
-            return fine(CHECK, format!("{ENCODER_FILE} classifies clauses and names"));
+        if ENCODERS.iter().all(|(name, _)| folder.join(name).is_file()) {
+            let names = ENCODERS.map(|(name, _)| name).join(" and ");
+            return fine(CHECK, format!("{names} classify clauses, names and directives"));
         }
         let advice = "Run `remembrancer setup`, then `remembrancer reextract` for the texts that are there.";
         doubtful(CHECK, "the text encoder is missing: fewer events and names are found", advice)

@@ -1,16 +1,18 @@
 //! Directives: found when a text is stored, compared with those that are there, and chosen for a question.
 
+mod replaced;
+
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use memory_core::directive::{
-    Candidate, Chosen, FoundDirective, Gist, choose, find_directives, find_judged_directives, focus,
+    Candidate, Chosen, FoundDirective, Gist, Judged, choose, find_directives, find_judged_directives, focus,
     has_ended, is_about_user, is_limit, sentences_to_judge,
 };
 use memory_core::id::{Namespace, RevisionId};
 use memory_core::job::{JobKind, Priority};
-use memory_core::ports::{DIRECTIVE_CLASSES, Embedded, EmbeddingError, EmbeddingModel, TextEncoder};
+use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel, SentenceLogits, TextEncoder};
 use memory_language::text::CharSpan;
 use memory_store::directives::{self, ComparedDirective, NewDirective, StoredDirective, Unembedded, Wanted};
 use memory_store::events::Source;
@@ -18,6 +20,7 @@ use memory_store::models::ActiveModel;
 use memory_store::search::{Filters, QueryVector};
 use memory_store::{Conn, Store, StoreError, Tx, jobs};
 
+pub(crate) use self::replaced::Earlier;
 use crate::error::on_own_thread;
 use crate::recall::{Ranked, RecallRequest};
 use crate::{EngineError, Memory};
@@ -75,7 +78,7 @@ pub(crate) async fn with_vectors(
         }
     }
     let mut made = made.into_iter();
-    found.into_iter().map(|found| NewDirective { found, vector: made.next() }).collect()
+    found.into_iter().map(|found| NewDirective { vector: made.next(), ..found.into() }).collect()
 }
 
 /// Writes the directives of a revision, and which others they take the place of or are replaced by.
@@ -90,12 +93,17 @@ pub(crate) async fn put(
         return Ok(());
     }
     let all = directives::compared(tx, ns, revision_id, COMPARED_MAX).await?;
-    directives::set_replacements(tx, ns, &ids, &replacements(&all, revision_id)).await?;
+    directives::set_replacements(tx, ns, &ids, &replacements(&all, revision_id, new)).await?;
     Ok(())
 }
 
 /// The pairs of an earlier and a later directive, one of them of the revision, in which the later takes the place.
-fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64, i64)> {
+fn replacements(all: &[ComparedDirective], revision_id: RevisionId, new: &[NewDirective]) -> Vec<(i64, i64)> {
+    let is_judged = |earlier: &ComparedDirective, later: &ComparedDirective| {
+        let mut stated = new.iter().filter(|new| new.found.span.start == later.start_char);
+        later.revision_id == revision_id
+            && stated.any(|stated| stated.replaces.contains(&earlier.directive_id))
+    };
     let gist = |directive: &ComparedDirective| {
         Gist::new(&directive.quote, directive.condition.as_deref(), directive.is_permission)
     };
@@ -114,7 +122,7 @@ fn replacements(all: &[ComparedDirective], revision_id: RevisionId) -> Vec<(i64,
             let is_replaced = if earlier.0.revision_id == later.0.revision_id {
                 later.1.replaces_within_text(earlier.1)
             } else {
-                later.1.replaces(earlier.1)
+                later.1.replaces(earlier.1) || is_judged(earlier.0, later.0)
             };
             let is_of_another =
                 !later.0.is_general && holds_only_there(&later.0.projects, &earlier.0.projects);
@@ -150,36 +158,41 @@ fn order(one: &ComparedDirective, other: &ComparedDirective) -> Ordering {
 /// What revisions state.
 pub(crate) type Stated = Vec<(RevisionId, Vec<NewDirective>)>;
 
-/// What the unread sources of an extraction state, as the text encoder judges where there is one.
+/// What the unread sources of an extraction state and which earlier directives that ends, as the text encoder judges where there is
+/// one.
 pub(crate) async fn of_sources(
     sources: &[Source],
     encoder: Option<Arc<dyn TextEncoder>>,
+    earlier: &Earlier,
 ) -> Result<Stated, EngineError> {
-    let mut read = Vec::new();
+    let mut stated = Stated::new();
     for source in sources.iter().filter(|source| source.unread) {
         let judged = match &encoder {
             Some(encoder) => judged(encoder, source).await,
             None => None,
         };
-        read.push((source.revision_id, source.content.clone(), source.meta.clone(), judged));
+        let found = found(source, judged).await?;
+        let new = match &encoder {
+            Some(encoder) => earlier.held_against(encoder, source, found).await?,
+            None => found.directives.into_iter().map(NewDirective::from).collect(),
+        };
+        stated.push((source.revision_id, new));
     }
-    on_own_thread(move || {
-        read.iter()
-            .map(|(id, content, meta, judged)| {
-                let found = match judged {
-                    Some(judged) => find_judged_directives(content, meta, judged),
-                    None => find_directives(content, meta),
-                };
-                let new = found.into_iter().map(|found| NewDirective { found, vector: None });
-                (*id, new.collect())
-            })
-            .collect()
+    Ok(stated)
+}
+
+/// What a source states; where the encoder has not judged it, as far as rules and words tell.
+async fn found(source: &Source, judged: Option<Vec<SentenceLogits>>) -> Result<Judged, EngineError> {
+    let (content, meta) = (source.content.clone(), source.meta.clone());
+    on_own_thread(move || match judged {
+        Some(judged) => find_judged_directives(&content, &meta, &judged),
+        None => Judged { directives: find_directives(&content, &meta), revising: Vec::new() },
     })
     .await
 }
 
 /// What the text encoder says of the sentences of a source. Where it fails rules and words have to do.
-async fn judged(encoder: &Arc<dyn TextEncoder>, source: &Source) -> Option<Vec<[f32; DIRECTIVE_CLASSES]>> {
+async fn judged(encoder: &Arc<dyn TextEncoder>, source: &Source) -> Option<Vec<SentenceLogits>> {
     let sentences = sentences_to_judge(&source.content, &source.meta);
     if sentences.is_empty() {
         return None;

@@ -1,0 +1,129 @@
+//! Which directives no longer hold after what is said later: of pairs by a writer of their own, in which the later mostly shares no word
+//! with the earlier, and is as often about the same without ending it. Each earlier one stands among a dozen.
+
+use std::sync::Arc;
+
+use memory_core::artifact::{Draft, NewArtifact};
+use memory_core::directive::{
+    FoundDirective, Gist, HeldAgainst, Judged, find_judged_directives, no_longer_holding, sentences_to_judge,
+    to_hold_against,
+};
+use memory_core::ports::{EmbeddingModel, TextEncoder};
+use memory_inference::text_encoder::OnnxTextEncoder;
+use memory_tests::{model, model_dir, onnxruntime_library};
+use serde::Deserialize;
+
+/// How much the likeness of both counts, and from which sum on, was chosen on the first.
+const PAIRS: [(&str, &str); 2] = [
+    ("tuned on", include_str!("../gold/directives/replacing/tuning.jsonl")),
+    ("held aside", include_str!("../gold/directives/replacing/held-aside.jsonl")),
+];
+/// Of a hundred earlier directives that no longer hold, so many are taken out at least.
+const FOUND_MIN: usize = 45;
+/// Of a hundred that are taken out, so many no longer hold at least.
+const RIGHT_MIN: usize = 80;
+/// So many directives are there.
+const AMONG: usize = 12;
+/// So many of them, the most like it, a statement is held against.
+const NEAREST: usize = 8;
+
+#[derive(Deserialize)]
+struct Pair {
+    earlier: String,
+    later: String,
+    label: String,
+}
+
+/// What was taken out, and how much of that no longer holds.
+#[derive(Debug, Default)]
+struct Counts {
+    over: usize,
+    taken_out: usize,
+    right: usize,
+}
+
+impl Counts {
+    /// The places of what was taken out; the first is the one that the label is of.
+    fn add(&mut self, is_over: bool, taken_out: &[usize]) {
+        self.over += usize::from(is_over);
+        self.taken_out += taken_out.len();
+        self.right += usize::from(is_over && taken_out.contains(&0));
+    }
+}
+
+async fn vectors(model: &dyn EmbeddingModel, texts: Vec<String>) -> Vec<Vec<f32>> {
+    let embedded = model.embed_passages(texts).await.expect("they are embedded");
+    embedded.into_iter().map(|embedded| embedded.vector).collect()
+}
+
+async fn judged(encoder: &dyn TextEncoder, later: &str) -> Judged {
+    let draft = Draft {
+        content: later.to_owned(),
+        context: Some("chat".into()),
+        role: Some("user".into()),
+        ..Draft::default()
+    };
+    let new = NewArtifact::new(draft).expect("it can be stored");
+    let sentences = sentences_to_judge(&new.content, &new.meta).into_iter().map(|sentence| sentence.bytes);
+    let logits = encoder.directive_logits(new.content.as_str().into(), sentences.collect()).await;
+    find_judged_directives(&new.content, &new.meta, &logits.expect("it is read"))
+}
+
+fn gist(found: &FoundDirective) -> Gist {
+    Gist::new(&found.quote, found.condition.as_deref(), found.is_permission)
+}
+
+/// Which of the directives a text takes out as the encoder judges.
+async fn taken_out(
+    encoder: &dyn TextEncoder,
+    directives: &[&str],
+    vectors: &[&Vec<f32>],
+    (later, vector): (&str, &[f32]),
+) -> Option<usize> {
+    let cosine = |at: &usize| vectors[*at].iter().zip(vector).map(|(a, b)| a * b).sum::<f32>();
+    let mut near: Vec<usize> = (0..directives.len()).collect();
+    near.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
+    near.truncate(NEAREST);
+    let pairs = near.iter().map(|at| [directives[*at], later].map(Arc::from)).collect();
+    let logits = encoder.replacement_logits(pairs).await.expect("they are read");
+    let against = near.iter().zip(logits);
+    let against: Vec<HeldAgainst> =
+        against.map(|(at, log_odds)| HeldAgainst { log_odds, similarity: cosine(at) }).collect();
+    no_longer_holding(&against).map(|at| near[at])
+}
+
+#[tokio::test]
+async fn what_is_said_later_in_other_words_ends_directives() {
+    let encoder = OnnxTextEncoder::in_folder(&model_dir(), &onnxruntime_library()).expect("it is there");
+    let model = model();
+    for (name, pairs) in PAIRS {
+        let pairs: Vec<Pair> =
+            pairs.lines().map(|line| serde_json::from_str(line).expect("a labelled pair")).collect();
+        let of_earlier = vectors(&*model, pairs.iter().map(|pair| pair.earlier.clone()).collect()).await;
+        let (mut by_words, mut with_encoder) = (Counts::default(), Counts::default());
+        for (at, pair) in pairs.iter().enumerate() {
+            // The others are those of pairs far enough away to have been written about something else.
+            let among: Vec<usize> = (0..AMONG).map(|n| (at + n * 7) % pairs.len()).collect();
+            let directives: Vec<&str> = among.iter().map(|n| pairs[*n].earlier.as_str()).collect();
+            let among: Vec<&Vec<f32>> = among.iter().map(|n| &of_earlier[*n]).collect();
+            let later = judged(&*encoder, &pair.later).await;
+            let ends = |earlier: &str| {
+                later.directives.iter().any(|it| gist(it).replaces(&Gist::new(earlier, None, false)))
+            };
+            let mut out: Vec<usize> = (0..AMONG).filter(|n| ends(directives[*n])).collect();
+            let is_over = pair.label == "replaced";
+            by_words.add(is_over, &out);
+            let held = to_hold_against(&pair.later, &later);
+            let of_held = vectors(&*model, held.iter().map(|held| held.text.clone()).collect()).await;
+            for (held, vector) in held.iter().zip(&of_held) {
+                out.extend(taken_out(&*encoder, &directives, &among, (&held.text, vector)).await);
+            }
+            out.sort_unstable();
+            out.dedup();
+            with_encoder.add(is_over, &out);
+        }
+        println!("{name}: by words {by_words:?}, with the encoder {with_encoder:?}");
+        let Counts { over, taken_out, right } = with_encoder;
+        assert!(right * 100 >= over * FOUND_MIN && right * 100 >= taken_out * RIGHT_MIN, "{name}: {right}");
+    }
+}
