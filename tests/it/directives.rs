@@ -1,12 +1,16 @@
 //! Directives: lasting instructions and preferences are found when a text is stored, and answered where they bear on
 //! the question.
 
+use std::sync::Arc;
+
 use memory_core::artifact::Draft;
 use memory_core::id::AnyId;
 use memory_engine::directives::Directive;
 use memory_engine::recall::RecallDraft;
+use memory_extraction::RulesExtractor;
+use memory_inference::text_encoder::OnnxTextEncoder;
 use memory_tests::process::{DataDir, Server};
-use memory_tests::{Fixture, turn};
+use memory_tests::{Fixture, model_dir, onnxruntime_library, turn};
 use serde_json::json;
 
 use crate::archive::{exported_as, import};
@@ -147,6 +151,35 @@ async fn forgetting_a_text_takes_its_directives_along_and_what_it_replaced_holds
     f.memory.forget_namespace(&f.ns).await.unwrap();
     assert_eq!(f.count("select count(*) from directive").await, 0);
     assert_eq!(f.count("select count(*) from directive_replacement").await, 0);
+}
+
+#[tokio::test]
+async fn the_worker_finds_what_ends_one_in_other_words() {
+    let encoder = OnnxTextEncoder::in_folder(&model_dir(), &onnxruntime_library());
+    let f = Fixture::with_extractor(Arc::new(RulesExtractor::new().with_encoder(encoder))).await;
+    let old = "I don't drink coffee any more, it gives me reflux";
+    f.remember_as(user("chat", 0, "2026-01-05", &format!("{old}."))).await;
+    f.remember_as(user("chat", 1, "2026-01-06", "Please don't use emojis in your answers.")).await;
+    f.drain().await;
+    let asked = "Which coffee should I order for breakfast?";
+    let is_shown = async |quote: &str| quotes(&f, asked).await.iter().any(|it| it == quote);
+    assert!(is_shown(old).await);
+    let text = "Back from the doctor, what a day. coffee is fine for me again, the reflux is gone";
+    let later = f.remember_as(user("talk", 0, "2026-03-01", text)).await.id;
+    f.drain().await;
+    assert!(!is_shown(old).await && is_shown("coffee is fine for me again, the reflux is gone").await);
+    assert!(is_shown("don't use emojis in your answers").await);
+    // Reading the earlier text again changes nothing.
+    execute(
+        &f,
+        "insert into event_jobs (namespace, kind, revision_id)
+         select namespace, 'extract', revision_id from artifact_revision where conversation_id = 'chat'",
+    )
+    .await;
+    f.drain().await;
+    assert!(!is_shown(old).await);
+    f.memory.forget(&f.ns, &AnyId::Artifact(later), true).await.unwrap();
+    assert!(is_shown(old).await);
 }
 
 #[tokio::test]

@@ -2,9 +2,10 @@
 directives, and with --learn the labelled clauses of some documents, while what they say of all other clauses and names stays what it was."""
 import argparse, json, os, random, re, time
 import numpy as np, torch, torch.nn.functional as F
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
+from adapter import student_of, tensors_of
 from documents import Document, batches, is_training, read
-from encoder import DIRECTIVE_CLASSES, Encoder, loaded, name_of
+from encoder import HEADS, loaded
 p = argparse.ArgumentParser()
 p.add_argument("clauses"); p.add_argument("directives"); p.add_argument("adapter"); p.add_argument("out")
 p.add_argument("--start", help="an adapter to go on from, instead of the one whose answers are kept")
@@ -16,23 +17,8 @@ p.add_argument("--learn", help="a pattern: of documents with such names the labe
 a = p.parse_args()
 torch.set_num_threads(a.threads); torch.manual_seed(0); random.seed(0)
 teacher = loaded(a.adapter); teacher.eval()
-adapter = {key: value.float() for key, value in load_file(a.start or a.adapter).items()}
-rank = adapter["encoder.layer.0.attention.self.query.weight.down"].shape[0]
-student = Encoder(rank, a.dropout, teacher.kept)
-state = student.state_dict()
-for key, value in state.items():
-    if key.startswith(("clauses.", "names.", "directives.")): state[key] = adapter.get(key, value)
-    elif key.startswith("layers."):
-        name = name_of(key.removesuffix("a").removesuffix("b") + "weight" if key.endswith((".a", ".b")) else key)
-        if key.endswith(".a"): state[key] = adapter[name + ".down"]
-        elif key.endswith(".b"): state[key] = adapter[name + ".up"]
-        elif value.dim() == 1 and name in adapter: state[key] = value + adapter[name]
-base = {key: value.clone() for key, value in Encoder(kept=teacher.kept).state_dict().items()}
-student.load_state_dict(state)
-is_head = lambda key: key.startswith(("clauses.", "names.", "directives."))
-for key, value in student.named_parameters():
-    value.requires_grad_(is_head(key) or key.startswith("layers.") and not (value.dim() == 2 and key.endswith(".weight")))
-thin = [x for key, x in student.named_parameters() if x.requires_grad and not key.startswith("directives.")]
+student, thin, base = student_of(a.start or a.adapter, a.dropout)
+thin += [*student.clauses.parameters(), *student.names.parameters()]
 head = list(student.directives.parameters())
 
 
@@ -80,22 +66,6 @@ def judge():
         precision = np.cumsum(right) / np.arange(1, len(right) + 1)
         line.append(f"{name} {(precision * right).sum() / right.sum():.3f} {max((np.cumsum(right) / right.sum())[precision >= 0.88], default=0):.2f}")
     print("  ".join(line), flush=True)
-
-
-def write(path):
-    tensors = {}
-    for key, value in student.state_dict().items():
-        if is_head(key): tensors[key] = value
-        elif key.startswith("layers."):
-            name = name_of(key.removesuffix("a").removesuffix("b") + "weight" if key.endswith((".a", ".b")) else key)
-            if key.endswith(".a"): tensors[name + ".down"] = value
-            elif key.endswith(".b"): tensors[name + ".up"] = value
-            elif value.dim() == 1: tensors[name] = value - base[key]
-    # Without what training left as it was.
-    tensors = {key: value.detach().half().contiguous() for key, value in tensors.items() if value.any()}
-    for key, value in load_file(a.adapter).items():
-        if key.endswith(".kept"): tensors[key] = value
-    save_file(tensors, path)
 
 
 def judge_clauses():
@@ -151,4 +121,4 @@ for epoch in range(a.epochs):
         sums = [s + x.item() for s, x in zip(sums, (stated, off, of_clauses, of_names, of_labels * a.every))]
         if step % 40 == 0: print(step, [round(s / 40, 4) for s in sums], round(time.time() - t0), "s", flush=True); sums = [0.0] * 5
         if step % 200 == 0: judge(); judge_clauses()
-    judge(); judge_clauses(); write(a.out)
+    judge(); judge_clauses(); save_file(tensors_of(student, base, a.adapter, HEADS[:3]), a.out)

@@ -84,8 +84,8 @@ pub use model::{
 use model::{Clauses, judged};
 pub use naming::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, names_of};
 use parsed_segment::ParsedSegment;
-use parties::{addressee, is_machine, speaker};
-use people::{Roster, Sightings};
+use parties::{addressee, speaker};
+use people::{Roster, Sightings, is_machine};
 use words::Text;
 
 /// Of a source no more than this is read; what lies behind it yields nothing.

@@ -13,8 +13,7 @@ use super::discover::acts_like_a_person;
 use super::gender::Gender;
 use super::layout::{Block, Layout};
 use super::names;
-use super::parties::is_machine;
-use super::people::Roster;
+use super::people::{Roster, is_machine};
 use super::verbs;
 use super::words::{Kind, Text};
 

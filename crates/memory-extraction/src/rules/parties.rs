@@ -10,10 +10,6 @@ use super::words;
 /// A greeting stands within so many tokens of the head.
 const GREETING_WITHIN_TOKENS: usize = 120;
 
-pub(super) fn is_machine(speaker: Option<&str>) -> bool {
-    speaker.is_some_and(|name| matches!(name.to_lowercase().as_str(), "assistant" | "system" | "ai" | "bot"))
-}
-
 /// Who "I" is in a segment.
 pub(super) fn speaker(source: &SourceText, parsed: &ParsedSegment<'_>, roster: &Roster) -> Option<usize> {
     let spoken = source.segments.get(parsed.segment).and_then(|segment| segment.speaker.as_deref());

@@ -29,6 +29,11 @@ pub(super) struct Known {
     pub(super) aliases: Vec<String>,
 }
 
+/// Whether an assistant or another program speaks.
+pub(super) fn is_machine(speaker: Option<&str>) -> bool {
+    speaker.is_some_and(|name| matches!(name.to_lowercase().as_str(), "assistant" | "system" | "ai" | "bot"))
+}
+
 /// Names of parts in a conversation, not of people.
 pub(super) fn is_role_name(name: &str) -> bool {
     const ROLES: [&str; 13] = [
