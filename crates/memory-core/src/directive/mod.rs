@@ -319,7 +319,7 @@ pub fn clauses_to_learn(content: &str, meta: &Metadata) -> Vec<LearnedClause> {
 pub struct SentenceToJudge {
     /// In bytes of the content.
     pub bytes: Range<usize>,
-    /// Whose words it has, as a place among [`DIRECTIVE_CLASSES`].
+    /// Whose words it has, as a place among [`DIRECTIVE_CLASSES`](crate::ports::DIRECTIVE_CLASSES).
     pub voice: usize,
 }
 
