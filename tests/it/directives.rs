@@ -180,6 +180,23 @@ async fn the_worker_finds_what_ends_one_in_other_words() {
     assert!(!is_shown(old).await);
     f.memory.forget(&f.ns, &AnyId::Artifact(later), true).await.unwrap();
     assert!(is_shown(old).await);
+    // What a text said that was replaced itself ends nothing, and keeps nothing from being ended.
+    let page = |content: &str| Draft {
+        content: content.into(),
+        context: Some("preference".into()),
+        source: Some("profile".into()),
+        source_id: Some("drinks".into()),
+        date: Some("2026-03-02".into()),
+        ..Draft::default()
+    };
+    for (version, holds) in [(text, false), ("The kettle is in the left cupboard.", true)] {
+        f.remember_as(page(version)).await;
+        f.drain().await;
+        assert_eq!(is_shown(old).await, holds, "{version}");
+    }
+    f.remember_as(user("talk", 1, "2026-03-03", text)).await;
+    f.drain().await;
+    assert!(!is_shown(old).await);
 }
 
 #[tokio::test]

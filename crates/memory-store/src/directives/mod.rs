@@ -1,5 +1,7 @@
 //! Directives: what the user wants for longer than one answer, which of them hold, and their vectors.
 
+mod vectors;
+
 use jiff::Timestamp;
 use jiff_sqlx::{Timestamp as SqlTimestamp, ToSqlx};
 use memory_core::directive::FoundDirective;
@@ -9,6 +11,7 @@ use pgvector::Vector;
 use sqlx::postgres::PgRow;
 use sqlx::{QueryBuilder, Row};
 
+pub use self::vectors::{Unembedded, lacks_vectors, without_vector, write_vectors};
 use crate::events::Source;
 use crate::search::{Filters, QueryVector, push_filters};
 use crate::{Conn, StoreError, Tx};
@@ -164,17 +167,6 @@ pub async fn lock_revision(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId)
     Ok(found.is_some())
 }
 
-/// Whether a directive of the revision has no vector of any model.
-pub async fn lacks_vectors(tx: &mut Tx, ns: &Namespace, revision_id: RevisionId) -> Result<bool, StoreError> {
-    Ok(sqlx::query_scalar(
-        "select exists (select from directive where namespace = $1 and revision_id = $2 and model_id is null)",
-    )
-    .bind(ns.as_str())
-    .bind(revision_id.0)
-    .fetch_one(&mut **tx)
-    .await?)
-}
-
 /// Whether another revision of the namespace states one.
 pub async fn has_other_than(
     conn: &mut Conn,
@@ -202,7 +194,9 @@ pub async fn nearest_before(
            and coalesce(r.date, r.created_at) <= $4
            and not exists (select from directive_replacement x
                            join directive later on later.namespace = x.namespace and later.directive_id = x.later
-                           where x.namespace = d.namespace and x.earlier = d.directive_id and later.revision_id <> $2)
+                           join artifact_revision s on s.namespace = later.namespace and s.revision_id = later.revision_id
+                           where x.namespace = d.namespace and x.earlier = d.directive_id and s.is_latest
+                             and later.revision_id <> $2)
          order by d.embedding <#> $5, d.directive_id
          limit $6",
     )
@@ -387,60 +381,4 @@ pub async fn passage_at(
     .fetch_optional(conn)
     .await?;
     Ok(found.map(PassageId))
-}
-
-/// A directive whose vector is missing, of any namespace.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unembedded {
-    pub directive_id: i64,
-    pub quote: String,
-    pub condition: Option<String>,
-}
-
-/// The directives that the model has no vector for, of one revision or of all, in order behind this one.
-pub async fn without_vector(
-    conn: &mut Conn,
-    of: Option<(&Namespace, RevisionId)>,
-    model_id: i16,
-    after: i64,
-    limit: i64,
-) -> Result<Vec<Unembedded>, StoreError> {
-    let rows: Vec<(i64, String, Option<String>)> = sqlx::query_as(
-        "select directive_id, quote, condition
-         from directive
-         where model_id is distinct from $1 and directive_id > $2
-           and ($3::text is null or (namespace = $3 and revision_id = $4))
-         order by directive_id
-         limit $5",
-    )
-    .bind(model_id)
-    .bind(after)
-    .bind(of.map(|(ns, _)| ns.as_str()))
-    .bind(of.map_or(0, |(_, revision)| revision.0))
-    .bind(limit)
-    .fetch_all(conn)
-    .await?;
-    let unembedded = |(directive_id, quote, condition)| Unembedded { directive_id, quote, condition };
-    Ok(rows.into_iter().map(unembedded).collect())
-}
-
-/// Writes vectors of directives, as far as these are still there.
-pub async fn write_vectors(
-    conn: &mut Conn,
-    model_id: i16,
-    vectors: Vec<(i64, Vec<f32>)>,
-) -> Result<(), StoreError> {
-    let (ids, vectors): (Vec<i64>, Vec<Vector>) =
-        vectors.into_iter().map(|(id, vector)| (id, Vector::from(vector))).unzip();
-    sqlx::query(
-        "update directive d set model_id = $1, embedding = u.embedding
-         from unnest($2::bigint[], $3::vector[]) u (directive_id, embedding)
-         where d.directive_id = u.directive_id",
-    )
-    .bind(model_id)
-    .bind(ids)
-    .bind(vectors)
-    .execute(conn)
-    .await?;
-    Ok(())
 }
