@@ -157,17 +157,18 @@ async fn forgetting_a_text_takes_its_directives_along_and_what_it_replaced_holds
 async fn the_worker_finds_what_ends_one_in_other_words() {
     let encoder = OnnxTextEncoder::in_folder(&model_dir(), &onnxruntime_library());
     let f = Fixture::with_extractor(Arc::new(RulesExtractor::new().with_encoder(encoder))).await;
-    let old = "I don't drink coffee any more, it gives me reflux";
+    let old = "I've gone off coffee, gives me reflux, so tea only";
     f.remember_as(user("chat", 0, "2026-01-05", &format!("{old}."))).await;
     f.remember_as(user("chat", 1, "2026-01-06", "Please don't use emojis in your answers.")).await;
     f.drain().await;
     let asked = "Which coffee should I order for breakfast?";
     let is_shown = async |quote: &str| quotes(&f, asked).await.iter().any(|it| it == quote);
     assert!(is_shown(old).await);
-    let text = "Back from the doctor, what a day. coffee is fine for me again, the reflux is gone";
+    let text = "coffee's back on the menu btw, the reflux has settled";
     let later = f.remember_as(user("talk", 0, "2026-03-01", text)).await.id;
+    assert!(is_shown(old).await, "words do not tell");
     f.drain().await;
-    assert!(!is_shown(old).await && is_shown("coffee is fine for me again, the reflux is gone").await);
+    assert!(!is_shown(old).await && is_shown(text).await);
     assert!(is_shown("don't use emojis in your answers").await);
     // Reading the earlier text again changes nothing.
     execute(
