@@ -21,6 +21,9 @@ pub(super) fn rules_out(
     category: Category,
     is_lone: bool,
 ) -> bool {
+    if is_advice(parsed, candidate, category) {
+        return true;
+    }
     match category {
         Category::Commitment => {
             refuses(parsed, candidate)
@@ -38,6 +41,19 @@ pub(super) fn rules_out(
         Category::Stakeholder => is_conditional(parsed, candidate),
         _ => false,
     }
+}
+
+/// What an assistant or a program says without speaking of itself: its plans, lists and examples are proposals for whoever reads them.
+/// "Fixed the test." is its own work.
+fn is_advice(parsed: &ParsedSegment<'_>, candidate: &Candidate, category: Category) -> bool {
+    if !parsed.is_said_by_machine(candidate.block(parsed)) {
+        return false;
+    }
+    let text = &parsed.text;
+    let sentence = &candidate.sentence;
+    let speaks_of_itself = (sentence.start..candidate.tokens.end).any(|at| text.is_any(at, &["i", "we"]));
+    let is_past = |at: usize| verbs::of(text.word(at)).is_some_and(|verb| verb.past && !verb.base);
+    !speaks_of_itself && !(category == Category::Execution && is_past(head(parsed, sentence)))
 }
 
 /// Whether a text is one sentence and nothing else.
@@ -193,9 +209,13 @@ mod tests {
 
     /// Whether the last clause of a note is no commitment.
     async fn is_ruled_out(text: &str) -> bool {
+        is_ruled_out_as(None, text, Category::Commitment).await
+    }
+
+    async fn is_ruled_out_as(speaker: Option<&str>, text: &str, category: Category) -> bool {
         let segment = Segment {
             text: text.to_owned(),
-            speaker: None,
+            speaker: speaker.map(str::to_owned),
             date: "2026-03-02T09:00:00Z".parse().ok(),
             context_only: false,
             is_date_of_storing: false,
@@ -210,7 +230,7 @@ mod tests {
         let found = found(&source, None).await.unwrap();
         let parsed = &found.parsed_segments[0];
         let read = [(parsed, candidates(parsed))];
-        rules_out(parsed, read[0].1.last().unwrap(), Category::Commitment, is_lone(&read))
+        rules_out(parsed, read[0].1.last().unwrap(), category, is_lone(&read))
     }
 
     async fn assert_ruled_out(expected: bool, texts: &[&str]) {
@@ -243,6 +263,25 @@ mod tests {
             ],
         )
         .await;
+    }
+
+    #[tokio::test]
+    async fn what_an_assistant_advises_is_no_event() {
+        let told = [
+            (Category::Commitment, "- **21 August**: Gwen signs.", "I'll remind you on Wednesday."),
+            (
+                Category::Execution,
+                "Nightly dumps to a storage box, restore tested monthly.",
+                "I've put it in.",
+            ),
+            (Category::Execution, "The test is fixed by a retry.", "Fixed the test."),
+            (Category::Change, "Taper from 3 October instead of the 10th.", "We moved it to the 3rd."),
+        ];
+        for (category, advised, own) in told {
+            assert!(is_ruled_out_as(Some("assistant"), advised, category).await, "{advised}");
+            assert!(!is_ruled_out_as(Some("assistant"), own, category).await, "{own}");
+            assert!(!is_ruled_out_as(Some("Gwen"), advised, category).await, "{advised}");
+        }
     }
 
     #[tokio::test]
