@@ -119,6 +119,45 @@ pub(crate) fn tells_of_done(sentence: &str) -> bool {
     })
 }
 
+/// How far before a date the verb of an arrangement may begin.
+const ARRANGED_WORDS: usize = 8;
+/// Behind "'s" these are nouns: "Anna's meeting on Friday".
+const NOUNS_IN_ING: [&str; 16] = [
+    "booking",
+    "briefing",
+    "building",
+    "evening",
+    "everything",
+    "hearing",
+    "meeting",
+    "morning",
+    "nothing",
+    "painting",
+    "reading",
+    "recording",
+    "something",
+    "thing",
+    "training",
+    "wedding",
+];
+
+/// Whether the words before a date end in what is arranged for it: "the scanner's being serviced on", "we are leaving on".
+pub fn tells_of_arranged(before: &str) -> bool {
+    let words: Vec<String> = words_of(before).map(str::to_lowercase).collect();
+    let near = &words[words.len().saturating_sub(ARRANGED_WORDS)..];
+    let is_be = |word: &str| matches!(word, "is" | "are" | "am" | "s" | "re" | "m");
+    let is_ing = |word: &str| word.len() > 4 && word.ends_with("ing") && !NOUNS_IN_ING.contains(&word);
+    let Some(ing) = near.iter().rposition(|word| is_ing(word)) else { return false };
+    let be = near[..ing].iter().rposition(|word| is_be(word));
+    // "Is still coming": an adverb at most stands between.
+    if be.is_none_or(|be| ing - be > 2) {
+        return false;
+    }
+    let is_passive = matches!(near[ing].as_str(), "being" | "getting");
+    let rest = near[ing + 1 + usize::from(is_passive && ing + 1 < near.len())..].join(" ");
+    !tells_of_done(&rest)
+}
+
 fn first_words(sentence: &str) -> impl Iterator<Item = String> {
     words_of(sentence).take(FIRST_WORDS).map(str::to_lowercase)
 }
@@ -140,6 +179,29 @@ mod tests {
             ["Rang Ingrid, she will call back.", "We had planned to go.", "Dentist, no X-ray needed.", ""]
         {
             assert!(!begins_with_plans(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_arranged_for_a_day_is_told_in_the_present() {
+        for before in [
+            "Hospital rang: scanner's being serviced on",
+            "the scanner is being serviced on",
+            "We're leaving for Rome on",
+            "She is still coming to us on",
+            "they said the road is closing on",
+        ] {
+            assert!(tells_of_arranged(before), "{before}");
+        }
+        for before in [
+            "the scanner was being serviced on",
+            "Anna's meeting on",
+            "I'm telling you we met on",
+            "the building was closed on",
+            "is it the one we saw while driving on",
+            "",
+        ] {
+            assert!(!tells_of_arranged(before), "{before}");
         }
     }
 

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use super::asked::{is_any, words};
 use super::parser::Parser;
 use super::{Lean, Reading};
-use crate::tense::{tells_of_done, tells_of_plans};
+use crate::tense::{tells_of_arranged, tells_of_done, tells_of_plans};
 
 /// Before a date these say that something else is of it: "we need the receipts from March".
 const OF_SOMETHING: [&str; 9] = ["of", "from", "since", "the", "our", "my", "your", "their", "s"];
@@ -38,6 +38,9 @@ fn lean_of(text: &str, reading: &Reading, otherwise: Lean) -> Lean {
     let start = before.rfind(ends_sentence).map_or(0, |at| at + 1);
     let end = after.find(ends_sentence).map_or(text.len(), |at| reading.range.end + at);
     let sentence = &text[start..end];
+    if tells_of_arranged(&text[start..reading.range.start]) {
+        return Lean::Future;
+    }
     if tells_of_done(sentence) {
         return Lean::Past;
     }
@@ -80,6 +83,8 @@ mod tests {
             ("I need the receipts from March.", "2026-03-01"),
             ("We should look at the figures of March.", "2026-03-01"),
             ("We'll go on 3 March 2025.", "2025-03-03"),
+            ("Hospital rang: the scanner's being serviced on the 10th", "2026-12-10"),
+            ("The hospital rang on the 10th", "2026-11-10"),
         ] {
             assert_eq!(told(text, Lean::Past), day, "{text}");
         }
