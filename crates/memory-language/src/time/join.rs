@@ -16,9 +16,12 @@ const JOINTS: [&str; 7] = ["at", "by", "on", "of", "the", "in", "from"];
 pub(super) fn neighbours(tokens: &Tokens, parts: Vec<Part>) -> Vec<Part> {
     fold(parts, |left, right| {
         let gap = left.at.end..right.at.start;
+        // "Next week: Tuesday", "next week – Thursday".
+        let is_parted = gap.len() == 1 && tokens.is_mark(gap.start, ":-–—") && !tokens.glued(gap.end);
+        let is_day_of_week = is_week(left) && right.form == Form::Weekday;
         let joint =
             gap.len() <= 3 && gap.into_iter().all(|at| tokens.is(at, &JOINTS) || tokens.is_mark(at, ",(@"));
-        if joint { pair(left, right) } else { None }
+        if joint || is_parted && is_day_of_week { pair(left, right) } else { None }
     })
 }
 
@@ -66,8 +69,7 @@ fn pair(left: &Part, right: &Part) -> Option<Part> {
         let day = if day_end(left) { right } else { left };
         return day.one_day().map(|_| Part { at, form: Form::DayEnd, ..day.clone() });
     }
-    let week = |part: &Part| part.granularity == Granularity::Week && part.form == Form::Plain;
-    if (weekday(left) && week(right)) || (week(left) && weekday(right)) {
+    if (weekday(left) && is_week(right)) || (is_week(left) && weekday(right)) {
         let (day, week) = if weekday(left) { (left, right) } else { (right, left) };
         let date = weekday_in(week.as_days()?.0, day.one_day()?.weekday())?;
         return Some(Part { relative: week.relative, ..Part::day(at, date) });
@@ -87,6 +89,10 @@ fn pair(left: &Part, right: &Part) -> Option<Part> {
         return Some(Part { at, when, year_open: false, relative: year.relative, ..open.clone() });
     }
     None
+}
+
+fn is_week(part: &Part) -> bool {
+    part.granularity == Granularity::Week && part.form == Form::Plain
 }
 
 fn to_year(days: Days, year: i16) -> Option<Days> {

@@ -2,15 +2,41 @@
 
 use jiff::civil::{Date, ISOWeekDate, Time, Weekday};
 
-use super::Granularity;
 use super::calendar::{decade_of, months_from, week_of, year_of};
 use super::day_order::DayOrder;
 use super::parser::Parser;
-use super::parts::Part;
+use super::parts::{Part, When};
+use super::tokens::Kind;
 use super::words::{Tag, is_lead};
+use super::{Granularity, Lean};
 
-/// What is counted by the thousand, which distinguishes "in 2000 words" from a year.
-const COUNTED: [&str; 18] = [
+/// Hours up to this are in the afternoon where nothing else is said: "the dentist on Tuesday, 3:40".
+const LAST_AFTERNOON_HOUR: i8 = 5;
+
+/// What is counted by the thousand, which distinguishes "in 2000 words" and "a 2000 line log" from a year.
+const COUNTED: [&str; 40] = [
+    "word",
+    "character",
+    "char",
+    "line",
+    "item",
+    "token",
+    "row",
+    "record",
+    "person",
+    "user",
+    "file",
+    "bit",
+    "bits",
+    "byte",
+    "step",
+    "dollar",
+    "euro",
+    "mile",
+    "page",
+    "pages",
+    "pixel",
+    "pixels",
     "words",
     "characters",
     "chars",
@@ -42,7 +68,7 @@ impl Parser {
                 .day_month_year(at)
                 .or_else(|| self.day_and_month_number(at))
                 .or_else(|| self.day_and_month(at))
-                .or_else(|| self.clock(at))
+                .or_else(|| self.said_clock(at))
                 .or_else(|| {
                     self.tokens.suffix(at + 1).and_then(|to| self.ordinal(at, value as i8, to, depth))
                 })
@@ -128,7 +154,7 @@ impl Parser {
             || matches!(tokens.before(at, 1), "year" | "summer" | "winter" | "autumn")
             || self.second_of_range(at)
             || (self.asked && !tokens.glued(at) && !self.is_numbered(at));
-        let counted = tokens.is(at + 1, &COUNTED);
+        let counted = tokens.is(at + 1, &COUNTED) || self.is_round_number(at, year);
         if !led || counted || !is_year(year) || !tokens.ends_free(at + 1) {
             // The dash of "2019-2021" is free enough when years are on both sides.
             let to_year =
@@ -138,6 +164,17 @@ impl Parser {
             }
         }
         Some(Part::days(at..at + 1, year_of(year)?, Granularity::Year))
+    }
+
+    /// "The 2000 visitors": hundreds before what may be a noun, with no word such as "in" before them.
+    fn is_round_number(&self, at: usize, year: i16) -> bool {
+        const GO_ON: [&str; 22] = [
+            "and", "at", "by", "did", "do", "for", "he", "i", "is", "of", "on", "or", "she", "that", "they",
+            "to", "was", "we", "were", "what", "who", "with",
+        ];
+        let next = self.tokens.word(at + 1);
+        let is_noun = !next.is_empty() && self.tokens.tag(at + 1) == Tag::Plain && !GO_ON.contains(&next);
+        year % 100 == 0 && is_noun && !is_lead(self.tokens.before(at, 1))
     }
 
     /// The year of "from 2019 to 2021" that no word leads.
@@ -214,6 +251,37 @@ impl Parser {
             return None;
         }
         self.days_of_month(at, at_month + 1, month, (first, last), dashed)
+    }
+
+    /// The time of a clock as people say it: "3:40" and "3.40" of what is to come are in the afternoon.
+    fn said_clock(&self, at: usize) -> Option<Part> {
+        let clock = self.clock(at).or_else(|| self.dotted_clock(at))?;
+        let When::Clock(time, 1, 0) = clock.when else { return Some(clock) };
+        let is_bare = clock.at.len() == 3 && self.tokens.digits(at, 1).is_some();
+        if self.lean != Lean::Future || !is_bare || !(1..=LAST_AFTERNOON_HOUR).contains(&time.hour()) {
+            return Some(clock);
+        }
+        let time = Time::new(time.hour() + 12, time.minute(), 0, 0).ok()?;
+        Some(Part::clock(clock.at, time, 1, 0))
+    }
+
+    /// "Monday at 3.40", "Tue 10.15"; "version 3.40" and "at 3.40 euros" are none.
+    fn dotted_clock(&self, at: usize) -> Option<Part> {
+        let tokens = &self.tokens;
+        let (Some((hour @ 0..=23, 1..=2)), Some((minute @ 0..=59, 2))) =
+            (tokens.number(at), tokens.tail(at + 1, "."))
+        else {
+            return None;
+        };
+        let before = at.wrapping_sub(1);
+        let is_led = tokens.is(before, &["at"])
+            || matches!(tokens.tag(before), Tag::Weekday(_) | Tag::ShortWeekday(_));
+        let to = at + 3;
+        let ends = to >= tokens.len() || tokens.kind(to) == Kind::Break || tokens.is_mark(to, ",.;!?)");
+        if !is_led || !ends || !tokens.ends_free(to) {
+            return None;
+        }
+        Some(Part::clock(at..to, Time::new(hour as i8, minute as i8, 0, 0).ok()?, 1, 0))
     }
 
     /// "1:56 pm", "5pm", "14:30", with seconds and a zone where they follow.

@@ -11,8 +11,10 @@ use super::parser::Parser;
 use super::states;
 use super::window::DECIDES_FROM;
 pub use super::window::{BELONGS_FROM, QuestionTime, Window};
+use super::words::{Tag, tag};
 use super::{Granularity, Lean, Reading, Relation};
 use crate::calendar_words::{CalendarWord, calendar_word};
+use crate::tense::{Tense, tells_of_done};
 
 /// More of a question is not looked at, in characters.
 const MAX_CHARS: usize = 2_000;
@@ -22,10 +24,16 @@ const WORDS_BACK: usize = 6;
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(24 * 270);
 /// How sure it is that "before the launch in May" means May.
 const FAR: f32 = 0.5;
+/// How sure "recently" is, and "in autumn" where nothing is said to have happened then.
+const VAGUE: f32 = 0.4;
+/// How far before a feast the word may be that makes it the topic: "ideas for Mia's Easter costume".
+const TOPIC_WORDS_BACK: usize = 4;
 const PRESENT: [&str; 15] = [
     "should", "can", "could", "is", "are", "am", "do", "does", "need", "must", "will", "would", "may",
     "shall", "s",
 ];
+/// What leads the topic of a question.
+const TOPIC_LEADS: [&str; 4] = ["for", "about", "regarding", "concerning"];
 const PLANS: [&str; 10] = [
     "plan",
     "plans",
@@ -65,6 +73,7 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     if sure || asks_for_time {
         readings.retain(|reading| !reading.is_relative);
     }
+    readings.retain(|reading| !is_feast_talked_of(question, reading));
     let mut windows: Vec<Window> =
         readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
     // "Who is here today?" is of more than what was written today.
@@ -192,7 +201,7 @@ fn certainty(question: &str, reading: &Reading) -> f32 {
     let has_vague_count = || words(phrase).any(|word| is_any(word, &["few", "several", "couple"]));
     let is_about = || about(reading) != (reading.start, reading.end);
     match () {
-        () if is_any(phrase, &["recently", "lately"]) => 0.4,
+        () if is_any(phrase, &["recently", "lately"]) || is_mere_season(question, reading) => VAGUE,
         // "the budget 2024": a number beside another word.
         () if phrase.len() == 4
             && phrase.bytes().all(|b| b.is_ascii_digit())
@@ -235,6 +244,37 @@ fn is_led(question: &str, reading: &Reading) -> bool {
         })
 }
 
+/// "Wrong clock in autumn", but not "what did we plant in autumn?", "what will we plant in autumn?".
+fn is_mere_season(question: &str, reading: &Reading) -> bool {
+    let is_season = is_tagged(question, reading, |tag| matches!(tag, Tag::Season(_)));
+    let is_told = || tells_of_done(question) || Tense::has_past(question);
+    is_season && reading.is_year_open && !is_told() && !looks_ahead(question)
+}
+
+/// "What did she say about Christmas?", "plans for Easter": a feast without its year that is the topic and no time.
+fn is_feast_talked_of(question: &str, reading: &Reading) -> bool {
+    if !reading.is_year_open || !is_feast(question, reading) {
+        return false;
+    }
+    let lead = words_before(question, reading).take(TOPIC_WORDS_BACK).find(|word| {
+        is_any(word, &TOPIC_LEADS)
+            || is_any(
+                word,
+                &["at", "on", "over", "in", "during", "since", "before", "after", "until", "by", "to"],
+            )
+    });
+    lead.is_some_and(|word| is_any(word, &TOPIC_LEADS))
+}
+
+fn is_feast(question: &str, reading: &Reading) -> bool {
+    is_tagged(question, reading, |tag| matches!(tag, Tag::Holiday(_)))
+}
+
+/// Whether a word of the date is of a kind.
+fn is_tagged(question: &str, reading: &Reading, is_kind: impl Fn(Tag) -> bool) -> bool {
+    words(&question[reading.range.clone()]).any(|word| is_kind(tag(&word.to_ascii_lowercase())))
+}
+
 /// The date is what is talked of, rather than when: "plans for June", "the September release".
 fn is_topic(question: &str, reading: &Reading) -> bool {
     let mut before = words_before(question, reading);
@@ -242,7 +282,13 @@ fn is_topic(question: &str, reading: &Reading) -> bool {
     let second = before.next().unwrap_or("");
     let owned = is_any(first, &["the", "a", "an", "my", "our", "your", "his", "her", "their", "s"]);
     let lead = if is_any(first, &["the"]) { second } else { first };
-    if is_any(lead, &["for", "about", "regarding", "concerning"]) {
+    if is_any(lead, &TOPIC_LEADS) {
+        return true;
+    }
+    // "The Christmas party" may have been before.
+    let goes_on = question[reading.range.end..].starts_with(' ')
+        && words(&question[reading.range.end..]).next().is_some();
+    if owned && goes_on && is_feast(question, reading) {
         return true;
     }
     let phrase = &question[reading.range.clone()];

@@ -53,6 +53,10 @@ impl Parser {
             && shift != Shift::This
             && !tokens.is(to, &["a", "an"])
         {
+            // "The last two days before the move" are not those before now.
+            if tokens.is(amount.end, &["before", "after"]) {
+                return self.counted(to, depth).map(|part| Part { at: at..part.at.end, ..part });
+            }
             return self.rolling(at, amount, matches!(shift, Shift::Next | Shift::Coming));
         }
         match tokens.tag(to) {

@@ -10,16 +10,20 @@ use super::words::{Shift, Tag};
 use super::{Granularity, Lean};
 
 /// "Easter Monday", "Ash Wednesday": no weekday like others.
-const NAMED_DAYS: [&str; 10] =
-    ["ash", "black", "cyber", "easter", "good", "holy", "maundy", "palm", "shrove", "whit"];
+const NAMED_DAYS: [&str; 12] = [
+    "ash", "black", "cyber", "easter", "good", "holy", "maundy", "palm", "pancake", "shrove", "super", "whit",
+];
+/// Of these the ones that also say what a day was like.
+const ADJECTIVES: [&str; 4] = ["black", "good", "holy", "super"];
+/// "He sat 10 minutes", "the sun": what stands before a short weekday that is another word.
+const NO_WEEKDAY_BEHIND: [&str; 7] = ["he", "i", "she", "the", "they", "we", "who"];
 
 impl Parser {
     /// "Friday", "by Wed"; "Mondays", "every Monday", "the sun" and "he sat" are none.
     pub(super) fn at_weekday(&self, at: usize, weekday: Weekday, short: bool, depth: u8) -> Option<Part> {
         let tokens = &self.tokens;
         let before = tokens.before(at, 1);
-        let named = tokens.is_capital(at.wrapping_sub(1)) && NAMED_DAYS.contains(&before);
-        if named || matches!(before, "every" | "each" | "most" | "per") {
+        if self.is_of_a_holiday(at) || matches!(before, "every" | "each" | "most" | "per") {
             return None;
         }
         let to = if short && tokens.is_mark(at + 1, ".") && tokens.glued(at + 1) { at + 2 } else { at + 1 };
@@ -55,7 +59,8 @@ impl Parser {
             );
             // "by fri", "count the chairs, Mon", "(me, Wed)"; "the sun" and "he sat" are none.
             let led = led && (tokens.is_capital(at) || word != "sun");
-            if !led && !self.closes_clause(at, to) {
+            let timed = self.is_timed(to) && !NO_WEEKDAY_BEHIND.contains(&before);
+            if !led && !timed && !self.closes_clause(at, to) {
                 return None;
             }
         }
@@ -80,6 +85,22 @@ impl Parser {
         }
         let date = weekday_towards(today, weekday, self.lean)?;
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
+    }
+
+    /// "Bank holiday Monday", "Labor Day Monday", "Good Friday": the weekday in the name of a holiday.
+    fn is_of_a_holiday(&self, at: usize) -> bool {
+        let tokens = &self.tokens;
+        let (before, is_capital) = (tokens.before(at, 1), tokens.is_capital(at.wrapping_sub(1)));
+        // Questions are often typed in small letters: "on good friday", but not "a good friday".
+        let is_typed = self.asked && (!ADJECTIVES.contains(&before) || tokens.before(at, 2) == "on");
+        before == "holiday"
+            || before == "day" && is_capital
+            || NAMED_DAYS.contains(&before) && (is_capital || is_typed)
+    }
+
+    /// "Sat 07:50", "sat evening".
+    fn is_timed(&self, to: usize) -> bool {
+        matches!(self.tokens.tag(to), Tag::PartOfDay(..)) || self.clock(to).is_some()
     }
 
     /// "Tue 3/11/2026": which number is the day, the weekday says.
@@ -126,8 +147,8 @@ impl Parser {
         let is_day = |at: usize| matches!(tokens.tag(at), Tag::Weekday(_) | Tag::ShortWeekday(_));
         let listed = tokens.is_mark(at - 1, ",/") && at > 1 && is_day(at - 2)
             || tokens.is_mark(to, ",/-–—") && is_day(to + 1);
-        let opened = tokens.is_mark(at - 1, ",(|–—-→") && !glued_dash;
-        let timed = matches!(tokens.tag(to), Tag::PartOfDay(..)) || self.clock(to).is_some();
+        let after_colon = tokens.is_mark(at - 1, ":") && !tokens.glued(at);
+        let opened = tokens.is_mark(at - 1, ",(|–—-→") && !glued_dash || after_colon;
         let closed = match tokens.kind(to) {
             Kind::Break => true,
             Kind::Mark(mark) => {
@@ -135,7 +156,7 @@ impl Parser {
             }
             _ => false,
         };
-        opened && !listed && (closed || timed)
+        opened && !listed && (closed || self.is_timed(to))
     }
 
     /// "the Friday before May 15".

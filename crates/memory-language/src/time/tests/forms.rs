@@ -309,3 +309,42 @@ fn a_date_says_how_exactly_it_is_meant() {
     let relative = |text| readings(text, Some(friday()), Lean::Past)[0].is_relative;
     assert!(relative("yesterday") && relative("last May") && !relative("in May") && !relative("May 5, 2023"));
 }
+
+#[test]
+fn a_weekday_belongs_to_the_week_before_its_colon_and_to_the_hour_behind_it() {
+    check(
+        Lean::Future,
+        &[
+            (
+                "the dentist next week: tue 3:40, bring the x-rays",
+                "2024-03-19T15:40:00Z..2024-03-19T15:40:00Z",
+            ),
+            ("next week, Tuesday 3:40", "2024-03-19T15:40:00Z..2024-03-19T15:40:00Z"),
+            ("next week – Thursday at 10:15", "2024-03-21T10:15:00Z..2024-03-21T10:15:00Z"),
+            ("Dentist next week: Wed", "2024-03-20..2024-03-20"),
+            ("flight BA117 sat 07:50", "2024-03-16T07:50:00Z..2024-03-16T07:50:00Z"),
+            ("party sat evening", "2024-03-16T18:00:00Z..2024-03-16"),
+            ("he sat 10:30", ""),
+            ("team: thu, fri and mon", ""),
+            ("library books due back on the 4th of April", "2024-04-04..2024-04-04"),
+        ],
+    );
+}
+
+#[test]
+fn an_early_hour_of_what_is_to_come_is_in_the_afternoon() {
+    check(
+        Lean::Future,
+        &[
+            ("Monday at 3:40", "2024-03-18T15:40:00Z..2024-03-18T15:40:00Z"),
+            ("Monday at 03:40", "2024-03-18T03:40:00Z..2024-03-18T03:40:00Z"),
+            ("Monday at 3:40 am", "2024-03-18T03:40:00Z..2024-03-18T03:40:00Z"),
+            ("Monday at 7:40", "2024-03-18T07:40:00Z..2024-03-18T07:40:00Z"),
+            ("Monday at 3:40 UTC", "2024-03-18T03:40:00Z..2024-03-18T03:40:00Z"),
+            ("Monday at 3.40", "2024-03-18T15:40:00Z..2024-03-18T15:40:00Z"),
+            ("Monday at 3.40 euros", "2024-03-18..2024-03-18"),
+            ("upgrade on Monday to 3.40", "2024-03-18..2024-03-18"),
+        ],
+    );
+    check(Lean::Past, &[("it broke on Monday at 3:40", "2024-03-11T03:40:00Z..2024-03-11T03:40:00Z")]);
+}

@@ -327,3 +327,96 @@ fn of_what_is_to_come_it_counts_what_is_told_of_it_and_not_when_that_was_written
     assert!(asked("anything I have to hand in tomorrow?").unwrap().windows[0].is_to_come);
     assert!(!asked("What was due in March?").unwrap().windows[0].is_to_come, "it has passed");
 }
+
+#[test]
+fn a_number_before_what_it_counts_is_no_year() {
+    check(&[
+        ("2000 line log what failed", ""),
+        ("2000 row import what failed", ""),
+        ("which 2048 bit key did we use", ""),
+        ("1950 word essay feedback", ""),
+        ("what did the 2000 visitors say", ""),
+        ("the budget 2024", "01-01..01-01"),
+        ("2024 budget", "01-01..01-01"),
+        ("What was decided in 2000?", "!01-01..01-01"),
+    ]);
+}
+
+#[test]
+fn a_season_alone_decides_only_where_what_happened_is_asked_for() {
+    let sure = |question| asked(question).map_or(0.0, |time| time.certainty());
+    for question in
+        ["wrong local clock for ERP data in autumn", "what grows in the summer", "who works during winter"]
+    {
+        assert!(sure(question) < 0.5, "{question}");
+        assert!(asked(question).unwrap().deciding().next().is_none(), "{question}");
+    }
+    for question in
+        ["What did we plant in autumn?", "where was she last summer", "Which owls came in the spring?"]
+    {
+        assert!(sure(question) > 0.8, "{question}");
+        assert!(asked(question).unwrap().deciding().next().is_some(), "{question}");
+    }
+    assert!(sure("clock errors in October") > 0.8);
+}
+
+#[test]
+fn a_feast_that_is_talked_of_is_no_time() {
+    check(&[
+        ("What did Callum say about Christmas?", ""),
+        ("plans for Easter", ""),
+        ("ideas for Mia's Halloween costume", ""),
+        ("What do we know regarding Thanksgiving?", ""),
+        ("What did we do at Christmas?", "!12-24..12-27"),
+        ("What did we do at Easter?", "!04-03..04-07"),
+        ("Who was there over Christmas?", "!12-24..12-27"),
+        ("What will we do at Easter?", "!03-26..03-30"),
+        ("What did they say about Christmas 2024?", "12-24..12-27"),
+    ]);
+    assert_eq!(shown("What did we do at Christmas?"), "2025-12-24..2025-12-27");
+    assert_eq!(shown("What will we do at Christmas?"), "2026-12-24..2026-12-27");
+}
+
+#[test]
+fn the_weekday_in_the_name_of_a_holiday_is_not_the_last_such_weekday() {
+    for question in [
+        "What did we do on bank holiday Monday?",
+        "Who came on Good Friday?",
+        "who came on good friday",
+        "what did I buy on Black Friday?",
+        "what did we eat on pancake tuesday?",
+        "What did we do on Boxing Day Monday?",
+    ] {
+        assert!(asked(question).is_none_or(|time| time.deciding().next().is_none()), "{question}");
+    }
+    assert_eq!(judged("What did we do on the last Monday?"), judged("What did we do last Monday?"));
+}
+
+#[test]
+fn what_is_counted_from_an_unknown_day_is_not_counted_from_today() {
+    check(&[
+        ("What did we do two days before Mum's birthday?", ""),
+        ("What happened 3 weeks after the launch?", ""),
+        ("two days before Mum's birthday", ""),
+        ("What did I buy the day before the party?", ""),
+        ("What happened in the two weeks before the release?", ""),
+        ("Who called in the last two days before the move?", ""),
+        ("What did we eat the week before the wedding?", ""),
+    ]);
+}
+
+#[test]
+fn what_is_to_be_done_by_a_day_is_ahead() {
+    for question in [
+        "What do I have to do by Monday?",
+        "What's on next week?",
+        "What is due next week?",
+        "What do I have to send before Friday?",
+    ] {
+        let time = asked(question).unwrap();
+        assert!(
+            time.deciding().all(|window| window.is_to_come) && time.deciding().next().is_some(),
+            "{question}"
+        );
+    }
+}
