@@ -1,5 +1,7 @@
 //! Deadlines: when what is promised falls due, by the words of the promise.
 
+mod denied;
+pub(super) mod habits;
 mod of_things;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,9 @@ const READ_WORDS: usize = 6;
 /// When a promise made in `words` falls due: the date that a word such as "by" marks, else the last one still to come,
 /// else a deadline that had passed when it was written.
 pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
+    if habits::tells_a_habit(words) {
+        return None;
+    }
     let reference = dates.reference;
     let readings: Vec<Reading> = dates
         .readings(words, Lean::Future)
@@ -69,9 +74,16 @@ pub(super) fn is_day_of_the_past(words: &str, reading: &Reading) -> bool {
     if names || matches!(last, "to" | "for" | "from" | "until") {
         return false;
     }
-    // "The review on Tuesday found it": many nouns may be verbs.
-    let verb =
-        before.iter().rposition(|word| is_past(word) || (verbs::of(word).is_some() && word != "meeting"));
+    // "The review on Tuesday found it", "we met the archive people on the 11th": many nouns may be verbs.
+    let is_noun = |at: usize| {
+        at > 0
+            && matches!(before[at - 1].as_str(), "the" | "our" | "my" | "a" | "an" | "his" | "her" | "their")
+    };
+    let is_verb = |at: &usize| {
+        let word = before[*at].as_str();
+        !is_noun(*at) && (is_past(word) || (verbs::of(word).is_some() && word != "meeting"))
+    };
+    let verb = (0..before.len()).rfind(is_verb);
     // "The minutes of the meeting held on 10 December were approved."
     if before.iter().rev().take(2).any(|word| word == "held")
         && behind.iter().any(|word| matches!(word.as_str(), "was" | "were" | "are" | "is"))
@@ -137,6 +149,7 @@ fn tells_something_else(words: &str, reading: &Reading) -> bool {
         Relation::Until => before.iter().any(|word| word == "not" || word.ends_with("n't")),
         Relation::At => {
             is_of_the_past(&before)
+                || denied::is_denied(words, reading)
                 || is_said_then(&behind)
                 || is_in_a_name(&before, &behind, reading)
                 || of_things::is_of_what_is_promised(&before, &behind, reading)
@@ -183,7 +196,7 @@ fn is_attribute(before: &[String], at: usize) -> bool {
     is_past(&before[at]) && lead.is_some_and(|lead| LEADS.contains(&lead) || lead.ends_with("'ll"))
 }
 
-fn is_past(word: &str) -> bool {
+pub(super) fn is_past(word: &str) -> bool {
     const IRREGULAR: [&str; 28] = [
         "asked", "borrowed", "bought", "broke", "brought", "came", "did", "fell", "found", "gave", "got",
         "had", "left", "lent", "lost", "made", "met", "paid", "said", "saw", "sent", "spoke", "stole",

@@ -255,3 +255,58 @@ fn the_day_that_something_is_of_is_no_deadline() {
     falls_due("I will bring the list to Friday's meeting.", Some("2026-11-27"));
     falls_due("I will type up Monday's lab results by Friday.", Some("2026-11-27"));
 }
+
+#[test]
+fn a_day_that_is_denied_is_no_deadline() {
+    for words in [
+        "yeah fine, I'll take it. no promises for this week though",
+        "I'll look at it, just not this week",
+        "Ruben will take it, he can't do Friday though",
+        "We'll send it, but not all of it on Friday",
+    ] {
+        falls_due(words, None);
+    }
+    for (words, day) in [
+        ("Don't forget the cake on Friday", "2026-11-27"),
+        ("no problem I'll send it on Friday", "2026-11-27"),
+        ("No worries, will bring it on Friday", "2026-11-27"),
+        ("I have not sent it yet, will do on Friday", "2026-11-27"),
+        ("Ann will send it on Friday, not today", "2026-11-27"),
+        ("I'll send it no later than Friday", "2026-11-27"),
+    ] {
+        falls_due(words, Some(day));
+    }
+}
+
+#[test]
+fn a_habit_has_no_deadline() {
+    for words in [
+        "Hal pays invoices every second Friday, so the money should be with you by early December.",
+        "We send the newsletter every month, by the 10th.",
+        "The van collects glass on Tuesdays.",
+        "Tara usually orders the felt by Friday.",
+    ] {
+        falls_due(words, None);
+    }
+    for (words, day) in [
+        ("I will water the plants every day until Friday.", "2026-11-27"),
+        ("Tara will back up every file by Friday.", "2026-11-27"),
+        ("Please water them every evening until Friday", "2026-11-27"),
+        ("Heidi will send what she usually sends by Friday.", "2026-11-27"),
+    ] {
+        falls_due(words, Some(day));
+    }
+}
+
+#[test]
+fn the_day_of_what_takes_place_is_its_deadline() {
+    for (words, day) in [
+        ("Party on the 14th", "2026-12-14"),
+        ("library books due back on the 4th of December", "2026-12-04"),
+        ("flight BA117 sat 07:50", "2026-11-28"),
+        ("Otto has the dentist next week: tue 3:40, bring the x-rays.", "2026-12-01"),
+        ("scanner's being serviced on the 20th", "2026-12-20"),
+    ] {
+        falls_due(words, Some(day));
+    }
+}

@@ -77,7 +77,12 @@ pub(super) fn draft(
     let bytes = text.bytes(&tokens);
     let words = &text.raw[bytes.clone()];
     let dates = parsed.dates_at(bytes.start);
-    let due_time = (category == Category::Commitment).then(|| deadlines::due(words, dates)).flatten();
+    // "Hal pays every second Friday, so you should have it by early November": what is to be expected of a habit.
+    let before = &text.raw[sentence.start..bytes.start.max(sentence.start)];
+    let is_expected = clause.tokens.clone().any(|at| clause.word(at) == "should")
+        && deadlines::habits::tells_a_habit(before);
+    let due_time =
+        (category == Category::Commitment && !is_expected).then(|| deadlines::due(words, dates)).flatten();
     let event_time = draft::time_of(category, words, dates);
     Draft {
         category,
