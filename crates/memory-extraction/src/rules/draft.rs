@@ -5,6 +5,7 @@ use std::ops::Range;
 use jiff::{SignedDuration, Timestamp};
 use memory_core::entity::EntityType;
 use memory_core::event::{Actor, ActorRole, Category};
+use memory_language::tense::tells_of_arranged;
 use memory_language::time::{Granularity, Lean, Reading, Relation};
 
 use super::clause::Subject;
@@ -56,6 +57,7 @@ fn happened(words: &str, dates: DateContext) -> Option<Timestamp> {
     dates
         .readings(words, Lean::Past)
         .into_iter()
+        .filter(|reading| !tells_of_arranged(&words[..reading.range.start]))
         .filter(|reading| !deadlines::is_day_of_another_deed(words, reading))
         .find(|reading| !reading.is_ambiguous && reference.is_none_or(|now| reading.start <= now))
         .map(|reading| reference.map_or(reading.start, |now| reading.start.min(now)))
@@ -66,9 +68,22 @@ fn happened(words: &str, dates: DateContext) -> Option<Timestamp> {
 pub(super) fn time_of(category: Category, words: &str, dates: DateContext) -> Option<Timestamp> {
     match category {
         Category::Commitment => dates.reference,
-        Category::Execution => happened(words, dates),
-        _ => told_day(category, words, dates).or(dates.reference),
+        Category::Execution => arranged_day(words, dates).or_else(|| happened(words, dates)),
+        _ => arranged_day(words, dates).or_else(|| told_day(category, words, dates)).or(dates.reference),
     }
+}
+
+/// "The scanner's being serviced on the 20th": the day to come of what is told in the present as arranged.
+fn arranged_day(words: &str, dates: DateContext) -> Option<Timestamp> {
+    let now = dates.reference?;
+    let is_arranged = |reading: &Reading| {
+        reading.relation == Relation::At
+            && reading.granularity <= Granularity::Day
+            && !reading.is_ambiguous
+            && reading.start > now
+            && tells_of_arranged(&words[..reading.range.start])
+    };
+    dates.readings(words, Lean::Future).into_iter().find(is_arranged).map(|day| day.start)
 }
 
 /// "We voted on Tuesday", "since 1 July": the day of what is told as past; a new role may begin on a day to come.
@@ -78,6 +93,7 @@ fn told_day(category: Category, words: &str, dates: DateContext) -> Option<Times
         let lower = word.to_lowercase();
         matches!(lower.as_str(), "was" | "were" | "had" | "did")
             || verbs::of(&lower).is_some_and(|verb| verb.past)
+            || deadlines::is_past(&lower)
     });
     let is_day = |reading: &Reading| {
         let before = words[..reading.range.start].trim_end();
@@ -94,7 +110,8 @@ fn told_day(category: Category, words: &str, dates: DateContext) -> Option<Times
         let said = since
             || (is_past && reading.relation == Relation::At && deadlines::is_day_of_the_past(words, reading));
         let of_a_reason = deadlines::is_of_a_reason(words, reading);
-        is_day(reading) && said && !of_a_reason && reading.start <= now && near(reading)
+        let is_arranged = tells_of_arranged(&words[..reading.range.start]);
+        is_day(reading) && said && !of_a_reason && !is_arranged && reading.start <= now && near(reading)
     });
     let ahead = || {
         let begins = |relation| matches!(relation, Relation::At | Relation::From | Relation::Since);

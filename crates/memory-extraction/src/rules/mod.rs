@@ -8,6 +8,7 @@ mod apart;
 mod appointments;
 mod assemble;
 mod by_form;
+mod carried_days;
 mod clause;
 mod commits;
 mod cues;
@@ -216,6 +217,7 @@ impl Extractor for RulesExtractor {
         agreements::drop_refused(&turns, &mut drafts);
         refused_reports::drop_refused(&parsed_segments, &mut drafts);
         hours::place(&parsed_segments, &mut drafts);
+        carried_days::place(&parsed_segments, &mut drafts);
         acceptances::complete(&parsed_segments, &roster, &mut drafts);
         withdrawals::drop_withdrawn(&turns, &mut drafts);
         votes::tell(&parsed_segments, &mut drafts);

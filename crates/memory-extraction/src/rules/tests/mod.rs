@@ -2,6 +2,7 @@
 
 mod acceptances;
 mod appointments;
+mod dated;
 mod doers;
 mod exchanges;
 mod headed;
