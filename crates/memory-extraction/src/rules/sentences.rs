@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
-use memory_language::sentence::is_macro;
+use memory_language::sentence::{is_macro, leads_to_next};
 
 use super::apart::begins_bare;
 use super::parsed_segment::ParsedSegment;
@@ -19,6 +19,9 @@ const SENTENCE_MAX_TOKENS: usize = 120;
 const SHORT_LINE_BYTES: usize = 60;
 /// No text is wrapped narrower than this.
 const WRAP_MIN_BYTES: usize = 58;
+
+/// Between a value and an arrow stand at most so many signs: "€", a backtick.
+const VALUE_SIGNS_MAX: usize = 2;
 
 /// The sentences of a stretch of bytes.
 pub(super) fn sentences(text: &Text<'_>, bytes: &Range<usize>) -> Vec<Range<usize>> {
@@ -106,7 +109,27 @@ fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
     if matches!(word, "a.m" | "p.m") {
         return !text.is_capitalised(at + 1) || calendar_word(next).is_some();
     }
-    (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd") || initial
+    (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd")
+        || initial
+        || (text.is_word(before) && leads_to_next(text.raw_word(before), next))
+}
+
+/// "raised 120 → 300/min", "`v1` → `v2`", "€3 → €5": an arrow from one value to another stands within what is told.
+fn is_between_values(text: &Text<'_>, arrow: usize) -> bool {
+    let is_sign =
+        |at: &usize| text.kind(*at) == Some(Kind::Punctuation) && !text.is_any(*at, &[".", ";", ":"]);
+    let is_value =
+        |at: Option<usize>| at.is_some_and(|at| text.raw_word(at).contains(|c: char| c.is_ascii_digit()));
+    let before = (arrow.saturating_sub(VALUE_SIGNS_MAX + 1)..arrow).rev().find(|at| !is_sign(at));
+    let behind = (arrow + 1..text.tokens.len().min(arrow + VALUE_SIGNS_MAX + 2)).find(|at| !is_sign(at));
+    is_value(behind) && (is_value(before) || before.is_some_and(|unit| is_value(unit.checked_sub(1))))
+}
+
+/// "Dana and Tomasz sat together": whether nothing but names stands between an "and" and what is listed, said or labelled before it.
+fn joins_names(text: &Text<'_>, start: usize, and: usize) -> bool {
+    let from = (start..and).rev().find(|at| !text.is_word(*at)).map_or(start, |mark| mark + 1);
+    let is_led = from == start || text.is_any(from - 1, &[":", "–", "—"]);
+    is_led && from < and && (from..and).all(|name| text.is_capitalised(name))
 }
 
 /// Chat and lists put one statement on a line, without a mark at its end. `width` is that of the widest line around.
@@ -150,9 +173,10 @@ pub(super) fn clauses(parsed: &ParsedSegment<'_>, sentence: &Range<usize>) -> Ve
         let is_aside = |last: &Range<usize>| !last.clone().any(|at| verbs::is_finite(text.word(at)));
         let bare = || !found.last().is_some_and(is_aside) && begins_bare(parsed, &(start..at), at + 1);
         let cut = match text.word(at) {
-            ";" | "but" | "however" | "→" => true,
+            "→" => !is_between_values(text, at),
+            ";" | "but" | "however" => true,
             // "Alice Chen and Bob Reyes will write it": both are to.
-            "and" if (start..at).all(|name| text.is_capitalised(name)) => false,
+            "and" if joins_names(text, start, at) => false,
             // "We asked Prof. Lindqvist to review it".
             "." if is_abbreviation(text, at) => false,
             "," | "." => begins(at + 1) || listed() || bare(),

@@ -43,6 +43,18 @@ pub fn keeps_its_stop(word: &str, next: &str) -> bool {
     }
 }
 
+/// Whether the stop behind `word` shortens it, seen what comes next: "incl. Basel", "max. 3", "ext. 204". Other than
+/// `keeps_its_stop` it takes no word for shortened that is not known to be.
+pub fn leads_to_next(word: &str, next: &str) -> bool {
+    let is_counted = next.starts_with(|c: char| c.is_ascii_digit());
+    match abbreviation(word) {
+        Some(Abbreviation::Leads) => true,
+        // Single letters are initials, or the last word: "version B. 3 came".
+        Some(Abbreviation::BeforeNumber | Abbreviation::MayEnd) => is_counted && word.len() > 1,
+        Some(Abbreviation::Closes) | None => false,
+    }
+}
+
 /// Whether a word before `!` is a name of code with it: "println! in the server".
 pub fn is_macro(word: &str) -> bool {
     tables::is_macro(word)

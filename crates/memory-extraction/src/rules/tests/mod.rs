@@ -8,6 +8,7 @@ mod exchanges;
 mod headed;
 mod linear;
 mod listed;
+mod narratives;
 mod others;
 mod owners;
 mod people;
