@@ -14,6 +14,7 @@ use super::people::Roster;
 use super::requests::{self, asks, offers, proposes};
 use super::turns::{Said, Turn, turns};
 use super::verbs;
+use super::words::Kind;
 
 /// An answer comes within this many turns.
 const ANSWER_WITHIN: usize = 3;
@@ -171,7 +172,8 @@ pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usiz
             .filter(|other| Some(*other) != owner)
             .map(|entity| Actor { entity, role: ActorRole::Owner }),
     );
-    let pronouns = Pronouns { speaker: request.name(roster), asked: answer.name(roster), third: None };
+    let pronouns =
+        Pronouns { speaker: request.name(roster), asked: answer.name(roster), ..Pronouns::default() };
     let mut task = task(request, verb, roster, pronouns);
     // "By Wednesday?" – "sure, tomorrow": the day that was promised.
     if let (Some(asked), Some(said)) = (request.due_words(), answer.due_words().filter(|_| own.is_some())) {
@@ -181,11 +183,12 @@ pub(super) fn accepted(answer: &Said<'_, '_>, request: &Said<'_, '_>, verb: usiz
     // "Sure, done right now."
     let is_done = answer.says_done();
     let due_time = due_time.filter(|_| !is_done);
+    let to = joint(request.parsed, &request.sentence, verb).replace(" on", ":");
     let agreed = match (answer.name(roster), is_done) {
         (Some(name), true) => format!("{name} did it:"),
-        (Some(name), false) => format!("{name} agreed to"),
+        (Some(name), false) => format!("{name} agreed{to}"),
         (None, true) => "Done:".to_owned(),
-        (None, false) => "Agreed to".to_owned(),
+        (None, false) => format!("Agreed{to}"),
     };
     let by = request.name(roster).map_or(String::new(), |name| format!(", asked by {name}"));
     Draft {
@@ -237,7 +240,7 @@ fn taken_up(
         earlier.parsed,
         &(verb..end_of_offer(earlier.parsed, verb, offer.end)),
         people,
-        Pronouns { speaker: name, asked: None, third: None },
+        Pronouns { speaker: name, is_named: true, ..Pronouns::default() },
     );
     let actors = vec![
         Actor { entity: earlier.speaker, role: ActorRole::Owner },
@@ -297,23 +300,15 @@ pub(super) fn settled_by(
 ) -> Draft {
     let people = &roster.entities;
     let who: Vec<usize> = [proposal.speaker, answer.speaker].into_iter().flatten().collect();
-    let pronouns = Pronouns { speaker: proposal.name(roster), asked: None, third: None };
+    let pronouns = Pronouns { speaker: proposal.name(roster), is_named: true, ..Pronouns::default() };
     let plan = narrative::told(proposal.parsed, &(verb..proposal.sentence.end), people, pronouns);
     let actors: Vec<Actor> =
         who.iter().map(|entity| Actor { entity: *entity, role: ActorRole::Owner }).collect();
     let plan = plan.trim_end_matches(['?', '.', '!', ' ']);
-    let text = &proposal.parsed.text;
-    let on = text.is_capitalised(verb) && verb > proposal.sentence.start;
-    let to = match text.word(verb) {
-        "i" | "we" | "it" | "they" => "that",
-        // "I propose Redis": a thing, not something to do.
-        "the" | "a" | "an" => "on",
-        _ if on => "on",
-        _ => "to",
-    };
+    let to = joint(proposal.parsed, &proposal.sentence, verb);
     let telling = match narrative::names(people, &who).as_str() {
-        "" => format!("Agreed {to} {plan}"),
-        names => format!("{names} agreed {to} {plan}"),
+        "" => format!("Agreed{to} {plan}"),
+        names => format!("{names} agreed{to} {plan}"),
     };
     Draft {
         category: Category::Decision,
@@ -324,5 +319,30 @@ pub(super) fn settled_by(
         subject: draft::about(proposal.parsed, &proposal.sentence, &actors),
         actors,
         evidence: vec![answer.evidence(), proposal.evidence()],
+    }
+}
+
+/// What joins "agreed" to what was asked or proposed from a token on: only something to do is agreed "to"; what is neither that nor
+/// a thing is told as it was said.
+fn joint(parsed: &ParsedSegment<'_>, sentence: &Range<usize>, at: usize) -> &'static str {
+    const THINGS: [&str; 16] = [
+        "the", "a", "an", "this", "that", "these", "those", "my", "your", "our", "his", "her", "their",
+        "both", "another", "next",
+    ];
+    const NO_VERBS: [&str; 16] = [
+        "no", "only", "just", "in", "at", "on", "for", "with", "from", "by", "of", "without", "more", "less",
+        "if", "when",
+    ];
+    let text = &parsed.text;
+    let is_not = text.word(at) == "not";
+    match text.word(at) {
+        "i" | "we" | "it" | "they" => " that",
+        // "let's not sell it", "not the shop one".
+        _ if is_not && verbs::of(text.word(at + 1)).is_some_and(|verb| verb.base) => " to",
+        word if is_not || NO_VERBS.contains(&word) => ":",
+        // "I propose Redis", "how about the blue one?": a thing, not something to do.
+        word if THINGS.contains(&word) || text.kind(at) == Some(Kind::Number) => " on",
+        _ if text.is_capitalised(at) && at > sentence.start => " on",
+        _ => " to",
     }
 }

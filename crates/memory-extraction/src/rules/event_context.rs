@@ -62,7 +62,7 @@ impl EventContext<'_, '_> {
             _ => None,
         });
         let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
-        narrative::told(self.parsed, tokens, people, Pronouns { speaker, asked: None, third })
+        narrative::told(self.parsed, tokens, people, Pronouns { speaker, third, ..Pronouns::default() })
     }
 }
 
@@ -75,14 +75,26 @@ pub(super) fn is_listed(block: &Block) -> bool {
 
 /// Without marks at the beginning, such as bullets and quotation marks.
 pub(super) fn trimmed(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Range<usize> {
+    let text = &parsed.text;
     let mut tokens = tokens.clone();
+    // In "*.py" and "__tests__" they are letters.
+    let is_mark = |at: usize| parsed.marks.is_mark(text.tokens[at].start) || !text.touches_next(at);
     while tokens.start + 1 < tokens.end
-        && matches!(parsed.text.word(tokens.start), "-" | "–" | "—" | "*" | "," | ":" | "_" | "✅" | "•")
+        && match text.word(tokens.start) {
+            "-" | "–" | "—" | "," | ":" | "✅" | "•" => true,
+            "*" | "_" => is_mark(tokens.start),
+            _ => false,
+        }
     {
         tokens.start += 1;
     }
+    let ends = |at: usize| parsed.marks.is_mark(text.tokens[at].start) || !text.touches_next(at - 1);
     while tokens.end > tokens.start + 1
-        && matches!(parsed.text.word(tokens.end - 1), "*" | "_" | "-" | "–" | "—" | ",")
+        && match text.word(tokens.end - 1) {
+            "-" | "–" | "—" | "," => true,
+            "*" | "_" => ends(tokens.end - 1),
+            _ => false,
+        }
     {
         tokens.end -= 1;
     }

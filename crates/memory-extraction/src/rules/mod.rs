@@ -19,6 +19,7 @@ mod discover;
 mod doers;
 mod draft;
 mod draft_index;
+mod emphasis;
 mod event_context;
 mod events;
 mod exceptions;

@@ -1,5 +1,6 @@
 //! Narratives: an event in a sentence that can be read without the source.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use memory_language::text::cut;
@@ -7,7 +8,8 @@ use memory_language::text::cut;
 use super::lists;
 use super::parsed_segment::ParsedSegment;
 use super::people::Known;
-use super::words::{Kind, begins_line};
+use super::verbs;
+use super::words::{Kind, Text, begins_line};
 
 const NARRATIVE_MAX_CHARS: usize = 300;
 
@@ -20,6 +22,8 @@ pub(super) struct Pronouns<'r> {
     pub(super) asked: Option<&'r str>,
     /// The token of a "she" or "he" and the name it stands for.
     pub(super) third: Option<(usize, &'r str)>,
+    /// Whether the speaker is named before these words: then "my" is "their".
+    pub(super) is_named: bool,
 }
 
 /// The words of a range, names in full and "I" by name.
@@ -32,6 +36,7 @@ pub(super) fn told(
     let text = &parsed.text;
     let mut out = String::new();
     let mut named: Vec<usize> = Vec::new();
+    let mut is_named = pronouns.is_named;
     let mut at = tokens.start;
     let mut end_of_last = text.tokens.get(at).map_or(0, |token| token.start);
     while at < tokens.end {
@@ -40,8 +45,6 @@ pub(super) fn told(
             out.push(' ');
         }
         end_of_last = token.end;
-        let after_me = at > tokens.start && text.word(at - 1) == "i" && pronouns.speaker.is_some();
-        let after_name = after_me || pronouns.third.is_some_and(|(third, _)| at == third + 1);
         if let Some(mention) =
             parsed.person(at).filter(|mention| mention.tokens.start == at && mention.tokens.end <= tokens.end)
         {
@@ -50,35 +53,89 @@ pub(super) fn told(
             let repeat = named.contains(&mention.entity) || text.kind(at) == Some(Kind::Email);
             out.push_str(if repeat { &text.raw[bytes.clone()] } else { known });
             named.push(mention.entity);
+            is_named |= pronouns.speaker == Some(known);
             end_of_last = bytes.end;
             at = mention.tokens.end;
             continue;
         }
-        match (text.word(at), pronouns.speaker) {
-            ("i" | "me", Some(name)) => out.push_str(name),
-            ("'ll", _) if after_name => out.push_str(" will"),
-            ("'ve", _) if after_me => out.push_str(" has"),
-            ("'m", _) if after_me => out.push_str(" is"),
-            ("'d", _) if after_name => out.push_str(" would"),
-            ("am", _) if after_me => out.push_str("is"),
-            ("have", _) if after_me => out.push_str("has"),
-            ("my", Some(name)) if pronouns.asked.is_some() => out.extend([name, "'s"]),
-            ("my", Some(_)) => out.push_str("their"),
-            ("your", _) if pronouns.asked.is_some() => out.push_str("their"),
-            ("yourself", _) if pronouns.asked.is_some() => out.push_str("themselves"),
-            ("you", _) if pronouns.asked.is_some() => out.extend(pronouns.asked),
-            // The mark of a quoted line.
-            (">", _) if begins_line(text, at) => {}
-            ("myself", Some(_)) => out.push_str("themselves"),
-            ("*" | "`" | "_", _) => {}
-            _ => match pronouns.third.filter(|(third, _)| *third == at) {
-                Some((_, name)) => out.push_str(name),
-                None => out.push_str(text.raw_word(at)),
-            },
+        match pronouns.instead(text, tokens, at, is_named) {
+            Some(words) => out.push_str(&words),
+            // The mark of a quoted line or of an entry.
+            None if matches!(text.word(at), ">" | "*") && begins_line(text, at) && !text.touches_next(at) => {
+            }
+            None => out.extend(parsed.marks.without(text.raw, token.start..token.end)),
         }
+        is_named |= pronouns.speaker.is_some() && matches!(text.word(at), "i" | "me");
         at += 1;
     }
     out.trim().to_owned()
+}
+
+impl Pronouns<'_> {
+    /// What is told for a token that says "I", "my", "you" or the like, and for the verb behind it. `is_named` says that the
+    /// speaker is named before it.
+    fn instead(
+        self,
+        text: &Text<'_>,
+        tokens: &Range<usize>,
+        at: usize,
+        is_named: bool,
+    ) -> Option<Cow<'static, str>> {
+        let me = self.speaker.and_then(|_| subject_before(text, tokens, at));
+        let after_name =
+            me.is_some_and(|me| me + 1 == at) || self.third.is_some_and(|(third, _)| at == third + 1);
+        let is_one = me.is_some_and(|me| is_alone(text, tokens, me));
+        let whose = |name: &str| if is_named { Cow::from("their") } else { format!("{name}'s").into() };
+        Some(match (text.word(at), self.speaker) {
+            ("i" | "me", Some(name)) => name.to_owned().into(),
+            ("'ll", _) if after_name => " will".into(),
+            ("'d", _) if after_name => " would".into(),
+            ("'ve", _) if after_name && me.is_some() => if is_one { " has" } else { " have" }.into(),
+            ("'m", _) if me.is_some() => " is".into(),
+            ("am", _) if me.is_some() => "is".into(),
+            ("have", _) if is_one => "has".into(),
+            (word, _) if is_one && verbs::is_only_base(word) => verbs::third_of(word).into(),
+            ("my", Some(name)) if self.asked.is_some() => format!("{name}'s").into(),
+            ("my", Some(name)) => whose(name),
+            ("mine", Some(name)) => format!("{name}'s").into(),
+            ("your", _) if self.asked.is_some() => "their".into(),
+            ("yourself", _) if self.asked.is_some() => "themselves".into(),
+            ("you", _) => self.asked?.to_owned().into(),
+            ("myself", Some(_)) => "themselves".into(),
+            _ => self.third.filter(|(third, _)| *third == at)?.1.to_owned().into(),
+        })
+    }
+}
+
+/// The "I" whose verb a token is: right before it, or with an adverb between.
+fn subject_before(text: &Text<'_>, tokens: &Range<usize>, at: usize) -> Option<usize> {
+    const BETWEEN: [&str; 12] = [
+        "also",
+        "already",
+        "always",
+        "currently",
+        "just",
+        "never",
+        "now",
+        "only",
+        "really",
+        "still",
+        "then",
+        "usually",
+    ];
+    let before = at.checked_sub(1 + usize::from(at > 0 && text.is_any(at - 1, &BETWEEN)))?;
+    (before >= tokens.start && text.word(before) == "i").then_some(before)
+}
+
+/// Whether the verb behind an "I" is in the present and of one: not in "Bob and I need it", "should I order it?".
+fn is_alone(text: &Text<'_>, tokens: &Range<usize>, me: usize) -> bool {
+    const LEADS: [&str; 14] = [
+        "&", "can", "could", "did", "do", "does", "may", "might", "must", "or", "shall", "should", "will",
+        "would",
+    ];
+    let Some(before) = me.checked_sub(1).filter(|before| *before >= tokens.start) else { return true };
+    let is_joined = text.word(before) == "and" && before > tokens.start && text.is_capitalised(before - 1);
+    !is_joined && !text.is_any(before, &LEADS)
 }
 
 /// A whole sentence: a capital at its beginning, a mark at its end, not too long.

@@ -173,7 +173,13 @@ fn begin_of_task(words: &str) -> Option<usize> {
         return Some(0);
     }
     let (opener, rest) = LABELS.iter().find_map(|opener| Some((opener, behind(opener)?)))?;
-    let (label, task) = rest.split_once(':')?;
+    // In "`tokio::time`" the colons are letters of code.
+    let ends_label = |at: &usize| {
+        let (before, behind) = (&rest[..*at], &rest[at + 1..]);
+        !before.ends_with(':') && !behind.starts_with(':') && before.matches('`').count() % 2 == 0
+    };
+    let mark = rest.match_indices(':').map(|(at, _)| at).find(ends_label)?;
+    let (label, task) = (&rest[..mark], &rest[mark + 1..]);
     if MAY_BE_FACTS.contains(opener) && !begins_with_verb(task) {
         return None;
     }
@@ -222,6 +228,8 @@ mod tests {
             "Remember the milk",
             "To do list sits on the fridge",
             "Reminder: parking permit 4471 runs to 30 April",
+            "TODO `tokio::time::pause()` instead of sleeps",
+            "TODO std::sync instead of a lock of our own",
         ] {
             assert_eq!(begin_of_task(words), None, "{words}");
         }

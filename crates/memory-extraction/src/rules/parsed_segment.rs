@@ -10,6 +10,7 @@ use memory_language::time::{DayOrder, Granularity, Lean, Relation, readings};
 use super::date_context::DateContext;
 use super::discover::acts_like_a_person;
 
+use super::emphasis::Marks;
 use super::gender::Gender;
 use super::layout::{Block, Layout};
 use super::names;
@@ -49,6 +50,8 @@ pub(super) struct ParsedSegment<'a> {
     pub(super) segment: usize,
     pub(super) text: Text<'a>,
     pub(super) layout: Layout,
+    /// What is marks of Markdown within its lines.
+    pub(super) marks: Marks,
     pub(super) mentions: Vec<Mention>,
     /// For each token the number of its mention plus one; 0 for none.
     tags: Vec<u32>,
@@ -74,10 +77,12 @@ pub(super) struct ParsedSegment<'a> {
 impl<'a> ParsedSegment<'a> {
     pub(super) fn new(segment: usize, text: Text<'a>, layout: Layout) -> Self {
         let tags = Vec::new();
+        let marks = Marks::of(text.read());
         Self {
             segment,
             text,
             layout,
+            marks,
             mentions: Vec::new(),
             tags,
             speaker: None,

@@ -76,14 +76,7 @@ fn inflect(forms: &mut WordMap<String, Verb>, class: Class, base: &str, past: bo
     let vowel = |c: u8| matches!(c, b'a' | b'e' | b'i' | b'o' | b'u');
     let length = bytes.len();
     let consonant_y = base.ends_with('y') && length > 2 && !vowel(bytes[length - 2]);
-    let third = match () {
-        () if consonant_y => format!("{}ies", &base[..length - 1]),
-        () if base.ends_with(['s', 'x', 'o']) || base.ends_with("ch") || base.ends_with("sh") => {
-            format!("{base}es")
-        }
-        () => format!("{base}s"),
-    };
-    put(forms, class, &third, |verb| verb.third = true);
+    put(forms, class, &third_of(base), |verb| verb.third = true);
     // "plan", "submit": consonant, vowel, consonant doubles the last; harmless where it does not.
     let doubles = length > 2
         && !vowel(bytes[length - 1])
@@ -104,6 +97,23 @@ fn inflect(forms: &mut WordMap<String, Verb>, class: Class, base: &str, past: bo
             });
         }
     }
+}
+
+/// The form of a verb for one other person: "carries", "does".
+pub(super) fn third_of(base: &str) -> String {
+    let is_vowel = |c: char| matches!(c, 'a' | 'e' | 'i' | 'o' | 'u');
+    match base.strip_suffix('y') {
+        Some(stem) if stem.len() > 1 && !stem.ends_with(is_vowel) => format!("{stem}ies"),
+        _ if base.ends_with(['s', 'x', 'o']) || base.ends_with("ch") || base.ends_with("sh") => {
+            format!("{base}es")
+        }
+        _ => format!("{base}s"),
+    }
+}
+
+/// Whether a word is the base of a verb and not its past too: "know", "do", but not "put" or "be".
+pub(super) fn is_only_base(word: &str) -> bool {
+    word != "be" && of(word).is_some_and(|verb| verb.base && !verb.past)
 }
 
 /// What a word in lower case is as a verb.

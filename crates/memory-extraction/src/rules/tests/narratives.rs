@@ -20,6 +20,25 @@ fn an_arrow_between_values_ends_nothing() {
 }
 
 #[test]
+fn letters_of_code_and_paths_are_told_as_they_are() {
+    for (text, wanted) in [
+        (
+            "We decided to rename the cookie to `__Host-lk` for prod.",
+            "We decided to rename the cookie to __Host-lk for prod.",
+        ),
+        ("Fixed the leak in globalThis.__pool yesterday.", "Fixed the leak in globalThis.__pool yesterday."),
+        (
+            "We decided to drop `quality/*.py` and __tests__.",
+            "We decided to drop quality/*.py and __tests__.",
+        ),
+        ("We decided to *keep* `it` and **not** that.", "We decided to keep it and not that."),
+        ("Removed `__tests__`.", "Removed __tests__."),
+    ] {
+        assert_eq!(told(text), [wanted]);
+    }
+}
+
+#[test]
 fn a_shortened_word_ends_no_sentence() {
     for (text, wanted) in [
         (
@@ -37,7 +56,34 @@ fn a_shortened_word_ends_no_sentence() {
 }
 
 #[test]
+fn what_a_speaker_says_of_oneself_agrees_with_the_name() {
+    for (text, wanted) in [
+        (
+            "Tomasz: I don't know why yet, the importer fails on Mondays.",
+            "Tomasz doesn't know why yet, the importer fails on Mondays.",
+        ),
+        ("Nell: My MRI was moved to Thursday.", "Nell's MRI was moved to Thursday."),
+        ("Nell: I moved my MRI to Thursday.", "Nell moved their MRI to Thursday."),
+        ("Nell: I know it fails on Mondays.", "Nell knows it fails on Mondays."),
+    ] {
+        assert_eq!(told(text), [wanted]);
+    }
+}
+
+#[test]
 fn two_who_are_named_behind_a_label_do_it_together() {
     let pairing = "Pairing on the chunker: Dana and Tomasz sat together two afternoons.";
     assert_eq!(told(&format!("{pairing} It rained.")), [pairing]);
+}
+
+#[test]
+fn only_something_to_do_is_agreed_to() {
+    let told = |asked: &str| told(&format!("[10:02] Sam: {asked}\n[10:03] Nell: agreed"));
+    assert_eq!(told("let's not sell the van"), ["Sam and Nell agreed to not sell the van."]);
+    assert_eq!(
+        told("how about not the shop one with the fondant?"),
+        ["Sam and Nell agreed: not the shop one with the fondant."]
+    );
+    assert_eq!(told("how about next Tuesday?"), ["Sam and Nell agreed on next Tuesday."]);
+    assert_eq!(told("shall we sell the van?"), ["Sam and Nell agreed to sell the van."]);
 }
