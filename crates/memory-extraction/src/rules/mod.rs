@@ -213,6 +213,7 @@ impl Extractor for RulesExtractor {
             appointments::add(&parsed_segments, &roster, &mut drafts);
             own_tasks::add(source.context, &parsed_segments, &roster, &mut drafts);
             commits::add(&parsed_segments, &roster, &mut drafts);
+            votes::add_lost(&parsed_segments, &mut drafts);
         }
         let turns = turns::turns(&parsed_segments, &roster);
         agreements::drop_refused(&turns, &mut drafts);

@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use memory_core::event::Category;
 
+use super::by_form;
 use super::draft::Draft;
+use super::draft_index::DraftIndex;
 use super::narrative;
 use super::parsed_segment::ParsedSegment;
 use super::sentences::sentences;
@@ -126,6 +128,75 @@ pub(super) fn tell(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft
     });
 }
 
+/// Adds that motions were not carried, "Motion fails.", in place of what else is told of them.
+pub(super) fn add_lost(parsed_segments: &[ParsedSegment<'_>], drafts: &mut Vec<Draft>) {
+    let mut found = Vec::new();
+    for parsed in parsed_segments.iter().filter(|parsed| !parsed.context_only) {
+        for block in &parsed.layout.blocks {
+            let outcomes = sentences(&parsed.text, &block.bytes).into_iter();
+            for outcome in outcomes.filter(|sentence| says_lost(&parsed.text, sentence)) {
+                let bytes = parsed.text.bytes(&outcome);
+                let Some(motion) = motion(parsed, &bytes) else { continue };
+                let words = parsed.text.raw[motion.clone()].trim_end_matches(['.', '!', ' ']);
+                found.push(Draft {
+                    category: Category::Decision,
+                    confidence: by_form::CONFIDENCE,
+                    narrative: narrative::sentence(&format!("Not carried: {words}")),
+                    event_time: parsed.dates_at(bytes.start).reference,
+                    due_time: None,
+                    subject: None,
+                    actors: Vec::new(),
+                    evidence: vec![(parsed.segment, bytes), (parsed.segment, motion)],
+                });
+            }
+        }
+    }
+    if found.is_empty() {
+        return;
+    }
+    let index = DraftIndex::of(drafts);
+    let mut is_of_motion = vec![false; drafts.len()];
+    for (segment, bytes) in found.iter().flat_map(|draft| &draft.evidence) {
+        for at in index.meeting(*segment, bytes) {
+            is_of_motion[at] = true;
+        }
+    }
+    let mut is_of_motion = is_of_motion.into_iter();
+    drafts.retain(|_| is_of_motion.next() != Some(true));
+    drafts.extend(found);
+}
+
+/// "Motion fails.", "The resolution was defeated 2 to 3." as a sentence.
+fn says_lost(text: &Text<'_>, sentence: &Range<usize>) -> bool {
+    let the = sentence.start + usize::from(text.word(sentence.start) == "the");
+    let verb = the + 1 + usize::from(text.is_any(the + 1, &["is", "was", "has"]));
+    sentence.len() <= OUTCOME_MAX_TOKENS
+        && verb < sentence.end
+        && text.is_any(the, &["motion", "resolution", "proposal", "vote"])
+        && (LOST.contains(&text.word(verb))
+            || LOST.contains(&format!("{} {}", text.word(verb), text.word(verb + 1)).as_str()))
+        && !text.is_any(verb, &["postponed", "tabled"])
+}
+
+/// "For: Ann, Bo.", "2 against": who voted how.
+fn is_tally(text: &Text<'_>, sentence: &Range<usize>) -> bool {
+    let is_side = |at: usize| text.is_any(at, &["for", "in"]) || VOTING.contains(&text.word(at));
+    let first = sentence.start;
+    let is_count = text.kind(first) == Some(Kind::Number) && is_side(first + 1);
+    is_count || (is_side(first) && (first..sentence.end.min(first + 3)).any(|at| text.word(at) == ":"))
+}
+
+/// Whether behind a motion, and who voted how, stands in the same paragraph that it was not carried.
+fn is_lost_behind(parsed: &ParsedSegment<'_>, motion: &Range<usize>) -> bool {
+    let text = &parsed.text;
+    let raw = text.raw;
+    let end = raw.ceil_char_boundary((motion.end + READ_WITHIN).min(raw.len()));
+    let paragraph = raw[motion.end..end].split("\n\n").next().unwrap_or_default();
+    let behind = sentences(text, &(motion.end..motion.end + paragraph.len())).into_iter();
+    let mut told = behind.filter(|sentence| sentence.len() > 1 && !is_tally(text, sentence));
+    told.next().is_some_and(|outcome| says_lost(text, &outcome))
+}
+
 /// "Moved by Ann that the hall be sold. MOTION DEFEATED.", "… – LOST 2-3": a motion, and right behind it that it was not carried.
 fn is_lost(parsed: &ParsedSegment<'_>, bytes: &Range<usize>) -> bool {
     let raw = parsed.text.raw;
@@ -152,7 +223,7 @@ fn is_lost(parsed: &ParsedSegment<'_>, bytes: &Range<usize>) -> bool {
             after.is_empty() || !after.starts_with(char::is_alphabetic) || after.starts_with("by ")
         })
     };
-    is_loud || LOST.iter().any(|lost| ends(lost))
+    is_loud || LOST.iter().any(|lost| ends(lost)) || is_lost_behind(parsed, bytes)
 }
 
 /// "Motion carried 5-0.", "All in favor.": an outcome, the count and those who voted at most. "Approved Redis" is none.
@@ -213,7 +284,7 @@ fn motion(parsed: &ParsedSegment<'_>, outcome: &Range<usize>) -> Option<Range<us
     let motion = whole
         .iter()
         .rev()
-        .filter(|sentence| text.bytes(sentence).end <= outcome.start)
+        .filter(|sentence| text.bytes(sentence).end <= outcome.start && !is_tally(text, sentence))
         .take(SENTENCES_BETWEEN)
         .take_while(|sentence| !(*sentence).clone().any(fails))
         .find(|sentence| !is_bare_outcome(parsed, sentence) && is_motion(text, sentence))?;

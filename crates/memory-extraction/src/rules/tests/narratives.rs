@@ -87,3 +87,22 @@ fn only_something_to_do_is_agreed_to() {
     assert_eq!(told("how about next Tuesday?"), ["Sam and Nell agreed on next Tuesday."]);
     assert_eq!(told("shall we sell the van?"), ["Sam and Nell agreed to sell the van."]);
 }
+
+#[test]
+fn a_motion_is_decided_as_its_outcome_says() {
+    let motion = "Motion (Aoife, seconded Hal): adopt the draft as it stands.";
+    let votes = "For: Aoife, Hal. Against: Ines, Jo, Kit.";
+    let lost = format!("Not carried: {motion}");
+    for outcome in ["Motion fails.", "The motion was not carried."] {
+        let found = read(&format!("{motion} {votes} {outcome}"));
+        let told: Vec<_> =
+            found.events.iter().map(|event| (event.category, event.narrative.as_str())).collect();
+        assert_eq!(told, [(Category::Decision, lost.as_str())], "{outcome}");
+        assert_eq!(found.events[0].evidence[1].quote, motion);
+    }
+    let next = "Motion (Jo, seconded Kit): buy the projector.";
+    let minutes = format!("{motion} {votes} Motion fails.\n\n{next} For: all. Motion carried.");
+    assert_eq!(told(&minutes), [lost, format!("Agreed: {next}")]);
+    let detector = told("We moved to sell it. Our motion detector in the hall fails.");
+    assert!(!detector.iter().any(|told| told.starts_with("Not carried")), "{detector:?}");
+}
