@@ -9,6 +9,8 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Range<usize>>,
+    /// What stands in code spans.
+    code: Vec<Range<usize>>,
 }
 
 impl Marks {
@@ -52,6 +54,16 @@ impl Marks {
         is_in(&self.marks, byte)
     }
 
+    /// What stands in code spans, in order.
+    pub(super) fn code(&self) -> impl Iterator<Item = Range<usize>> {
+        self.code.iter().cloned()
+    }
+
+    /// Whether a byte stands within a code span.
+    pub(super) fn is_code(&self, byte: usize) -> bool {
+        is_in(&self.code, byte)
+    }
+
     fn read(&mut self, text: &str, paragraph: Range<usize>) {
         let bytes = text.as_bytes();
         let mut ends = ends_of_code(bytes, &paragraph);
@@ -66,6 +78,7 @@ impl Marks {
                     self.marks.push(run.clone());
                     if let Some(end) = ends.remove(&run.start) {
                         self.marks.push(end.clone());
+                        self.code.push(run.end..end.start);
                         at = end.end;
                         continue;
                     }

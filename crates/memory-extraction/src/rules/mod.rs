@@ -396,6 +396,7 @@ fn sightings(
         }
         let mut hidden = layout.hidden.clone();
         hidden.extend(things::taken(&parsed.text, plain));
+        hidden.extend(parsed.marks.code());
         seen.bar(things::names_of_projects(&parsed.text, plain));
         seen.bar(things::heads_of_bodies(&parsed.text, plain));
         hidden.sort_by_key(|range| range.start);

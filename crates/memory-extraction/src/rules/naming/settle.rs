@@ -8,7 +8,7 @@ use memory_core::entity::{EntityType, normalised_name};
 use super::super::gender::Gender;
 use super::super::names;
 use super::super::parsed_segment::{Mention, ParsedSegment};
-use super::super::people::{Known, Roster};
+use super::super::people::{Known, Roster, folded};
 use super::weights::{self, NameModel, Odds, Thresholds};
 use super::{Name, is_doubtful};
 
@@ -88,8 +88,11 @@ pub(super) fn add(
         .collect();
     let mut added: Vec<Vec<Mention>> = vec![Vec::new(); parsed_segments.len()];
     for (name, odds) in likely {
-        let normal = normalised_name(&name.text);
-        if known.names.contains(&normal) {
+        let normal = folded(&normalised_name(&name.text));
+        let entity_type = weights::named(odds, thresholds).unwrap_or(EntityType::Other);
+        if known.names.contains(&normal)
+            || (entity_type == EntityType::Person && is_code(&name.places, parsed_segments))
+        {
             continue;
         }
         // One by one: in "Wagga Wagga Wagga" the places of "Wagga Wagga" overlap.
@@ -105,9 +108,7 @@ pub(super) fn add(
             continue;
         }
         // "the Trust" beside "Harbour Trust" is the same.
-        let entity = known.longer(&normal).unwrap_or_else(|| {
-            roster.add(&name.text, weights::named(odds, thresholds).unwrap_or(EntityType::Other))
-        });
+        let entity = known.longer(&normal).unwrap_or_else(|| roster.add(&name.text, entity_type));
         known.learn(&normal, entity);
         let Known { entity_type, name, .. } = &roster.entities[entity];
         let gender = if *entity_type == EntityType::Person { Gender::of_name(name) } else { None };
@@ -130,7 +131,15 @@ pub(super) fn add(
     }
 }
 
-/// The normalised names of entities, and by each of their words who has it.
+/// Whether a name stands nowhere but in code spans: an identifier there is no person.
+fn is_code(places: &[(usize, Range<usize>)], parsed_segments: &[ParsedSegment<'_>]) -> bool {
+    places.iter().all(|(number, tokens)| {
+        let parsed = &parsed_segments[*number];
+        parsed.marks.is_code(parsed.text.bytes(tokens).start)
+    })
+}
+
+/// The normalised names of entities, without their accents, and by each of their words who has it.
 #[derive(Default)]
 struct KnownNames {
     names: HashSet<String>,
@@ -142,7 +151,7 @@ impl KnownNames {
         let mut known = Self::default();
         for (number, entity) in roster.entities.iter().enumerate() {
             for name in entity.aliases.iter().chain([&entity.name]) {
-                known.learn(&normalised_name(name), number);
+                known.learn(&folded(&normalised_name(name)), number);
             }
         }
         known

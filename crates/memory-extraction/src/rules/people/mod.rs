@@ -206,7 +206,7 @@ impl Roster {
 
     /// Adds an entity, or finds the one of that name.
     pub(super) fn add(&mut self, name: &str, entity_type: EntityType) -> usize {
-        let normal = normalised_name(name);
+        let normal = identity(name);
         if let Some(known) = self.by_name.get(&normal) {
             return *known;
         }
@@ -229,7 +229,7 @@ impl Roster {
     /// The person of a name in any of its forms.
     pub(super) fn named(&self, name: &str) -> Option<usize> {
         let trimmed = name.split(['<', '(']).next().unwrap_or(name).trim();
-        if let Some(entity) = self.by_name.get(&normalised_name(trimmed)) {
+        if let Some(entity) = self.by_name.get(&identity(trimmed)) {
             return Some(*entity);
         }
         let text = Text::new(names::without_title(trimmed), 400);
@@ -316,6 +316,11 @@ impl Roster {
             || sure();
         written.then_some((length, entity))
     }
+}
+
+/// The form of a name by which it is told from others: "João" and "Joao" are one.
+fn identity(name: &str) -> String {
+    folded(&normalised_name(name))
 }
 
 /// "Vice Chairman to write", "Finance Convener to report": what stands before an office makes another one of it.

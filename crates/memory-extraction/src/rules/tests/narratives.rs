@@ -1,5 +1,7 @@
 //! How events are told: nothing of what a text says is cut off, dropped or given to another.
 
+use memory_core::entity::EntityType;
+
 use super::*;
 
 fn told(text: &str) -> Vec<String> {
@@ -105,4 +107,17 @@ fn a_motion_is_decided_as_its_outcome_says() {
     assert_eq!(told(&minutes), [lost, format!("Agreed: {next}")]);
     let detector = told("We moved to sell it. Our motion detector in the hall fails.");
     assert!(!detector.iter().any(|told| told.starts_with("Not carried")), "{detector:?}");
+}
+
+#[test]
+fn code_is_nobody_and_accents_make_no_other_person() {
+    let people = |text: &str| -> Vec<String> {
+        let people = read(text).entities.into_iter().filter(|known| known.entity_type == EntityType::Person);
+        people.map(|known| known.name).collect()
+    };
+    assert_eq!(people("Ran `npx @tailwindcss/upgrade`, @dana will review it."), ["dana"]);
+    assert_eq!(
+        people("João sent the list. Joao will check the scans with Priya on Friday."),
+        ["João", "Priya"]
+    );
 }
