@@ -53,7 +53,8 @@ fn is_advice(parsed: &ParsedSegment<'_>, candidate: &Candidate, category: Catego
     let sentence = &candidate.sentence;
     let speaks_of_itself = (sentence.start..candidate.tokens.end).any(|at| text.is_any(at, &["i", "we"]));
     let is_past = |at: usize| verbs::of(text.word(at)).is_some_and(|verb| verb.past && !verb.base);
-    !speaks_of_itself && !(category == Category::Execution && is_past(head(parsed, sentence)))
+    let is_own_work = category == Category::Execution && is_past(head(parsed, sentence));
+    !speaks_of_itself && !is_own_work
 }
 
 /// Whether a text is one sentence and nothing else.
