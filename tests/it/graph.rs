@@ -2,7 +2,7 @@
 
 use memory_core::graph::{EntityObservations, GraphEntity, GraphScope, PageRequest, Weights};
 
-use crate::graph_shorthand::{Graph, about, entity, page, pages, relation, shown, thread};
+use crate::graph_shorthand::{Graph, about, entity, page, pages, relation, shown, thread, whole};
 use crate::shorthand::ns;
 
 #[tokio::test]
@@ -327,7 +327,7 @@ async fn a_graph_is_the_same_for_another_process() {
     graph.create(entities.clone()).await;
     graph.relate(&["Alice knows Bob", "Bob knows Ghost"]).await;
     let sibling = crate::shorthand::light_sibling(&graph.f, crate::stand_ins::line_reader()).await;
-    let whole = sibling.graph().read_whole(graph.ns(), &graph.scope).await.expect("it is read");
+    let whole = whole(&sibling, graph.ns(), &graph.scope).await;
     assert_eq!(whole, graph.whole().await);
     assert_eq!(whole.entities, entities);
     assert_eq!(whole.relations, [relation("Alice knows Bob"), relation("Bob knows Ghost")]);

@@ -10,13 +10,13 @@ use memory_engine::graph::KnowledgeGraph;
 use memory_tests::Fixture;
 use tempfile::TempDir;
 
-use crate::graph_shorthand::{Graph, entity, said, shown};
+use crate::graph_shorthand::{Graph, entity, said, shown, whole};
 use crate::stand_ins::line_reader;
 
 /// A graph and the folder of its file.
 pub(crate) struct Filed {
     graph: Graph,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl std::ops::Deref for Filed {
@@ -61,8 +61,14 @@ impl Filed {
         std::fs::read_to_string(self.path()).expect("it is read")
     }
 
-    fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         self.file().lines().map(str::to_owned).collect()
+    }
+
+    /// Another graph of the same memory.
+    fn beside(&self, scope: GraphScope) -> Graph {
+        let f = &self.graph.f;
+        Graph { f: Fixture { memory: f.memory.clone(), url: f.url.clone(), ns: f.ns.clone() }, scope }
     }
 
     /// What a process that starts now has.
@@ -100,7 +106,8 @@ impl Filed {
 pub(crate) const ANN: &str =
     r#"{"type":"entity","name":"Ann","entityType":"person","observations":["kind","late"]}"#;
 pub(crate) const BOB: &str = r#"{"type":"entity","name":"Bob","entityType":"person","observations":[]}"#;
-const CLEO: &str = r#"{"type":"entity","name":"Cleo","entityType":"person","observations":["new"]}"#;
+pub(crate) const CLEO: &str =
+    r#"{"type":"entity","name":"Cleo","entityType":"person","observations":["new"]}"#;
 pub(crate) const KNOWS: &str = r#"{"type":"relation","from":"Ann","to":"Bob","relationType":"knows"}"#;
 const LIKES: &str = r#"{"type":"relation","from":"Bob","to":"Nobody","relationType":"likes"}"#;
 
@@ -306,7 +313,7 @@ async fn processes_with_databases_of_their_own_keep_what_each_writes_to_one_file
         assert!(line.contains(&format!("e{n:02}")), "{line}");
     }
     let other = Namespace::new("other").expect("a name");
-    let seen = a.memory().graph().read_whole(&other, &a.scope).await.expect("it is read").entities.len();
+    let seen = whole(a.memory(), &other, &a.scope).await.entities.len();
     assert_eq!((seen, b.whole().await.entities.len()), (32, 32));
 }
 
@@ -314,15 +321,9 @@ async fn processes_with_databases_of_their_own_keep_what_each_writes_to_one_file
 async fn two_files_and_the_threads_never_mix() {
     let g = Filed::with(&[ANN]).await;
     g.names().await;
-    let other = Graph {
-        f: Fixture { memory: g.f.memory.clone(), url: g.f.url.clone(), ns: g.f.ns.clone() },
-        scope: scope_of(&g.folder.path().join("other.jsonl")).await,
-    };
+    let other = g.beside(scope_of(&g.folder.path().join("other.jsonl")).await);
     other.create(vec![entity("Ann", "robot", &[])]).await;
-    let plain = Graph {
-        f: Fixture { memory: g.f.memory.clone(), url: g.f.url.clone(), ns: g.f.ns.clone() },
-        scope: GraphScope::default(),
-    };
+    let plain = g.beside(GraphScope::default());
     plain.have(&["Plain"]).await;
     assert_eq!(g.file(), ANN);
     let others = std::fs::read_to_string(g.folder.path().join("other.jsonl")).expect("it is there");
@@ -350,10 +351,7 @@ async fn a_link_stays_a_link_and_a_file_keeps_its_mode() {
     std::fs::write(&real, ANN).expect("it is written");
     std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o640)).expect("a mode");
     std::os::unix::fs::symlink("real.jsonl", g.path()).expect("a link");
-    let linked = Graph {
-        f: Fixture { memory: g.f.memory.clone(), url: g.f.url.clone(), ns: g.f.ns.clone() },
-        scope: scope_of(&g.path()).await,
-    };
+    let linked = g.beside(scope_of(&g.path()).await);
     linked.create(vec![entity("Bob", "person", &[])]).await;
     assert!(g.path().is_symlink());
     assert_eq!(std::fs::read_to_string(&real).expect("it is read"), [ANN, BOB].join("\n"));
@@ -391,100 +389,4 @@ async fn an_entity_that_stands_in_the_file_twice_is_joined_and_said_once() {
     assert_eq!(page.entities[0].entity.observations, ["kind", "late", "tall"]);
     assert_eq!(page.entities[0].entity.entity_type, "person");
     assert_eq!(g.read(PageRequest::default()).await.warning, None);
-}
-
-/// While it lives, this thread may not write to the folder. Root may write anywhere, so it is another user
-/// meanwhile.
-pub(crate) struct ReadOnly<'a>(&'a Path);
-
-impl<'a> ReadOnly<'a> {
-    pub(crate) fn new(folder: &'a Path) -> Self {
-        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o555)).expect("a mode");
-        if rustix::process::geteuid().is_root() {
-            become_user(65_534);
-        }
-        Self(folder)
-    }
-}
-
-/// Runs a test that uses [`ReadOnly`]. A thread that the runtime starts meanwhile would stay another user.
-pub(crate) fn on_this_thread(test: impl Future<Output = ()>) {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .on_thread_start(|| {
-            if rustix::process::getuid().is_root() {
-                become_user(0);
-            }
-        })
-        .build()
-        .expect("a runtime")
-        .block_on(test);
-}
-
-fn become_user(user: u32) {
-    let (root, user) = (rustix::process::Uid::ROOT, rustix::process::Uid::from_raw(user));
-    rustix::thread::set_thread_res_uid(root, user, root).expect("another user");
-}
-
-impl Drop for ReadOnly<'_> {
-    fn drop(&mut self) {
-        if rustix::process::getuid().is_root() {
-            become_user(0);
-        }
-        std::fs::set_permissions(self.0, std::fs::Permissions::from_mode(0o755)).expect("a mode");
-    }
-}
-
-#[test]
-fn a_write_that_fails_is_said_leaves_the_file_whole_and_is_made_up_for() {
-    on_this_thread(async {
-        let g = Filed::with(&[ANN]).await;
-        g.names().await;
-        let read_only = ReadOnly::new(g.folder.path());
-        let warning = g.warned("x").await.expect("a warning");
-        assert!(warning.contains("was not written: Permission denied"), "{warning}");
-        assert_eq!(g.file(), ANN);
-        assert_eq!(g.names().await, ["Ann", "x"], "the change is kept");
-        let GraphScope::File(file) = &g.scope else { panic!("it is a file's") };
-        let service = g.memory().graph_file_service(g.ns(), file).expect("it is told");
-        assert!(!service.is_healthy && service.detail.contains("was not written"), "{service:?}");
-        drop(read_only);
-        assert_eq!(g.warned("y").await, None);
-        assert_eq!(g.lines().len(), 3);
-        assert!(g.memory().graph_file_service(g.ns(), file).is_some_and(|service| service.is_healthy));
-    });
-}
-
-#[test]
-fn what_could_not_be_written_is_written_by_the_next_process() {
-    on_this_thread(async {
-        let g = Filed::with(&[ANN]).await;
-        g.names().await;
-        let read_only = ReadOnly::new(g.folder.path());
-        g.warned("Bob").await.expect("a warning");
-        drop(read_only);
-        let left = g.folder.path().join(".memory.jsonl.0123456789abcdef.tmp");
-        std::fs::write(&left, "half").expect("it is written");
-        let g = g.restarted().await;
-        let GraphScope::File(file) = &g.scope else { panic!("a file") };
-        g.memory().graph().bind_file(g.ns(), file).await.expect("it is bound");
-        assert_eq!(g.file(), [ANN, &BOB.replace("person", "t")].join("\n"));
-        assert!(!left.exists(), "what a killed process left is still there");
-    });
-}
-
-#[test]
-fn where_both_have_changed_nothing_that_either_added_is_lost() {
-    on_this_thread(async {
-        let g = Filed::with(&[ANN]).await;
-        g.names().await;
-        let read_only = ReadOnly::new(g.folder.path());
-        g.warned("x").await.expect("a warning");
-        drop(read_only);
-        g.write(&[ANN, CLEO]);
-        let warning = g.warned("y").await.expect("it is said");
-        assert!(warning.contains("both are kept"), "{warning}");
-        assert_eq!(g.names().await, ["Ann", "x", "Cleo", "y"]);
-        assert_eq!(g.lines().len(), 4);
-    });
 }

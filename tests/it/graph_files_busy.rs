@@ -9,8 +9,9 @@ use memory_engine::{EngineError, EngineSettings, Memory};
 use memory_tests::at_once;
 use sqlx::Connection;
 
-use crate::graph_files::{ANN, BOB, Filed, KNOWS, ReadOnly, on_this_thread};
-use crate::graph_shorthand::entity;
+use crate::graph_files::{ANN, BOB, Filed, KNOWS};
+use crate::graph_files_unwritten::{ReadOnly, on_this_thread};
+use crate::graph_shorthand::{entity, whole};
 use crate::stand_ins::line_reader;
 
 /// Another process whose calls wait for others at a file so long.
@@ -110,8 +111,7 @@ fn whoever_only_reads_takes_in_a_file_and_writes_nothing() {
         let located = KnowledgeGraph::locate_file(new.clone()).await.expect("a path");
         assert_eq!(located.path(), old.canonicalize().expect("a path").to_str().expect("UTF-8"));
         let missing = KnowledgeGraph::locate_file(folder.join("not/there.jsonl")).await.expect("a path");
-        let nothing =
-            g.memory().graph().read_whole(g.ns(), &GraphScope::File(missing)).await.expect("it is read");
+        let nothing = whole(g.memory(), g.ns(), &GraphScope::File(missing)).await;
         assert!(nothing.entities.is_empty() && !folder.join("not").exists() && old.exists() && !new.exists());
     });
 }

@@ -52,6 +52,12 @@ pub(crate) fn shown(page: &GraphPage) -> (Vec<&str>, Vec<String>) {
     (names, page.relations.iter().map(said).collect())
 }
 
+/// All of a graph, however large it is.
+pub(crate) async fn whole(memory: &Memory, ns: &Namespace, scope: &GraphScope) -> WholeGraph {
+    let whole = memory.graph().read_whole_within(ns, scope, i64::MAX as u64).await;
+    whole.expect("it is read").expect("no graph is too large")
+}
+
 pub(crate) fn page(limit: i64) -> PageRequest {
     PageRequest::new(Some(limit), None, None).expect("a limit")
 }
@@ -178,7 +184,7 @@ impl Graph {
     }
 
     pub(crate) async fn whole(&self) -> WholeGraph {
-        self.memory().graph().read_whole(self.ns(), &self.scope).await.expect("it is read")
+        whole(self.memory(), self.ns(), &self.scope).await
     }
 
     /// The observations of an entity.

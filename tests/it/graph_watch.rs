@@ -11,6 +11,7 @@ use memory_tests::{Fixture, at_once};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::graph_files::Filed;
+use crate::graph_shorthand::whole;
 use crate::shorthand::{light_sibling, store};
 use crate::stand_ins::line_reader;
 
@@ -84,7 +85,7 @@ async fn many_changes_in_a_row_are_told_as_few_and_the_last_is_never_lost() {
     for n in 0..50 {
         create(&f.memory, &f.ns, &scope, &format!("Ann {n}")).await;
     }
-    let last = f.memory.graph().read_whole(&f.ns, &scope).await.expect("the graph").version;
+    let last = whole(&f.memory, &f.ns, &scope).await.version;
     let mut times = 0;
     while !is_quiet(&mut told).await {
         times += 1;
@@ -161,7 +162,7 @@ async fn a_graph_is_given_whole_up_to_a_size_and_never_refused_below_it() {
     let scope = GraphScope::default();
     let within =
         async |bytes| f.memory.graph().read_whole_within(&f.ns, &scope, bytes).await.expect("it is read");
-    assert_eq!(within(0).await, Some(f.memory.graph().read_whole(&f.ns, &scope).await.expect("the graph")));
+    assert_eq!(within(0).await, Some(whole(&f.memory, &f.ns, &scope).await));
     let people = (0..30).map(|n| GraphEntity {
         observations: vec![format!("Counts to {n} «ä» \"quoted\"\n"); n % 4],
         ..entity(&format!("Ann {n}"))
@@ -173,7 +174,7 @@ async fn a_graph_is_given_whole_up_to_a_size_and_never_refused_below_it() {
     });
     f.memory.graph().create_entities(&f.ns, &scope, people.collect()).await.expect("they are created");
     f.memory.graph().create_relations(&f.ns, &scope, relations.collect()).await.expect("they are created");
-    let whole = f.memory.graph().read_whole(&f.ns, &scope).await.expect("the graph");
+    let whole = whole(&f.memory, &f.ns, &scope).await;
     let entities: Vec<_> = whole
         .entities
         .iter()

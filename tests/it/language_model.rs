@@ -1,16 +1,12 @@
 //! Jobs that a language model reads: what becomes of them when it answers, and when it does not.
 
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use memory_core::event::Extraction;
 use memory_core::job::MAX_ATTEMPTS;
-use memory_core::ports::{
-    CLAUSE_CLASSES, EncoderError, ExtractError, Extractor, NAME_CLASSES, SentenceLogits, SourceText,
-    TextEncoder,
-};
+use memory_core::ports::{ExtractError, Extractor, SourceText, TextEncoder};
 use memory_engine::{EngineSettings, Memory};
 use memory_extraction::{Key, LlmExtractor, LlmOptions, RulesExtractor};
 use memory_tests::chat_server::{Act, ChatServer};
@@ -19,7 +15,7 @@ use serde_json::json;
 use sqlx::{Connection, PgConnection};
 
 use crate::shorthand::{drain_with_retries, execute, light, only_job, rows, store};
-use crate::stand_ins::read_lines;
+use crate::stand_ins::{ConstantEncoder, read_lines};
 
 const TEXT: &str = "Anna will send the report to Ben by Friday. The weather was mild.";
 
@@ -145,7 +141,7 @@ async fn a_server_that_keeps_failing_is_left_alone_and_its_jobs_wait() {
     assert!(!status.services[3].is_healthy && status.services[3].detail.contains("left alone"), "{status:?}");
 }
 
-/// Reads until its lease has been renewed.
+/// Reads until its lease has been renewed, and judges sentences as slowly.
 struct Slow {
     url: String,
 }
@@ -170,7 +166,11 @@ impl Extractor for Slow {
     }
 
     fn text_encoder(&self) -> Option<Arc<dyn TextEncoder>> {
-        Some(Arc::new(SlowEncoder { url: self.url.clone() }))
+        let url = self.url.clone();
+        Some(ConstantEncoder::waiting(move || {
+            let url = url.clone();
+            async move { renewed(&url).await }
+        }))
     }
 }
 
@@ -188,44 +188,6 @@ async fn renewed(url: &str) {
             seen.push(now);
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// Judges sentences as slowly.
-#[derive(Debug)]
-struct SlowEncoder {
-    url: String,
-}
-
-#[async_trait]
-impl TextEncoder for SlowEncoder {
-    async fn name_logits(
-        &self,
-        _: Arc<str>,
-        names: Vec<Vec<Range<usize>>>,
-    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError> {
-        Ok(vec![[0.0; NAME_CLASSES]; names.len()])
-    }
-
-    async fn clause_logits(
-        &self,
-        _: Arc<str>,
-        clauses: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError> {
-        Ok(vec![[0.0; CLAUSE_CLASSES]; clauses.len()])
-    }
-
-    async fn directive_logits(
-        &self,
-        _: Arc<str>,
-        sentences: Vec<Range<usize>>,
-    ) -> Result<Vec<SentenceLogits>, EncoderError> {
-        renewed(&self.url).await;
-        Ok(vec![SentenceLogits::default(); sentences.len()])
-    }
-
-    async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError> {
-        Ok(vec![0.0; pairs.len()])
     }
 }
 

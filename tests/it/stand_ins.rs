@@ -1,16 +1,20 @@
-//! Stand-ins for the two ports, with which a test says exactly what a model answers.
+//! Stand-ins for the ports, with which a test says exactly what a model answers.
 
+use std::fmt;
 use std::iter::once;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use futures::future::BoxFuture;
 use memory_core::entity::EntityType;
 use memory_core::event::{
     Actor, ActorRole, Category, Evidence, ExtractedEntity, ExtractedEvent, Extraction, Mention,
 };
 use memory_core::ports::{
-    Embedded, EmbeddingError, EmbeddingModel, ExtractError, Extractor, ModelInfo, SourceText,
+    CLAUSE_CLASSES, Embedded, EmbeddingError, EmbeddingModel, EncoderError, ExtractError, Extractor,
+    ModelInfo, NAME_CLASSES, SentenceLogits, SourceText, TextEncoder,
 };
 use memory_language::text::CharSpan;
 
@@ -187,5 +191,70 @@ impl EmbeddingModel for WordModel {
     async fn embed_query(&self, text: &str) -> Result<Embedded, EmbeddingError> {
         self.questions.fetch_add(1, Ordering::SeqCst);
         Ok(self.embedded(text))
+    }
+}
+
+/// What a stand-in awaits before it answers.
+type Wait = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// A text encoder that gives all names the same logits, and nothing else any.
+#[derive(Default)]
+pub(crate) struct ConstantEncoder {
+    names: [f32; NAME_CLASSES],
+    before_sentences: Option<Wait>,
+}
+
+impl ConstantEncoder {
+    pub(crate) fn of_names(names: [f32; NAME_CLASSES]) -> Arc<Self> {
+        Arc::new(Self { names, before_sentences: None })
+    }
+
+    /// It judges the sentences of a text only after this.
+    pub(crate) fn waiting<F: Future<Output = ()> + Send + 'static>(
+        wait: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self { before_sentences: Some(Box::new(move || Box::pin(wait()))), ..Self::default() })
+    }
+}
+
+impl fmt::Debug for ConstantEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConstantEncoder").field("names", &self.names).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl TextEncoder for ConstantEncoder {
+    async fn name_logits(
+        &self,
+        text: Arc<str>,
+        names: Vec<Vec<Range<usize>>>,
+    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError> {
+        assert!(names.iter().all(|places| !places.is_empty() && places.len() <= 12));
+        assert!(names.iter().flatten().all(|place| text[place.clone()].chars().any(char::is_alphanumeric)));
+        Ok(vec![self.names; names.len()])
+    }
+
+    async fn clause_logits(
+        &self,
+        _: Arc<str>,
+        clauses: Vec<Range<usize>>,
+    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError> {
+        Ok(vec![[0.0; CLAUSE_CLASSES]; clauses.len()])
+    }
+
+    async fn directive_logits(
+        &self,
+        _: Arc<str>,
+        sentences: Vec<Range<usize>>,
+    ) -> Result<Vec<SentenceLogits>, EncoderError> {
+        if let Some(wait) = &self.before_sentences {
+            wait().await;
+        }
+        Ok(vec![SentenceLogits::default(); sentences.len()])
+    }
+
+    async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError> {
+        Ok(vec![0.0; pairs.len()])
     }
 }

@@ -5,12 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use memory_core::artifact::Context;
 use memory_core::entity::EntityType;
 use memory_core::ports::{
-    CLAUSE_CLASSES, DIRECTIVE_CLASSES, EncoderError, ExtractError, Extractor, NAME_CLASSES, Segment,
-    SentenceLogits, SourceText, TextEncoder,
+    CLAUSE_CLASSES, DIRECTIVE_CLASSES, ExtractError, Extractor, NAME_CLASSES, Segment, SourceText,
+    TextEncoder,
 };
 use memory_extraction::RulesExtractor;
 use memory_inference::text_encoder::{ENCODER_FILE, ENCODERS, OnnxTextEncoder};
@@ -19,6 +18,8 @@ use memory_tests::{copied_model, model_dir, onnxruntime_library};
 use serde::Deserialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
+
+use crate::stand_ins::ConstantEncoder;
 
 const MODEL: &str = "models/all-MiniLM-L6-v2-int8";
 /// `tools/train-clauses/encoder/logits.py` of some texts, with weights of 32 bits.
@@ -244,51 +245,12 @@ async fn an_installation_from_before_there_was_an_encoder_goes_on_and_is_told_ho
     assert!(check["advice"].as_str().is_some_and(|advice| advice.contains("remembrancer setup")), "{check}");
 }
 
-/// Gives all names and all clauses the same odds.
-#[derive(Debug)]
-struct Same {
-    names: [f32; NAME_CLASSES],
-}
-
-#[async_trait]
-impl TextEncoder for Same {
-    async fn name_logits(
-        &self,
-        text: Arc<str>,
-        names: Vec<Vec<Range<usize>>>,
-    ) -> Result<Vec<[f32; NAME_CLASSES]>, EncoderError> {
-        assert!(names.iter().all(|places| !places.is_empty() && places.len() <= 12));
-        assert!(names.iter().flatten().all(|place| text[place.clone()].chars().any(char::is_alphanumeric)));
-        Ok(vec![self.names; names.len()])
-    }
-
-    async fn clause_logits(
-        &self,
-        _: Arc<str>,
-        clauses: Vec<Range<usize>>,
-    ) -> Result<Vec<[f32; CLAUSE_CLASSES]>, EncoderError> {
-        Ok(vec![[0.0; CLAUSE_CLASSES]; clauses.len()])
-    }
-
-    async fn directive_logits(
-        &self,
-        _: Arc<str>,
-        sentences: Vec<Range<usize>>,
-    ) -> Result<Vec<SentenceLogits>, EncoderError> {
-        Ok(vec![SentenceLogits::default(); sentences.len()])
-    }
-
-    async fn replacement_logits(&self, pairs: Vec<[Arc<str>; 2]>) -> Result<Vec<f32>, EncoderError> {
-        Ok(vec![0.0; pairs.len()])
-    }
-}
-
 #[tokio::test]
 async fn what_the_encoder_says_of_open_names_counts() {
     let text = "They wrote about Zemlokra again, at length and without any result that helps.";
     let text = source(Context::Note, text);
     let names = async |names| {
-        let found = rules(Arc::new(Same { names })).extract(&text).await.expect("it is read");
+        let found = rules(ConstantEncoder::of_names(names)).extract(&text).await.expect("it is read");
         found.entities.into_iter().map(|entity| (entity.name, entity.entity_type)).collect::<Vec<_>>()
     };
     let mut project = [0.0; NAME_CLASSES];
