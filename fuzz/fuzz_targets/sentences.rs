@@ -2,11 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use memory_language::sentence::{count_sentences, sentences};
+use memory_language::sentence::sentences;
 
 fuzz_target!(|text: &str| {
     let found: Vec<&str> = sentences(text).collect();
-    assert_eq!(count_sentences(text), found.len());
     if found.is_empty() {
         // Marks alone say nothing.
         assert!(!text.contains(char::is_alphanumeric), "{text:?} has no sentence");

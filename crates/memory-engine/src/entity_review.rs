@@ -141,98 +141,13 @@ impl EntityReview {
         other: i64,
         insists: bool,
     ) -> BoxFuture<'a, Result<Decided, EngineError>> {
-        Box::pin(async move {
-            let unanswered = Mutex::new(None);
-            let answer = self
-            .recovery.retry_transient(|| async {
-            let mut tx = self.store.begin(ns).await?;
-            let (first, second) = two(&mut tx, ns, keep, other).await?;
-            for (row, name) in [(&first, "keep"), (&second, "merge")] {
-                if let Some(root) = row.canonical_id {
-                    return Err(Invalid::new(format!(
-                        "Entity {} counts as entity {root} already: {name} {root} instead, or split {} first.",
-                        shown(row),
-                        row.entity_id
-                    ))
-                    .into());
-                }
-            }
-            if first.entity_type != second.entity_type {
-                return Err(Invalid::new(format!(
-                    "{} is of type {}, {} of type {}: entities of different types are never merged.",
-                    shown(&first),
-                    first.entity_type,
-                    shown(&second),
-                    second.entity_type
-                ))
-                .into());
-            }
-            let tells_apart = !first.addresses.is_empty()
-                && !second.addresses.is_empty()
-                && !first.addresses.iter().any(|address| second.addresses.contains(address));
-            if tells_apart && !insists {
-                return Err(Invalid::new(format!(
-                    "{} has the address {}, {} has {}. If one person has both, merge them with --different-addresses.",
-                    shown(&first),
-                    first.addresses.join(", "),
-                    shown(&second),
-                    second.addresses.join(", ")
-                ))
-                .into());
-            }
-            let joined = review::merge(&mut tx, ns, keep, other).await?;
-            review::mark_merged(&mut tx, ns, keep, other).await?;
-            lifecycle::link_merged(&mut tx, ns, &joined).await?;
-            let decided = decided(first, second);
-            *locked(&unanswered) = Some(decided.clone());
-            tx.commit().await?;
-            Ok(decided)
-        })
-        .await;
-            once(answer, unanswered)
-        })
+        Box::pin(self.decide(ns, Decision::Merge { keep, other, insists }))
     }
 
     /// Undoes the merge of an entity. Gives it and the one that it was merged into.
     #[tracing::instrument(skip_all, fields(%ns, id))]
     pub fn split<'a>(&'a self, ns: &'a Namespace, id: i64) -> BoxFuture<'a, Result<Decided, EngineError>> {
-        Box::pin(async move {
-            let unanswered = Mutex::new(None);
-            let answer = self
-                .recovery
-                .retry_transient(|| async {
-                    let mut tx = self.store.begin(ns).await?;
-                    review::lock(&mut tx, ns).await?;
-                    let row = one(&mut tx, ns, id).await?;
-                    let Some(parent) = row.merged_into else {
-                        let hint = match row.absorbed.as_slice() {
-                            [] => "It was not merged into another.".to_owned(),
-                            [only] => format!("Entity {only} was merged into it: split {only}."),
-                            several => {
-                                let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
-                                format!(
-                                    "Entities {} were merged into it: split one of these.",
-                                    ids.join(", ")
-                                )
-                            }
-                        };
-                        return Err(
-                            Invalid::new(format!("Entity {} cannot be split. {hint}", shown(&row))).into()
-                        );
-                    };
-                    let into = one(&mut tx, ns, parent).await?;
-                    let root = row.canonical_id.unwrap_or(parent);
-                    review::split(&mut tx, ns, id).await?;
-                    review::unmark_merged(&mut tx, ns, id, parent).await?;
-                    lifecycle::unlink_split(&mut tx, ns, &[id, root]).await?;
-                    let decided = decided(row, into);
-                    *locked(&unanswered) = Some(decided.clone());
-                    tx.commit().await?;
-                    Ok(decided)
-                })
-                .await;
-            once(answer, unanswered)
-        })
+        Box::pin(self.decide(ns, Decision::Split(id)))
     }
 
     /// Two entities are not the same: the pair is neither listed as doubtful nor compared again.
@@ -243,32 +158,7 @@ impl EntityReview {
         a: i64,
         b: i64,
     ) -> BoxFuture<'a, Result<Decided, EngineError>> {
-        Box::pin(async move {
-            let unanswered = Mutex::new(None);
-            let answer = self
-                .recovery
-                .retry_transient(|| async {
-                    let mut tx = self.store.begin(ns).await?;
-                    let (first, second) = two(&mut tx, ns, a, b).await?;
-                    let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
-                    if root(&first) == root(&second) {
-                        return Err(Invalid::new(format!(
-                            "{} and {} were merged: split {} first.",
-                            shown(&first),
-                            shown(&second),
-                            if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
-                        ))
-                        .into());
-                    }
-                    review::mark_rejected(&mut tx, ns, a, b).await?;
-                    let decided = decided(first, second);
-                    *locked(&unanswered) = Some(decided.clone());
-                    tx.commit().await?;
-                    Ok(decided)
-                })
-                .await;
-            once(answer, unanswered)
-        })
+        Box::pin(self.decide(ns, Decision::Reject(a, b)))
     }
 
     /// Undoes [`reject`](Self::reject).
@@ -279,45 +169,146 @@ impl EntityReview {
         a: i64,
         b: i64,
     ) -> BoxFuture<'a, Result<Decided, EngineError>> {
-        Box::pin(async move {
-            let unanswered = Mutex::new(None);
-            let answer = self
-                .recovery
-                .retry_transient(|| async {
-                    let mut tx = self.store.begin(ns).await?;
-                    let (first, second) = two(&mut tx, ns, a, b).await?;
-                    if !review::unmark_rejected(&mut tx, ns, a, b).await? {
-                        return Err(Invalid::new(format!(
-                            "{} and {} were not rejected as the same.",
-                            shown(&first),
-                            shown(&second)
-                        ))
-                        .into());
+        Box::pin(self.decide(ns, Decision::Reopen(a, b)))
+    }
+
+    /// A decision whose commit was not answered is made again, and found to be made already.
+    async fn decide(&self, ns: &Namespace, decision: Decision) -> Result<Decided, EngineError> {
+        let unanswered = Mutex::new(None);
+        let answer = self
+            .recovery
+            .retry_transient(|| async {
+                let mut tx = self.store.begin(ns).await?;
+                let (first, second) = match decision {
+                    Decision::Merge { keep, other, insists } => {
+                        merge(&mut tx, ns, keep, other, insists).await?
                     }
-                    let decided = decided(first, second);
-                    *locked(&unanswered) = Some(decided.clone());
-                    tx.commit().await?;
-                    Ok(decided)
-                })
-                .await;
-            once(answer, unanswered)
-        })
+                    Decision::Split(id) => split(&mut tx, ns, id).await?,
+                    Decision::Reject(a, b) => reject(&mut tx, ns, a, b).await?,
+                    Decision::Reopen(a, b) => reopen(&mut tx, ns, a, b).await?,
+                };
+                let decided =
+                    Decided { first: (first.entity_id, first.name), second: (second.entity_id, second.name) };
+                *locked(&unanswered) = Some(decided.clone());
+                tx.commit().await?;
+                Ok(decided)
+            })
+            .await;
+        match (answer, unanswered.into_inner().unwrap_or_else(PoisonError::into_inner)) {
+            (Err(EngineError::Invalid(_)), Some(decided)) => Ok(decided),
+            (answer, _) => answer,
+        }
     }
 }
 
-/// A decision whose commit was not answered is made again, and found to be made already.
-fn once(
-    answer: Result<Decided, EngineError>,
-    unanswered: Mutex<Option<Decided>>,
-) -> Result<Decided, EngineError> {
-    match (answer, unanswered.into_inner().unwrap_or_else(PoisonError::into_inner)) {
-        (Err(EngineError::Invalid(_)), Some(decided)) => Ok(decided),
-        (answer, _) => answer,
-    }
+/// What a person decides about entities, by their numbers.
+#[derive(Debug, Clone, Copy)]
+enum Decision {
+    Merge { keep: i64, other: i64, insists: bool },
+    Split(i64),
+    Reject(i64, i64),
+    Reopen(i64, i64),
 }
 
-fn decided(first: EntityRow, second: EntityRow) -> Decided {
-    Decided { first: (first.entity_id, first.name), second: (second.entity_id, second.name) }
+/// The two entities that a decision is about.
+type Pair = (EntityRow, EntityRow);
+
+async fn merge(
+    tx: &mut Tx,
+    ns: &Namespace,
+    keep: i64,
+    other: i64,
+    insists: bool,
+) -> Result<Pair, EngineError> {
+    let (first, second) = two(tx, ns, keep, other).await?;
+    for (row, name) in [(&first, "keep"), (&second, "merge")] {
+        if let Some(root) = row.canonical_id {
+            return Err(Invalid::new(format!(
+                "Entity {} counts as entity {root} already: {name} {root} instead, or split {} first.",
+                shown(row),
+                row.entity_id
+            ))
+            .into());
+        }
+    }
+    if first.entity_type != second.entity_type {
+        return Err(Invalid::new(format!(
+            "{} is of type {}, {} of type {}: entities of different types are never merged.",
+            shown(&first),
+            first.entity_type,
+            shown(&second),
+            second.entity_type
+        ))
+        .into());
+    }
+    let tells_apart = !first.addresses.is_empty()
+        && !second.addresses.is_empty()
+        && !first.addresses.iter().any(|address| second.addresses.contains(address));
+    if tells_apart && !insists {
+        return Err(Invalid::new(format!(
+            "{} has the address {}, {} has {}. If one person has both, merge them with --different-addresses.",
+            shown(&first),
+            first.addresses.join(", "),
+            shown(&second),
+            second.addresses.join(", ")
+        ))
+        .into());
+    }
+    let joined = review::merge(tx, ns, keep, other).await?;
+    review::mark_merged(tx, ns, keep, other).await?;
+    lifecycle::link_merged(tx, ns, &joined).await?;
+    Ok((first, second))
+}
+
+async fn split(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<Pair, EngineError> {
+    review::lock(tx, ns).await?;
+    let row = one(tx, ns, id).await?;
+    let Some(parent) = row.merged_into else {
+        let hint = match row.absorbed.as_slice() {
+            [] => "It was not merged into another.".to_owned(),
+            [only] => format!("Entity {only} was merged into it: split {only}."),
+            several => {
+                let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
+                format!("Entities {} were merged into it: split one of these.", ids.join(", "))
+            }
+        };
+        return Err(Invalid::new(format!("Entity {} cannot be split. {hint}", shown(&row))).into());
+    };
+    let into = one(tx, ns, parent).await?;
+    let root = row.canonical_id.unwrap_or(parent);
+    review::split(tx, ns, id).await?;
+    review::unmark_merged(tx, ns, id, parent).await?;
+    lifecycle::unlink_split(tx, ns, &[id, root]).await?;
+    Ok((row, into))
+}
+
+async fn reject(tx: &mut Tx, ns: &Namespace, a: i64, b: i64) -> Result<Pair, EngineError> {
+    let (first, second) = two(tx, ns, a, b).await?;
+    let root = |row: &EntityRow| row.canonical_id.unwrap_or(row.entity_id);
+    if root(&first) == root(&second) {
+        return Err(Invalid::new(format!(
+            "{} and {} were merged: split {} first.",
+            shown(&first),
+            shown(&second),
+            if second.canonical_id.is_some() { second.entity_id } else { first.entity_id }
+        ))
+        .into());
+    }
+    review::mark_rejected(tx, ns, a, b).await?;
+    Ok((first, second))
+}
+
+async fn reopen(tx: &mut Tx, ns: &Namespace, a: i64, b: i64) -> Result<Pair, EngineError> {
+    let (first, second) = two(tx, ns, a, b).await?;
+    if !review::unmark_rejected(tx, ns, a, b).await? {
+        return Err(Invalid::new(format!(
+            "{} and {} were not rejected as the same.",
+            shown(&first),
+            shown(&second)
+        ))
+        .into());
+    }
+    Ok((first, second))
 }
 
 fn shown(row: &EntityRow) -> String {
@@ -333,7 +324,7 @@ async fn one(tx: &mut Tx, ns: &Namespace, id: i64) -> Result<EntityRow, EngineEr
     })
 }
 
-async fn two(tx: &mut Tx, ns: &Namespace, a: i64, b: i64) -> Result<(EntityRow, EntityRow), EngineError> {
+async fn two(tx: &mut Tx, ns: &Namespace, a: i64, b: i64) -> Result<Pair, EngineError> {
     if a == b {
         return Err(Invalid::new(format!("{a} was given twice: name two entities.")).into());
     }

@@ -7,8 +7,8 @@ mod settings;
 pub use llm::{Key, LlmExtractor, LlmOptions};
 pub use rules::{
     Blend, CLASSES, ClauseModel, ClauseSeen, DataFault, EncoderInput, FEATURES_VERSION, NAME_CLASSES,
-    NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, Odds, RulesExtractor, SCALE, Thresholds,
-    clauses_of, in_their_text, is_short, logarithm, names_of, softmax,
+    NAME_FEATURES_VERSION, NameModel, NameSeen, Odds, RulesExtractor, SCALE, Thresholds, clauses_of,
+    in_their_text, is_short, logarithm, names_of, softmax,
 };
 pub use settings::ExtractorSettings;
 

@@ -2,18 +2,19 @@
 
 use std::error::Error;
 use std::iter;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use memory_core::Invalid;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use reqwest::dns::{Name, Resolve, Resolving};
 use reqwest::header::{ACCEPT, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use reqwest::{redirect, retry};
 use rustls::{ClientConfig, RootCertStore};
 use url::{Host, Url};
 
 use crate::place::{Place, place_of};
+use crate::resolve::{addresses_of, resolving};
 
 /// How long it may take in all.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -136,7 +137,7 @@ pub async fn check_address(url: &str, chosen: Chosen) -> Result<(), Invalid> {
     let url = parsed(url)?;
     let origin = Origin::of(&url, chosen)?;
     match url.host() {
-        Some(Host::Domain(name)) => origin.addresses(name).await.map(drop),
+        Some(Host::Domain(name)) => addresses_of(name, |address| origin.admit(address)).await.map(drop),
         _ => Ok(()),
     }
 }
@@ -204,29 +205,12 @@ impl Origin {
             _ => Ok(()),
         }
     }
-
-    /// The addresses of its name, all of which may be connected to: one that may not refuses the name altogether.
-    async fn addresses(&self, name: &str) -> Result<Vec<SocketAddr>, Invalid> {
-        let found = tokio::net::lookup_host((name, 0)).await;
-        let found: Vec<_> = found.map_err(|_| Invalid(format!("the name {name} is not known")))?.collect();
-        for address in &found {
-            self.admit(address.ip())?;
-        }
-        if found.is_empty() {
-            return Err(Invalid(format!("the name {name} resolves to no address")));
-        }
-        Ok(found)
-    }
 }
 
-/// What the client connects to are the very addresses that were admitted.
 impl Resolve for Origin {
     fn resolve(&self, name: Name) -> Resolving {
         let origin = self.clone();
-        Box::pin(async move {
-            let addresses = origin.addresses(name.as_str()).await?;
-            Ok(Box::new(addresses.into_iter()) as Addrs)
-        })
+        resolving(name, move |address| origin.admit(address))
     }
 }
 

@@ -3,6 +3,8 @@
 
 mod fetch;
 mod place;
+mod resolve;
 
 pub use fetch::{Chosen, Fetcher, Posted, Poster, check_address, encryption, system_roots};
 pub use place::{Place, place_of};
+pub use resolve::{addresses_of, resolving};

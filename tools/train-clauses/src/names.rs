@@ -4,9 +4,7 @@ use anyhow::Context as _;
 use measuring::extraction::Document;
 use memory_core::entity::{EntityType, normalised_name};
 use memory_core::ports::TextEncoder;
-use memory_extraction::{
-    Blend, NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, names_of,
-};
+use memory_extraction::{Blend, NAME_CLASSES, NAME_FEATURES_VERSION, NameModel, NameSeen, SCALE, names_of};
 use serde::Serialize;
 
 use super::blend::{self, Pair};
@@ -104,7 +102,7 @@ fn written(weights: &maxent::Weights<NAME_CLASSES>, blend: &Blend<NAME_CLASSES>)
         bias.map(|one| format!("{one:.3}")).join(" "),
         thresholds(BLENDED_THRESHOLDS),
     );
-    maxent::write_weights(&mut text, weights, NAME_SCALE);
+    maxent::write_weights(&mut text, weights, SCALE);
     text
 }
 

@@ -23,28 +23,7 @@ pub struct WholeGraph {
 }
 
 impl KnowledgeGraph {
-    /// The whole graph, however large it is.
-    #[tracing::instrument(skip_all, fields(%ns))]
-    pub fn read_whole<'a>(
-        &'a self,
-        ns: &'a Namespace,
-        scope: &'a GraphScope,
-    ) -> BoxFuture<'a, Result<WholeGraph, EngineError>> {
-        Box::pin(async move {
-            self.refresh_from_file(ns, scope).await?;
-            self.recovery
-                .retry_transient(|| async {
-                    let mut tx = self.store.begin_snapshot(ns).await?;
-                    let Some(thread) = graph::find_thread(&mut tx, ns, scope).await? else {
-                        return Ok(WholeGraph::default());
-                    };
-                    Ok(whole(&mut tx, &thread).await?)
-                })
-                .await
-        })
-    }
-
-    /// The same unless it is certainly larger than this as JSON: `None` then.
+    /// The whole graph; `None` where it is certainly larger than this as JSON.
     #[tracing::instrument(skip_all, fields(%ns))]
     pub fn read_whole_within<'a>(
         &'a self,

@@ -1,10 +1,10 @@
 //! The address of the server: what was configured, what may be connected to, and what may be shown of it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use memory_core::Invalid;
-use memory_network::{Place, place_of};
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use memory_network::{Place, place_of, resolving};
+use reqwest::dns::{Name, Resolve, Resolving};
 use url::{Host, Url};
 
 const CHAT_PATH: &str = "/chat/completions";
@@ -78,20 +78,6 @@ impl Endpoint {
         }
     }
 
-    /// The addresses of its name, all of which may be connected to: one that may not refuses the name altogether.
-    async fn addresses(&self, name: &str) -> Result<Vec<SocketAddr>, Invalid> {
-        // The client puts in the port of the URL.
-        let found = tokio::net::lookup_host((name, 0)).await;
-        let found: Vec<_> = found.map_err(|_| Invalid(format!("the name {name} is not known")))?.collect();
-        for address in &found {
-            self.admit(address.ip())?;
-        }
-        if found.is_empty() {
-            return Err(Invalid(format!("the name {name} resolves to no address")));
-        }
-        Ok(found)
-    }
-
     /// Says why an address may not be connected to.
     fn admit(&self, address: IpAddr) -> Result<(), Invalid> {
         let host = &self.host;
@@ -112,14 +98,10 @@ impl Endpoint {
     }
 }
 
-/// What the client connects to are the very addresses that were admitted, on every call.
 impl Resolve for Endpoint {
     fn resolve(&self, name: Name) -> Resolving {
         let endpoint = self.clone();
-        Box::pin(async move {
-            let addresses = endpoint.addresses(name.as_str()).await?;
-            Ok(Box::new(addresses.into_iter()) as Addrs)
-        })
+        resolving(name, move |address| endpoint.admit(address))
     }
 }
 

@@ -84,7 +84,7 @@ pub use model::{
     clauses_of, in_their_text, is_short, logarithm, softmax,
 };
 use model::{Clauses, judged};
-pub use naming::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel, NameSeen, names_of};
+pub use naming::{NAME_CLASSES, NAME_FEATURES_VERSION, NameModel, NameSeen, names_of};
 use parsed_segment::ParsedSegment;
 use parties::{addressee, speaker};
 use people::{Roster, Sightings, is_machine};

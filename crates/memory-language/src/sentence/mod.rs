@@ -13,12 +13,7 @@ use std::ops::Range;
 
 use tables::{Abbreviation, Class, abbreviation, class, opens};
 
-/// How many sentences `text` has: none if it says nothing, else at least one.
-pub fn count_sentences(text: &str) -> usize {
-    sentences(text).count()
-}
-
-/// The sentences of `text` in order, trimmed. They leave out nothing but the whitespace between them; what
+/// The sentences of `text` in order, trimmed: none if it says nothing, else at least one. They leave out nothing but the whitespace between them; what
 /// follows the last stop without a word of its own (an emoji, a lone dash) belongs to the last sentence.
 /// Paragraphs and the items of a list are sentences too, whether they end in a stop or not.
 pub fn sentences(text: &str) -> impl Iterator<Item = &str> {

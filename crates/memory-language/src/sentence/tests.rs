@@ -2,6 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn count_sentences(text: &str) -> usize {
+    sentences(text).count()
+}
+
 fn check(cases: &[(&str, usize)]) {
     let wrong: Vec<_> = cases
         .iter()
@@ -311,7 +315,6 @@ proptest! {
             Just("x.Then y "), Just("。"), Just("The"), Just("🎉"), Just("\"")], 0..60).prop_map(|v| v.concat()),
     ]) {
         let parts: Vec<&str> = sentences(&text).collect();
-        prop_assert_eq!(parts.len(), count_sentences(&text));
         prop_assert!(parts.iter().all(|part| !part.is_empty() && part.trim() == *part));
         let squash = |text: &str| text.split_whitespace().collect::<String>();
         if parts.is_empty() {

@@ -5,6 +5,7 @@
 mod clause_features;
 mod clauses;
 mod compose_event;
+mod feature_weights;
 mod happenings;
 mod lexicon;
 mod page;
@@ -23,8 +24,8 @@ use memory_core::event::{ActorRole, Category};
 use memory_core::ports::{EncoderError, SourceText, TextEncoder};
 use memory_language::text::CharSpan;
 
+pub(super) use self::clause_features::Sink;
 use self::clause_features::{Seen, Verdict};
-pub(super) use self::clause_features::{Sink, hash};
 use self::clauses::{Candidate, candidates};
 use self::page::Page;
 use super::Found;
@@ -34,10 +35,11 @@ use super::joined::Joined;
 use super::parsed_segment::ParsedSegment;
 use super::people::Roster;
 use super::requests;
+pub(super) use feature_weights::{FeatureWeights, check_version, numbered};
+pub use feature_weights::{SCALE, softmax};
 pub(super) use lexicon::read as read_word_classes;
 pub use weights::{
-    Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, SCALE, Thresholds, in_their_text, is_short,
-    logarithm, softmax,
+    Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, Thresholds, in_their_text, is_short, logarithm,
 };
 
 /// A clause that is so likely to tell nothing is not given to the encoder.

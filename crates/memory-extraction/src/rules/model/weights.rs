@@ -10,15 +10,12 @@ use memory_core::event::Category;
 use memory_core::ports::CLAUSE_CLASSES;
 
 use super::super::data_file::{DataFault, DataFile, loaded};
-use super::super::wordset::HashedMap;
-use super::clause_features::hash;
+use super::feature_weights::{FeatureWeights, Line, check_version, numbered, softmax};
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
 pub const FEATURES_VERSION: u32 = 3;
 /// The eight categories, and none.
 pub const CLASSES: usize = CLAUSE_CLASSES;
-/// A weight of one is this much in the file.
-pub const SCALE: f32 = 50.0;
 
 static FILE: DataFile = DataFile::new("weights.txt", include_str!("../../../data/weights.txt"));
 
@@ -90,21 +87,13 @@ pub fn logarithm(odd: f32) -> f32 {
     odd.max(1e-7).ln()
 }
 
-/// The odds of logits.
-pub fn softmax<const COUNT: usize>(sums: [f32; COUNT]) -> [f32; COUNT] {
-    let most = sums.iter().copied().fold(f32::MIN, f32::max);
-    let odds = sums.map(|sum| (sum - most).exp());
-    let all: f32 = odds.iter().sum();
-    odds.map(|odd| odd / all)
-}
-
 #[derive(Debug)]
 pub struct ClauseModel {
     thresholds: Thresholds,
     /// With an encoder.
     blend: Blend,
     blended_thresholds: Thresholds,
-    weights: HashedMap<[i8; CLASSES]>,
+    weights: FeatureWeights<CLASSES>,
 }
 
 impl ClauseModel {
@@ -120,40 +109,18 @@ impl ClauseModel {
 
     /// Reads weights as the trainer writes them.
     pub fn parse(text: &str) -> Result<Self, DataFault> {
-        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let version = lines.next().and_then(|(_, line)| line.strip_prefix("features ")).unwrap_or_default();
-        if version.parse() != Ok(FEATURES_VERSION) {
-            let reason = format!(
-                "the weights are for features of version '{version}', this program has {FEATURES_VERSION}; train them anew"
-            );
-            return Err(FILE.fault(1, reason));
-        }
+        let mut lines = numbered(text);
+        check_version(&FILE, lines.next(), FEATURES_VERSION)?;
         let thresholds = thresholds(&mut lines)?;
         let [features, encoder, bias @ ..] = FILE.numbers::<{ CLASSES + 2 }>(lines.next(), "blend ")?;
         let blend = Blend { features, encoder, bias };
         let blended_thresholds = self::thresholds(&mut lines)?;
-        let mut weights = HashedMap::default();
-        for (number, line) in lines {
-            let row = line.split_once('\t').and_then(|(name, numbers)| {
-                let numbers: Vec<i8> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
-                Some((hash(&[name]), numbers.try_into().ok()?))
-            });
-            let (name, row) = row.ok_or_else(|| {
-                FILE.fault(number, format!("'{line}' is no feature with {CLASSES} numbers"))
-            })?;
-            weights.insert(name, row);
-        }
+        let weights = FeatureWeights::parse(&FILE, lines)?;
         Ok(Self { thresholds, blend, blended_thresholds, weights })
     }
 
     pub(super) fn odds(&self, features: &[u64]) -> Odds {
-        let mut sums = [0_i32; CLASSES];
-        for row in features.iter().filter_map(|feature| self.weights.get(feature)) {
-            for (sum, weight) in sums.iter_mut().zip(row) {
-                *sum += i32::from(*weight);
-            }
-        }
-        softmax(sums.map(|sum| sum as f32 / SCALE))
+        self.weights.odds(features)
     }
 
     /// How an encoder is weighed.
@@ -179,8 +146,6 @@ impl ClauseModel {
         (odd >= threshold).then_some((*category, *odd))
     }
 }
-
-type Line<'l> = (usize, &'l str);
 
 /// The two lines of thresholds.
 fn thresholds<'l>(lines: &mut impl Iterator<Item = Line<'l>>) -> Result<Thresholds, DataFault> {

@@ -21,7 +21,7 @@ use super::people::Roster;
 use encoded::NamesInput;
 use signs::{Page, Signs};
 use weights::Odds;
-pub use weights::{NAME_CLASSES, NAME_FEATURES_VERSION, NAME_SCALE, NameModel};
+pub use weights::{NAME_CLASSES, NAME_FEATURES_VERSION, NameModel};
 
 /// More names than this are not judged.
 const NAMES_MAX: usize = 4_000;

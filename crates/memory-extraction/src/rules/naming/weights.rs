@@ -10,13 +10,10 @@ use memory_core::entity::EntityType;
 pub use memory_core::ports::NAME_CLASSES;
 
 use super::super::data_file::{DataFault, DataFile, loaded};
-use super::super::model::{Blend, hash, softmax};
-use super::super::wordset::HashedMap;
+use super::super::model::{Blend, FeatureWeights, check_version, numbered};
 
 /// Counts up with every change to what a feature's name means; weights of another version are not read.
 pub const NAME_FEATURES_VERSION: u32 = 1;
-/// A weight of one is this much in the file.
-pub const NAME_SCALE: f32 = 50.0;
 
 /// What a name may be of, after none; the last class is all else that has a name.
 const TYPES: [EntityType; 4] = [EntityType::Person, EntityType::Org, EntityType::Project, EntityType::Place];
@@ -35,7 +32,7 @@ pub struct NameModel {
     /// With an encoder.
     blend: Blend<NAME_CLASSES>,
     blended_thresholds: Thresholds,
-    weights: HashedMap<[i8; NAME_CLASSES]>,
+    weights: FeatureWeights<NAME_CLASSES>,
 }
 
 impl NameModel {
@@ -56,40 +53,18 @@ impl NameModel {
 
     /// Reads weights as the trainer writes them.
     pub fn parse(text: &str) -> Result<Self, DataFault> {
-        let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
-        let version = lines.next().and_then(|(_, line)| line.strip_prefix("features ")).unwrap_or_default();
-        if version.parse() != Ok(NAME_FEATURES_VERSION) {
-            let reason = format!(
-                "the weights are not for features of version {NAME_FEATURES_VERSION}; train them anew"
-            );
-            return Err(FILE.fault(1, reason));
-        }
+        let mut lines = numbered(text);
+        check_version(&FILE, lines.next(), NAME_FEATURES_VERSION)?;
         let thresholds = FILE.numbers(lines.next(), "thresholds ")?;
         let [features, encoder, bias @ ..] = FILE.numbers::<{ NAME_CLASSES + 2 }>(lines.next(), "blend ")?;
         let blend = Blend { features, encoder, bias };
         let blended_thresholds = FILE.numbers(lines.next(), "thresholds ")?;
-        let mut weights = HashedMap::default();
-        for (number, line) in lines {
-            let row = line.split_once('\t').and_then(|(name, numbers)| {
-                let numbers: Vec<i8> = numbers.split(' ').filter_map(|number| number.parse().ok()).collect();
-                Some((hash(&[name]), numbers.try_into().ok()?))
-            });
-            let (name, row) = row.ok_or_else(|| {
-                FILE.fault(number, format!("'{line}' is no feature with {NAME_CLASSES} numbers"))
-            })?;
-            weights.insert(name, row);
-        }
+        let weights = FeatureWeights::parse(&FILE, lines)?;
         Ok(Self { thresholds, blend, blended_thresholds, weights })
     }
 
     pub(super) fn odds(&self, features: &[u64]) -> Odds {
-        let mut sums = [0_i32; NAME_CLASSES];
-        for row in features.iter().filter_map(|feature| self.weights.get(feature)) {
-            for (sum, weight) in sums.iter_mut().zip(row) {
-                *sum += i32::from(*weight);
-            }
-        }
-        softmax(sums.map(|sum| sum as f32 / NAME_SCALE))
+        self.weights.odds(features)
     }
 
     /// How an encoder is weighed.
