@@ -138,6 +138,25 @@ async fn rules_of_one_project_are_not_replaced_by_those_of_another() {
         "its own come first, what must not be before the others, whatever the case of its tag"
     );
     assert_eq!(f.memory.briefing(&f.ns, Vec::new()).await.unwrap().directives.len(), 5);
+    // A filter by a project leaves what holds in every project.
+    let asked =
+        RecallDraft { tags: vec!["project:atlas".into()], ..query("May I push my work to the main branch?") };
+    let bearing: Vec<String> = f.recall_as(asked).await.directives.into_iter().map(|it| it.quote).collect();
+    assert_eq!(bearing, [push]);
+}
+
+#[tokio::test]
+async fn rules_of_a_project_are_read_before_those_of_others() {
+    let f = Fixture::new().await;
+    let rule =
+        |project: &str, content: String| Draft { tags: vec![format!("project:{project}")], ..note(&content) };
+    f.remember_as(rule("atlas", "Always install packages with pnpm.".into())).await;
+    for n in 0..70 {
+        f.remember_as(rule("heron", format!("Always run the check number {n} before you commit."))).await;
+    }
+    let briefing = f.memory.briefing(&f.ns, vec!["project:atlas".into()]).await.unwrap();
+    let quotes: Vec<String> = briefing.directives.into_iter().map(|it| it.quote).collect();
+    assert_eq!(quotes, ["Always install packages with pnpm"]);
 }
 
 #[tokio::test]

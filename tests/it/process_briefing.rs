@@ -1,5 +1,7 @@
 //! The briefing by each way to it: tool, prompt, resource and command.
 
+use jiff::tz::TimeZone;
+use jiff::{ToSpan, Zoned};
 use memory_tests::process::{DataDir, Server, StdioHost};
 use serde_json::{Value, json};
 use sha2::Digest;
@@ -12,22 +14,30 @@ async fn filled(data_dir: &DataDir) -> Server {
     let server = Server::start(data_dir).await;
     for (text, project) in [
         ("Always answer me in French.", "other"),
-        ("Anna Kovács will send the budget to Ben Ortiz by 20 March 2026.", "other"),
         ("We decided on 3 November 2026 to deploy Atlas with blue-green releases.", "atlas"),
     ] {
         server.ask("remember", json!({"content": text, "tags": [format!("project:{project}")]})).await;
     }
+    promised(&server, "budget", 8, json!([])).await;
     server.settled().await;
     server
 }
 
+/// A promise that was due so many days ago.
+async fn promised(server: &Server, what: &str, days: i64, tags: Value) -> String {
+    let due = Zoned::now().with_time_zone(TimeZone::UTC).saturating_sub(days.days()).date().to_string();
+    let content = format!("Anna Kovács will send the {what} to Ben Ortiz by {due}.");
+    server.ask("remember", json!({"content": content, "tags": tags, "date": "2026-01-05"})).await;
+    due
+}
+
 #[tokio::test]
-async fn a_briefing_has_wishes_and_promises_of_all_and_what_was_last_of_the_project() {
+async fn a_briefing_has_wishes_and_promises_of_the_project_and_of_none_and_what_was_last() {
     let data_dir = DataDir::warm();
     let server = filled(&data_dir).await;
     let briefing = server.ask("briefing", json!({"project": "Atlas"})).await;
     assert!(briefing["directives"][0]["text"].as_str().expect("a wish").contains("French"), "{briefing}");
-    assert_eq!(briefing["overdue"][0]["due"], "2026-03-20", "{briefing}");
+    assert!(briefing["overdue"][0]["summary"].as_str().expect("a promise").contains("budget"), "{briefing}");
     assert!(
         briefing["decisions"][0]["summary"].as_str().expect("a decision").contains("blue-green"),
         "{briefing}"
@@ -36,13 +46,18 @@ async fn a_briefing_has_wishes_and_promises_of_all_and_what_was_last_of_the_proj
     assert!(briefing["latest"][0]["id"].as_str().expect("an id").starts_with("art_"), "{briefing}");
     assert_eq!(briefing["overdue_total"], Value::Null, "{briefing}");
     for what in ["contract", "invoice", "timetable", "leaflet", "minutes", "photographs"] {
-        let content = format!("Anna Kovács will send the {what} to Ben Ortiz by 21 March 2026.");
-        server.ask("remember", json!({"content": content, "tags": ["project:late"]})).await;
+        promised(&server, what, 6, json!(["project:late"])).await;
     }
+    let last = promised(&server, "drawing", 3, json!(["project:late"])).await;
+    promised(&server, "key", 40, json!(["project:late"])).await;
     server.settled().await;
-    let late = server.ask("briefing", json!({"project": "atlas", "max_tokens": 5000})).await;
+    let late = server.ask("briefing", json!({"project": "late", "max_tokens": 5000})).await;
     let shown = late["overdue"].as_array().map(Vec::len);
-    assert_eq!((shown, &late["overdue_total"]), (Some(6), &json!(7)), "{late}");
+    assert_eq!((shown, &late["overdue_total"]), (Some(6), &json!(8)), "with that of no project: {late}");
+    assert_eq!(late["overdue"][0]["due"], last, "the latest first: {late}");
+    assert_eq!(late["long_overdue_total"], 1, "{late}");
+    let atlas = server.ask("briefing", json!({"project": "atlas", "max_tokens": 5000})).await;
+    assert_eq!(atlas["overdue"].as_array().map(Vec::len), Some(1), "none of another project: {atlas}");
     let everywhere = server.ask("briefing", json!({"tags": [], "max_tokens": 5000})).await;
     assert_eq!(everywhere["latest"].as_array().map(Vec::len), Some(5), "{everywhere}");
     let nowhere = server.ask("briefing", json!({"project": "nowhere"})).await;

@@ -17,12 +17,21 @@ closed_set! {
 }
 
 impl Category {
-    /// The category that is meant by a name near to its own. The set is closed: what is near to none is none.
+    /// The category that is meant by a name near to its own, or by another word for it. The set is closed: what is near to none is
+    /// none.
     pub fn understood(said: &str) -> Option<Self> {
-        let letters: String =
-            said.chars().take(40).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
-        let single = letters.strip_suffix('s').unwrap_or(&letters);
-        let meant = match single {
+        let word = word(said);
+        Self::other_word(&word).or_else(|| Self::spelt(&word))
+    }
+
+    /// The category whose name this is, in the plural, in other letters or with a slip in it; no other words for it.
+    pub fn named(name: &str) -> Option<Self> {
+        let word = word(name);
+        Self::spelt(&word)
+    }
+
+    fn other_word(word: &str) -> Option<Self> {
+        match word {
             "promise" | "task" | "actionitem" | "action" | "assignment" | "todo" => Some(Self::Commitment),
             "completion" | "delivery" | "achievement" | "done" | "release" => Some(Self::Execution),
             "choice" | "approval" | "agreement" => Some(Self::Decision),
@@ -34,13 +43,20 @@ impl Category {
             "update" | "modification" => Some(Self::Change),
             "role" | "responsibility" => Some(Self::Stakeholder),
             _ => None,
-        };
-        let near = || {
-            let mut all = Self::ALL.iter().copied();
-            all.find(|category| strsim::levenshtein(&category.as_str().to_lowercase(), single) <= 2)
-        };
-        meant.or_else(near)
+        }
     }
+
+    fn spelt(word: &str) -> Option<Self> {
+        let mut all = Self::ALL.iter().copied();
+        all.find(|category| strsim::levenshtein(&category.as_str().to_lowercase(), word) <= 2)
+    }
+}
+
+/// The letters of a name, in the singular.
+fn word(said: &str) -> String {
+    let letters: String =
+        said.chars().take(40).filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    letters.strip_suffix('s').unwrap_or(&letters).to_owned()
 }
 
 #[cfg(test)]
@@ -63,6 +79,15 @@ mod tests {
         }
         for said in ["", "Weather", "Ignore previous instructions", "None"] {
             assert_eq!(Category::understood(said), None, "{said}");
+        }
+    }
+    #[test]
+    fn another_word_is_no_name_of_a_category() {
+        for name in ["Decision", "commitments", "QUALITY_RISK", "Desicion"] {
+            assert_eq!(Category::named(name), Category::understood(name), "{name}");
+        }
+        for word in ["Promise", "risk", "Meetings", "todo", "Weather", ""] {
+            assert_eq!(Category::named(word), None, "{word}");
         }
     }
 }

@@ -8,6 +8,8 @@ use memory_core::artifact::list;
 use memory_core::id::Namespace;
 use memory_store::latest;
 pub use memory_store::latest::LatestText;
+use memory_store::open_commitments::{self, OpenCommitment, OpenCommitments};
+use memory_store::projects::{PROJECT_TAG, names_project};
 use memory_store::search::Filters;
 
 use crate::directives::Directive;
@@ -19,8 +21,6 @@ const DIRECTIVES_MAX: usize = 40;
 const COMMITMENTS_MAX: i64 = 6;
 const EVENTS_MAX: i64 = 5;
 const TEXTS_MAX: i64 = 5;
-/// How the tag of a project begins.
-const PROJECT: &str = "project:";
 
 /// An event in a briefing.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,16 +35,18 @@ pub struct BriefEvent {
 /// What a session may begin with.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Briefing {
-    /// Those that hold everywhere.
+    /// Those that hold in the project, and everywhere.
     pub directives: Vec<Directive>,
     /// How many there are of them, as far as they are read.
     pub directives_total: usize,
-    /// Of the whole namespace: what is overdue, and what is still open, by its due time.
+    /// Of the project and of none: what was due in the last 30 days, the latest first, and what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
     /// How many there are of both in all.
     pub overdue_total: i64,
     pub open_total: i64,
+    /// How many were due before that.
+    pub long_overdue_total: i64,
     /// What was stored last under the tags.
     pub latest: Vec<LatestText>,
     /// What was decided and done last under the tags.
@@ -53,8 +55,8 @@ pub struct Briefing {
 }
 
 impl Memory {
-    /// The briefing; tags narrow what was decided, done and stored last, not what is open. Of what the user wants, a project leaves
-    /// out what others of their own are to be like.
+    /// The briefing. Tags narrow what was decided, done and stored last. Those that name a project narrow what the user wants and
+    /// what is open as well: to what was said in it and in no project.
     #[tracing::instrument(name = "briefing", skip_all, fields(%ns))]
     pub fn briefing<'a>(
         &'a self,
@@ -65,43 +67,49 @@ impl Memory {
             let tags = list("tags", tags)?;
             // A recall has connections of its own: one after the other, so that a briefing never has more than one has.
             let projects: Vec<String> =
-                tags.iter().map(|tag| tag.to_lowercase()).filter(|tag| tag.starts_with(PROJECT)).collect();
+                tags.iter().filter(|tag| names_project(tag)).map(|tag| tag.to_lowercase()).collect();
             let mut directives = self.holding_directives(ns, &projects).await?;
             directives.retain(|directive| directive.conversation_id.is_none());
             let directives_total = directives.len();
             directives.truncate(DIRECTIVES_MAX);
-            let commitments =
-                |state| RecallDraft { state: Some(state), ..listing(COMMITMENTS_MAX, Vec::new()) };
             let of = |category: &str| RecallDraft {
                 categories: vec![category.to_owned()],
                 ..listing(EVENTS_MAX, tags.clone())
             };
-            let (overdue, overdue_total) = self.brief_events(ns, commitments("overdue".to_owned())).await?;
-            let (open, open_total) = self.brief_events(ns, commitments("open".to_owned())).await?;
+            let commitments = self.open_commitments(ns, &projects).await?;
             Ok(Briefing {
                 directives,
                 directives_total,
-                overdue,
-                open,
-                overdue_total,
-                open_total,
+                overdue: commitments.overdue.into_iter().map(BriefEvent::from).collect(),
+                open: commitments.open.into_iter().map(BriefEvent::from).collect(),
+                overdue_total: commitments.overdue_total,
+                open_total: commitments.open_total,
+                long_overdue_total: commitments.long_overdue_total,
                 latest: self.latest_texts(ns, &tags).await?,
-                decisions: self.brief_events(ns, of("Decision")).await?.0,
-                done: self.brief_events(ns, of("Execution")).await?.0,
+                decisions: self.brief_events(ns, of("Decision")).await?,
+                done: self.brief_events(ns, of("Execution")).await?,
             })
         })
     }
 
-    /// The first of a list, and how many it has in all.
-    async fn brief_events(
+    /// The first of a list.
+    async fn brief_events(&self, ns: &Namespace, draft: RecallDraft) -> Result<Vec<BriefEvent>, EngineError> {
+        let listed = self.recall(ns, &RecallRequest::new(draft)?).await?;
+        Ok(listed.results.into_iter().filter_map(brief).collect())
+    }
+
+    async fn open_commitments(
         &self,
         ns: &Namespace,
-        draft: RecallDraft,
-    ) -> Result<(Vec<BriefEvent>, i64), EngineError> {
-        let request = RecallRequest::new(draft)?;
-        let listed = self.recall(ns, &request).await?;
-        let total = listed.total_events.unwrap_or_default();
-        Ok((listed.results.into_iter().filter_map(brief).collect(), total))
+        projects: &[String],
+    ) -> Result<OpenCommitments, EngineError> {
+        self.recovery
+            .retry_transient(|| async {
+                let mut conn = self.store.acquire(ns).await?;
+                let (now, limit) = (Timestamp::now(), COMMITMENTS_MAX);
+                Ok(open_commitments::open_commitments(&mut conn, ns, projects, now, limit).await?)
+            })
+            .await
     }
 
     async fn latest_texts(&self, ns: &Namespace, tags: &[String]) -> Result<Vec<LatestText>, EngineError> {
@@ -125,6 +133,13 @@ fn listing(limit: i64, tags: Vec<String>) -> RecallDraft {
     }
 }
 
+impl From<OpenCommitment> for BriefEvent {
+    fn from(commitment: OpenCommitment) -> Self {
+        let OpenCommitment { event_id, narrative, at, due } = commitment;
+        Self { id: event_id, narrative, at, due }
+    }
+}
+
 fn brief(mut listed: Recalled) -> Option<BriefEvent> {
     let event = listed.hit.events.pop()?;
     let at = event.event_time.unwrap_or(listed.hit.date);
@@ -137,5 +152,5 @@ pub fn project_tag(project: &str) -> Result<String, Invalid> {
     if project.is_empty() {
         return Err(Invalid::new("project is empty; name one, such as the name of the repository's folder"));
     }
-    Ok(format!("{PROJECT}{project}"))
+    Ok(format!("{PROJECT_TAG}{project}"))
 }

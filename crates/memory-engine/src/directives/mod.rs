@@ -17,6 +17,7 @@ use memory_language::text::CharSpan;
 use memory_store::directives::{self, ComparedDirective, NewDirective, StoredDirective, Unembedded, Wanted};
 use memory_store::events::Source;
 use memory_store::models::ActiveModel;
+use memory_store::projects::names_project;
 use memory_store::search::{Filters, QueryVector};
 use memory_store::{Conn, Store, StoreError, Tx, jobs};
 
@@ -280,6 +281,17 @@ pub(crate) struct Bearing {
     pub(crate) is_answer: bool,
 }
 
+/// Whether it holds in projects, which are named by their tags, in upper or lower case: what was said in another one holds there, unless
+/// it is about answers as such or about the user ("I prefer window seats").
+fn holds_in(projects: &[String], directive: &StoredDirective) -> bool {
+    let is_here = |tag: &String| projects.iter().any(|named| named.to_lowercase() == *tag);
+    projects.is_empty()
+        || directive.projects.is_empty()
+        || directive.projects.iter().any(is_here)
+        || directive.is_general
+        || is_about_user(&directive.quote)
+}
+
 impl Memory {
     /// The directives that bear on a question, best first.
     pub(crate) async fn directives(
@@ -289,17 +301,25 @@ impl Memory {
         request: &RecallRequest,
         question: QuestionRead<'_>,
     ) -> Result<Vec<Bearing>, EngineError> {
-        let filters = Filters { include_superseded: false, ..request.filters.clone() };
+        // What was said in no project holds in each.
+        let (projects, tags): (Vec<String>, Vec<String>) =
+            request.filters.tags.iter().cloned().partition(|tag| names_project(tag));
+        let is_here =
+            |it: &StoredDirective| projects.iter().all(|tag| it.projects.contains(&tag.to_lowercase()));
+        let filters = Filters { tags, include_superseded: false, ..request.filters.clone() };
         let query =
             question.embedded.map(|(embedded, model)| QueryVector { model, vector: &embedded.vector });
-        let wanted = Wanted { filters: &filters, query, found: &question.found, limit: READ_MAX };
-        let stored = holding(conn, ns, wanted).await?;
+        let wanted =
+            Wanted { filters: &filters, query, found: &question.found, limit: READ_MAX, projects: &projects };
+        let mut stored = holding(conn, ns, wanted).await?;
+        stored.retain(|it| holds_in(&projects, it));
         let candidates: Vec<Candidate<'_>> = stored.iter().map(candidate).collect();
         let chosen = choose(question.text, &candidates);
         let mut stored: Vec<Option<StoredDirective>> = stored.into_iter().map(Some).collect();
         let bearing = |chosen: Chosen| {
             let stored = stored[chosen.at].take()?;
-            let (revision_id, is_answer) = (stored.revision_id, chosen.is_answer);
+            // What was said elsewhere is no result under the filters.
+            let (revision_id, is_answer) = (stored.revision_id, chosen.is_answer && is_here(&stored));
             Some(Bearing { directive: stored.into(), revision_id, is_answer })
         };
         Ok(chosen.into_iter().filter_map(bearing).collect())
@@ -313,8 +333,8 @@ impl Memory {
     }
 
     /// The directives that hold: those about answers as such, then what must not be, then the others, each time the newest first.
-    /// Where projects are given, by their tags in small letters, theirs come before the others, and what was said in another is
-    /// left out unless it is about answers or the user.
+    /// Where projects are given, by their tags in small letters, theirs come before the others, and what was said in another is left out
+    /// unless it is about answers or the user.
     pub(crate) async fn holding_directives(
         &self,
         ns: &Namespace,
@@ -323,15 +343,12 @@ impl Memory {
         self.recovery
             .retry_transient(|| async {
                 let filters = Filters::default();
-                let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX };
+                let wanted = Wanted { filters: &filters, query: None, found: &[], limit: READ_MAX, projects };
                 let mut stored = holding(&mut *self.store.acquire(ns).await?, ns, wanted).await?;
                 let is_here = |it: &StoredDirective| it.projects.iter().any(|tag| projects.contains(tag));
-                let is_elsewhere =
-                    |it: &StoredDirective| !projects.is_empty() && !it.projects.is_empty() && !is_here(it);
-                stored.retain(|it| !is_elsewhere(it) || it.is_general || is_about_user(&it.quote));
+                stored.retain(|it| holds_in(projects, it));
                 // What is about answers as such comes first; what repeats an earlier one is not there twice.
-                stored
-                    .sort_by_key(|it| (!it.is_general, is_elsewhere(it), !is_here(it), !is_limit(&it.quote)));
+                stored.sort_by_key(|it| (!it.is_general, !is_here(it), !is_limit(&it.quote)));
                 let mut shown: Vec<(Directive, Gist)> = Vec::new();
                 for directive in stored {
                     let candidate = candidate(&directive);

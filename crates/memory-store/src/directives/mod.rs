@@ -13,6 +13,7 @@ use sqlx::{QueryBuilder, Row};
 
 pub use self::vectors::{Unembedded, lacks_vectors, without_vector, write_vectors};
 use crate::events::Source;
+use crate::projects::push_is_of;
 use crate::search::{Filters, QueryVector, push_filters};
 use crate::{Conn, StoreError, Tx};
 
@@ -86,6 +87,8 @@ pub struct Wanted<'a> {
     /// Revisions that a search has found, with the similarity of their passages.
     pub found: &'a [(RevisionId, f32)],
     pub limit: i64,
+    /// What was said in one of these projects, which are named by their tags, comes before what is as like the question.
+    pub projects: &'a [String],
 }
 
 /// Writes the directives of a revision in the place of those that it had. Those that stay keep their vectors.
@@ -288,8 +291,8 @@ pub async fn set_replacements(
     Ok(())
 }
 
-/// Those that hold, under filters on their revisions: those about answers as such first, then the ones most like the question, and of equals the newest. What
-/// only allows something is among them where it took the place of another.
+/// Those that hold, under filters on their revisions: those about answers as such first, then the ones most like the question, and
+/// of equals those of the projects and then the newest. What only allows something is among them where it took the place of another.
 pub async fn holding(
     conn: &mut Conn,
     ns: &Namespace,
@@ -302,6 +305,8 @@ pub async fn holding(
                 coalesce(r.date, r.created_at) as said_at, f.cosine as of_passage, ",
     );
     statement.push(projects!()).push(", ");
+    push_is_of(&mut statement, wanted.projects);
+    statement.push(" as is_of_project, ");
     match wanted.query {
         // Only the model's number, ours, is written into the statement.
         Some(query) => {
@@ -336,7 +341,8 @@ pub async fn holding(
            and (not d.is_permission
                 or exists (select from directive_replacement x where x.namespace = d.namespace and x.later = d.directive_id))
          ) holding
-         order by is_general desc, greatest(of_passage, similarity) desc nulls last, said_at desc, directive_id desc
+         order by is_general desc, greatest(of_passage, similarity) desc nulls last, is_of_project desc, said_at desc,
+                  directive_id desc
          limit ",
     );
     statement.push_bind(wanted.limit);

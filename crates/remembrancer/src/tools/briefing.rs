@@ -24,9 +24,9 @@ const ITEM_MAX_CHARS: usize = 300;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Input {
-    /// What was stored, decided and done last is narrowed to the tag `project:` with this name
+    /// Only what belongs to the tag `project:` with this name; wishes and commitments of no project as well
     project: Option<String>,
-    /// The same to these tags
+    /// What was stored, decided and done last is narrowed to these tags
     tags: Option<Vec<String>>,
     /// Bound on the answer, 200 to 10000, default 1500
     max_tokens: Option<i64>,
@@ -37,7 +37,7 @@ pub(super) struct Input {
 pub(crate) struct Output {
     /// What the user wants for longer than one answer, in their words
     directives: Vec<Wish>,
-    /// Commitments that are overdue
+    /// Commitments that were due in the last 30 days, the latest first
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
@@ -49,6 +49,9 @@ pub(crate) struct Output {
     overdue_total: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     open_total: Option<i64>,
+    /// How many were due before that: recall with state overdue lists them, the oldest first
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    long_overdue_total: Option<i64>,
     /// What was stored last: texts, and conversations as one each
     latest: Vec<Latest>,
     decisions: Vec<Event>,
@@ -136,6 +139,7 @@ fn output(briefing: Briefing) -> Output {
         directives_total: (directives_total > briefing.directives.len()).then_some(directives_total as i64),
         overdue_total: total(briefing.overdue_total, &briefing.overdue),
         open_total: total(briefing.open_total, &briefing.open),
+        long_overdue_total: Some(briefing.long_overdue_total).filter(|total| *total > 0),
         directives: briefing.directives.into_iter().map(wish).collect(),
         overdue: events(briefing.overdue),
         open: events(briefing.open),
@@ -205,6 +209,7 @@ impl Output {
     pub(crate) fn is_empty(&self) -> bool {
         self.directives.is_empty()
             && self.overdue.is_empty()
+            && self.long_overdue_total.is_none()
             && self.open.is_empty()
             && self.latest.is_empty()
             && self.decisions.is_empty()
@@ -236,6 +241,12 @@ impl Output {
             }
         };
         section(&mut out, "Overdue", &self.overdue, due, self.overdue_total);
+        if let Some(total) = self.long_overdue_total {
+            let _ = writeln!(
+                out,
+                "Overdue for more than 30 days: {total} (recall with state \"overdue\" lists them, the oldest first)"
+            );
+        }
         section(&mut out, "Open commitments", &self.open, due, self.open_total);
         let latest = |text: &Latest| {
             let ended =

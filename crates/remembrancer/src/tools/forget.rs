@@ -73,6 +73,10 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
                 "deleted": false, "id": id, "error": text, "hint": text, "source_artifact_id": source.0,
             })))
         }
+        Forgotten::NotFound if matches!(parsed, AnyId::Event(_)) => Err(refused(
+            format!("Content not found: {id}"),
+            "Events are derived from texts and go with them. Pass the art_ id of the text: recall gives it with each event.",
+        )),
         Forgotten::NotFound => Err(refused(
             format!("Content not found: {id}"),
             "It may be forgotten already; recall finds what is there.",

@@ -106,9 +106,12 @@ fn simplify(schema: &mut Value) {
 /// Lists of single words: where one text is sent for such a list, commas divide it.
 const WORDS: [&str; 2] = ["categories", "tags"];
 
+/// A text that is kept as it is written: a number in its place is a mistake of the caller, where it may be a name or a word.
+const TEXT: &str = "content";
+
 /// Mends what hosts are known to get wrong, where the schema leaves no doubt: nulls for what is absent,
 /// arrays, objects, numbers and booleans sent as text, a single text for a list, words with commas for a list of words,
-/// whole numbers sent as 3.0. Items of lists are mended as well.
+/// whole numbers sent as 3.0, names that are numbers. Items of lists are mended as well.
 pub(crate) fn repair(schema: &JsonObject, arguments: &mut JsonObject) {
     arguments.retain(|_, value| !value.is_null());
     let Some(Value::Object(properties)) = schema.get("properties") else { return };
@@ -121,6 +124,9 @@ pub(crate) fn repair(schema: &JsonObject, arguments: &mut JsonObject) {
             {
                 let words = text.split(',').map(str::trim).filter(|word| !word.is_empty());
                 *value = words.map(Value::from).collect();
+            }
+            if name == TEXT && value.is_number() {
+                continue;
             }
             repair_value(schema, value);
         }
@@ -274,6 +280,10 @@ mod tests {
             Value::Object(odd.clone()),
             json!({"tags": ["one"], "limit": 3, "query": "[1]", "expand": "perhaps"})
         );
+        let kept = json!({"properties": {"content": {"type": "string"}, "title": {"type": "string"}}});
+        let mut number = json!({"content": 5, "title": 5});
+        repair(kept.as_object().unwrap(), number.as_object_mut().unwrap());
+        assert_eq!(number, json!({"content": 5, "title": "5"}), "a title may be a number, a text is none");
         let lists = json!({"properties": {"tags": {"type": "array"}, "contents": {"type": "array"}}});
         let mut divided = json!({"tags": "shop, home,", "contents": "Ann likes tea, coffee and cake"});
         repair(lists.as_object().unwrap(), divided.as_object_mut().unwrap());

@@ -80,8 +80,10 @@ pub(super) fn state(text: &str) -> Result<CommitmentState, Invalid> {
 }
 
 pub(super) fn category(text: &str) -> Result<Category, Invalid> {
-    Category::understood(text).ok_or_else(|| {
-        Invalid::new(format!("Invalid category '{}'. Must be one of: {}", cut(text, 40), Category::names()))
+    Category::named(text).ok_or_else(|| {
+        let meant = Category::understood(text).map(|meant| format!(" Is {meant} meant?")).unwrap_or_default();
+        let (given, names) = (cut(text, 40), Category::names());
+        Invalid::new(format!("Invalid category '{given}'.{meant} Must be one of: {names}"))
     })
 }
 

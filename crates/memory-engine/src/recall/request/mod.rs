@@ -261,6 +261,10 @@ mod tests {
             (RecallDraft { max_tokens: Some(5), ..draft("q") }, "100 to 100000"),
             (RecallDraft { min_importance: Some(2.0), ..draft("q") }, "min_importance 2"),
             (RecallDraft { categories: vec!["Party".into()], ..draft("q") }, "Invalid category 'Party'"),
+            (
+                RecallDraft { categories: vec!["Promise".into()], ..draft("q") },
+                "Is Commitment meant? Must be",
+            ),
             (RecallDraft { detail: Some("long".into()), ..draft("q") }, "Invalid detail 'long'"),
             (RecallDraft { cursor: Some("7".into()), ..draft("q") }, "Invalid cursor '7'"),
             (
