@@ -1,9 +1,10 @@
 //! The command line: its commands, which settings each of them shows, and what is said when it is not understood.
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -35,7 +36,7 @@ use crate::commands::stop::StopArgs;
 use crate::commands::tokens::{ClientsArgs, TokensArgs};
 use crate::commands::verbs::{ForgetArgs, RecallArgs, RememberArgs, StatusArgs};
 use crate::commands::webhooks::WebhooksArgs;
-use crate::settings::{Given, ListenSettings, Settings};
+use crate::settings::{BIND_DEFAULT, Given, ListenSettings, Settings};
 use crate::tools::ToolSettings;
 
 const EXIT_STATUS: &str = "Exit status: 0 when it is done; 1 when it was refused or failed, with the reason on standard \
@@ -154,7 +155,7 @@ pub(crate) fn parse() -> Result<Cli, ExitCode> {
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
             // The same of one that has settings in its environment.
             ErrorKind::MissingSubcommand => eprint!("{}", typed(&command, &arguments).clone().render_help()),
-            _ => eprintln!("remembrancer: {}", sentence(&error, typed(&command, &arguments))),
+            _ => eprintln!("remembrancer: {}", sentence(&error, typed(&command, &arguments), &arguments)),
         }
         ExitCode::from(2)
     })
@@ -239,8 +240,31 @@ fn concerns(command: &str, setting: &clap::Arg) -> bool {
 /// What is said of a number by those who read it.
 const NO_NUMBER: [&str; 2] = ["invalid digit found in string", "cannot parse integer from empty string"];
 
+/// Options of other servers for what `--bind` says.
+const PLACES: [&str; 5] = ["--port", "--host", "--address", "--addr", "--listen"];
+
+/// What is said of an option that other servers have.
+fn instead(error: &clap::Error, typed: &clap::Command, arguments: &[OsString]) -> Option<String> {
+    let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else { return None };
+    let listens = typed.get_arguments().any(|arg| arg.get_id() == "bind" && !arg.is_hide_set());
+    if error.kind() != ErrorKind::UnknownArgument || !PLACES.contains(&unknown.as_str()) || !listens {
+        return None;
+    }
+    let mut words =
+        arguments.iter().filter_map(|word| word.to_str()).skip_while(|word| !word.starts_with(unknown));
+    let given =
+        words.next()?.split_once('=').map(|(_, value)| value).or_else(|| words.next()).unwrap_or_default();
+    let default: SocketAddr = BIND_DEFAULT.parse().ok()?;
+    let place = given
+        .parse()
+        .or_else(|_| given.parse().map(|port| SocketAddr::new(default.ip(), port)))
+        .or_else(|_| given.parse().map(|host| SocketAddr::new(host, default.port())))
+        .unwrap_or(default);
+    Some(format!("unexpected argument '{unknown}'; where to listen is said by `--bind {place}`"))
+}
+
 /// What was not understood, in one line, and where to read on.
-fn sentence(error: &clap::Error, typed: &clap::Command) -> String {
+fn sentence(error: &clap::Error, typed: &clap::Command, arguments: &[OsString]) -> String {
     let rendered = error.render().to_string();
     let mut out = String::new();
     for line in rendered.lines().map(str::trim) {
@@ -255,6 +279,9 @@ fn sentence(error: &clap::Error, typed: &clap::Command) -> String {
             Some(_) => out.push_str("; "),
         }
         out.push_str(line);
+    }
+    if let Some(instead) = instead(error, typed, arguments) {
+        out = instead;
     }
     let out = NO_NUMBER.iter().fold(out, |out, said| out.replace(said, &NotANumber::Whole.to_string()));
     format!("{out}. See `{} --help`", typed.get_bin_name().unwrap_or("remembrancer"))

@@ -22,7 +22,7 @@ fn refused(arguments: &[&str]) -> String {
         std::iter::once(&"remembrancer").chain(arguments).map(OsString::from).collect();
     let parsed = command.try_get_matches_from_mut(&arguments);
     let error = parsed.and_then(|matches| understood(&mut command, &matches)).expect_err("refused");
-    sentence(&error, typed(&command, &arguments))
+    sentence(&error, typed(&command, &arguments), &arguments)
 }
 
 #[test]
@@ -179,4 +179,19 @@ fn the_page_of_settings_has_every_setting_of_serve_and_no_grants() {
     assert_eq!(value("REMEMBRANCER_TOOLSETS"), Some("memory,graph"));
     assert_eq!(value("REMEMBRANCER_OIDC_ISSUER"), Some("https://login.example"));
     assert_eq!(value("REMEMBRANCER_OIDC_GRANTS"), Some("set"));
+}
+
+#[test]
+fn an_option_of_other_servers_is_answered_with_the_one_that_says_it_here() {
+    let cases: [(&[&str], &str); 4] = [
+        (&["serve", "--port", "3200"], "`--bind 127.0.0.1:3200`"),
+        (&["serve", "--host=0.0.0.0"], "`--bind 0.0.0.0:3100`"),
+        (&["serve", "--listen", "10.0.0.2:80"], "`--bind 10.0.0.2:80`"),
+        (&["serve", "--port"], "`--bind 127.0.0.1:3100`"),
+    ];
+    for (arguments, wanted) in cases {
+        let said = refused(arguments);
+        assert!(said.contains(wanted) && said.contains(arguments[1].split('=').next().unwrap()), "{said}");
+    }
+    assert!(!refused(&["recall", "--port", "1"]).contains("--bind"));
 }

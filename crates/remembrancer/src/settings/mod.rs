@@ -31,6 +31,9 @@ use crate::backup::BackupSettings;
 use crate::oauth::OAuthSettings;
 use crate::setup::Components;
 
+/// Where to listen unless something else is said.
+pub(crate) const BIND_DEFAULT: &str = "127.0.0.1:3100";
+
 #[derive(Debug, Clone, Args)]
 pub struct Settings {
     #[command(flatten)]
@@ -122,7 +125,7 @@ pub(crate) struct ListenSettings {
     #[arg(
         long,
         env = "REMEMBRANCER_BIND",
-        default_value = "127.0.0.1:3100",
+        default_value = BIND_DEFAULT,
         value_name = "ADDRESS",
         global = true
     )]
