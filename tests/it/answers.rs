@@ -91,6 +91,13 @@ async fn no_answer_costs_more_tokens_than_it_may_and_all_of_a_text_is_reached_in
     read_in_parts(&server, &long, events).await;
     what_is_left_out_is_counted(&server).await;
     a_default_answer_is_short(&server).await;
+    with_little_room_results_are_shortened_before_they_are_left_out(&server).await;
+}
+
+async fn with_little_room_results_are_shortened_before_they_are_left_out(server: &Server) {
+    let (answer, _) = sent(server, json!({"query": "report for Bob Martinez", "max_tokens": 500})).await;
+    let results = answer["results"].as_array().expect("results");
+    assert!(results.len() >= 3, "{answer}");
 }
 
 async fn read_in_parts(server: &Server, id: &str, events: i64) {

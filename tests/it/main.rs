@@ -119,6 +119,7 @@ mod reranking;
 mod resident;
 mod resident_linked;
 mod row_security;
+mod said_later;
 mod schema_owner;
 mod short_beside_long;
 mod shorthand;

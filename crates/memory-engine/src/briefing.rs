@@ -13,7 +13,7 @@ use memory_store::projects::{PROJECT_TAG, names_project};
 use memory_store::search::Filters;
 
 use crate::directives::Directive;
-use crate::recall::{RecallDraft, RecallRequest, Recalled};
+use crate::recall::{RecallDraft, RecallRequest, Recalled, SaidLater, Told};
 use crate::{EngineError, Memory};
 
 /// How many of each kind there are at most.
@@ -30,6 +30,8 @@ pub struct BriefEvent {
     /// When it happened or was said.
     pub at: Timestamp,
     pub due: Option<Timestamp>,
+    /// Of a commitment.
+    pub said_later: Option<SaidLater>,
 }
 
 /// What a session may begin with.
@@ -80,8 +82,8 @@ impl Memory {
             Ok(Briefing {
                 directives,
                 directives_total,
-                overdue: commitments.overdue.into_iter().map(BriefEvent::from).collect(),
-                open: commitments.open.into_iter().map(BriefEvent::from).collect(),
+                overdue: self.brief_commitments(ns, commitments.overdue).await?,
+                open: self.brief_commitments(ns, commitments.open).await?,
                 overdue_total: commitments.overdue_total,
                 open_total: commitments.open_total,
                 long_overdue_total: commitments.long_overdue_total,
@@ -96,6 +98,32 @@ impl Memory {
     async fn brief_events(&self, ns: &Namespace, draft: RecallDraft) -> Result<Vec<BriefEvent>, EngineError> {
         let listed = self.recall(ns, &RecallRequest::new(draft)?).await?;
         Ok(listed.results.into_iter().filter_map(brief).collect())
+    }
+
+    async fn brief_commitments(
+        &self,
+        ns: &Namespace,
+        commitments: Vec<OpenCommitment>,
+    ) -> Result<Vec<BriefEvent>, EngineError> {
+        let mut all = Vec::with_capacity(commitments.len());
+        for it in commitments {
+            let told = Told {
+                narrative: &it.narrative,
+                artifact_id: &it.artifact_id,
+                date: it.said_at,
+                turn: it.turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
+                due: it.due,
+            };
+            let said_later = self.said_later(ns, &told).await?;
+            all.push(BriefEvent {
+                id: it.event_id,
+                narrative: it.narrative,
+                at: it.at,
+                due: it.due,
+                said_later,
+            });
+        }
+        Ok(all)
     }
 
     async fn open_commitments(
@@ -133,17 +161,10 @@ fn listing(limit: i64, tags: Vec<String>) -> RecallDraft {
     }
 }
 
-impl From<OpenCommitment> for BriefEvent {
-    fn from(commitment: OpenCommitment) -> Self {
-        let OpenCommitment { event_id, narrative, at, due } = commitment;
-        Self { id: event_id, narrative, at, due }
-    }
-}
-
 fn brief(mut listed: Recalled) -> Option<BriefEvent> {
     let event = listed.hit.events.pop()?;
     let at = event.event_time.unwrap_or(listed.hit.date);
-    Some(BriefEvent { id: event.id, narrative: event.narrative, at, due: event.due_time })
+    Some(BriefEvent { id: event.id, narrative: event.narrative, at, due: event.due_time, said_later: None })
 }
 
 /// Tags of a project: the rule by which hooks and briefings name the same one.

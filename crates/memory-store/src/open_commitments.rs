@@ -20,6 +20,10 @@ pub struct OpenCommitment {
     /// When it was made or said.
     pub at: Timestamp,
     pub due: Option<Timestamp>,
+    /// The text that tells it, and its place in a conversation.
+    pub artifact_id: String,
+    pub said_at: Timestamp,
+    pub turn: Option<(String, i32)>,
 }
 
 /// The first of each kind, and how many there are of it in all.
@@ -69,10 +73,15 @@ pub async fn open_commitments(
 }
 
 fn commitment(row: &PgRow) -> Result<OpenCommitment, StoreError> {
+    let conversation: Option<String> = row.try_get("conversation_id")?;
+    let turn: Option<i32> = row.try_get("turn_index")?;
     Ok(OpenCommitment {
         event_id: row.try_get("event_id")?,
         narrative: row.try_get("narrative")?,
         at: row.try_get::<SqlTimestamp, _>("at")?.to_jiff(),
         due: row.try_get::<Option<SqlTimestamp>, _>("due_time")?.map(SqlTimestamp::to_jiff),
+        artifact_id: row.try_get("artifact_id")?,
+        said_at: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
+        turn: conversation.zip(turn),
     })
 }

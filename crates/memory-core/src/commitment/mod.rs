@@ -323,6 +323,12 @@ pub fn likeness(a: &CommitmentFingerprint, b: &CommitmentFingerprint, rarity: &R
     score.min(1.0)
 }
 
+/// Whether two promises, by their narratives, are the same one told twice.
+pub fn says_the_same(a: &str, b: &str) -> bool {
+    let of = |narrative| CommitmentFingerprint::of(narrative, &[], &[]);
+    likeness(&of(a), &of(b), &Rarity::default()) >= RETOLD
+}
+
 /// A promise that an event may end.
 #[derive(Debug, Clone, Copy)]
 pub struct Promise<'a> {

@@ -76,6 +76,7 @@ impl Memory {
             explanation: None,
             event_id: None,
             neighbours: Vec::new(),
+            said_later: None,
             hit,
         });
         self.expand_text(&mut conn, ns, request, revision).await?.fill(&mut answer);
@@ -94,6 +95,8 @@ impl Memory {
         let Some(found) = answer.results.first() else { return Ok(answer) };
         let revision = found.hit.revision_id;
         self.expand_text(&mut conn, ns, request, revision).await?.fill(&mut answer);
+        conn.done();
+        self.add_said_later(ns, &mut answer.results).await?;
         Ok(answer)
     }
 
@@ -122,6 +125,7 @@ impl Memory {
                 explanation: None,
                 event_id: Some(EventId(event.id)),
                 neighbours: Vec::new(),
+                said_later: None,
                 hit,
             })
         });

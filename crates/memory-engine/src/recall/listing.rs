@@ -49,7 +49,9 @@ impl Memory {
         let goes_on = keys.len() > request.limit;
         keys.truncate(request.limit);
         let ids: Vec<String> = keys.iter().map(|key| key.event_id.clone()).collect();
-        let results = self.events_as_results(&mut conn, ns, request, &ids).await?;
+        let mut results = self.events_as_results(&mut conn, ns, request, &ids).await?;
+        conn.done();
+        self.add_said_later(ns, &mut results).await?;
         let question = Digest::of_question(ns, request);
         let behind: Vec<String> = keys.into_iter().map(|key| Position::Event(key).cursor(question)).collect();
         let mut answer = Recall {

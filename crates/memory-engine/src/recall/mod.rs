@@ -19,6 +19,7 @@ mod ranking;
 mod repeated;
 mod request;
 mod reranking;
+mod said_later;
 mod search;
 mod standing;
 mod tiers;
@@ -51,6 +52,8 @@ pub(crate) use ranking::Rankings;
 pub(crate) use repeated::Repeated;
 pub use request::{EventList, RecallDraft, RecallRequest, Target};
 pub use reranking::Reranking;
+pub use said_later::SaidLater;
+pub(crate) use said_later::Told;
 pub use unmentioned::NOT_MENTIONED;
 
 use self::paging::Listing;
@@ -86,6 +89,8 @@ pub struct Recalled {
     pub explanation: Option<Explanation>,
     /// What stands before and after it, in order.
     pub neighbours: Vec<Neighbour>,
+    /// Where an open commitment was asked for.
+    pub said_later: Option<SaidLater>,
 }
 
 /// Where the arms saw a hit.
@@ -268,6 +273,7 @@ impl Memory {
                     explanation: request.explain.then(|| ranked.explanation.in_shares_of_the_score()),
                     event_id: None,
                     neighbours: around.remove(&hit.passage_id).unwrap_or_default(),
+                    said_later: None,
                     hit,
                 })
             })

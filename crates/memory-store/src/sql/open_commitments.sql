@@ -35,7 +35,8 @@ with ended as materialized (
      limit $6)
 )
 select t.overdue_total, t.long_overdue_total, t.open_total, l.state, e.event_id, e.narrative,
-       coalesce(e.event_time, r.date, r.created_at) as at, e.due_time
+       coalesce(e.event_time, r.date, r.created_at) as at, e.due_time, e.artifact_id,
+       coalesce(r.date, r.created_at) as said_at, r.conversation_id, r.turn_index
 from totals t
 left join (listed l
            join semantic_event e on e.namespace = $1 and e.event_id = l.event_id

@@ -20,6 +20,7 @@ pub(crate) const TOKENS: i64 = 1_500;
 const TOKENS_RANGE: std::ops::RangeInclusive<i64> = 200..=10_000;
 /// How much of one text is shown, in characters.
 const ITEM_MAX_CHARS: usize = 300;
+const LATER_MAX_CHARS: usize = 160;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -79,6 +80,16 @@ struct Event {
     date: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     due: Option<String>,
+    /// Of a commitment: what was said after it and is most likely about it. Read whether it is done, moved or dropped
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    said_later: Option<Later>,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Later {
+    id: String,
+    date: String,
+    text: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -164,6 +175,11 @@ fn event(event: BriefEvent) -> Event {
         summary: cut(&event.narrative, ITEM_MAX_CHARS),
         date: day(event.at),
         due: event.due.map(day),
+        said_later: event.said_later.map(|later| Later {
+            id: later.artifact_id.to_string(),
+            date: day(later.date),
+            text: cut(&later.snippet, LATER_MAX_CHARS),
+        }),
     }
 }
 
@@ -235,9 +251,14 @@ impl Output {
         );
         let due = |event: &Event| {
             let summary = line(&event.summary);
+            let later = event
+                .said_later
+                .as_ref()
+                .map(|later| format!("; said on {}: \"{}\" [{}]", later.date, line(&later.text), later.id));
+            let later = later.unwrap_or_default();
             match &event.due {
-                Some(due) => format!("{}, due {due} [{}]", summary.trim_end_matches('.'), event.id),
-                None => format!("{summary} [{}]", event.id),
+                Some(due) => format!("{}, due {due} [{}]{later}", summary.trim_end_matches('.'), event.id),
+                None => format!("{summary} [{}]{later}", event.id),
             }
         };
         section(&mut out, "Overdue", &self.overdue, due, self.overdue_total);
@@ -300,7 +321,13 @@ mod tests {
     use super::*;
 
     fn event(n: usize) -> Event {
-        Event { id: format!("evt_{n}"), summary: "word ".repeat(50), date: "2026-01-01".into(), due: None }
+        Event {
+            id: format!("evt_{n}"),
+            summary: "word ".repeat(50),
+            date: "2026-01-01".into(),
+            due: None,
+            said_later: None,
+        }
     }
 
     #[test]

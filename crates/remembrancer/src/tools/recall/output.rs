@@ -1,7 +1,7 @@
 //! What `recall` answers: its results and where they are from.
 
 use jiff::{SignedDuration, Timestamp};
-use memory_engine::recall::{Neighbour, Place, Recall, Recalled, TimeWindow, Turn};
+use memory_engine::recall::{Neighbour, Place, Recall, Recalled, SaidLater, TimeWindow, Turn};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -106,6 +106,23 @@ pub(super) struct ResultOut {
     pub(super) explain: Option<ExplainOut>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) neighbours: Vec<NeighbourOut>,
+    /// Of an open commitment: what was said after it and is most likely about it. Read whether it is done, moved or dropped
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) said_later: Option<SaidLaterOut>,
+}
+
+/// A later text about a commitment
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct SaidLaterOut {
+    pub(super) id: String,
+    pub(super) date: String,
+    pub(super) snippet: String,
+}
+
+impl From<SaidLater> for SaidLaterOut {
+    fn from(later: SaidLater) -> Self {
+        Self { id: later.artifact_id.to_string(), date: later.date.to_string(), snippet: later.snippet }
+    }
 }
 
 /// A time that the query names
@@ -252,6 +269,7 @@ pub(super) fn result_out(recalled: Recalled) -> ResultOut {
         all_events: hit.event_count,
         explain: recalled.explanation.map(Into::into),
         neighbours: recalled.neighbours.into_iter().map(neighbour_out).collect(),
+        said_later: recalled.said_later.map(Into::into),
     }
 }
 

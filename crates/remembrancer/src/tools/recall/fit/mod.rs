@@ -8,6 +8,7 @@ mod shorten;
 mod tokens;
 
 use memory_engine::recall::{Paging, Position, RecallRequest, Target};
+use memory_language::lexicon::Query;
 use serde_json::Value;
 
 use self::parts::Parts;
@@ -134,8 +135,8 @@ impl Written {
     }
 }
 
-/// Makes the answer fit, and gives it written where that was done to see whether it does. Results are left out only where the
-/// bound was asked for; of a default answer they are shortened.
+/// Makes the answer fit, and gives it written where that was done to see whether it does. Results are shortened, and left out only
+/// where the bound was asked for and has no room for them as short as they may become.
 pub(super) fn fit(
     output: Output,
     bound: usize,
@@ -163,10 +164,15 @@ fn fitted(mut output: Output, bound: usize, request: &RecallRequest, paging: &Pa
     let mut parts = Parts::taken_from(&mut output, matches!(paging, Paging::Within { .. }));
     let room = bound.saturating_sub(tokens(&output) + tokens(&warnings) + SAID_TOKENS);
     let extras = parts.extras();
-    // A default answer shows all its results.
-    let share = if is_asked { room * 2 / 3 } else { room * 4 / 5 };
+    // A default answer shows all its results. Where little room was asked for, some results come before everything else.
+    let share = if is_asked { (room * 2 / 3).max(parts.enough().min(room)) } else { room * 4 / 5 };
     let for_results = share.max(room.saturating_sub(extras));
-    let used = parts.fit_results(for_results, is_asked);
+    let question = match &request.target {
+        Target::Query(query) => Some(Query::new(query)),
+        _ => None,
+    };
+    let mut reader = question.as_ref().map(Query::reader);
+    let used = parts.fit_results(for_results, is_asked, &mut reader);
     parts.share(room.saturating_sub(used));
     parts.put_back(&mut output);
     // What parts cost together is not quite what they cost one by one.

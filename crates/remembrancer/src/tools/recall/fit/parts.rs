@@ -1,11 +1,19 @@
 //! How the parts of an answer share its bound: results first, then everything else fairly.
 
-use serde::Serialize;
+use memory_language::lexicon::Reader;
 
 use super::shorten::{beginning, shorten, shorten_turn};
 use super::tokens::{all, cost, costs, tokens};
 use crate::tools::recall::known::{EntityOut, EventOut, FactOut, RelatedOut};
 use crate::tools::recall::output::{Output, ResultOut, TurnOut};
+
+/// What a result keeps before results are left out, in tokens: what it is, and a short snippet around what was asked for.
+const LEAST: usize = 90;
+/// The same with what is known of an event, and with a part of the content.
+const LEAST_OF_EVENT: usize = 150;
+const LEAST_WITH_CONTENT: usize = 400;
+/// So many results come before everything else.
+const ENOUGH: usize = 4;
 
 /// The parts of an answer that compete for the tokens of its bound.
 pub(super) struct Parts {
@@ -46,14 +54,25 @@ impl Parts {
             + all(&self.entities)
     }
 
-    /// Leaves out or shortens results (or turns) until they fit; the first always stays. Gives what they cost.
-    pub(super) fn fit_results(&mut self, room: usize, may_drop: bool) -> usize {
+    /// What the first results need, as short as they are while others are left out.
+    pub(super) fn enough(&self) -> usize {
+        self.results.iter().take(ENOUGH).map(least).sum()
+    }
+
+    /// Shortens results until they fit, and leaves out those for which even that is not enough room; of turns those that do not fit.
+    /// The first always stays. Gives what they cost.
+    pub(super) fn fit_results(
+        &mut self,
+        room: usize,
+        may_drop: bool,
+        query: &mut Option<Reader<'_>>,
+    ) -> usize {
         if may_drop {
-            let kept = fitting(&self.results, room).max(1);
+            let kept = fitting(self.results.iter().map(least), room).max(1);
             self.results.truncate(kept);
             self.events.truncate(kept);
         }
-        let kept = fitting(&self.turns, room).max(1);
+        let kept = fitting(self.turns.iter().map(cost), room).max(1);
         self.turns.truncate(kept);
         if let Some(turn) = self.turns.first_mut()
             && kept == 1
@@ -65,7 +84,7 @@ impl Parts {
             let level = level(&costs, room);
             for (result, cost) in self.results.iter_mut().zip(&costs) {
                 if *cost > level {
-                    shorten(result, level);
+                    shorten(result, level, query);
                 }
             }
         }
@@ -114,13 +133,22 @@ impl Parts {
     }
 }
 
+/// What a result costs that is shortened as far as results are while others are left out.
+fn least(result: &ResultOut) -> usize {
+    let least = match result {
+        ResultOut { content: Some(_), .. } => LEAST_WITH_CONTENT,
+        ResultOut { is_event: true, .. } => LEAST_OF_EVENT,
+        _ => LEAST,
+    };
+    cost(result).min(least)
+}
+
 /// How many of the first fit.
-fn fitting<T: Serialize>(items: &[T], room: usize) -> usize {
+fn fitting(costs: impl Iterator<Item = usize>, room: usize) -> usize {
     let mut used = 0;
-    items
-        .iter()
-        .take_while(|item| {
-            used += cost(*item);
+    costs
+        .take_while(|cost| {
+            used += cost;
             used <= room
         })
         .count()

@@ -1,5 +1,7 @@
 //! Shortens texts and results to so many tokens.
 
+use memory_core::snippet::snippet_within;
+use memory_language::lexicon::Reader;
 use memory_language::text::cut;
 
 use super::tokens::tokens;
@@ -7,6 +9,8 @@ use crate::tools::recall::output::{ResultOut, TurnOut};
 
 /// What a snippet, a title and a content keep however tight it is, in characters.
 pub(super) const KEPT_CHARS: usize = 60;
+/// What a snippet keeps as long as something else can go, in characters.
+const SNIPPET_CHARS: usize = 160;
 
 /// The longest beginning, cut at any character, that costs at most so much; a little always stays.
 pub(super) fn beginning(text: &str, room: usize) -> &str {
@@ -31,32 +35,37 @@ pub(super) fn shorten_turn(turn: &mut TurnOut, room: usize) {
     }
 }
 
-/// Shortens a result to so many tokens as far as it goes: its snippet first, then what is said about it.
-pub(super) fn shorten(result: &mut ResultOut, room: usize) {
-    let steps: [fn(&mut ResultOut); 6] = [
-        |result| {
-            result.neighbours.clear();
-            result.places.truncate(3);
-            result.participants.truncate(5);
-            result.tags.iter_mut().for_each(|tags| tags.truncate(5));
-        },
-        |result| result.title = result.title.as_deref().map(|title| cut(title, KEPT_CHARS)),
-        |result| {
-            result.events.iter_mut().flatten().for_each(|event| event.evidence.truncate(1));
-            result.participants.clear();
-            result.places.clear();
-            result.explain = None;
-        },
-        |result| {
-            result.events.iter_mut().flatten().for_each(|event| event.evidence.clear());
-            result.tags = None;
-        },
-        // The snippet has what it says.
-        |result| result.events = None,
-        // By this clients know which of their own texts it is.
-        |result| result.source_id = None,
-    ];
-    let mut steps = steps.into_iter();
+/// What is said about a result goes in this order. The snippet has what its events say, and by the id at the source clients know which
+/// of their own texts it is.
+const STEPS: [fn(&mut ResultOut); 6] = [
+    |result| {
+        result.neighbours.clear();
+        result.places.truncate(3);
+        result.participants.truncate(5);
+        result.tags.iter_mut().for_each(|tags| tags.truncate(5));
+    },
+    |result| result.title = result.title.as_deref().map(|title| cut(title, KEPT_CHARS)),
+    |result| {
+        result.events.iter_mut().flatten().for_each(|event| event.evidence.truncate(1));
+        result.participants.clear();
+        result.places.clear();
+        result.explain = None;
+        result.said_later = None;
+    },
+    |result| {
+        result.events.iter_mut().flatten().for_each(|event| event.evidence.clear());
+        result.tags = None;
+    },
+    |result| result.events = None,
+    |result| result.source_id = None,
+];
+/// Before this step the snippet gives all that it can.
+const LAST_SNIPPET: usize = 4;
+
+/// Shortens a result to so many tokens as far as it goes: its content and the most of its snippet first, then what is said about it.
+/// The snippet keeps the sentences that have the most of the query.
+pub(super) fn shorten(result: &mut ResultOut, room: usize, query: &mut Option<Reader<'_>>) {
+    let mut step = 0;
     loop {
         let cost = tokens(result) + 1;
         if cost <= room {
@@ -70,17 +79,26 @@ pub(super) fn shorten(result: &mut ResultOut, room: usize) {
             result.content_cut = Some(true);
             continue;
         }
+        let kept = if step < LAST_SNIPPET { SNIPPET_CHARS } else { KEPT_CHARS };
         let chars = result.snippet.chars().count();
-        if chars > KEPT_CHARS {
+        if chars > kept {
             let of_snippet = tokens(&result.snippet).max(1);
             let fewer = chars * (room + of_snippet).saturating_sub(cost) / of_snippet;
-            result.snippet = cut(&result.snippet, fewer.clamp(KEPT_CHARS, chars - 1));
-        } else if let Some(step) = steps.next() {
-            step(result);
+            result.snippet = shorter(&result.snippet, fewer.clamp(kept, chars - 1), query);
+        } else if let Some(drop) = STEPS.get(step) {
+            drop(result);
+            step += 1;
         } else {
             return;
         }
     }
+}
+
+/// The snippet within so many characters.
+fn shorter(snippet: &str, max_chars: usize, query: &mut Option<Reader<'_>>) -> String {
+    // The marks of what is left out count too.
+    let shown = snippet_within(snippet, max_chars.saturating_sub(2), query.as_mut());
+    if shown.chars().count() <= max_chars { shown } else { cut(&shown, max_chars) }
 }
 
 #[cfg(test)]
