@@ -1,5 +1,7 @@
 //! Statements that a colon or a bracket parts, and what a colon spells out.
 
+use memory_language::lexicon::is_function_word;
+
 use super::clauses::{Statement, Tokens, turns};
 use super::sentence::Sentence;
 use super::words::list;
@@ -25,7 +27,10 @@ pub(super) fn joined(sentence: &Sentence<'_>, mut found: Vec<Statement>) -> Vec<
     for mut statement in found {
         let mark = joined.last().map(|before| before.tokens.1).filter(|at| *at + 1 == statement.tokens.0);
         match (joined.last_mut(), mark.and_then(|at| sentence.mark(at))) {
-            (Some(before), Some(":" | "(" | ")")) => {
+            (Some(before), Some(mark))
+                if matches!(mark, ":" | "(" | ")")
+                    || (matches!(mark, "-" | "–" | "—") && is_of_text(sentence, before.tokens)) =>
+            {
                 before.tokens.1 = statement.tokens.1;
                 before.condition = before.condition.or(statement.condition.take());
             }
@@ -37,16 +42,41 @@ pub(super) fn joined(sentence: &Sentence<'_>, mut found: Vec<Statement>) -> Vec<
 
 /// Where a statement behind a colon begins, with the label before it that says of what it is: "Commit messages: imperative".
 pub(super) fn with_label(sentence: &Sentence<'_>, start: usize, floor: usize) -> usize {
-    let Some(colon) = start.checked_sub(1).filter(|at| sentence.mark(*at) == Some(":")) else { return start };
+    let is_dash = |at: usize| matches!(sentence.mark(at), Some("-" | "–" | "—"));
+    let is_end = |at: &usize| sentence.mark(*at) == Some(":") || is_dash(*at);
+    let Some(colon) = start.checked_sub(1).filter(is_end) else { return start };
     let ends = |at: &usize| matches!(sentence.mark(*at), Some("." | ";" | "!" | "?" | ":" | "—" | "–"));
     let label = (floor..colon).rev().find(ends).map_or(floor, |at| at + 1)..colon;
+    let names_text = is_of_text(sentence, (label.start, colon));
+    let is_label = |at: usize| {
+        let is_name = |word: &str| names_text || !list("label").has(word);
+        sentence.word(at).map_or(matches!(sentence.mark(at), Some("/" | "&" | "-")), is_name)
+    };
     let says_of_what = (1..=LABEL_MAX).contains(&label.len())
-        && label.clone().all(|at| {
-            sentence
-                .word(at)
-                .map_or(matches!(sentence.mark(at), Some("/" | "&" | "-")), |word| !list("label").has(word))
-        });
+        && (names_text || !is_dash(colon))
+        && label.clone().all(is_label);
     if says_of_what { label.start } else { start }
+}
+
+/// The label of a statement as its condition, where it names what is written: "commit messages: no emoji".
+pub(super) fn of_text(sentence: &Sentence<'_>, (label, start): Tokens) -> Option<Tokens> {
+    let end = start.checked_sub(1).filter(|end| label < *end)?;
+    is_of_text(sentence, (label, end)).then_some((label, end))
+}
+
+/// "Commit messages", "release notes", not "quick notes".
+fn is_of_text(sentence: &Sentence<'_>, (start, end): Tokens) -> bool {
+    let is_many =
+        |word: &str| matches!(word, "notes" | "summaries" | "titles" | "messages" | "names" | "texts");
+    let is_which = |word: &str| {
+        !is_function_word(word)
+            && !list("label").has(word)
+            && !matches!(word, "quick" | "more" | "few" | "last" | "other")
+    };
+    let names_which = end - start > 1
+        && sentence.word(end - 1).is_some_and(is_many)
+        && sentence.word(end - 2).is_some_and(is_which);
+    list("documents").within(sentence, start, end) || names_which
 }
 
 /// Where what a colon ends has its end, with what spells it out.

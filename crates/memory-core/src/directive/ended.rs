@@ -1,5 +1,7 @@
 //! What a statement says to be over: "no more Poetry", "forget the long report", "we moved from Jest to Vitest".
 
+use memory_language::lexicon::is_function_word;
+
 use super::clauses::{Tokens, start_of};
 use super::sentence::Sentence;
 use super::words::list;
@@ -12,6 +14,76 @@ pub(super) fn ended(sentence: &Sentence<'_>, end: usize) -> Vec<Tokens> {
     let gone = rule_is_gone(sentence).map(|(start, _)| (start, rule_at(sentence).unwrap_or(start)));
     let ended = (0..end).filter_map(|at| ended_at(sentence, at, end));
     ended.chain(gone).filter(|(from, to)| from < to).collect()
+}
+
+/// The most words of a name that is given up.
+const NAME_MAX: usize = 3;
+/// So far before what tells of a change stands who has changed.
+const SUBJECT_MAX: usize = 6;
+
+/// "Forget Harvard, we're on Vancouver now", "we've moved from prettier to biome": something is given up, and it is told what is there
+/// instead.
+pub(super) fn given_up(sentence: &Sentence<'_>) -> Option<Tokens> {
+    let end = sentence.len();
+    let is_name = |(from, to): &Tokens| {
+        (1..=NAME_MAX).contains(&to.saturating_sub(*from))
+            && (*from..*to).all(|at| sentence.word(at).is_some())
+            && sentence.word(*from).is_some_and(|word| !is_function_word(word) && !is_particle(word))
+    };
+    let (at, (_, to)) = (0..end).find_map(|at| Some((at, ended_at(sentence, at, end).filter(is_name)?)))?;
+    let start = start_of(sentence, at);
+    let is_given_up = match sentence.word(at)? {
+        "forget" | "scratch" | "ditch" => starts_clause(sentence, start, at) && names_instead(sentence, to),
+        "is" | "are" => {
+            let is_over = matches!(
+                sentence.word(at + 1),
+                Some("history" | "gone" | "retired" | "obsolete" | "dropped")
+            );
+            is_over && names_instead(sentence, to)
+        }
+        "from" | "off" | "away" | "dropped" | "ditched" | "replaced" | "abandoned" => is_ours(sentence, at),
+        _ => false,
+    };
+    let stops = |at: &usize| matches!(sentence.mark(*at), Some("." | "!" | "?" | "…"));
+    let last = (to..end).find(stops).unwrap_or(end);
+    (is_given_up && !sentence.is_question() && !sentence.is_quoted(at)).then_some((start, last))
+}
+
+fn is_particle(word: &str) -> bool {
+    matches!(word, "out" | "off" | "by" | "in" | "back" | "down" | "it" | "over")
+}
+
+fn starts_clause(sentence: &Sentence<'_>, start: usize, at: usize) -> bool {
+    (start..at).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)))
+}
+
+/// "We've moved", "the team has switched".
+fn is_ours(sentence: &Sentence<'_>, at: usize) -> bool {
+    let is_one = |at: usize| {
+        matches!(
+            sentence.word(at),
+            Some("we" | "we've" | "we're" | "i" | "i've" | "i'm" | "team" | "company" | "our" | "everyone")
+        )
+    };
+    (at.saturating_sub(SUBJECT_MAX)..at).any(is_one)
+}
+
+/// "…, we're on Vancouver now", "…, it's Linear now": a name is there instead.
+fn names_instead(sentence: &Sentence<'_>, from: usize) -> bool {
+    let end = sentence.len();
+    let is_bare =
+        |at: usize| sentence.word(at).is_some_and(|word| !is_function_word(word) && !list("again").has(word));
+    let is_now = |at: usize| {
+        (at + 1..=at + NAME_MAX + 1).any(|at| {
+            matches!(sentence.word(at), Some("now" | "instead")) || list("standing").at(sentence, at, end) > 0
+        })
+    };
+    let names = |at: usize| match sentence.word(at) {
+        Some("on" | "with" | "using" | "use" | "to" | "uses") => is_bare(at + 1),
+        Some("it's" | "its" | "wants") => is_bare(at + 1) && sentence.is_name(at + 1),
+        _ => false,
+    };
+    (from..end).any(|at| names(at) && is_now(at))
 }
 
 /// Whether what is over is called a rule: "forget the rule about squashing".
@@ -52,6 +124,8 @@ fn ended_at(sentence: &Sentence<'_>, at: usize, end: usize) -> Option<Tokens> {
             return Some((at + 1, rule_end(sentence, at + 1, end)));
         }
         "forget" if is_forgotten(sentence, at) => at + 1,
+        "scratch" | "ditch" if is_forgotten(sentence, at) && names_instead(sentence, at) => at + 1,
+        "off" if at > 0 && is_moving(sentence, at - 1) => at + 1,
         "from" if tells_of_move(sentence, at, end) => at + 1,
         "away" if word(1) == Some("from") => at + 2,
         "rid" if word(1) == Some("of") => at + 2,
@@ -72,7 +146,7 @@ fn clause_end(sentence: &Sentence<'_>, from: usize, end: usize) -> usize {
         sentence.mark(*at).is_some_and(|mark| matches!(mark, "," | ";" | ":" | "—" | "–" | "-" | "(" | "…"))
             || matches!(
                 sentence.word(*at),
-                Some("to" | "with" | "by" | "and" | "but" | "so" | "because" | "since")
+                Some("to" | "onto" | "with" | "by" | "for" | "and" | "but" | "so" | "because" | "since")
             )
     };
     (from..end).find(ends).unwrap_or(end)

@@ -37,6 +37,7 @@ pub(super) fn barred_from(sentence: &Sentence<'_>, voice: Voice) -> Option<usize
         && (is_on_text(sentence, first, colon)
             || is_to_somebody(sentence, first, colon)
             || is_message(sentence, colon)
+            || is_review(sentence, colon)
             || is_from(sentence, first)
             || (voice == Voice::Note && is_mend(sentence, colon)));
     (is_anothers && voice != Voice::Preference).then_some(colon)
@@ -66,6 +67,7 @@ pub(super) fn announces_words(sentence: &Sentence<'_>) -> bool {
 pub(super) fn ends_open(sentence: &Sentence<'_>) -> bool {
     matches!(sentence.tokens.last().map(|token| token.text.as_str()), Some(":" | "?"))
         && announces_words(sentence)
+        && !names_rules(sentence, sentence.len())
 }
 
 /// "From now on …", "user prefers …": that is said to whoever helps, whatever was worked on before it.
@@ -147,6 +149,48 @@ fn is_message(sentence: &Sentence<'_>, colon: usize) -> bool {
             || (word == "prompt" && at > 0)
             || (at == 0 && colon <= 2 && list("made text").has(word))
             || (word == "ticket" && at == 0)
+    })
+}
+
+/// "Review by Ana: …", "nit: …", "comments from Tom on the PR: …", not "review rules: …".
+fn is_review(sentence: &Sentence<'_>, colon: usize) -> bool {
+    let is_of_what = |at: &usize| {
+        matches!(sentence.word(*at), Some("the" | "a" | "pr" | "mr" | "code" | "pull" | "request"))
+    };
+    let first = (0..colon).find(|at| !is_of_what(at)).unwrap_or(colon);
+    let has =
+        |words: &[&str]| (0..colon).any(|at| sentence.word(at).is_some_and(|word| words.contains(&word)));
+    let names = match sentence.word(first) {
+        Some("review" | "reviewer" | "reviewers" | "reviewer's" | "nit" | "nits" | "nitpick") => true,
+        Some("feedback" | "comments" | "comment" | "remarks") => {
+            has(&["from", "by", "on"]) && has(&["pr", "mr", "pull", "patch", "diff", "review"])
+        }
+        _ => false,
+    };
+    names && !names_rules(sentence, colon)
+}
+
+/// "Review rules", "conventions as told by Henrike": these hold, whoever has said them.
+fn names_rules(sentence: &Sentence<'_>, colon: usize) -> bool {
+    (0..colon).any(|at| {
+        matches!(
+            sentence.word(at),
+            Some(
+                "rules"
+                    | "rule"
+                    | "conventions"
+                    | "guidelines"
+                    | "guideline"
+                    | "policy"
+                    | "checklist"
+                    | "style"
+                    | "process"
+                    | "agreed"
+                    | "preferences"
+                    | "etiquette"
+                    | "habits"
+            )
+        )
     })
 }
 

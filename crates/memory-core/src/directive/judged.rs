@@ -3,6 +3,8 @@
 use super::clauses::Statement;
 use super::heads;
 use super::learned::{self, Place};
+use super::permission;
+use super::refused;
 use super::rules;
 use super::sentence::Sentence;
 use super::{FoundDirective, Judged};
@@ -31,10 +33,16 @@ pub(super) fn statements(
     if found.is_empty() && is_stating && !is_anothers && !sentence.is_question() {
         let mut likeliest: Vec<Statement> = learned::likeliest(sentence, place).into_iter().collect();
         rules::complete(sentence, &mut likeliest);
+        likeliest.retain(|stated| !refused::is_refused(sentence, stated, place.voice));
         return likeliest;
     }
     // What is allowed again was not wanted before; the encoder has not learned that.
-    found.into_iter().filter(|stated| is_stating || stated.is_permission).collect()
+    let mut kept: Vec<Statement> =
+        found.into_iter().filter(|stated| is_stating || stated.is_permission).collect();
+    if kept.is_empty() && !is_anothers {
+        kept.extend(permission::withdrawal(sentence));
+    }
+    kept
 }
 
 /// From these log-odds on a sentence is held against the directives before it.

@@ -5,6 +5,7 @@
 //! a later one that is contrary about the same thing takes the place of an earlier one.
 
 mod back;
+mod bounds;
 mod choice;
 mod clauses;
 mod colons;
@@ -19,6 +20,7 @@ mod judged;
 mod kinds;
 mod lasting;
 mod learned;
+mod length;
 mod lines;
 mod moment;
 mod once;
@@ -26,6 +28,7 @@ mod orders;
 mod parts;
 mod permission;
 mod pieces;
+mod refused;
 mod rules;
 mod same_thing;
 mod sentence;
@@ -349,7 +352,7 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
     let base = content.as_ptr() as usize;
     let mut read = Vec::new();
     // What follows in a paragraph is text to be worked on, or another's.
-    let (mut is_anothers, mut goes_on) = (false, false);
+    let (mut is_anothers, mut goes_on, mut was_item) = (false, false, false);
     for block in blocks(&content[bytes]) {
         let end = block.as_ptr() as usize - base + block.len();
         let mut is_quoted = false;
@@ -366,9 +369,12 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
             let stays = stays_quoted(text, is_quoted, rest);
             let mut sentence = Sentence::within(content, bytes, is_quoted, stays);
             is_quoted = stays;
-            sentence.is_anothers = is_anothers && !heads::is_of_now_on(&sentence);
+            // A list that is another's ends with its last item.
+            let is_over = was_item && !sentence.is_item;
+            sentence.is_anothers = is_anothers && !is_over && !heads::is_of_now_on(&sentence);
             is_anothers = sentence.is_anothers || heads::announces_words(&sentence);
-            goes_on = is_anothers && heads::ends_open(&sentence);
+            was_item = sentence.is_item;
+            goes_on = is_anothers && (was_item || heads::ends_open(&sentence));
             read.push((sentence, text.starts_with('#')));
         }
         is_anothers &= goes_on;
@@ -378,15 +384,6 @@ fn sentences_of(content: &str, bytes: Range<usize>) -> Vec<(Sentence<'_>, bool)>
 
 fn words_of(read: &[(Sentence<'_>, bool)]) -> usize {
     read.iter().map(|(sentence, _)| sentence.tokens.iter().filter(|token| token.is_word).count()).sum()
-}
-
-/// "… in recipes", "… for the newsletter": it is about what is written there; "in English" and "in your answers" are no settings.
-fn has_setting(quote: &str) -> bool {
-    let sentence = Sentence::new(quote, 0..quote.len());
-    // "Answer in English", but "keep answers short in code reviews".
-    let is_behind_how = |at: usize| at > 0 && list("style").at(&sentence, at - 1, at) > 0;
-    let fills_in = (0..sentence.len()).find(|at| parts::fills_in(&sentence, *at) && !is_behind_how(*at));
-    !settings::settings(&sentence, fills_in).is_empty()
 }
 
 fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -> Option<FoundDirective> {
@@ -407,7 +404,7 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
             || matches!(sentence.word(at), Some("answers" | "responses" | "replies"))
     });
     let is_general = condition.is_none()
-        && !has_setting(sentence.text(start, end))
+        && !settings::has_setting(sentence.text(start, end))
         && list("answers").within(sentence, start, end)
         && (is_yours || !list("documents").within(sentence, start, end));
     Some(FoundDirective {

@@ -62,6 +62,24 @@ pub(super) fn says_little(stem: &str) -> bool {
     )
 }
 
+/// "The odd emoji", "some footnotes".
+pub(super) fn says_how_many(stem: &str) -> bool {
+    matches!(
+        stem,
+        "odd"
+            | "occasion"
+            | "few"
+            | "some"
+            | "bit"
+            | "littl"
+            | "coupl"
+            | "sometim"
+            | "occas"
+            | "random"
+            | "sparing"
+    )
+}
+
 /// Verbs that ask for a form, a language or a place behind "in".
 fn is_forming(verb: &str) -> bool {
     matches!(

@@ -1,12 +1,18 @@
-//! What is allowed again: "tabs are fine now", "you can use emojis again", "no need to explain every step anymore".
+//! What is allowed again: "tabs are fine now", "you can use emojis again", "no need to explain every step anymore". And what is
+//! allowed somewhere only: "bullets are fine in the changelog".
+
+use memory_language::lexicon::is_function_word;
 
 use super::clauses::{self, Statement, is_reported};
-use super::ended::rule_is_gone;
+use super::ended::{given_up, rule_is_gone};
+use super::length;
 use super::sentence::Sentence;
 use super::words::list;
 
 /// The most words of what is fine again.
 const SUBJECT_MAX: usize = 8;
+/// The most words of what may be done, before where.
+const OBJECT_MAX: usize = 5;
 
 pub(super) fn permission(sentence: &Sentence<'_>) -> Option<Statement> {
     if sentence.is_question() {
@@ -53,4 +59,61 @@ fn no_need(sentence: &Sentence<'_>) -> Option<(usize, usize)> {
     let is_users = matches!(sentence.word(start), Some("you" | "no" | "the" | "there's" | "it's"));
     let end = clauses::end_of(sentence, at);
     (is_users && list("over").within(sentence, at, end)).then_some((start, end))
+}
+
+/// What only ends another statement, of a sentence that states nothing else: "forget Harvard, we're on Vancouver now", "as much depth
+/// as you like from now on". It is shown where it has ended one.
+pub(super) fn withdrawal(sentence: &Sentence<'_>) -> Option<Statement> {
+    let given_up =
+        || given_up(sentence).map(|tokens| Statement { is_permission: true, ..Statement::new(tokens, None) });
+    given_up().or_else(|| length::freed(sentence)).filter(|stated| !is_reported(sentence, stated.tokens.1))
+}
+
+/// "Bullets are fine in the changelog", "you can use tables when you compare prices": of what is written, and under a condition.
+pub(super) fn allowed_somewhere(sentence: &Sentence<'_>) -> Option<Statement> {
+    if sentence.is_question() {
+        return None;
+    }
+    let (start, allowed) = is_allowed(sentence).or_else(|| you_may(sentence))?;
+    let end = clauses::end_of(sentence, allowed);
+    let opens = |at: &usize| {
+        matches!(
+            sentence.word(*at),
+            Some("in" | "for" | "on" | "inside" | "within" | "when" | "whenever" | "if")
+        )
+    };
+    let is_word = |at: &usize| sentence.word(*at).is_some();
+    let from = (allowed..end).take_while(is_word).take(OBJECT_MAX).find(opens)?;
+    let to = (from..end).take_while(is_word).last()? + 1;
+    if from + 1 >= to {
+        return None;
+    }
+    let names_text =
+        ["answers", "style", "documents"].iter().any(|name| list(name).within(sentence, start, end));
+    let is_meant = names_text
+        && !list("passing").within(sentence, start, end)
+        && !list("again").within(sentence, start, end)
+        && !is_reported(sentence, start)
+        && !sentence.is_quoted(start);
+    is_meant.then(|| Statement::new((start, end), Some((from, to))))
+}
+
+/// Where what is fine begins, and what follows that it is.
+fn is_allowed(sentence: &Sentence<'_>) -> Option<(usize, usize)> {
+    let at = list("allowed").find(sentence, 0, sentence.len())?;
+    let start = clauses::start_of(sentence, at);
+    let start = start + list("lead-in").at(sentence, start, at);
+    let words = at.checked_sub(start).filter(|words| (1..=SUBJECT_MAX).contains(words))?;
+    let is_thing = !(words == 1 && sentence.word(start).is_some_and(is_function_word));
+    is_thing.then(|| (start, at + list("allowed").at(sentence, at, sentence.len())))
+}
+
+/// The same of "you can …".
+fn you_may(sentence: &Sentence<'_>) -> Option<(usize, usize)> {
+    let start = (0..sentence.len().min(4)).find(|at| {
+        sentence.word(*at) == Some("you") && matches!(sentence.word(at + 1), Some("can" | "may"))
+    })?;
+    let is_first = (0..start).all(|at| sentence.word(at).is_none_or(|word| list("lead-in").has(word)));
+    let does = sentence.word(start + 2).is_some_and(|word| list("verbs").has(word) && word != "stop");
+    (is_first && does).then_some((start, start + 3))
 }

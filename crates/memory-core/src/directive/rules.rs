@@ -1,7 +1,7 @@
 //! What in a sentence is a standing instruction or a preference.
 
 use super::clauses::{self, Statement, goes_on, is_anothers, is_contact, is_reported, tells_of_another};
-use super::colons::{joined, spelled_out, with_label};
+use super::colons::{joined, of_text, spelled_out, with_label};
 use super::conditions;
 use super::ended::with_change;
 use super::learned::{self, Place};
@@ -9,7 +9,7 @@ use super::once::is_meant_once;
 use super::sentence::Sentence;
 use super::speakers::{Around, Voice};
 use super::words::list;
-use super::{back, denied, heads, health, house, orders, permission, wishes, without_comma};
+use super::{back, bounds, denied, heads, health, house, orders, permission, refused, wishes, without_comma};
 
 /// A longer sentence is no statement of anybody's.
 const SENTENCE_MAX: usize = 160;
@@ -41,6 +41,10 @@ pub(super) fn statements(sentence: &Sentence<'_>, around: Around, place: Place) 
         found.extend(listed(sentence, around, place));
     }
     complete(sentence, &mut found);
+    found.retain(|stated| !refused::is_refused(sentence, stated, around.voice));
+    if found.is_empty() && heads::barred_from(sentence, around.voice).is_none() {
+        found.extend(permission::withdrawal(sentence));
+    }
     found
 }
 
@@ -52,13 +56,15 @@ pub(super) fn complete(sentence: &Sentence<'_>, found: &mut [Statement]) {
         let next = found.iter().map(|other| other.tokens.0).filter(|start| *start >= found[at].tokens.1);
         let ceiling = next.min().unwrap_or(sentence.len());
         found[at].tokens.1 = back::with_last_noun(sentence, found[at].tokens.1, ceiling);
+        found[at].tokens.1 = bounds::with_bound_behind(sentence, found[at].tokens.1, ceiling);
     }
     found.sort_by_key(|statement| statement.tokens);
 }
 
 /// What the rules and the model find, none of it twice.
 fn all(sentence: &Sentence<'_>, around: Around, place: Place) -> Vec<Statement> {
-    let mut found: Vec<Statement> = permission::permission(sentence).into_iter().collect();
+    let allowed = permission::permission(sentence).or_else(|| permission::allowed_somewhere(sentence));
+    let mut found: Vec<Statement> = allowed.into_iter().collect();
     for start in clauses::starts(sentence) {
         if found.iter().any(|other| (other.tokens.0..other.tokens.1).contains(&start)) {
             continue;
@@ -93,7 +99,10 @@ fn with_what_is_before(sentence: &Sentence<'_>, stated: &mut Statement, floor: u
     }
     stated.condition = stated.condition.or_else(|| conditions::setting_within(sentence, stated.tokens));
     stated.tokens.0 = with_change(sentence, stated.tokens.0, floor);
-    stated.tokens.0 = with_label(sentence, stated.tokens.0, floor);
+    stated.tokens.0 = bounds::with_bound_before(sentence, stated.tokens.0, floor);
+    let said_from = stated.tokens.0;
+    stated.tokens.0 = with_label(sentence, said_from, floor);
+    stated.condition = stated.condition.or_else(|| of_text(sentence, (stated.tokens.0, said_from)));
     stated.tokens.0 = back::with_clause_before(sentence, stated.tokens, floor);
 }
 
@@ -125,6 +134,8 @@ struct Lead {
     /// Where it begins, but for words like "and" and "ok".
     from: Option<usize>,
     is_standing: bool,
+    /// "From Monday on": for a time.
+    is_bound: bool,
     /// "Can you …": a question in form.
     is_question: bool,
     condition: Option<clauses::Tokens>,
@@ -141,7 +152,12 @@ fn lead(sentence: &Sentence<'_>, start: usize) -> (Lead, usize) {
         let condition = conditions::leading_condition(sentence, at)
             .filter(|_| !(is_setting && standing > 0))
             .or_else(|| without_comma::condition(sentence, at));
-        if let Some(condition) = condition {
+        let bound = bounds::bound(sentence, at).unwrap_or(0);
+        if bound > at {
+            lead.from.get_or_insert(at);
+            lead.is_bound = true;
+            at = bound + usize::from(sentence.mark(bound) == Some(","));
+        } else if let Some(condition) = condition {
             lead.from.get_or_insert(at);
             lead.condition = Some(condition);
             at = condition.1 + usize::from(sentence.mark(condition.1).is_some());
@@ -298,6 +314,7 @@ fn holds(
         return false;
     }
     let is_task = list("task").at(sentence, core.verb, end) > 0;
+    let for_a_time = is_users && lead.is_bound && !is_task && !around.has_task;
     let is_listed = around.is_listed && sentence.is_item;
     let names_many = ["answers", "responses", "replies", "explanations"]
         .iter()
@@ -305,6 +322,7 @@ fn holds(
     (names_many && !around.has_task)
         || (answers && !is_task && !around.has_task)
         || (style && !is_task && !around.has_task && (core.is_negative || condition.is_some()))
+        || (for_a_time && (answers || style))
         || is_listed
 }
 

@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 
 use memory_language::lexicon::english_stem;
 
-use super::ended::{ended, names_rule};
+use super::conditions::reason;
+use super::ended::{ended, given_up, names_rule};
 use super::kinds::are_of_one_kind;
-use super::parts::{code, fills_in, is_contrast, is_denial, is_less, is_number, says_little, used};
+use super::length;
+use super::parts::{
+    code, fills_in, is_contrast, is_denial, is_less, is_number, says_how_many, says_little, used,
+};
 use super::sentence::Sentence;
 use super::settings::settings;
 use super::stems::{is_member, members, stems_of};
@@ -49,6 +53,13 @@ pub struct Gist {
     code: BTreeSet<String>,
     /// What is over is said to have been a rule.
     ends_rule: bool,
+    /// It only tells what has been given up for another.
+    drops: bool,
+    /// It says that something is fine, or may be done.
+    allows: bool,
+    /// It bounds the length of answers, or says that there is no bound.
+    bounds_length: bool,
+    frees_length: bool,
     /// "200" of "under 200 words".
     numbers: BTreeSet<String>,
     condition: BTreeSet<String>,
@@ -58,7 +69,11 @@ impl Gist {
     pub fn new(quote: &str, condition: Option<&str>, is_permission: bool) -> Self {
         let condition = condition.unwrap_or_default();
         let statement = quote.replacen(condition, " ", usize::from(!condition.is_empty()));
-        let sentence = Sentence::new(&statement, 0..statement.len());
+        let whole = Sentence::new(&statement, 0..statement.len());
+        // Why something is wanted says nothing of what.
+        let reason = reason(&whole, 0, whole.len());
+        let sentence =
+            Sentence::new(&statement, 0..whole.bytes(0, reason).map_or(statement.len(), |it| it.end));
         let end = sentence.len();
         let less_at = (0..end).find(|at| is_less(&sentence, *at)).unwrap_or(end);
         let wanted_end = (0..less_at).find(|at| is_contrast(&sentence, *at)).unwrap_or(less_at);
@@ -75,7 +90,11 @@ impl Gist {
         let condition = stems_of(&condition_read, 0, condition_read.len());
         let settings =
             settings(&sentence, frame_end.filter(|at| !is_negative && sentence.word(*at) == Some("in")));
-        let about = stems_of(&sentence, 0, wanted_end);
+        let mut about = stems_of(&sentence, 0, wanted_end);
+        if is_permission {
+            // "The odd emoji" is of emojis.
+            about.retain(|stem| !says_how_many(stem));
+        }
         let core: BTreeSet<String> =
             about.difference(&settings).filter(|stem| !says_little(stem)).cloned().collect();
         let of_groups: BTreeSet<String> =
@@ -85,14 +104,18 @@ impl Gist {
             is_negative: is_negative && !is_permission,
             is_permission,
             // "… for all frontend tests now".
-            is_change: list("changed").within(&sentence, 0, end)
+            is_change: list("changed").within(&whole, 0, whole.len())
                 || condition_read.tokens.last().is_some_and(|token| token.text == "now"),
             about,
             unwanted: stems_of(&sentence, wanted_end, less_at),
-            ended: ended(&sentence, end)
+            ended: ended(&whole, whole.len())
                 .into_iter()
-                .map(|(from, to)| what_ended(&sentence, from, to))
+                .map(|(from, to)| what_ended(&whole, from, to))
                 .collect(),
+            drops: is_permission && given_up(&whole).is_some(),
+            allows: allows(&whole),
+            bounds_length: length::bounds(&sentence),
+            frees_length: length::frees(&whole),
             used: (0..less_at).find_map(|at| used(&sentence, at)),
             less: stems_of(&sentence, less_at + 1, end).difference(&settings).cloned().collect(),
             members: members(words(0, wanted_end)),
@@ -101,7 +124,7 @@ impl Gist {
             core,
             objects,
             code: (0..wanted_end).filter_map(|at| code(&sentence, at)).collect(),
-            ends_rule: names_rule(&sentence),
+            ends_rule: names_rule(&whole),
             numbers: words(0, end).filter(|word| is_number(word)).map(str::to_owned).collect(),
             condition,
         }
@@ -109,8 +132,12 @@ impl Gist {
 
     /// Whether this, which is later, takes the place of an earlier one.
     pub fn replaces(&self, earlier: &Self) -> bool {
-        if !self.condition.is_empty() && !is_mostly(&self.condition, &earlier.condition) {
+        if self.is_on_other_condition(earlier) {
             return false;
+        }
+        if self.drops {
+            let is_wanted = !earlier.is_negative && !earlier.is_permission;
+            return is_wanted && self.ended.iter().any(|ended| is_mostly_in(ended, &earlier.about));
         }
         // The condition of the earlier one says of what it is, too.
         let about_earlier: BTreeSet<String> = earlier.about.union(&earlier.condition).cloned().collect();
@@ -142,6 +169,14 @@ impl Gist {
             || self.is_other_member(earlier)
             || self.refills(earlier)
             || self.counts_otherwise(earlier)
+            || (self.frees_length && earlier.bounds_length)
+    }
+
+    fn is_on_other_condition(&self, earlier: &Self) -> bool {
+        let spoken_of: BTreeSet<String> = earlier.condition.union(&earlier.about).cloned().collect();
+        !self.condition.is_empty()
+            && !is_mostly(&self.condition, &earlier.condition)
+            && !is_mostly_in(&self.condition, &spoken_of)
     }
 
     /// The same where both stand in one text, which takes nothing back without saying so.
@@ -249,6 +284,12 @@ impl Gist {
             && self.about != earlier.about
     }
 
+    /// Whether this, which is later, allows something only where the earlier one does not say that it holds: "bullets are fine in the
+    /// changelog" leaves "never use bullets" as it is.
+    pub fn is_exception_to(&self, earlier: &Self) -> bool {
+        self.allows && (self.narrows(earlier) || self.is_on_other_condition(earlier))
+    }
+
     /// Whether both say the same, on the same condition.
     pub fn repeats(&self, other: &Self) -> bool {
         let common = self.about.intersection(&other.about).count() as f32;
@@ -259,6 +300,14 @@ impl Gist {
             && (self.condition == other.condition || is_mostly(&self.condition, &other.condition))
             && self.members == other.members
     }
+}
+
+/// "… is fine", "you can …".
+fn allows(sentence: &Sentence<'_>) -> bool {
+    let may = |at: usize| {
+        sentence.word(at) == Some("you") && matches!(sentence.word(at + 1), Some("can" | "may" | "could"))
+    };
+    list("allowed").within(sentence, 0, sentence.len()) || (0..sentence.len()).any(may)
 }
 
 /// What is over, without the words that only say that it was a rule.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::parts::fills_in;
 use super::sentence::Sentence;
 use super::stems::{ARTICLES, is_member, stems_of};
 use super::words::list;
@@ -50,6 +51,18 @@ pub(super) fn settings(sentence: &Sentence<'_>, filled_in: Option<usize>) -> BTr
         }
     }
     found
+}
+
+/// "… in recipes", "… for the newsletter": it is about what is written there; "in English" and "in your answers" are no settings.
+pub(super) fn has_setting(quote: &str) -> bool {
+    let sentence = Sentence::new(quote, 0..quote.len());
+    // "Answer in English", but "keep answers short in code reviews".
+    let is_behind_how = |at: usize| at > 0 && list("style").at(&sentence, at - 1, at) > 0;
+    // "No emojis in release notes" has no blank.
+    let is_banned = |at: usize| (0..at).any(|at| sentence.word(at) == Some("no"));
+    let fills = |at: &usize| fills_in(&sentence, *at) && !is_behind_how(*at) && !is_banned(*at);
+    let fills_in = (0..sentence.len()).find(fills);
+    !settings(&sentence, fills_in).is_empty()
 }
 
 fn opens_setting(sentence: &Sentence<'_>, at: usize) -> bool {

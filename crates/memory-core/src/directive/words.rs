@@ -150,6 +150,12 @@ mod tests {
     fn every_list_that_the_rules_name_is_there_and_none_is_there_twice() {
         let code = [
             include_str!("back.rs"),
+            include_str!("bounds.rs"),
+            include_str!("colons.rs"),
+            include_str!("ended.rs"),
+            include_str!("length.rs"),
+            include_str!("permission.rs"),
+            include_str!("refused.rs"),
             include_str!("house.rs"),
             include_str!("moment.rs"),
             include_str!("wishes.rs"),

@@ -1,6 +1,9 @@
 mod attack;
+mod bounds;
 mod replacing;
+mod revised;
 mod standing;
+mod wanted;
 mod whole;
 
 use super::*;

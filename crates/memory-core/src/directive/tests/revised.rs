@@ -1,0 +1,133 @@
+//! What is taken back in other words, and what is only allowed somewhere.
+
+use super::*;
+
+fn gists(voice: &str, text: &str) -> Vec<Gist> {
+    let found = found(said(voice, text));
+    found.iter().map(|one| Gist::new(&one.quote, one.condition.as_deref(), one.is_permission)).collect()
+}
+
+fn takes_the_place(earlier: &str, later: &str) -> bool {
+    let text = earlier;
+    let earlier = gists("preference", text);
+    assert!(!earlier.is_empty(), "{text}");
+    let later = gists("user", later);
+    earlier.iter().all(|before| later.iter().any(|now| now.replaces(before)))
+}
+
+#[test]
+fn why_something_is_unwanted_keeps_nothing_standing() {
+    for (earlier, later) in [
+        (
+            "please no exclamation marks, I feel shouted at",
+            "you may use the occasional exclamation mark again",
+        ),
+        ("never use emojis, it's so childish", "a few emojis are fine again"),
+        ("no bullet points please, it reads like a slide deck", "the odd bullet point is okay now"),
+        ("don't use footnotes, they are lost on my reader", "you can use some footnotes again"),
+        ("Never write em dashes, my editor hates them.", "Em dashes are fine again, new editor."),
+    ] {
+        assert!(takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+}
+
+#[test]
+fn a_bound_on_length_ends_where_there_is_none_any_more() {
+    for (earlier, later) in [
+        ("keep your answers to three sentences", "go into as much detail as you want from now on"),
+        ("Keep answers under 100 words.", "From now on write as long as you like."),
+        ("keep your replies to one paragraph", "length doesn't matter any more"),
+        ("keep answers short", "there is no word limit any more"),
+        ("limit your answers to five bullets", "take all the space you need from now on"),
+        ("please keep answers brief", "from now on as detailed as it takes, please"),
+    ] {
+        assert!(takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+    for (earlier, later) in [
+        (
+            "keep your answers to three sentences",
+            "From now on write as much as you like in the release notes.",
+        ),
+        ("Keep commit messages under 50 characters.", "go into as much detail as you want from now on"),
+        ("keep answers short", "I can walk as far as I like again"),
+        ("Never use emojis in your answers.", "go into as much detail as you want from now on"),
+        ("keep your answers to three sentences", "write as much as you like about the trip"),
+    ] {
+        assert!(!takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+}
+
+#[test]
+fn what_is_given_up_for_another_ends() {
+    for (earlier, later) in [
+        ("Always cite in APA style.", "forget APA, we're using Chicago now"),
+        ("Always use IEEE citations.", "Scratch IEEE, it's Nature style now."),
+        ("Always format the code with black.", "we've moved from black to ruff"),
+        ("Always use yarn for installs.", "We switched from yarn to pnpm last week."),
+        ("Always run the tests with mocha.", "the team has migrated from mocha to vitest"),
+        ("Always put tickets into Jira.", "Jira is history, we're on Linear now"),
+        ("Always lint with flake8.", "we dropped flake8 for ruff"),
+        ("Always use Slack for alerts.", "We've moved off Slack, it's Teams now."),
+        ("Always deploy with Capistrano.", "we replaced Capistrano with Kamal"),
+    ] {
+        assert!(takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+    for (earlier, later) in [
+        ("Always suggest vegetarian dinners.", "forget dinner, we're on the train now"),
+        ("Always format the code with black.", "we've moved from Leeds to York"),
+        ("Never use tabs.", "we've moved from tabs to spaces"),
+        ("Always use yarn for installs.", "they moved from yarn to pnpm"),
+        ("Always use yarn for installs.", "should we move from yarn to pnpm?"),
+        ("Always put meetings into the calendar.", "forget the meeting, the train is late"),
+        ("Always use pnpm for installs.", "we moved from yarn to pnpm"),
+    ] {
+        assert!(!takes_the_place(earlier, later), "{earlier} | {later}");
+    }
+}
+
+#[test]
+fn what_is_allowed_somewhere_leaves_the_rule_as_it_is() {
+    for (earlier, later, setting) in [
+        ("Never use emojis.", "Emojis are fine in birthday cards", "in birthday cards"),
+        ("No tables in your answers please.", "tables are okay in the readme", "in the readme"),
+        (
+            "Never use exclamation marks.",
+            "you can use exclamation marks in the party invitations",
+            "in the party invitations",
+        ),
+        (
+            "Don't use bullet points.",
+            "bullet points are allowed when there are more than six items",
+            "when there are more than six items",
+        ),
+        ("Never use jargon.", "jargon is ok for the spec", "for the spec"),
+        ("Always answer in German.", "English is fine in code comments", "in code comments"),
+    ] {
+        assert!(!takes_the_place(earlier, later), "{earlier} | {later}");
+        let whole = Gist::new(later, None, true);
+        assert!(
+            gists("preference", earlier).iter().all(|before| whole.is_exception_to(before)),
+            "{earlier} | {later}"
+        );
+        let found = found(said("user", later));
+        assert_eq!(found.len(), 1, "{later}");
+        assert_eq!((found[0].quote.as_str(), found[0].condition.as_deref()), (later, Some(setting)));
+        assert!(!found[0].is_permission && !found[0].is_general, "it holds by itself: {later}");
+    }
+    for (earlier, later) in [
+        ("Never use emojis.", "emojis are fine again"),
+        ("Never use emojis in birthday cards.", "emojis are fine in birthday cards now"),
+        ("No coffee after lunch please.", "coffee's back on the menu, the reflux has settled"),
+    ] {
+        let whole = Gist::new(later, None, true);
+        assert!(
+            !gists("preference", earlier).iter().any(|before| whole.is_exception_to(before)),
+            "{earlier} | {later}"
+        );
+    }
+    for text in
+        ["dogs are fine in the park", "you can use the car for the trip", "parking is ok on the street"]
+    {
+        assert_eq!(quotes(text), [""; 0], "{text}");
+    }
+}
