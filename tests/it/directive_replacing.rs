@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use memory_core::artifact::{Draft, NewArtifact};
 use memory_core::directive::{
-    FoundDirective, Gist, HeldAgainst, Judged, find_judged_directives, no_longer_holding, sentences_to_judge,
-    to_hold_against,
+    FoundDirective, Gist, HeldAgainst, Judged, ToHold, find_judged_directives, no_longer_holding,
+    sentences_to_judge, to_hold_against,
 };
 use memory_core::ports::{EmbeddingModel, TextEncoder};
 use memory_inference::text_encoder::OnnxTextEncoder;
@@ -78,13 +78,14 @@ async fn taken_out(
     encoder: &dyn TextEncoder,
     directives: &[&str],
     vectors: &[&Vec<f32>],
-    (later, vector): (&str, &[f32]),
+    (later, vector): (&ToHold, &[f32]),
 ) -> Option<usize> {
     let cosine = |at: &usize| vectors[*at].iter().zip(vector).map(|(a, b)| a * b).sum::<f32>();
     let mut near: Vec<usize> = (0..directives.len()).collect();
     near.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
     near.truncate(NEAREST);
-    let pairs = near.iter().map(|at| [directives[*at], later].map(Arc::from)).collect();
+    near.retain(|at| !later.leaves(directives[*at]));
+    let pairs = near.iter().map(|at| [directives[*at], &later.text].map(Arc::from)).collect();
     let logits = encoder.replacement_logits(pairs).await.expect("they are read");
     let against = near.iter().zip(logits);
     let against: Vec<HeldAgainst> =
@@ -116,7 +117,7 @@ async fn what_is_said_later_in_other_words_ends_directives() {
             let held = to_hold_against(&pair.later, &later);
             let of_held = vectors(&*model, held.iter().map(|held| held.text.clone()).collect()).await;
             for (held, vector) in held.iter().zip(&of_held) {
-                out.extend(taken_out(&*encoder, &directives, &among, (&held.text, vector)).await);
+                out.extend(taken_out(&*encoder, &directives, &among, (held, vector)).await);
             }
             out.sort_unstable();
             out.dedup();

@@ -6,6 +6,7 @@ use super::learned::{self, Place};
 use super::permission;
 use super::refused;
 use super::rules;
+use super::same_thing::Gist;
 use super::sentence::Sentence;
 use super::{FoundDirective, Judged};
 
@@ -65,6 +66,16 @@ pub struct ToHold {
     /// The statement that takes the place of what no longer holds: its place among the directives, and behind these among the
     /// revising ones.
     pub statement: usize,
+    /// What its statements say.
+    gists: Vec<Gist>,
+}
+
+impl ToHold {
+    /// Whether it only allows something somewhere, which ends no earlier directive, however like an end it sounds.
+    pub fn leaves(&self, earlier: &str) -> bool {
+        let earlier = Gist::new(earlier, None, false);
+        self.gists.iter().any(|gist| gist.is_exception_to(&earlier))
+    }
 }
 
 /// What of a content is held against earlier directives.
@@ -72,8 +83,10 @@ pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
     let mut all: Vec<ToHold> = Vec::new();
     for (statement, found) in judged.directives.iter().chain(&judged.revising).enumerate() {
         let text = around(content, found);
-        if !all.iter().any(|held| held.text == text) {
-            all.push(ToHold { text: text.to_owned(), statement });
+        let gist = Gist::new(&found.quote, found.condition.as_deref(), found.is_permission);
+        match all.iter_mut().find(|held| held.text == text) {
+            Some(held) => held.gists.push(gist),
+            None => all.push(ToHold { text: text.to_owned(), statement, gists: vec![gist] }),
         }
     }
     all

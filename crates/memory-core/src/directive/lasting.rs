@@ -17,7 +17,7 @@ pub fn has_ended(quote: &str, since: Timestamp, now: Timestamp) -> bool {
 fn is_end(quote: &str, reading: &Reading) -> bool {
     let before = quote[..reading.range.start].to_lowercase();
     let is_until = || {
-        let begins_word = |at: &usize| *at == 0 || before.as_bytes()[at - 1] == b' ';
+        let begins_word = |at: &usize| *at == 0 || matches!(before.as_bytes()[at - 1], b' ' | b'(');
         let at = ["until ", "till "].iter().filter_map(|word| before.rfind(word).filter(begins_word)).max();
         at.is_some_and(|at| before.len() - at <= UNTIL_MAX_BYTES && !before[at..].contains([',', ';', '.']))
     };
@@ -26,9 +26,17 @@ fn is_end(quote: &str, reading: &Reading) -> bool {
         let is_next = before.contains("next ") || date.contains("next ");
         date.starts_with("this ") || (is_next && before.trim_end().trim_end_matches(" the").ends_with("for"))
     };
+    // "From Nov 1 until Nov 10"; from Monday to Friday is every week.
+    let is_range = || {
+        let date = quote[reading.range.clone()].to_lowercase();
+        let opens = |word: &str| before.trim_end().ends_with(word) || date.starts_with(word);
+        let joins =
+            [" until ", " till ", " to ", " through ", " and ", "-", "–"].iter().any(|to| date.contains(to));
+        joins && date.contains(|c: char| c.is_ascii_digit()) && (opens("from") || opens("between"))
+    };
     reading.granularity >= Granularity::Day
         && !before.contains("not until ")
-        && (reading.relation == Relation::Until || is_until() || is_span())
+        && (reading.relation == Relation::Until || is_until() || is_span() || is_range())
 }
 
 #[cfg(test)]
@@ -50,6 +58,11 @@ mod tests {
             ("Until June 2025 use the old logo", "2025-05-20", "2025-07-01"),
             ("No force pushes this week.", "2025-03-15", "2025-03-18"),
             ("use the old client till Friday", "2025-03-14", "2025-03-15"),
+            ("From 12 March until 20 March answer me in Spanish", "2025-03-20", "2025-03-21"),
+            ("Between April 1 and April 15 keep answers short", "2025-04-15", "2025-04-16"),
+            ("answer in Polish from June 4 to June 9", "2025-06-09", "2025-06-10"),
+            ("From 3 to 12 April, reply in Italian", "2025-04-12", "2025-04-13"),
+            ("keep answers short (until 3 April)", "2025-04-03", "2025-04-04"),
         ] {
             assert!(!ended(quote, holds), "{quote}");
             assert!(ended(quote, over), "{quote}");
@@ -66,6 +79,10 @@ mod tests {
             "no meetings until I say so",
             "use the 2019 tables for reports",
             "I still want the old layout on 12 April 2025",
+            "Starting 4 May keep your answers short",
+            "call me between nine and five on Mondays",
+            "never deploy from Friday to Sunday",
+            "from May to July suggest the garden",
         ] {
             assert!(!ended(quote, "2026-12-01"), "{quote}");
         }

@@ -23,7 +23,7 @@ const WHOLE_SHARE: f32 = 0.7;
 /// The same of all their words, for two that say the same.
 const ALIKE_SHARE: f32 = 0.75;
 /// What a directive says, in words that can be compared.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gist {
     is_negative: bool,
     is_permission: bool,

@@ -72,9 +72,12 @@ impl Earlier {
             };
         let mut conn = self.store.acquire(&self.ns).await?;
         let mut near = Vec::with_capacity(held.len());
-        for embedded in embedded {
+        for (held, embedded) in held.iter().zip(embedded) {
             let (model, vector) = (active.model_id, &embedded.vector);
-            near.push(directives::nearest_before(&mut conn, &self.ns, source, model, vector, NEAREST).await?);
+            let mut earlier =
+                directives::nearest_before(&mut conn, &self.ns, source, model, vector, NEAREST).await?;
+            earlier.retain(|(_, quote, _)| !held.leaves(quote));
+            near.push(earlier);
         }
         drop(conn);
         let pairs = held.iter().zip(&near).flat_map(|(held, near)| {

@@ -131,3 +131,15 @@ fn what_is_allowed_somewhere_leaves_the_rule_as_it_is() {
         assert_eq!(quotes(text), [""; 0], "{text}");
     }
 }
+
+#[test]
+fn what_allows_something_somewhere_is_held_against_no_wider_rule() {
+    let leaves = |later: &str, earlier: &str| {
+        let judged = Judged { directives: found(said("user", later)), ..Judged::default() };
+        let held = to_hold_against(later, &judged);
+        held.iter().any(|held| held.leaves(earlier))
+    };
+    assert!(leaves("Emojis are fine in birthday cards. Thanks!", "Never use emojis"));
+    assert!(!leaves("Emojis are fine again. Thanks!", "Never use emojis"));
+    assert!(!leaves("Emojis are fine in birthday cards now.", "No emojis in birthday cards"));
+}
