@@ -3,7 +3,7 @@
 
 use memory_language::lexicon::is_function_word;
 
-use super::clauses::{self, Statement, is_reported};
+use super::clauses::{self, Statement, Tokens, is_reported};
 use super::ended::{given_up, rule_is_gone};
 use super::length;
 use super::sentence::Sentence;
@@ -71,9 +71,20 @@ pub(super) fn withdrawal(sentence: &Sentence<'_>) -> Option<Statement> {
 
 /// "Bullets are fine in the changelog", "you can use tables when you compare prices": of what is written, and under a condition.
 pub(super) fn allowed_somewhere(sentence: &Sentence<'_>) -> Option<Statement> {
-    if sentence.is_question() {
-        return None;
-    }
+    let (start, end, setting) = allowed_setting(sentence)?;
+    let names_text =
+        ["answers", "style", "documents"].iter().any(|name| list(name).within(sentence, start, end));
+    let is_meant = names_text
+        && !sentence.is_question()
+        && !list("passing").within(sentence, start, end)
+        && !list("again").within(sentence, start, end)
+        && !is_reported(sentence, start)
+        && !sentence.is_quoted(start);
+    is_meant.then(|| Statement::new((start, end), Some(setting)))
+}
+
+/// Where something is said to be fine, or that you may do it, begins and ends, and the setting or condition right behind that.
+pub(super) fn allowed_setting(sentence: &Sentence<'_>) -> Option<(usize, usize, Tokens)> {
     let (start, allowed) = is_allowed(sentence).or_else(|| you_may(sentence))?;
     let end = clauses::end_of(sentence, allowed);
     let opens = |at: &usize| {
@@ -85,17 +96,7 @@ pub(super) fn allowed_somewhere(sentence: &Sentence<'_>) -> Option<Statement> {
     let is_word = |at: &usize| sentence.word(*at).is_some();
     let from = (allowed..end).take_while(is_word).take(OBJECT_MAX).find(opens)?;
     let to = (from..end).take_while(is_word).last()? + 1;
-    if from + 1 >= to {
-        return None;
-    }
-    let names_text =
-        ["answers", "style", "documents"].iter().any(|name| list(name).within(sentence, start, end));
-    let is_meant = names_text
-        && !list("passing").within(sentence, start, end)
-        && !list("again").within(sentence, start, end)
-        && !is_reported(sentence, start)
-        && !sentence.is_quoted(start);
-    is_meant.then(|| Statement::new((start, end), Some((from, to))))
+    (from + 1 < to).then_some((start, end, (from, to)))
 }
 
 /// Where what is fine begins, and what follows that it is.

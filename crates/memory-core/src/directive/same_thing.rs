@@ -11,6 +11,7 @@ use super::length;
 use super::parts::{
     code, fills_in, is_contrast, is_denial, is_less, is_number, says_how_many, says_little, used,
 };
+use super::permission::allowed_setting;
 use super::sentence::Sentence;
 use super::settings::settings;
 use super::stems::{is_member, members, stems_of};
@@ -55,8 +56,8 @@ pub struct Gist {
     ends_rule: bool,
     /// It only tells what has been given up for another.
     drops: bool,
-    /// It says that something is fine, or may be done.
-    allows: bool,
+    /// Stems of where it says that something is fine, or may be done.
+    allowed_in: BTreeSet<String>,
     /// It bounds the length of answers, or says that there is no bound.
     bounds_length: bool,
     frees_length: bool,
@@ -113,7 +114,7 @@ impl Gist {
                 .map(|(from, to)| what_ended(&whole, from, to))
                 .collect(),
             drops: is_permission && given_up(&whole).is_some(),
-            allows: allows(&whole),
+            allowed_in: allowed_in(quote),
             bounds_length: length::bounds(&sentence),
             frees_length: length::frees(&whole),
             used: (0..less_at).find_map(|at| used(&sentence, at)),
@@ -287,7 +288,10 @@ impl Gist {
     /// Whether this, which is later, allows something only where the earlier one does not say that it holds: "bullets are fine in the
     /// changelog" leaves "never use bullets" as it is.
     pub fn is_exception_to(&self, earlier: &Self) -> bool {
-        self.allows && (self.narrows(earlier) || self.is_on_other_condition(earlier))
+        let is_new = |stem: &String| {
+            ![&earlier.settings, &earlier.condition, &earlier.about].iter().any(|set| set.contains(stem))
+        };
+        self.allowed_in.iter().any(is_new)
     }
 
     /// Whether both say the same, on the same condition.
@@ -302,12 +306,12 @@ impl Gist {
     }
 }
 
-/// "… is fine", "you can …".
-fn allows(sentence: &Sentence<'_>) -> bool {
-    let may = |at: usize| {
-        sentence.word(at) == Some("you") && matches!(sentence.word(at + 1), Some("can" | "may" | "could"))
-    };
-    list("allowed").within(sentence, 0, sentence.len()) || (0..sentence.len()).any(may)
+/// Stems of the setting that something is said to be fine in: "bullets are fine in the changelog".
+fn allowed_in(quote: &str) -> BTreeSet<String> {
+    let sentence = Sentence::new(quote, 0..quote.len());
+    let Some((_, _, (from, to))) = allowed_setting(&sentence) else { return BTreeSet::new() };
+    let of_setting = stems_of(&sentence, from, to);
+    settings(&sentence, None).intersection(&of_setting).cloned().collect()
 }
 
 /// What is over, without the words that only say that it was a rule.

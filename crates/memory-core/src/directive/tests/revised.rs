@@ -118,6 +118,14 @@ fn what_is_allowed_somewhere_leaves_the_rule_as_it_is() {
         ("Never use emojis.", "emojis are fine again"),
         ("Never use emojis in birthday cards.", "emojis are fine in birthday cards now"),
         ("No coffee after lunch please.", "coffee's back on the menu, the reflux has settled"),
+        (
+            "Never use async traits.",
+            "the whole team is on a newer toolchain, async traits and all that are ok",
+        ),
+        (
+            "Only touch the files that I name.",
+            "you can be bolder: mend callers in other files if a change needs it",
+        ),
     ] {
         let whole = Gist::new(later, None, true);
         assert!(
