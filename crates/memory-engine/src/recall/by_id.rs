@@ -67,17 +67,10 @@ impl Memory {
         answer.paging = Paging::Within { chars: from_char, events: from_event, question };
         let revision = hit.revision_id;
         answer.results.push(Recalled {
-            place: 0,
-            score: 1.0,
-            snippet: snippet(&hit.passage, None),
             // Behind its end there are only events left.
             content: (from_char == 0 || !content.is_empty()).then_some(content),
             is_cut,
-            explanation: None,
-            event_id: None,
-            neighbours: Vec::new(),
-            said_later: None,
-            hit,
+            ..Recalled::new(snippet(&hit.passage, None), hit)
         });
         self.expand_text(&mut conn, ns, request, revision).await?.fill(&mut answer);
         Ok(answer)
@@ -116,18 +109,7 @@ impl Memory {
             let (_, passage) = passages.iter().find(|(id, _)| *id == event.id)?;
             let mut hit = hits.iter().find(|hit| hit.passage_id == *passage)?.clone();
             hit.events = vec![event.clone()];
-            Some(Recalled {
-                place: 0,
-                score: 1.0,
-                snippet: event.narrative,
-                content: None,
-                is_cut: false,
-                explanation: None,
-                event_id: Some(EventId(event.id)),
-                neighbours: Vec::new(),
-                said_later: None,
-                hit,
-            })
+            Some(Recalled { event_id: Some(EventId(event.id)), ..Recalled::new(event.narrative, hit) })
         });
         Ok(results.collect())
     }

@@ -93,6 +93,24 @@ pub struct Recalled {
     pub said_later: Option<SaidLater>,
 }
 
+impl Recalled {
+    /// A hit that was asked for by its id.
+    fn new(snippet: String, hit: HydratedHit) -> Self {
+        Self {
+            hit,
+            place: 0,
+            event_id: None,
+            score: 1.0,
+            snippet,
+            content: None,
+            is_cut: false,
+            explanation: None,
+            neighbours: Vec::new(),
+            said_later: None,
+        }
+    }
+}
+
 /// Where the arms saw a hit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Explanation {
@@ -267,14 +285,11 @@ impl Memory {
                 Some(Recalled {
                     place,
                     score: ranked.score,
-                    snippet: snippet(&hit.passage, Some(&mut words)),
                     is_cut: content.as_ref().is_some_and(|c| c.chars().nth(FULL_HIT_CHARS).is_some()),
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
                     explanation: request.explain.then(|| ranked.explanation.in_shares_of_the_score()),
-                    event_id: None,
                     neighbours: around.remove(&hit.passage_id).unwrap_or_default(),
-                    said_later: None,
-                    hit,
+                    ..Recalled::new(snippet(&hit.passage, Some(&mut words)), hit)
                 })
             })
             .collect();
