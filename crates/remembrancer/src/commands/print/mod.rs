@@ -115,6 +115,11 @@ pub(crate) fn listed(answer: &Value, style: &Style) -> String {
         let origin = format!("{} · {} · {source}", text(event, "id"), day(text(result, "date")));
         let (summary, owner) = (text(event, "summary"), owner_unsaid(event));
         let _ = writeln!(out, "{state}{}{owner}{due}  {}", printable(summary), style.dim(&origin));
+        if let Some(snippet) = result["said_later"]["snippet"].as_str() {
+            let later = &result["said_later"];
+            let (on, id) = (day(text(later, "date")), style.dim(text(later, "id")));
+            let _ = writeln!(out, "  said on {on}: {}  {id}", printable(snippet));
+        }
     }
     if let Some(cursor) = answer["next_cursor"].as_str() {
         let more = format!("{} in all; more with --cursor {cursor}", answer["total_events"]);
