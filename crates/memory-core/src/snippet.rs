@@ -63,6 +63,7 @@ mod tests {
                 <= SNIPPET_MAX_CHARS + 2
         );
     }
+
     #[test]
     fn a_snippet_is_shortened_around_what_matches() {
         let filler = "The weather was fine and nobody said a thing about it. ";

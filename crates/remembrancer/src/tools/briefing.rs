@@ -89,7 +89,7 @@ struct Event {
 struct Later {
     id: String,
     date: String,
-    text: String,
+    snippet: String,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -178,7 +178,7 @@ fn event(event: BriefEvent) -> Event {
         said_later: event.said_later.map(|later| Later {
             id: later.artifact_id.to_string(),
             date: day(later.date),
-            text: cut(&later.snippet, LATER_MAX_CHARS),
+            snippet: cut(&later.snippet, LATER_MAX_CHARS),
         }),
     }
 }
@@ -251,10 +251,9 @@ impl Output {
         );
         let due = |event: &Event| {
             let summary = line(&event.summary);
-            let later = event
-                .said_later
-                .as_ref()
-                .map(|later| format!("; said on {}: \"{}\" [{}]", later.date, line(&later.text), later.id));
+            let later = event.said_later.as_ref().map(|later| {
+                format!("; said on {}: \"{}\" [{}]", later.date, line(&later.snippet), later.id)
+            });
             let later = later.unwrap_or_default();
             match &event.due {
                 Some(due) => format!("{}, due {due} [{}]{later}", summary.trim_end_matches('.'), event.id),
