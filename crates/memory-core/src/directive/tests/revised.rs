@@ -86,6 +86,18 @@ fn what_is_given_up_for_another_ends() {
 }
 
 #[test]
+fn what_one_thing_may_have_is_for_no_other() {
+    for text in [
+        "Bea's birthday card may have exclamation marks, as many as you like, nothing else though.",
+        "The changelog may have emojis if you like",
+    ] {
+        for found in found(said("preference", text)) {
+            assert!(!found.is_general, "{found:?}");
+        }
+    }
+}
+
+#[test]
 fn what_is_allowed_somewhere_leaves_the_rule_as_it_is() {
     for (earlier, later, setting) in [
         ("Never use emojis.", "Emojis are fine in birthday cards", "in birthday cards"),
