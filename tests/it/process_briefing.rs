@@ -56,6 +56,19 @@ async fn a_briefing_has_wishes_and_promises_of_the_project_and_of_none_and_what_
     assert_eq!((shown, &late["overdue_total"]), (Some(6), &json!(8)), "with that of no project: {late}");
     assert_eq!(late["overdue"][0]["due"], last, "the latest first: {late}");
     assert_eq!(late["long_overdue_total"], 1, "{late}");
+    for (date, content) in [
+        ("2026-02-05", format!("I'll lend the crane scaffold to the theatre by {last}.")),
+        (last.as_str(), "Scaffold and crane are at the theatre, they lent us two men for it.".to_owned()),
+    ] {
+        let told = json!({"content": content, "date": date, "tags": ["project:late"]});
+        server.ask("remember", told).await;
+    }
+    server.settled().await;
+    let late = server.ask("briefing", json!({"project": "late", "max_tokens": 5000})).await;
+    let shown = late["overdue"].as_array().expect("a list");
+    assert_eq!((shown.len(), &late["overdue_total"]), (6, &json!(9)), "{late}");
+    let scaffold = |event: &Value| event["summary"].as_str().expect("a promise").contains("scaffold");
+    assert!(!shown.iter().any(scaffold), "what has likely ended stands behind the rest: {late}");
     let atlas = server.ask("briefing", json!({"project": "atlas", "max_tokens": 5000})).await;
     assert_eq!(atlas["overdue"].as_array().map(Vec::len), Some(1), "none of another project: {atlas}");
     let everywhere = server.ask("briefing", json!({"tags": [], "max_tokens": 5000})).await;

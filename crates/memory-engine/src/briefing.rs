@@ -18,7 +18,9 @@ use crate::{EngineError, Memory};
 
 /// How many of each kind there are at most.
 const DIRECTIVES_MAX: usize = 40;
-const COMMITMENTS_MAX: i64 = 6;
+const COMMITMENTS_MAX: usize = 6;
+/// So many are read, so that those of which nothing was said since are not crowded out.
+const COMMITMENTS_READ: i64 = 10;
 const EVENTS_MAX: i64 = 5;
 const TEXTS_MAX: i64 = 5;
 
@@ -41,7 +43,8 @@ pub struct Briefing {
     pub directives: Vec<Directive>,
     /// How many there are of them, as far as they are read.
     pub directives_total: usize,
-    /// Of the project and of none: what was due in the last 30 days, the latest first, and what is still open, by its due time.
+    /// Of the project and of none: what was due in the last 30 days, the latest first and what may have ended behind the rest, and
+    /// what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
     /// How many there are of both in all.
@@ -78,11 +81,15 @@ impl Memory {
                 categories: vec![category.to_owned()],
                 ..listing(EVENTS_MAX, tags.clone())
             };
-            let commitments = self.open_commitments(ns, &projects).await?;
+            let mut commitments = self.open_commitments(ns, &projects).await?;
+            commitments.open.truncate(COMMITMENTS_MAX);
+            let mut overdue = self.brief_commitments(ns, commitments.overdue).await?;
+            overdue.sort_by_key(|event| event.said_later.is_some());
+            overdue.truncate(COMMITMENTS_MAX);
             Ok(Briefing {
                 directives,
                 directives_total,
-                overdue: self.brief_commitments(ns, commitments.overdue).await?,
+                overdue,
                 open: self.brief_commitments(ns, commitments.open).await?,
                 overdue_total: commitments.overdue_total,
                 open_total: commitments.open_total,
@@ -134,7 +141,7 @@ impl Memory {
         self.recovery
             .retry_transient(|| async {
                 let mut conn = self.store.acquire(ns).await?;
-                let (now, limit) = (Timestamp::now(), COMMITMENTS_MAX);
+                let (now, limit) = (Timestamp::now(), COMMITMENTS_READ);
                 Ok(open_commitments::open_commitments(&mut conn, ns, projects, now, limit).await?)
             })
             .await

@@ -53,7 +53,7 @@ pub(crate) struct Told<'a> {
 }
 
 impl Memory {
-    /// The later text that most likely says what became of the commitment; `None` where none, or several alike, may be meant.
+    /// The last of the later texts that likely say what became of the commitment; `None` where none, or several alike, may be meant.
     pub(crate) async fn said_later(
         &self,
         ns: &Namespace,
@@ -73,11 +73,11 @@ impl Memory {
         let found = self.recall(ns, &request).await?.results;
         let later: Vec<Recalled> =
             found.into_iter().filter(|it| may_tell_of(it, told)).take(CANDIDATES).collect();
-        let best = (0..later.len())
-            .map(|at| (at, log_odds(&later, at, told.due)))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
-            .filter(|(_, odds)| *odds >= 0.0);
-        Ok(best.and_then(|(at, _)| later.into_iter().nth(at)).map(|it| SaidLater {
+        // What came last tells how it ended, rather than that it was put off.
+        let last = (0..later.len())
+            .filter(|at| log_odds(&later, *at, told.due) >= 0.0)
+            .max_by_key(|at| later[*at].hit.date);
+        Ok(last.and_then(|at| later.into_iter().nth(at)).map(|it| SaidLater {
             artifact_id: it.hit.artifact_id,
             date: it.hit.date,
             snippet: it.snippet,
