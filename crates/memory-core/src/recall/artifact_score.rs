@@ -73,7 +73,8 @@ pub struct ArtifactScore {
     pub speaker: f32,
     /// What is taken off since it asks something itself; not above 0.
     pub question: f32,
-    /// What is taken off since a newer text like it was found and it is asked how things are; not above 0.
+    /// Where it is asked how things are: what is taken off since a newer text like it was found, and what it gains since it is newer
+    /// than one of the best that is like it.
     pub age: f32,
     /// What is taken off since tasks are asked for and it has none that is open; not above 0.
     pub tasks: f32,
@@ -141,6 +142,14 @@ impl ArtifactScore {
         let loss = self.loss(share);
         self.age -= loss;
         self.score -= loss;
+        self
+    }
+
+    /// The same with this score, since it is newer than what is like it.
+    #[must_use]
+    pub(super) fn renewed_to(mut self, score: f32) -> Self {
+        self.age += score - self.score;
+        self.score = score;
         self
     }
 

@@ -7,7 +7,7 @@ mod time;
 mod time_order;
 
 pub use artifact_score::{ArtifactScore, ArtifactSignals, Asking, join_reranked, score_artifacts};
-pub use outdated::{lower_outdated, weight_of_newness};
+pub use outdated::{lower_outdated, raise_newer, weight_of_newness};
 pub use spread::spread_over_conversations;
 pub use time::decide_by_time;
 pub use time_order::{Occurrence, rank_in_time_order};

@@ -1,5 +1,5 @@
-//! What newer texts do to older ones that are like them, where it is asked how things are: facts change, and the text that says
-//! so is seldom as near to the question as the one that it outdates.
+//! Newer texts before older ones that are like them, where it is asked how things are: facts change, and the text that says so is
+//! seldom as near to the question as the one that it outdates.
 
 use memory_language::tense::Tense;
 
@@ -9,6 +9,12 @@ use super::ArtifactScore;
 const ALIKE: (f32, f32) = (0.5, 0.8);
 /// A newer text counts where it scores at least this share of the older one.
 const COMPETES_FROM: f32 = 0.5;
+/// What is newer than one of so many of the best gains by its likeness to it.
+const SUCCEEDED: usize = 2;
+/// The cosine similarity up to which it gains nothing.
+const UNLIKE: f32 = 0.1;
+/// What it gains at most, as a share of the score of the older one, in units of the weight of newness.
+const GAIN: f32 = 1.5;
 /// How much newness counts where it is asked what happened, as a share of what it counts where it is asked how things are.
 const SHARE_OF_PAST: f32 = 0.25;
 
@@ -37,6 +43,33 @@ pub fn lower_outdated(
         let share = ((alike - ALIKE.0) / (ALIKE.1 - ALIKE.0)).clamp(0.0, 1.0);
         *score = score.aged_by(weight * share);
     }
+}
+
+/// Raises what was written after one of the best by a share of that one's score, the more alike both are. What would score more than
+/// the best did comes as much nearer to 1 instead.
+pub fn raise_newer(
+    scores: &mut [ArtifactScore],
+    is_newer: impl Fn(usize, usize) -> bool,
+    likeness: impl Fn(usize, usize) -> Option<f32>,
+    weight: f32,
+) {
+    let before: Vec<f32> = scores.iter().map(|score| score.score).collect();
+    let mut best: Vec<usize> = (0..before.len()).collect();
+    best.sort_by(|a, b| before[*b].total_cmp(&before[*a]));
+    let Some(most) = best.first().map(|best| before[*best]) else { return };
+    best.truncate(SUCCEEDED);
+    for (new, score) in scores.iter_mut().enumerate() {
+        let older = best.iter().filter(|old| is_newer(new, **old));
+        let gain =
+            older.filter_map(|old| Some(before[*old] * (likeness(new, *old)? - UNLIKE))).fold(0.0, f32::max);
+        *score = score.renewed_to(bounded(before[new] + weight * GAIN * gain, most));
+    }
+}
+
+/// What is above `most` nearer to it, so that nothing comes to 1.
+fn bounded(score: f32, most: f32) -> f32 {
+    let (above, room) = (score - most, (1.0 - most).max(0.0));
+    if above <= 0.0 { score } else { most + above * room / (room + above) }
 }
 
 #[cfg(test)]
@@ -68,6 +101,25 @@ mod tests {
         let some = lowered([(0.9, 1), (0.7, 2)], 0.6)[0];
         assert!(some < 0.9 && some > 0.7, "the more alike, the more: {some}");
         assert!(lowered([(0.16, 1), (0.9, 2)], 0.9)[0] >= 0.15, "what is shown by default stays so");
+    }
+
+    #[test]
+    fn what_is_newer_than_the_best_gains_by_its_likeness() {
+        let raised = |given: [(f32, i32); 3], likeness| {
+            let mut scores =
+                given.map(|(score, _)| ArtifactScore { score, passage: score, ..Default::default() });
+            let days = given.map(|(_, day)| day);
+            raise_newer(&mut scores, |a, b| days[a] > days[b], |_, _| Some(likeness), 0.3);
+            assert!(scores.iter().all(|it| (it.passage + it.age - it.score).abs() < 1e-6), "{scores:?}");
+            scores.map(|score| score.score)
+        };
+        let [old, new, older] = raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.7);
+        assert_eq!((old, older), (0.8, 0.5), "nothing older gains");
+        assert!(new > old && new < 1.0, "{new}");
+        assert!(raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.3)[1] < 0.8, "they are less alike");
+        assert_eq!(raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.1)[1], 0.6, "they are not alike");
+        let [_, first, second] = raised([(0.95, 1), (0.94, 2), (0.93, 2)], 1.0);
+        assert!(first < 1.0 && second < first, "their order stays below 1: {first}, {second}");
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! Older texts behind newer ones that are like them, where it is asked how things are.
+//! Newer texts before older ones that are like them, where it is asked how things are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use memory_core::id::{Namespace, PassageId};
-use memory_core::recall::{ArtifactScore, lower_outdated, weight_of_newness};
+use memory_core::recall::{ArtifactScore, lower_outdated, raise_newer, weight_of_newness};
 use memory_language::tense::Tense;
 use memory_store::Conn;
 use memory_store::search::Owner;
@@ -20,9 +20,9 @@ use crate::{EngineError, Memory};
 const APART_MIN: SignedDuration = SignedDuration::from_mins(10);
 
 impl Memory {
-    /// Lowers the best of what was found, as far as newer texts like it were found too. Turns of conversations stay: they tell
-    /// what happened.
-    pub(super) async fn lower_outdated(
+    /// Lowers the best of what was found, as far as newer texts like it were found too, and raises these. Turns of conversations
+    /// stay: they tell what happened.
+    pub(super) async fn prefer_newer(
         &self,
         conn: &mut Conn,
         ns: &Namespace,
@@ -35,17 +35,17 @@ impl Memory {
             return Ok(());
         }
         let dates: HashMap<PassageId, Timestamp> = scored.iter().filter_map(date_of_text).collect();
+        let notes: HashSet<PassageId> = scored.iter().filter_map(note).collect();
         let Some(compared) = dated_best(ranked, &dates) else { return Ok(()) };
         let ids: Vec<PassageId> = compared.iter().map(|(ranked, _)| ranked.passage_id).collect();
         let Some(likeness) = Likeness::of(conn, ns, asked, &ids).await? else { return Ok(()) };
         let (each, dates): (Vec<&mut Ranked>, Vec<Timestamp>) = compared.into_iter().unzip();
         let mut scores: Vec<ArtifactScore> = each.iter().map(|ranked| ranked.explanation.artifact).collect();
-        lower_outdated(
-            &mut scores,
-            |new, old| dates[new].duration_since(dates[old]) >= APART_MIN,
-            |a, b| likeness.between(a, b),
-            weight,
-        );
+        let is_newer = |new: usize, old: usize| dates[new].duration_since(dates[old]) >= APART_MIN;
+        let alike = |a, b| likeness.between(a, b);
+        lower_outdated(&mut scores, is_newer, alike, weight);
+        let is_newer_note = |new: usize, old: usize| notes.contains(&ids[new]) && is_newer(new, old);
+        raise_newer(&mut scores, is_newer_note, alike, weight);
         for (ranked, score) in each.into_iter().zip(scores) {
             ranked.score_again(score);
         }
@@ -61,4 +61,10 @@ fn date_of_text(scored: &Scored) -> Option<(PassageId, Timestamp)> {
         }
         _ => None,
     }
+}
+
+/// A text of one passage: of longer ones all that tell of the same people are alike.
+fn note(scored: &Scored) -> Option<PassageId> {
+    let Owner::Revision { passages: ..=1, .. } = &scored.candidate.owner else { return None };
+    Some(scored.candidate.passage_id)
 }

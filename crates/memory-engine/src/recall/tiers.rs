@@ -148,7 +148,7 @@ impl Memory {
         if let Some(order) = time_order(query).filter(|_| is_first && weights.time > 0.0) {
             self.rank_in_time_order(&mut conn, ns, (order, &asked), &scored, &mut ranked).await?;
         } else if is_first && (deciding.is_none() || is_unmatched) {
-            self.lower_outdated(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
+            self.prefer_newer(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
         }
         if is_first && asks_for_tasks(query) {
             self.lower_without_tasks(&mut conn, ns, &mut ranked).await?;
