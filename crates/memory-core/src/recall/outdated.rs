@@ -12,9 +12,9 @@ const COMPETES_FROM: f32 = 0.5;
 /// What is newer than one of so many of the best gains by its likeness to it.
 const SUCCEEDED: usize = 2;
 /// The cosine similarity up to which it gains nothing.
-const UNLIKE: f32 = 0.1;
+const UNLIKE: f32 = 0.3;
 /// What it gains at most, as a share of the score of the older one, in units of the weight of newness.
-const GAIN: f32 = 1.5;
+const GAIN: f32 = 2.7;
 /// How much newness counts where it is asked what happened, as a share of what it counts where it is asked how things are.
 const SHARE_OF_PAST: f32 = 0.25;
 
@@ -116,8 +116,8 @@ mod tests {
         let [old, new, older] = raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.7);
         assert_eq!((old, older), (0.8, 0.5), "nothing older gains");
         assert!(new > old && new < 1.0, "{new}");
-        assert!(raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.3)[1] < 0.8, "they are less alike");
-        assert_eq!(raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.1)[1], 0.6, "they are not alike");
+        assert!(raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.5)[1] < 0.8, "they are less alike");
+        assert_eq!(raised([(0.8, 2), (0.6, 3), (0.5, 1)], 0.3)[1], 0.6, "they are not alike");
         let [_, first, second] = raised([(0.95, 1), (0.94, 2), (0.93, 2)], 1.0);
         assert!(first < 1.0 && second < first, "their order stays below 1: {first}, {second}");
     }
