@@ -51,6 +51,7 @@ mod mirror_return;
 mod mirror_shorthand;
 mod module_circles;
 mod neighbours;
+mod newest_value;
 mod operate;
 mod pages;
 mod process_access;

@@ -135,7 +135,7 @@ fn shares(explanation: &Explanation) -> Vec<(&'static str, f32, String)> {
         part("Conversation", score.neighbourhood, "the best turns around it and of its conversation"),
         part("Said by another", score.speaker, "taken off, since the question names somebody else"),
         part("Asks itself", score.question, "taken off, since it ends with a question"),
-        part("Age", score.age, "taken off, since a newer text like it was found"),
+        part("Age", score.age, "taken off since a newer text like it was found, or added to the newer one"),
         part("Time", score.time, "the time asked for"),
         part("Priors", score.priors, "importance and newness"),
         part("Place", score.place, "before outdated texts of its place"),

@@ -32,7 +32,7 @@ pub(super) struct ExplainOut {
     /// Taken off since it asks something itself
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) question: Option<f64>,
-    /// Taken off since a newer text like it was found and the query asks how things are
+    /// Where the query asks how things are: taken off since a newer text like it was found, or added since it is that newer text
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) age: Option<f64>,
     /// Taken off since tasks are asked for and no commitment of it is open
