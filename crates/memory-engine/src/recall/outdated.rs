@@ -56,7 +56,7 @@ impl Memory {
 
 fn date_of_text(scored: &Scored) -> Option<(PassageId, Timestamp)> {
     match &scored.candidate.owner {
-        Owner::Revision { date, turn: None, is_latest: true, .. } => {
+        owner @ Owner::Revision { date, is_latest: true, .. } if !owner.is_turn() => {
             Some((scored.candidate.passage_id, *date))
         }
         _ => None,

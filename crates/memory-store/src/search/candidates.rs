@@ -196,7 +196,18 @@ pub(super) fn candidate_of(row: &PgRow) -> Result<Candidate, StoreError> {
     })
 }
 
-/// What stands for the name of a talk that has none: trimmed names begin with no space.
+impl Owner {
+    /// Whether it is a turn of a conversation that has a name, or a line that goes on from another.
+    pub fn is_turn(&self) -> bool {
+        let Self::Revision { turn: Some((conversation, index)), .. } = self else { return false };
+        !conversation.starts_with(UNNAMED) || *index > 0
+    }
+}
+
+/// What the names of talks begin with that have none: trimmed names begin with no space.
+const UNNAMED: char = ' ';
+
+/// What stands for the name of a talk that has none.
 fn talk(of: i64) -> String {
-    format!(" {of}")
+    format!("{UNNAMED}{of}")
 }
