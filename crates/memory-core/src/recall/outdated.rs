@@ -9,8 +9,9 @@ use super::ArtifactScore;
 const ALIKE: (f32, f32) = (0.5, 0.8);
 /// A newer text counts where it scores at least this share of the older one.
 const COMPETES_FROM: f32 = 0.5;
-/// What is newer than one of so many of the best gains by its likeness to it.
+/// What is newer than one of so many of the best gains by its likeness to it, if it is one of so many that are most like it.
 const SUCCEEDED: usize = 2;
+const SUCCESSORS: usize = 2;
 /// The cosine similarity up to which it gains nothing.
 const UNLIKE: f32 = 0.3;
 /// What it gains at most, as a share of the score of the older one, in units of the weight of newness.
@@ -45,8 +46,8 @@ pub fn lower_outdated(
     }
 }
 
-/// Raises what was written after one of the best by a share of that one's score, the more alike both are. What would score more than
-/// the best did comes as much nearer to 1 instead.
+/// Raises what is most like one of the best and newer by a share of that one's score, the more alike both are. What would score more
+/// than the best did comes as much nearer to 1 instead.
 pub fn raise_newer(
     scores: &mut [ArtifactScore],
     is_newer: impl Fn(usize, usize) -> bool,
@@ -58,11 +59,17 @@ pub fn raise_newer(
     best.sort_by(|a, b| before[*b].total_cmp(&before[*a]));
     let Some(most) = best.first().map(|best| before[*best]) else { return };
     best.truncate(SUCCEEDED);
-    for (new, score) in scores.iter_mut().enumerate() {
-        let older = best.iter().filter(|old| is_newer(new, **old));
-        let gain =
-            older.filter_map(|old| Some(before[*old] * (likeness(new, *old)? - UNLIKE))).fold(0.0, f32::max);
-        *score = score.renewed_to(bounded(before[new] + weight * GAIN * gain, most));
+    let mut gains = vec![0.0_f32; before.len()];
+    for old in best {
+        let newer = (0..before.len()).filter(|new| is_newer(*new, old));
+        let mut alike: Vec<(f32, usize)> = newer.filter_map(|new| Some((likeness(new, old)?, new))).collect();
+        alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+        for (likeness, new) in alike.into_iter().take(SUCCESSORS) {
+            gains[new] = gains[new].max(before[old] * (likeness - UNLIKE));
+        }
+    }
+    for (score, gain) in scores.iter_mut().zip(gains) {
+        *score = score.renewed_to(bounded(score.score + weight * GAIN * gain, most));
     }
 }
 
