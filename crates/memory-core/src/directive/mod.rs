@@ -404,7 +404,7 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
             || matches!(sentence.word(at), Some("answers" | "responses" | "replies"))
     });
     let is_general = condition.is_none()
-        && !allows_something(sentence, (start, end))
+        && !permission::allows_something(sentence, (start, end))
         && !settings::has_setting(sentence.text(start, end))
         && list("answers").within(sentence, start, end)
         && (is_yours || !list("documents").within(sentence, start, end));
@@ -415,13 +415,5 @@ fn directive(sentence: &Sentence<'_>, statement: Statement, index: &CharIndex) -
         is_permission: statement.is_permission,
         in_conversation: list("here only").within(sentence, 0, sentence.len()),
         condition,
-    })
-}
-
-/// "The birthday card may have exclamation marks, as many as you like": of one thing, not of whoever answers.
-fn allows_something(sentence: &Sentence<'_>, (start, end): (usize, usize)) -> bool {
-    (start + 1..end).any(|at| {
-        sentence.word(at) == Some("may")
-            && !matches!(sentence.word(at - 1), Some("you" | "answers" | "responses" | "replies"))
     })
 }

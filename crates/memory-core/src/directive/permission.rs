@@ -61,6 +61,14 @@ fn no_need(sentence: &Sentence<'_>) -> Option<(usize, usize)> {
     (is_users && list("over").within(sentence, at, end)).then_some((start, end))
 }
 
+/// "The birthday card may have exclamation marks, as many as you like": of one thing, not of whoever answers.
+pub(super) fn allows_something(sentence: &Sentence<'_>, (start, end): (usize, usize)) -> bool {
+    (start + 1..end).any(|at| {
+        sentence.word(at) == Some("may")
+            && !matches!(sentence.word(at - 1), Some("you" | "answers" | "responses" | "replies"))
+    })
+}
+
 /// What only ends another statement, of a sentence that states nothing else: "forget Harvard, we're on Vancouver now", "as much depth
 /// as you like from now on". It is shown where it has ended one.
 pub(super) fn withdrawal(sentence: &Sentence<'_>) -> Option<Statement> {

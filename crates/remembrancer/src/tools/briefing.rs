@@ -38,7 +38,7 @@ pub(super) struct Input {
 pub(crate) struct Output {
     /// What the user wants for longer than one answer, in their words
     directives: Vec<Wish>,
-    /// Commitments that were due in the last 30 days, the latest first
+    /// Commitments that were due in the last 30 days, the latest first, those with said_later behind the rest
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
