@@ -156,7 +156,7 @@ async fn workers_that_are_killed_at_random_commit_every_result_exactly_once() {
     let waiting = "select count(*) from event_jobs where status = 'PENDING'";
     let mut kills = 0;
     loop {
-        tokio::time::sleep(Duration::from_millis(300 + random_below(700) as u64)).await;
+        tokio::time::sleep(Duration::from_millis(1_000 + random_below(1_500) as u64)).await;
         if queue.count(waiting).await == 0 {
             break;
         }

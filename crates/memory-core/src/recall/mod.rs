@@ -3,12 +3,14 @@
 mod artifact_score;
 mod outdated;
 mod spread;
+mod tells_change;
 mod time;
 mod time_order;
 
 pub use artifact_score::{ArtifactScore, ArtifactSignals, Asking, join_reranked, score_artifacts};
-pub use outdated::{lower_outdated, raise_newer, weight_of_newness};
+pub use outdated::{Succession, lower_outdated, raise_newer, successions, weight_of_newness};
 pub use spread::spread_over_conversations;
+pub use tells_change::tells_change;
 pub use time::decide_by_time;
 pub use time_order::{Occurrence, rank_in_time_order};
 

@@ -4,10 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use memory_core::id::{Namespace, PassageId};
-use memory_core::recall::{ArtifactScore, lower_outdated, raise_newer, weight_of_newness};
+use memory_core::recall::{
+    ArtifactScore, lower_outdated, raise_newer, successions, tells_change, weight_of_newness,
+};
 use memory_language::tense::Tense;
 use memory_store::Conn;
-use memory_store::search::Owner;
+use memory_store::search::{self, Owner};
 
 use super::hits::Scored;
 use super::likeness::{Likeness, dated_best};
@@ -45,13 +47,30 @@ impl Memory {
         let alike = |a, b| likeness.between(a, b);
         lower_outdated(&mut scores, is_newer, alike, weight);
         let is_newer_note = |new: usize, old: usize| notes.contains(&ids[new]) && is_newer(new, old);
-        raise_newer(&mut scores, is_newer_note, alike, weight);
+        let succeeding = successions(&scores, is_newer_note, alike);
+        let read: HashSet<PassageId> = succeeding.iter().map(|it| ids[it.new]).collect();
+        let changes = changes(conn, ns, read).await?;
+        raise_newer(&mut scores, &succeeding, |at| changes.contains(&ids[at]), weight);
         for (ranked, score) in each.into_iter().zip(scores) {
             ranked.score_again(score);
         }
         ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
         Ok(())
     }
+}
+
+/// Those of the passages whose words tell of a change.
+async fn changes(
+    conn: &mut Conn,
+    ns: &Namespace,
+    passages: HashSet<PassageId>,
+) -> Result<HashSet<PassageId>, EngineError> {
+    if passages.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let passages: Vec<PassageId> = passages.into_iter().collect();
+    let texts = search::texts(conn, ns, &passages).await?;
+    Ok(texts.into_iter().filter(|(_, text)| tells_change(text)).map(|(id, _)| id).collect())
 }
 
 fn date_of_text(scored: &Scored) -> Option<(PassageId, Timestamp)> {

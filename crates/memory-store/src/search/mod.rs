@@ -24,7 +24,7 @@ pub use nearest::{QueryVector, nearest};
 pub use resident::{
     Changes, Horizon, IndexedPassage, Read, changed_since, forget_changes, passages_of, read_all,
 };
-pub use told::{Told, first_passages, following, told};
+pub use told::{Told, first_passages, following, texts, told};
 pub use waiting::without_vector;
 pub use words::{
     WEIGHED_OF_TEXT_MAX, WordCounts, WordMatch, WordSearch, common_lexemes, corpus_stats, count_words,

@@ -52,6 +52,21 @@ pub async fn told(conn: &mut Conn, ns: &Namespace, passages: &[PassageId]) -> Re
     rows.iter().map(told).collect()
 }
 
+/// The words of these passages.
+pub async fn texts(
+    conn: &mut Conn,
+    ns: &Namespace,
+    passages: &[PassageId],
+) -> Result<Vec<(PassageId, String)>, StoreError> {
+    let rows: Vec<(i64, String)> =
+        sqlx::query_as("select passage_id, text from passage where namespace = $1 and passage_id = any($2)")
+            .bind(ns.as_str())
+            .bind(passages.iter().map(|id| id.0).collect::<Vec<_>>())
+            .fetch_all(conn)
+            .await?;
+    Ok(rows.into_iter().map(|(id, text)| (PassageId(id), text)).collect())
+}
+
 /// Up to `count` passages that follow each of these in its text.
 pub async fn following(
     conn: &mut Conn,
