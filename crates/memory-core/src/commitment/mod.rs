@@ -14,7 +14,9 @@ use jiff::Timestamp;
 use memory_language::lexicon::is_function_word;
 use unicode_segmentation::UnicodeSegmentation;
 
-use self::words::{VERBS, is_date, is_month, is_ticket, period_of_matter, root_of, says_nothing};
+use self::words::{
+    VERBS, is_date, is_day_of_month, is_month, is_ticket, period_of_matter, root_of, says_nothing,
+};
 use crate::category::Category;
 use crate::closed_set::closed_set;
 
@@ -107,7 +109,7 @@ impl CommitmentFingerprint {
                 matter.tickets.insert(bare.to_lowercase());
                 continue;
             }
-            if is_date(bare) {
+            if is_date(bare) || is_day_of_month(&runs, at) {
                 continue;
             }
             matter.periods.extend(period_of_matter(&runs, at));

@@ -41,12 +41,27 @@ fn what_nobody_did_ends_a_promise_of_the_same_words() {
         ("Paid Carl back.", "Need to pay Carl back the 45 euros by Sunday.", true),
         ("Don't add Sentry to the worker.", "I'll add Sentry to the worker.", true),
         ("Don't paint the shed.", "Ben will paint the garden shed.", false),
+        ("The school is rung.", "Ben will ring the school on Monday.", true),
+        (
+            "Finished the door simulator: it runs with make sim.",
+            "Yes, Ben will have the door simulator ready by Friday.",
+            true,
+        ),
+        ("Car insurance renewed, £312 with Admiral.", "Need to renew car insurance before the 24th.", true),
+        ("Renewed the car insurance.", "Need to renew the home insurance on the 3rd.", false),
+        ("Reviewed the 2nd draft of the thesis.", "Need to review the 3rd draft of the thesis.", false),
+        ("Cottage booked, 8 to 22 August.", "Ben will book the cottage in Brittany this week.", true),
+        ("Gîte booked, 8 to 22 August.", "Ben will book the gîte in Brittany this week.", true),
     ] {
         let promised = CommitmentFingerprint::of(promise, &["Ben".to_owned()], &[]);
         let promises = [Promise { matter: &promised, is_near: true }];
         let rarity = Rarity::of([&promised].into_iter());
         let told = CommitmentFingerprint::of(event, &[], &[]);
-        assert_eq!(!ended_by_anyone(&told, &promises, &rarity).is_empty(), ends, "{event}");
+        assert_eq!(
+            !ended_by_anyone(&told, &promises, &rarity).is_empty(),
+            ends,
+            "{event} {told:?} {promised:?}"
+        );
     }
 }
 

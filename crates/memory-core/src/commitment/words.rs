@@ -56,7 +56,7 @@ pub(super) const VERBS: [&str; 47] = [
 
 /// The stem of a word, of irregular verbs that of their present.
 pub(super) fn root_of(word: &str) -> String {
-    const IRREGULAR: [(&str, &str); 36] = [
+    const IRREGULAR: [(&str, &str); 61] = [
         ("sent", "send"),
         ("wrote", "write"),
         ("written", "write"),
@@ -93,6 +93,31 @@ pub(super) fn root_of(word: &str) -> String {
         ("dug", "dig"),
         ("shown", "show"),
         ("taught", "teach"),
+        ("rang", "ring"),
+        ("rung", "ring"),
+        ("saw", "see"),
+        ("seen", "see"),
+        ("gone", "go"),
+        ("came", "come"),
+        ("done", "do"),
+        ("spent", "spend"),
+        ("fed", "feed"),
+        ("flew", "fly"),
+        ("flown", "fly"),
+        ("tore", "tear"),
+        ("torn", "tear"),
+        ("rode", "ride"),
+        ("led", "lead"),
+        ("sewed", "sew"),
+        ("sewn", "sew"),
+        ("mown", "mow"),
+        ("caught", "catch"),
+        ("sang", "sing"),
+        ("sung", "sing"),
+        ("froze", "freeze"),
+        ("frozen", "freeze"),
+        ("hid", "hide"),
+        ("dealt", "deal"),
     ];
     match IRREGULAR.iter().find(|(past, _)| *past == word) {
         Some((_, present)) => english_stem(present),
@@ -102,7 +127,7 @@ pub(super) fn root_of(word: &str) -> String {
 
 /// When something is due, how sure it is, and what promises are made with.
 pub(super) fn says_nothing(word: &str) -> bool {
-    const WORDS: [&str; 51] = [
+    const WORDS: [&str; 55] = [
         "shall",
         "must",
         "may",
@@ -154,6 +179,10 @@ pub(super) fn says_nothing(word: &str) -> bool {
         "all",
         "has",
         "ready",
+        "yes",
+        "yeah",
+        "ok",
+        "okay",
     ];
     let is_weekday = matches!(calendar_word(word), Some((CalendarWord::Weekday(_), Spelling::Full)));
     WORDS.contains(&word) || is_weekday || is_month(word)
@@ -185,6 +214,20 @@ pub(super) fn period_of_matter(runs: &[&str], at: usize) -> Option<String> {
     let is_day = is_number(runs.get(at + 1)) || before.starts_with(|c: char| c.is_ascii_digit());
     let ends = runs[at - 1].ends_with([',', '.', ';', ':']);
     ((is_season || is_named) && !is_day && !ends && !LEADS.contains(&before.as_str())).then_some(lower)
+}
+
+/// A day of a month at the end of what is said, "before the 24th": not "the 3rd draft".
+pub(super) fn is_day_of_month(runs: &[&str], at: usize) -> bool {
+    let bare = |run: &str| run.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    let day = bare(runs[at]);
+    let number = day.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let is_ordinal = matches!(&day[number.len()..], "st" | "nd" | "rd" | "th")
+        && number.parse::<u8>().is_ok_and(|number| (1..=31).contains(&number));
+    let ends = runs[at].ends_with([',', '.', ';', ':', '!', ')']);
+    let goes_on = |next: &&str| {
+        matches!(bare(next).as_str(), "of" | "at" | "in" | "and" | "or" | "to") || is_month(next)
+    };
+    is_ordinal && (ends || runs.get(at + 1).is_none_or(goes_on))
 }
 
 /// `2026-03-21`, `3/21`, `21.03.2026`.

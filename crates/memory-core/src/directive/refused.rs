@@ -17,6 +17,7 @@ const OBJECT_MAX: usize = 4;
 pub(super) fn is_refused(sentence: &Sentence<'_>, stated: &Statement, voice: Voice) -> bool {
     is_fragment(sentence, stated.tokens)
         || is_anothers_wish(sentence, stated.tokens, voice)
+        || tells_what_never_was(sentence, first_of(sentence, stated.tokens))
         || (!stated.is_permission && asks_once(sentence, stated))
 }
 
@@ -124,6 +125,20 @@ fn only_explains(sentence: &Sentence<'_>, start: usize, end: usize) -> bool {
         (begins && (may_instruct(sentence, at) || wishes)) || ((is_since || is_of_thing) && wishes)
     };
     opens && !(open + 1..end).any(asks)
+}
+
+/// "I've never borrowed an e-book", but not "I've never liked e-books".
+fn tells_what_never_was(sentence: &Sentence<'_>, start: usize) -> bool {
+    let word = |at: usize| sentence.word(start + at);
+    let verb = match (word(0), word(1), word(2)) {
+        (Some("i've" | "we've"), Some("never"), verb) => verb,
+        (Some("i" | "we"), Some("have"), Some("never")) => word(3),
+        _ => return false,
+    };
+    !matches!(
+        verb,
+        Some("liked" | "wanted" | "enjoyed" | "trusted" | "cared" | "been" | "needed" | "got" | "understood")
+    )
 }
 
 /// "Maria wants all her mails answered within a day", "our client expects …, and no attachments".

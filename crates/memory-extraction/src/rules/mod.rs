@@ -94,8 +94,8 @@ use words::Text;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 49;
-const VERSION_WITH_ENCODER: i32 = 50;
+const VERSION_WITHOUT_ENCODER: i32 = 51;
+const VERSION_WITH_ENCODER: i32 = 52;
 
 /// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
 /// part of the program, so this fails only for a broken build.
