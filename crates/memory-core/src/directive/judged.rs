@@ -55,9 +55,9 @@ pub(super) fn may_revise(sentence: &Sentence<'_>, place: Place, log_odds: f32) -
     log_odds >= REVISES_MIN && !is_anothers && !sentence.is_question()
 }
 
-/// A content up to so many characters is held against earlier directives as a whole, and a line of a longer one: what ends a
-/// directive is often told in one sentence and why in the next.
-const HELD_MAX_CHARS: usize = 400;
+/// A content up to so many characters is held against earlier directives as a whole, and such a line of a longer one: what ends a
+/// directive is often told in one sentence and why in the next. Of longer ones the encoder has learned nothing, and is mostly wrong.
+const HELD_MAX_CHARS: usize = 200;
 
 /// A stretch of a content that is held against earlier directives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl ToHold {
 pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
     let mut all: Vec<ToHold> = Vec::new();
     for (statement, found) in judged.directives.iter().chain(&judged.revising).enumerate() {
-        let text = around(content, found);
+        let Some(text) = around(content, found) else { continue };
         let gist = Gist::new(&found.quote, found.condition.as_deref(), found.is_permission);
         match all.iter_mut().find(|held| held.text == text) {
             Some(held) => held.gists.push(gist),
@@ -92,7 +92,8 @@ pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
     all
 }
 
-fn around<'a>(content: &'a str, found: &'a FoundDirective) -> &'a str {
+/// The content or the line of a statement, if it is short.
+fn around<'a>(content: &'a str, found: &FoundDirective) -> Option<&'a str> {
     let is_short = |text: &str| text.chars().nth(HELD_MAX_CHARS).is_none();
     let line = |start: usize| {
         let from = content[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -100,10 +101,10 @@ fn around<'a>(content: &'a str, found: &'a FoundDirective) -> &'a str {
         content[from..to].trim()
     };
     if is_short(content) {
-        return content.trim();
+        return Some(content.trim());
     }
     let start = found.span.of(content).map(|quote| quote.as_ptr() as usize - content.as_ptr() as usize);
-    start.map(line).filter(|line| is_short(line)).unwrap_or(&found.quote)
+    start.map(line).filter(|line| is_short(line))
 }
 
 /// How much the likeness of an earlier directive and a later statement counts beside the log-odds that the earlier no longer holds: of
