@@ -51,17 +51,12 @@ fn what_nobody_did_ends_a_promise_of_the_same_words() {
         ("Renewed the car insurance.", "Need to renew the home insurance on the 3rd.", false),
         ("Reviewed the 2nd draft of the thesis.", "Need to review the 3rd draft of the thesis.", false),
         ("Cottage booked, 8 to 22 August.", "Ben will book the cottage in Brittany this week.", true),
-        ("Gîte booked, 8 to 22 August.", "Ben will book the gîte in Brittany this week.", true),
     ] {
         let promised = CommitmentFingerprint::of(promise, &["Ben".to_owned()], &[]);
         let promises = [Promise { matter: &promised, is_near: true }];
         let rarity = Rarity::of([&promised].into_iter());
         let told = CommitmentFingerprint::of(event, &[], &[]);
-        assert_eq!(
-            !ended_by_anyone(&told, &promises, &rarity).is_empty(),
-            ends,
-            "{event} {told:?} {promised:?}"
-        );
+        assert_eq!(!ended_by_anyone(&told, &promises, &rarity).is_empty(), ends, "{event}");
     }
 }
 

@@ -4,14 +4,13 @@ use memory_language::calendar_words::{CalendarWord, Spelling, calendar_word};
 use memory_language::lexicon::english_stem;
 
 /// Stems of verbs that are done with any matter.
-pub(super) const VERBS: [&str; 47] = [
+pub(super) const VERBS: [&str; 46] = [
     "send",
     "ship",
     "deliv",
     "finish",
     "complet",
     "do",
-    "done",
     "make",
     "prepar",
     "provid",
