@@ -14,6 +14,19 @@ limit() {
   return "$code"
 }
 
+# folder_in_memory: makes a temporary folder in memory and names it, where there is room for all that tests leave.
+folder_in_memory() {
+  local shm=/dev/shm room memory folder
+  room=$(df --output=avail --block-size=G "$shm" 2>/dev/null | tail -n 1 | tr -dc 0-9)
+  memory=$(awk '/^MemAvailable/ { print int($2 / 1024 / 1024) }' /proc/meminfo 2>/dev/null)
+  [ "${room:-0}" -ge 10 ] && [ "${memory:-0}" -ge 12 ] || return 0
+  folder=$(mktemp -d "$shm/remembrancer-XXXXXX")
+  chmod 1777 "$folder"
+  printf '#!/bin/sh\n' >"$folder/probe" && chmod +x "$folder/probe"
+  # Some systems let no program there be run.
+  if "$folder/probe" 2>/dev/null; then echo "$folder"; else rm -rf "$folder"; fi
+}
+
 # need PROGRAM PACKAGE...: installs Debian packages when the program is missing.
 need() {
   local program=$1; shift

@@ -8,7 +8,6 @@ use clap::builder::FalseyValueParser;
 use memory_core::Invalid;
 use memory_core::ports::{Extractor, TextEncoder};
 
-use super::rules::check_data;
 use super::{Key, LlmExtractor, LlmOptions, RulesExtractor};
 
 const CONFIDENCE: &str = "REMEMBRANCER_EVENT_CONFIDENCE";
@@ -45,7 +44,6 @@ impl ExtractorSettings {
     /// The extractor that is configured, with the encoder, if there is one. Fails with a sentence when it cannot be
     /// used; nothing is connected to.
     pub fn extractor(&self, encoder: Option<Arc<dyn TextEncoder>>) -> Result<Arc<dyn Extractor>, Invalid> {
-        check_data().map_err(|fault| Invalid(fault.to_string()))?;
         let rules = RulesExtractor::new().with_encoder(encoder).with_confidence(self.event_confidence);
         Ok(match self.options()? {
             Some(options) => {

@@ -1,6 +1,6 @@
 //! Data files: word lists that are part of the program, one entry a line, `#` before a comment, `[name]` before a section.
 //!
-//! A file that is broken is a fault of the build: [`super::check_data`] finds it before anything is extracted.
+//! A file that is broken is a fault of the build: a unit test reads them all.
 
 use std::collections::HashSet;
 use std::hash::BuildHasherDefault;

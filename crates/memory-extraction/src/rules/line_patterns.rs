@@ -7,6 +7,7 @@ use super::patterns::Pattern;
 const NAME: &str = r"@?[\p{L}][\p{L}\d_'’.-]*(?: [\p{L}][\p{L}'’.-]*){0,3}";
 const TIME: &str = r"(?:(?:\d{4}-\d{2}-\d{2}|\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?|\d{1,2} [A-Z][a-z]{2,8}(?: \d{4})?,?(?: at)?)[T,]?\s?)?\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?Z?(?:\s?[APap][Mm])?";
 
+#[cfg(test)]
 pub(super) static ALL: [&Pattern; 14] = [
     &BULLET, &HEADER, &LABEL, &TURN, &MARKED, &ANGLE, &ABOVE, &POST, &MOMENT, &ENTRY, &STAMPED, &LOG, &TRACE,
     &CODE,

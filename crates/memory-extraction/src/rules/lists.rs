@@ -32,6 +32,7 @@ macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident: $file:ident[$section:literal];)*) => {
         $($(#[$doc])* pub(super) static $name: WordSet = WordSet::new(&$file, $section);)*
 
+        #[cfg(test)]
         pub(super) static ALL: &[&WordSet] = &[$(&$name),*];
     };
 }

@@ -94,27 +94,8 @@ use words::Text;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 51;
-const VERSION_WITH_ENCODER: i32 = 52;
-
-/// Whether all data files, weights and patterns that extraction needs are sound; else which one is not, and why. They are
-/// part of the program, so this fails only for a broken build.
-pub(crate) fn check_data() -> Result<(), DataFault> {
-    for list in lists::ALL {
-        list.read()?;
-    }
-    for pattern in line_patterns::ALL {
-        pattern.compile()?;
-    }
-    verbs::read()?;
-    cues::read()?;
-    sections::read()?;
-    things::read_places()?;
-    model::read_word_classes()?;
-    ClauseModel::read_own()?;
-    NameModel::read_own()?;
-    Ok(())
-}
+const VERSION_WITHOUT_ENCODER: i32 = 53;
+const VERSION_WITH_ENCODER: i32 = 54;
 
 /// Finds events and entities by rules, and by a small model that weighs clauses. The same source always gives the same
 /// result.

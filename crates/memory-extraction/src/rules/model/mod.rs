@@ -5,6 +5,7 @@
 mod clause_features;
 mod clauses;
 mod compose_event;
+mod declared;
 mod feature_weights;
 mod happenings;
 mod lexicon;
@@ -37,6 +38,7 @@ use super::people::Roster;
 use super::requests;
 pub(super) use feature_weights::{FeatureWeights, check_version, numbered};
 pub use feature_weights::{SCALE, softmax};
+#[cfg(test)]
 pub(super) use lexicon::read as read_word_classes;
 pub use weights::{
     Blend, CLASSES, ClauseModel, FEATURES_VERSION, Odds, Thresholds, in_their_text, is_short, logarithm,
@@ -143,6 +145,7 @@ fn uncertain(odds: &[Odds]) -> Vec<usize> {
 
 /// The clauses of a source, and how likely each tells what.
 pub(super) struct Clauses<'f> {
+    is_declared: bool,
     parsed_segments: &'f [ParsedSegment<'f>],
     candidates: Vec<(&'f ParsedSegment<'f>, Vec<Candidate>)>,
     index: DraftIndex,
@@ -171,7 +174,7 @@ impl<'f> Clauses<'f> {
             }
             all.push((parsed, candidates));
         }
-        Self { parsed_segments, candidates: all, index, odds }
+        Self { is_declared: declared::is_declared(source), parsed_segments, candidates: all, index, odds }
     }
 
     /// What an encoder is to classify.
@@ -187,10 +190,10 @@ pub(super) fn judged(
     roster: &Roster,
     drafts: Vec<Draft>,
 ) -> Vec<Draft> {
-    let Clauses { candidates, index, mut odds, .. } = clauses;
-    in_their_text(&mut odds);
+    let Clauses { is_declared, candidates, index, odds: mut all_odds, .. } = clauses;
+    in_their_text(&mut all_odds);
     let is_lone = vetoes::is_lone(&candidates);
-    let mut odds = odds.into_iter();
+    let mut odds = all_odds.iter();
     let mut used = vec![false; drafts.len()];
     let mut told = Vec::new();
     for (parsed, candidates) in &candidates {
@@ -199,7 +202,7 @@ pub(super) fn judged(
             .take(candidates.len())
             .enumerate()
             .filter_map(|(at, odds)| {
-                ClauseModel::category(&odds, thresholds).map(|(category, odd)| (at, category, odd))
+                ClauseModel::category(odds, thresholds).map(|(category, odd)| (at, category, odd))
             })
             .map(|(at, category, odd)| match category {
                 Category::Decision if requests::hands_on(parsed, &candidates[at].tokens) => {
@@ -214,6 +217,9 @@ pub(super) fn judged(
     // What took two turns to agree on is more than its clauses.
     let acts = drafts.into_iter().zip(used).filter(|(draft, used)| !used && draft.evidence.len() > 1);
     told.extend(acts.map(|(draft, _)| draft));
+    if is_declared {
+        declared::add(&candidates, &all_odds, roster, &mut told);
+    }
     told
 }
 

@@ -23,6 +23,7 @@ use super::people::Roster;
 use super::verbs;
 use super::words::{Kind, Text, spaced};
 pub(super) use bodies::dealt_with;
+#[cfg(test)]
 pub(super) use places::read as read_places;
 use places::{joined, place};
 pub(super) use words::{is_body, is_company_ending};
