@@ -26,21 +26,24 @@ fn is_date(value: &str) -> bool {
     value.len() == 10 || (value.len() == 8 && value.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// A date (`2026-03-01` or `20260301`, taken as midnight UTC) or a date-time with an offset (`2026-03-01T10:00:00+01:00`).
+/// A date (`2026-03-01` or `20260301`, taken as midnight UTC) or a date-time with an offset (`2026-03-01T10:00:00+01:00`). What
+/// programs write for a date that was never set is refused.
 pub fn parse_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
     let value = value.trim();
-    if let Ok(timestamp) = value.parse::<Timestamp>() {
-        return Ok(timestamp);
-    }
-    if is_date(value)
-        && let Ok(date) = value.parse::<jiff::civil::Date>()
-        && let Ok(zoned) = date.to_zoned(jiff::tz::TimeZone::UTC)
-    {
-        return Ok(zoned.timestamp());
-    }
     let shown = cut(value, 60);
+    if let Some(timestamp) = read_date(value) {
+        return if timestamp < unset_before() {
+            Err(Invalid::new(format!(
+                "Invalid {field} '{shown}': this is a date that was never set; leave it out."
+            )))
+        } else {
+            Ok(timestamp)
+        };
+    }
     let in_utc = format!("{value}Z").parse::<Timestamp>();
-    let hint = if value.parse::<jiff::civil::DateTime>().is_ok() && in_utc.is_ok() {
+    let hint = if is_of_no_day(value) {
+        "there is no such day".to_owned()
+    } else if value.parse::<jiff::civil::DateTime>().is_ok() && in_utc.is_ok() {
         format!(
             "it has no offset, so its moment is unknown; write '{shown}Z' for UTC or add one such as +02:00"
         )
@@ -48,6 +51,31 @@ pub fn parse_date(field: &str, value: &str) -> Result<Timestamp, Invalid> {
         "use a date such as 2026-03-01 or a date-time with offset such as 2026-03-01T10:00:00Z".to_owned()
     };
     Err(Invalid::new(format!("Invalid {field} '{shown}': {hint}.")))
+}
+
+fn read_date(value: &str) -> Option<Timestamp> {
+    let of_day = || {
+        let date = value.parse::<jiff::civil::Date>().ok().filter(|_| is_date(value))?;
+        date.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    };
+    value.parse().ok().or_else(of_day)
+}
+
+/// The zero of dates in Go and .NET, in any offset, lies in the year 1 or the last day before.
+fn unset_before() -> Timestamp {
+    jiff::civil::date(1, 1, 3).to_zoned(jiff::tz::TimeZone::UTC).expect("a day of the calendar").timestamp()
+}
+
+/// "2026-02-30", "2026-13-01T10:00:00Z": written as a date, of a day that does not exist.
+fn is_of_no_day(value: &str) -> bool {
+    let date = value.get(..10).filter(|_| matches!(value.as_bytes().get(10), None | Some(b'T' | b' ')));
+    let is_written = date.is_some_and(|date| {
+        date.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+    });
+    is_written && date.is_some_and(|date| date.parse::<jiff::civil::Date>().is_err())
 }
 
 /// When a text was written by the time in brackets at its head, as in `[2023-05-08 13:56] Ann: …`: at least a day of a year, and
@@ -86,7 +114,13 @@ mod tests {
                 .0
                 .starts_with("Invalid date_from 'last March'")
         );
-        assert!(parse_date("date", "2026-02-30").is_err());
+        for no_day in ["2026-02-30", "2026-13-01T10:00:00Z"] {
+            assert!(parse_date("date", no_day).unwrap_err().0.contains("no such day"), "{no_day}");
+        }
+        for never_set in ["0001-01-01", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00-08:00"] {
+            assert!(parse_date("date", never_set).unwrap_err().0.contains("never set"), "{never_set}");
+        }
+        assert!(parse_date("date", "0814-01-28").is_ok());
         assert_eq!(parse_date("date", "20261112").unwrap(), parse_date("date", "2026-11-12").unwrap());
         assert_eq!(
             parse_end_date("date_to", "20261112").unwrap(),
