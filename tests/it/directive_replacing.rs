@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use memory_core::artifact::{Draft, NewArtifact};
 use memory_core::directive::{
-    FoundDirective, Gist, HeldAgainst, Judged, ToHold, find_judged_directives, no_longer_holding,
-    sentences_to_judge, to_hold_against,
+    FoundDirective, Gist, HeldAgainst, Judged, ToHold, find_judged_directives, sentences_to_judge,
+    to_hold_against,
 };
 use memory_core::ports::{EmbeddingModel, TextEncoder};
 use memory_inference::text_encoder::OnnxTextEncoder;
@@ -84,13 +84,13 @@ async fn taken_out(
     let mut near: Vec<usize> = (0..directives.len()).collect();
     near.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
     near.truncate(NEAREST);
-    near.retain(|at| !later.leaves(directives[*at]));
+    near.retain(|at| !later.leaves(directives[*at], None));
     let pairs = near.iter().map(|at| [directives[*at], &later.text].map(Arc::from)).collect();
     let logits = encoder.replacement_logits(pairs).await.expect("they are read");
     let against = near.iter().zip(logits);
     let against: Vec<HeldAgainst> =
         against.map(|(at, log_odds)| HeldAgainst { log_odds, similarity: cosine(at) }).collect();
-    no_longer_holding(&against).map(|at| near[at])
+    later.ends(&against).map(|at| near[at])
 }
 
 #[tokio::test]

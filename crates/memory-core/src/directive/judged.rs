@@ -68,13 +68,26 @@ pub struct ToHold {
     pub statement: usize,
     /// What its statements say.
     gists: Vec<Gist>,
+    /// One of them allows something.
+    is_permission: bool,
 }
 
 impl ToHold {
-    /// Whether it only allows something somewhere, which ends no earlier directive, however like an end it sounds.
-    pub fn leaves(&self, earlier: &str) -> bool {
-        let earlier = Gist::new(earlier, None, false);
-        self.gists.iter().any(|gist| gist.is_exception_to(&earlier))
+    /// Whether it only allows something somewhere, or is said of another case than the earlier directive, and so does not end that,
+    /// however like an end it sounds.
+    pub fn leaves(&self, earlier: &str, condition: Option<&str>) -> bool {
+        let whole = Gist::new(earlier, None, false);
+        let apart = Gist::new(earlier, condition, false);
+        self.gists.iter().any(|gist| gist.is_exception_to(&whole) || gist.is_for_another_case_than(&apart))
+    }
+
+    /// Of the earlier directives that this was held against, the place of the one that no longer holds after it, if one does: a
+    /// statement is about one matter.
+    pub fn ends(&self, against: &[HeldAgainst]) -> Option<usize> {
+        let sums = against.iter().map(|it| it.log_odds + OF_LIKENESS * it.similarity).enumerate();
+        let likeliest = sums.max_by(|(_, a), (_, b)| a.total_cmp(b));
+        let min = if self.is_permission { REPLACED_MIN_BY_PERMISSION } else { REPLACED_MIN };
+        likeliest.filter(|(_, sum)| *sum >= min).map(|(at, _)| at)
     }
 }
 
@@ -84,9 +97,16 @@ pub fn to_hold_against(content: &str, judged: &Judged) -> Vec<ToHold> {
     for (statement, found) in judged.directives.iter().chain(&judged.revising).enumerate() {
         let Some(text) = around(content, found) else { continue };
         let gist = Gist::new(&found.quote, found.condition.as_deref(), found.is_permission);
+        // What may only revise is kept as a permission too, and says less.
+        let is_permission = found.is_permission && statement < judged.directives.len();
         match all.iter_mut().find(|held| held.text == text) {
-            Some(held) => held.gists.push(gist),
-            None => all.push(ToHold { text: text.to_owned(), statement, gists: vec![gist] }),
+            Some(held) => {
+                held.gists.push(gist);
+                held.is_permission |= is_permission;
+            }
+            None => {
+                all.push(ToHold { text: text.to_owned(), statement, gists: vec![gist], is_permission });
+            }
         }
     }
     all
@@ -112,6 +132,8 @@ fn around<'a>(content: &'a str, found: &FoundDirective) -> Option<&'a str> {
 /// from, each among a dozen directives, and on five long chats, in which next to nothing ends.
 const OF_LIKENESS: f32 = 12.0;
 const REPLACED_MIN: f32 = 8.5;
+/// What says that something is fine again, or that you may do it, was said because of an earlier directive.
+const REPLACED_MIN_BY_PERMISSION: f32 = 5.5;
 
 /// An earlier directive that a later statement is held against.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,12 +142,4 @@ pub struct HeldAgainst {
     pub log_odds: f32,
     /// The cosine of both.
     pub similarity: f32,
-}
-
-/// Of the earlier directives that a statement was held against, the place of the one that no longer holds after it, if one does: a
-/// statement is about one matter.
-pub fn no_longer_holding(against: &[HeldAgainst]) -> Option<usize> {
-    let sums = against.iter().map(|it| it.log_odds + OF_LIKENESS * it.similarity).enumerate();
-    let likeliest = sums.max_by(|(_, a), (_, b)| a.total_cmp(b));
-    likeliest.filter(|(_, sum)| *sum >= REPLACED_MIN).map(|(at, _)| at)
 }

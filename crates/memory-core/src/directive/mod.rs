@@ -63,7 +63,7 @@ use crate::artifact::Metadata;
 use crate::ports::SentenceLogits;
 
 pub use choice::{Candidate, Chosen, DIRECTIVES_MAX, choose};
-pub use judged::{HeldAgainst, ToHold, no_longer_holding, to_hold_against};
+pub use judged::{HeldAgainst, ToHold, to_hold_against};
 pub use lasting::has_ended;
 pub use same_thing::Gist;
 

@@ -43,10 +43,18 @@ fn fine_again(sentence: &Sentence<'_>) -> Option<(usize, usize)> {
     (has_changed && !(is_bare && subject == 1)).then_some((start, end))
 }
 
-/// "You can use emojis again."
+/// "You can use emojis again.", "The test was negative, so you may suggest it again."
 fn may_again(sentence: &Sentence<'_>) -> Option<(usize, usize)> {
-    let start = (0..sentence.len().min(8)).find(|at| {
-        sentence.word(*at) == Some("you") && matches!(sentence.word(at + 1), Some("can" | "may" | "could"))
+    const AT_THE_HEAD: usize = 8;
+    let opens = |at: usize| {
+        at < AT_THE_HEAD
+            || sentence.mark(at - 1).is_some()
+            || matches!(sentence.word(at - 1), Some("so" | "and" | "hence"))
+    };
+    let start = (0..sentence.len()).find(|at| {
+        sentence.word(*at) == Some("you")
+            && matches!(sentence.word(at + 1), Some("can" | "may" | "could"))
+            && opens(*at)
     })?;
     let end = clauses::end_of(sentence, start);
     list("again").within(sentence, start, end).then_some((start, end))

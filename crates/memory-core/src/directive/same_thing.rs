@@ -294,6 +294,14 @@ impl Gist {
         self.allowed_in.iter().any(is_new)
     }
 
+    /// Whether each is said of a case that the other does not speak of: "when I ask about books", "when I ask about audiobooks".
+    pub fn is_for_another_case_than(&self, earlier: &Self) -> bool {
+        let has_own = |one: &Self, other: &Self| {
+            one.condition.iter().any(|stem| !other.condition.contains(stem) && !other.about.contains(stem))
+        };
+        has_own(self, earlier) && has_own(earlier, self)
+    }
+
     /// Whether both say the same, on the same condition.
     pub fn repeats(&self, other: &Self) -> bool {
         let common = self.about.intersection(&other.about).count() as f32;

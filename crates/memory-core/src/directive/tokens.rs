@@ -91,6 +91,8 @@ fn plain_word(rest: &str, is_first: bool) -> (usize, String) {
         let after = rest[at + c.len_utf8()..].chars().next();
         let joins = matches!(c, '\'' | '’' | '-' | '.' | '/' | '_' | ':')
             && after.is_some_and(|after| after.is_alphanumeric() || after == '_');
+        // "TL;DR".
+        let joins = joins || (c == ';' && before.is_alphabetic() && after.is_some_and(char::is_alphabetic));
         let is_in_number =
             c == ',' && before.is_ascii_digit() && after.is_some_and(|after| after.is_ascii_digit());
         if !(c.is_alphanumeric() || c == '_' || joins || is_in_number) {

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use memory_core::directive::{HeldAgainst, Judged, ToHold, no_longer_holding, to_hold_against};
+use memory_core::directive::{HeldAgainst, Judged, ToHold, to_hold_against};
 use memory_core::id::Namespace;
 use memory_core::ports::{EmbeddingModel, TextEncoder};
 use memory_store::directives::{self, NewDirective};
@@ -76,12 +76,12 @@ impl Earlier {
             let (model, vector) = (active.model_id, &embedded.vector);
             let mut earlier =
                 directives::nearest_before(&mut conn, &self.ns, source, model, vector, NEAREST).await?;
-            earlier.retain(|(_, quote, _)| !held.leaves(quote));
+            earlier.retain(|earlier| !held.leaves(&earlier.quote, earlier.condition.as_deref()));
             near.push(earlier);
         }
         drop(conn);
         let pairs = held.iter().zip(&near).flat_map(|(held, near)| {
-            near.iter().map(|(_, earlier, _)| [earlier.as_str(), &held.text].map(Arc::from))
+            near.iter().map(|earlier| [earlier.quote.as_str(), &held.text].map(Arc::from))
         });
         let mut logits = match encoder.replacement_logits(pairs.collect()).await {
             Ok(logits) => logits.into_iter(),
@@ -91,9 +91,9 @@ impl Earlier {
         for (held, near) in held.iter().zip(&near) {
             let against = near.iter().zip(&mut logits);
             let against: Vec<HeldAgainst> = against
-                .map(|((_, _, similarity), log_odds)| HeldAgainst { log_odds, similarity: *similarity })
+                .map(|(earlier, log_odds)| HeldAgainst { log_odds, similarity: earlier.similarity })
                 .collect();
-            ended.extend(no_longer_holding(&against).map(|at| (held.statement, near[at].0)));
+            ended.extend(held.ends(&against).map(|at| (held.statement, near[at].directive_id)));
         }
         Ok(ended)
     }

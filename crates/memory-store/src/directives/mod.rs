@@ -180,7 +180,17 @@ pub async fn has_other_than(
     Ok(sqlx::query_scalar(statement).bind(ns.as_str()).bind(revision_id.0).fetch_one(conn).await?)
 }
 
-/// Those that held when a source was said and are most like a vector of the model: their numbers, quotes and cosines.
+/// A directive near a vector.
+#[derive(Debug)]
+pub struct NearDirective {
+    pub directive_id: i64,
+    pub quote: String,
+    pub condition: Option<String>,
+    /// The cosine of both.
+    pub similarity: f32,
+}
+
+/// Those that held when a source was said and are most like a vector of the model.
 pub async fn nearest_before(
     conn: &mut Conn,
     ns: &Namespace,
@@ -188,9 +198,9 @@ pub async fn nearest_before(
     model_id: i16,
     vector: &[f32],
     limit: i64,
-) -> Result<Vec<(i64, String, f32)>, StoreError> {
-    Ok(sqlx::query_as(
-        "select d.directive_id, d.quote, (-(d.embedding <#> $5))::real
+) -> Result<Vec<NearDirective>, StoreError> {
+    let rows: Vec<(i64, String, Option<String>, f32)> = sqlx::query_as(
+        "select d.directive_id, d.quote, d.condition, (-(d.embedding <#> $5))::real
          from directive d
          join artifact_revision r using (namespace, revision_id)
          where d.namespace = $1 and d.revision_id <> $2 and d.model_id = $3 and r.is_latest and not d.is_permission
@@ -210,7 +220,14 @@ pub async fn nearest_before(
     .bind(Vector::from(vector.to_vec()))
     .bind(limit)
     .fetch_all(conn)
-    .await?)
+    .await?;
+    let near = rows.into_iter().map(|(directive_id, quote, condition, similarity)| NearDirective {
+        directive_id,
+        quote,
+        condition,
+        similarity,
+    });
+    Ok(near.collect())
 }
 
 /// The newest of the namespace, and those of a revision among them.

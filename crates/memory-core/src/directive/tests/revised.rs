@@ -153,11 +153,35 @@ fn what_is_allowed_somewhere_leaves_the_rule_as_it_is() {
 }
 
 #[test]
+fn what_is_said_of_another_case_is_not_held_against_a_rule_for_its_own() {
+    let later = "Always include the narrator when I ask about audiobook recommendations.";
+    let judged = Judged { directives: found(said("user", later)), ..Judged::default() };
+    let held = &to_hold_against(later, &judged)[0];
+    let books = "Always describe the genre when I ask about book recommendations";
+    assert!(held.leaves(books, Some("when I ask about book recommendations")));
+    let audiobooks = "Always describe the reader when I ask about audiobook recommendations";
+    assert!(!held.leaves(audiobooks, Some("when I ask about audiobook recommendations")));
+    assert!(!held.leaves("Never name the narrator", None));
+}
+
+#[test]
+fn what_is_allowed_again_ends_an_earlier_directive_sooner_than_another_statement() {
+    let against = [HeldAgainst { log_odds: 1.0, similarity: 0.46 }];
+    let ends = |later: &str| {
+        let judged = Judged { directives: found(said("user", later)), ..Judged::default() };
+        to_hold_against(later, &judged)[0].ends(&against)
+    };
+    assert_eq!(ends("Joni eats fish again, you can plan it as before."), Some(0));
+    assert_eq!(ends("The test was negative, so you may suggest aspirin again."), Some(0));
+    assert_eq!(ends("Always plan fish on Fridays."), None);
+}
+
+#[test]
 fn what_allows_something_somewhere_is_held_against_no_wider_rule() {
     let leaves = |later: &str, earlier: &str| {
         let judged = Judged { directives: found(said("user", later)), ..Judged::default() };
         let held = to_hold_against(later, &judged);
-        held.iter().any(|held| held.leaves(earlier))
+        held.iter().any(|held| held.leaves(earlier, None))
     };
     assert!(leaves("Emojis are fine in birthday cards. Thanks!", "Never use emojis"));
     assert!(!leaves("Emojis are fine again. Thanks!", "Never use emojis"));

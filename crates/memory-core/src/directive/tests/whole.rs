@@ -179,3 +179,8 @@ fn a_condition_ends_before_brackets_and_any_question_is_none() {
     let in_docs = condition("when writing docs always use British spelling (colour, normalise)");
     assert!(in_docs.is_none_or(|condition| !condition.contains('(')));
 }
+
+#[test]
+fn a_semicolon_within_a_word_divides_nothing() {
+    assert_eq!(quotes("Always add a TL;DR on top."), ["Always add a TL;DR on top"]);
+}
