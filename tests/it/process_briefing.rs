@@ -68,13 +68,18 @@ async fn a_briefing_has_wishes_and_promises_of_the_project_and_of_none_and_what_
     let shown = late["overdue"].as_array().expect("a list");
     assert_eq!((shown.len(), &late["overdue_total"]), (6, &json!(9)), "{late}");
     let scaffold = |event: &Value| event["summary"].as_str().expect("a promise").contains("scaffold");
-    assert!(!shown.iter().any(scaffold), "what has likely ended stands behind the rest: {late}");
+    assert!(!shown.iter().any(scaffold), "of what is followed up it stands apart: {late}");
+    let followed_up = late["followed_up"].as_array().expect("a list");
+    assert!(followed_up.iter().any(scaffold), "{late}");
+    assert!(followed_up.iter().all(|event| event["said_later"]["id"].is_string()), "{late}");
     let atlas = server.ask("briefing", json!({"project": "atlas", "max_tokens": 5000})).await;
     assert_eq!(atlas["overdue"].as_array().map(Vec::len), Some(1), "none of another project: {atlas}");
     let everywhere = server.ask("briefing", json!({"tags": [], "max_tokens": 5000})).await;
     assert_eq!(everywhere["latest"].as_array().map(Vec::len), Some(5), "{everywhere}");
     let nowhere = server.ask("briefing", json!({"project": "nowhere"})).await;
     assert_eq!(nowhere["latest"], json!([]));
+    assert!(nowhere["warning"].as_str().expect("a warning").contains("project:nowhere"), "{nowhere}");
+    assert_eq!(atlas["warning"], Value::Null, "{atlas}");
     for (arguments, said) in [
         (json!({"max_tokens": 10}), "max_tokens is 10"),
         (json!({"project": " "}), "project is empty"),

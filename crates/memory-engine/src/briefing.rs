@@ -43,11 +43,12 @@ pub struct Briefing {
     pub directives: Vec<Directive>,
     /// How many there are of them, as far as they are read.
     pub directives_total: usize,
-    /// Of the project and of none: what was due in the last 30 days, the latest first and what may have ended behind the rest, and
-    /// what is still open, by its due time.
+    /// Of the project and of none: what was due in the last 30 days, the latest first, and what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
-    /// How many there are of both in all.
+    /// Those of both about which something was said later.
+    pub followed_up: Vec<BriefEvent>,
+    /// How many are overdue and open in all, followed up or not.
     pub overdue_total: i64,
     pub open_total: i64,
     /// How many were due before that.
@@ -83,14 +84,17 @@ impl Memory {
             };
             let mut commitments = self.open_commitments(ns, &projects).await?;
             commitments.open.truncate(COMMITMENTS_MAX);
-            let mut overdue = self.brief_commitments(ns, commitments.overdue).await?;
-            overdue.sort_by_key(|event| event.said_later.is_some());
+            let (mut followed_up, mut overdue) = self.brief_commitments(ns, commitments.overdue).await?;
+            let (of_open, open) = self.brief_commitments(ns, commitments.open).await?;
+            followed_up.extend(of_open);
+            followed_up.truncate(COMMITMENTS_MAX);
             overdue.truncate(COMMITMENTS_MAX);
             Ok(Briefing {
                 directives,
                 directives_total,
                 overdue,
-                open: self.brief_commitments(ns, commitments.open).await?,
+                open,
+                followed_up,
                 overdue_total: commitments.overdue_total,
                 open_total: commitments.open_total,
                 long_overdue_total: commitments.long_overdue_total,
@@ -107,12 +111,13 @@ impl Memory {
         Ok(listed.results.into_iter().filter_map(brief).collect())
     }
 
+    /// Those about which something was said later, and the others.
     async fn brief_commitments(
         &self,
         ns: &Namespace,
         commitments: Vec<OpenCommitment>,
-    ) -> Result<Vec<BriefEvent>, EngineError> {
-        let mut all = Vec::with_capacity(commitments.len());
+    ) -> Result<(Vec<BriefEvent>, Vec<BriefEvent>), EngineError> {
+        let mut all: Vec<BriefEvent> = Vec::with_capacity(commitments.len());
         for it in commitments {
             let told = Told {
                 narrative: &it.narrative,
@@ -130,7 +135,7 @@ impl Memory {
                 said_later,
             });
         }
-        Ok(all)
+        Ok(all.into_iter().partition(|event| event.said_later.is_some()))
     }
 
     async fn open_commitments(

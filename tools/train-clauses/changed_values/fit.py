@@ -1,6 +1,6 @@
 """fit.py OUT: the weights of memory-core/src/recall/tells_change.rs, of the words by which a text tells that a fact has changed.
 
-Learned from the streams of tests/gold/ending/values (which texts replace a value) but for five, and from
+Learned from the streams of tests/gold/ending/values (which texts replace a value) but for some, and from
 tests/gold/ending/changes. Prints what each stream reaches with the weights of the others. Needs numpy, scipy and scikit-learn."""
 import glob, json, os, re, sys
 import numpy as np
@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score
 
 GOLD = os.path.join(os.path.dirname(__file__), "../../../tests/gold/ending")
-NOT_LEARNED = ("choir", "devops", "museum", "parents", "patient")
+NOT_LEARNED = ("bakery", "choir", "devops", "journalist", "mobileapp", "museum", "parents", "patient")
 # Texts of streams count twice; the others have more changes than life has, which a feature of their own takes up.
 WEIGHT, SHARE, REGULARISATION, CHANGED_FROM = 2, 3, 0.1, 0.2
 

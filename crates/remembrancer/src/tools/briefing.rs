@@ -38,14 +38,17 @@ pub(super) struct Input {
 pub(crate) struct Output {
     /// What the user wants for longer than one answer, in their words
     directives: Vec<Wish>,
-    /// Commitments that were due in the last 30 days, the latest first, those with said_later behind the rest
+    /// Commitments that were due in the last 30 days, the latest first
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
+    /// Commitments of both kinds about which something was said later: mostly they are done, moved or dropped
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    followed_up: Vec<Event>,
     /// How many the user wants in all, where that is more: recall answers those that bear on its question
     #[serde(default, skip_serializing_if = "Option::is_none")]
     directives_total: Option<i64>,
-    /// How many are overdue and open in all, where that is more: recall with state lists them
+    /// How many are overdue and open in all, followed up or not, where that is more: recall with state lists them
     #[serde(default, skip_serializing_if = "Option::is_none")]
     overdue_total: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -58,6 +61,9 @@ pub(crate) struct Output {
     decisions: Vec<Event>,
     /// What was done
     done: Vec<Event>,
+    /// Nothing is stored under the project or the tags
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     /// So much was left out for want of room
     #[serde(default, skip_serializing_if = "is_zero")]
     left_out: usize,
@@ -80,7 +86,7 @@ struct Event {
     date: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     due: Option<String>,
-    /// Of a commitment: what was said after it and is most likely about it. Read whether it is done, moved or dropped
+    /// Of a commitment that is followed up: what was said after it and is most likely about it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     said_later: Option<Later>,
 }
@@ -138,8 +144,15 @@ async fn run(call: Call, given: rmcp::model::JsonObject) -> Result<Answer, Refus
     if let Some(project) = &input.project {
         tags.push(project_tag(project)?);
     }
-    let briefing = call.memory.briefing(&call.namespace, tags).await?;
-    answer(&fitted(output(briefing), tokens))
+    let asked = tags.join(", ");
+    let mut output = output(call.memory.briefing(&call.namespace, tags).await?);
+    if !asked.is_empty() && output.latest.is_empty() {
+        output.warning = Some(format!(
+            "Nothing is stored with {}: what is shown holds everywhere.",
+            cut(&asked, ITEM_MAX_CHARS)
+        ));
+    }
+    answer(&fitted(output, tokens))
 }
 
 fn output(briefing: Briefing) -> Output {
@@ -154,9 +167,11 @@ fn output(briefing: Briefing) -> Output {
         directives: briefing.directives.into_iter().map(wish).collect(),
         overdue: events(briefing.overdue),
         open: events(briefing.open),
+        followed_up: events(briefing.followed_up),
         latest: briefing.latest.into_iter().map(latest).collect(),
         decisions: events(briefing.decisions),
         done: events(briefing.done),
+        warning: None,
         left_out: 0,
     }
 }
@@ -203,17 +218,25 @@ fn day(at: Timestamp) -> String {
 fn fitted(mut output: Output, tokens: usize) -> Output {
     let size = |output: &Output| count_tokens(&serde_json::to_string(output).unwrap_or_default());
     while size(&output) > tokens {
-        let Output { directives, overdue, open, latest, decisions, done, .. } = &mut output;
-        let longest =
-            [done.len(), decisions.len(), open.len(), latest.len(), overdue.len(), directives.len()];
+        let Output { directives, overdue, open, followed_up, latest, decisions, done, .. } = &mut output;
+        let longest = [
+            done.len(),
+            decisions.len(),
+            followed_up.len(),
+            open.len(),
+            latest.len(),
+            overdue.len(),
+            directives.len(),
+        ];
         let most = longest.iter().max().copied().unwrap_or(0);
         match longest.iter().position(|length| *length == most) {
             _ if most == 0 => break,
             Some(0) => drop(done.pop()),
             Some(1) => drop(decisions.pop()),
-            Some(2) => drop(open.pop()),
-            Some(3) => drop(latest.pop()),
-            Some(4) => drop(overdue.pop()),
+            Some(2) => drop(followed_up.pop()),
+            Some(3) => drop(open.pop()),
+            Some(4) => drop(latest.pop()),
+            Some(5) => drop(overdue.pop()),
             _ => drop(directives.pop()),
         }
         output.left_out += 1;
@@ -227,6 +250,7 @@ impl Output {
             && self.overdue.is_empty()
             && self.long_overdue_total.is_none()
             && self.open.is_empty()
+            && self.followed_up.is_empty()
             && self.latest.is_empty()
             && self.decisions.is_empty()
             && self.done.is_empty()
@@ -268,6 +292,8 @@ impl Output {
             );
         }
         section(&mut out, "Open commitments", &self.open, due, self.open_total);
+        let head = "Promised, and something was said of it later (is it done, moved or dropped?)";
+        section(&mut out, head, &self.followed_up, due, None);
         let latest = |text: &Latest| {
             let ended =
                 text.ended_with.as_ref().map(|ended| format!(" → {}", line(ended))).unwrap_or_default();
@@ -340,6 +366,7 @@ mod tests {
             directives: (0..5).map(wish).collect(),
             overdue: (0..6).map(event).collect(),
             open: (0..6).map(event).collect(),
+            followed_up: (0..6).map(event).collect(),
             decisions: (0..5).map(event).collect(),
             done: (0..5).map(event).collect(),
             ..Output::default()
