@@ -60,6 +60,7 @@ fn crates_depend_only_downwards() {
             "measuring memory-core memory-engine memory-extraction memory-language memory-store memory-telemetry \
              remembrancer",
         ),
+        ("remembrancer-fuzz", "memory-core memory-extraction memory-language"),
         ("train-clauses", "measuring memory-core memory-extraction memory-inference memory-language"),
     ];
     for (name, below) in allowed {

@@ -55,8 +55,18 @@ async fn an_open_commitment_comes_with_what_was_said_later_of_it() {
     assert_eq!(again["said_later"], Value::Null, "{again}");
 }
 
-/// Of notes that no weight was learned from: how often a text is shown, and how often it says what became of a task of the commitment's text.
-async fn shown_of(stream: &str) -> (usize, usize) {
+/// How often a text is shown, and how often it says what became of a task of the commitment's text.
+#[derive(Debug, Default)]
+struct Shown {
+    all: usize,
+    right: usize,
+    /// The same of those that are likely the end, and how often the task is over by them.
+    likely_ends: usize,
+    over: usize,
+}
+
+/// Of notes that no weight was learned from.
+async fn shown_of(stream: &str) -> Shown {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;
     let path = format!("{}/gold/ending/streams/{stream}.jsonl", env!("CARGO_MANIFEST_DIR"));
@@ -74,10 +84,8 @@ async fn shown_of(stream: &str) -> (usize, usize) {
         by_id.insert(id, note);
     }
     server.settled().await;
-    let tasks = |note: &Value, of: &str| -> Vec<Value> {
-        note[of].as_array().expect("a list").iter().map(|it| it["task"].clone()).collect()
-    };
-    let (mut shown, mut right) = (0, 0);
+    let is_over = |end: &Value| ["done", "happened", "cancelled"].iter().any(|how| end["how"] == *how);
+    let mut shown = Shown::default();
     for state in ["open", "overdue"] {
         let mut cursor = Value::Null;
         loop {
@@ -89,9 +97,16 @@ async fn shown_of(stream: &str) -> (usize, usize) {
             for result in listed["results"].as_array().expect("results") {
                 let Some(later) = result["said_later"]["id"].as_str() else { continue };
                 let made_in = result["events"][0]["evidence"][0]["artifact_id"].as_str().expect("an id");
-                let ended = tasks(by_id[later], "ends");
-                shown += 1;
-                right += usize::from(tasks(by_id[made_in], "makes").iter().any(|task| ended.contains(task)));
+                let made = by_id[made_in]["makes"].as_array().expect("a list");
+                let ends = by_id[later]["ends"].as_array().expect("a list").iter();
+                let of_it: Vec<&Value> =
+                    ends.filter(|end| made.iter().any(|task| task["task"] == end["task"])).collect();
+                shown.all += 1;
+                shown.right += usize::from(!of_it.is_empty());
+                if result["said_later"]["is_likely_end"] == true {
+                    shown.likely_ends += 1;
+                    shown.over += usize::from(of_it.into_iter().any(is_over));
+                }
             }
             cursor = listed["next_cursor"].clone();
             if cursor.is_null() {
@@ -99,17 +114,22 @@ async fn shown_of(stream: &str) -> (usize, usize) {
             }
         }
     }
-    (shown, right)
+    shown
 }
 
 #[tokio::test]
 async fn it_is_shown_for_many_tasks_of_people_and_is_mostly_right() {
-    let (mut shown, mut right) = (0, 0);
+    let mut shown = Shown::default();
     for stream in ["release", "allotment"] {
-        let (more, of_them) = shown_of(stream).await;
-        println!("{stream}: {of_them} of {more} right");
-        shown += more;
-        right += of_them;
+        let more = shown_of(stream).await;
+        println!("{stream}: {more:?}");
+        shown = Shown {
+            all: shown.all + more.all,
+            right: shown.right + more.right,
+            likely_ends: shown.likely_ends + more.likely_ends,
+            over: shown.over + more.over,
+        };
     }
-    assert!(right >= 15 && right * 10 >= shown * 6, "{right} of {shown}");
+    assert!(shown.right >= 15 && shown.right * 10 >= shown.all * 6, "{shown:?}");
+    assert!(shown.over >= 5 && shown.over * 10 >= shown.likely_ends * 7, "{shown:?}");
 }

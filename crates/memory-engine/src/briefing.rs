@@ -46,9 +46,9 @@ pub struct Briefing {
     /// Of the project and of none: what was due in the last 30 days, the latest first, and what is still open, by its due time.
     pub overdue: Vec<BriefEvent>,
     pub open: Vec<BriefEvent>,
-    /// Those of both about which something was said later.
-    pub followed_up: Vec<BriefEvent>,
-    /// How many are overdue and open in all, followed up or not.
+    /// Those of both that are likely done or dropped by what was said later.
+    pub likely_ended: Vec<BriefEvent>,
+    /// How many are overdue and open in all, likely ended or not.
     pub overdue_total: i64,
     pub open_total: i64,
     /// How many were due before that.
@@ -84,17 +84,17 @@ impl Memory {
             };
             let mut commitments = self.open_commitments(ns, &projects).await?;
             commitments.open.truncate(COMMITMENTS_MAX);
-            let (mut followed_up, mut overdue) = self.brief_commitments(ns, commitments.overdue).await?;
+            let (mut likely_ended, mut overdue) = self.brief_commitments(ns, commitments.overdue).await?;
             let (of_open, open) = self.brief_commitments(ns, commitments.open).await?;
-            followed_up.extend(of_open);
-            followed_up.truncate(COMMITMENTS_MAX);
+            likely_ended.extend(of_open);
+            likely_ended.truncate(COMMITMENTS_MAX);
             overdue.truncate(COMMITMENTS_MAX);
             Ok(Briefing {
                 directives,
                 directives_total,
                 overdue,
                 open,
-                followed_up,
+                likely_ended,
                 overdue_total: commitments.overdue_total,
                 open_total: commitments.open_total,
                 long_overdue_total: commitments.long_overdue_total,
@@ -111,7 +111,7 @@ impl Memory {
         Ok(listed.results.into_iter().filter_map(brief).collect())
     }
 
-    /// Those about which something was said later, and the others.
+    /// Those that are likely done or dropped, and the others.
     async fn brief_commitments(
         &self,
         ns: &Namespace,
@@ -135,7 +135,7 @@ impl Memory {
                 said_later,
             });
         }
-        Ok(all.into_iter().partition(|event| event.said_later.is_some()))
+        Ok(all.into_iter().partition(is_likely_ended))
     }
 
     async fn open_commitments(
@@ -177,6 +177,10 @@ fn brief(mut listed: Recalled) -> Option<BriefEvent> {
     let event = listed.hit.events.pop()?;
     let at = event.event_time.unwrap_or(listed.hit.date);
     Some(BriefEvent { id: event.id, narrative: event.narrative, at, due: event.due_time, said_later: None })
+}
+
+fn is_likely_ended(event: &BriefEvent) -> bool {
+    event.said_later.as_ref().is_some_and(|later| later.is_likely_end)
 }
 
 /// Tags of a project: the rule by which hooks and briefings name the same one.

@@ -1,4 +1,4 @@
-"""fit.py OUT: the weights of memory-core/src/recall/tells_change.rs, of the words by which a text tells that a fact has changed.
+"""fit.py OUT: the weights of memory-core/src/recall/told_by_words.rs, of the words by which a text tells that a fact has changed.
 
 Learned from the streams of tests/gold/ending/values (which texts replace a value) but for some, and from
 tests/gold/ending/changes. Prints what each stream reaches with the weights of the others. Needs numpy, scipy and scikit-learn."""
@@ -24,12 +24,12 @@ def lines(folder, label):
     return {os.path.basename(name)[:-6]: [(normal(line["text"]), bool(line[label])) for line in map(json.loads, open(name))] for name in files}
 
 
-def fitted(streams, others):
+def fitted(streams, others, regularisation=REGULARISATION):
     texts = streams + others
     words = CountVectorizer(ngram_range=(1, 3), min_df=2, binary=True, token_pattern=r"[a-z']+|\d+|[^\w\s]")
     is_other = np.r_[np.zeros(len(streams)), np.ones(len(others))]
     rows = sparse.hstack([words.fit_transform([text for text, _ in texts]), sparse.csr_matrix(is_other[:, None] * SHARE)]).tocsr()
-    model = LogisticRegression(C=REGULARISATION, l1_ratio=1, solver="liblinear", max_iter=3000, random_state=1)
+    model = LogisticRegression(C=regularisation, l1_ratio=1, solver="liblinear", max_iter=3000, random_state=1)
     model.fit(rows, [changes for _, changes in texts], sample_weight=np.where(is_other == 1, 1, WEIGHT))
     return words, model.coef_[0][:-1], model.intercept_[0]
 
@@ -37,6 +37,15 @@ def fitted(streams, others):
 def odds(model, texts):
     words, weights, bias = model
     return words.transform([text for text, _ in texts]) @ weights + bias
+
+
+def write(path, model, least):
+    """The weights, and under no word the bias, so that their sum is above zero where the log-odds are at least `least`."""
+    words, weights, bias = model
+    with open(path, "w") as out:
+        print(f"\t{bias - least:.2f}", file=out)
+        for word, weight in zip(words.get_feature_names_out(), weights):
+            if abs(weight) >= 0.005: print(f"{word}\t{weight:.2f}", file=out)
 
 
 if __name__ == "__main__":
@@ -48,8 +57,4 @@ if __name__ == "__main__":
         changes = np.array([changes for _, changes in texts])
         said = found >= least
         print(f"{name}: average precision {average_precision_score(changes, found):.2f}, {said[changes].sum()} of {changes.sum()} found, {said.sum()} said")
-    words, weights, bias = fitted(sum((values[name] for name in learned), []), others)
-    with open(sys.argv[1], "w") as out:
-        print(f"\t{bias - least:.2f}", file=out)
-        for word, weight in zip(words.get_feature_names_out(), weights):
-            if abs(weight) >= 0.005: print(f"{word}\t{weight:.2f}", file=out)
+    write(sys.argv[1], fitted(sum((values[name] for name in learned), []), others), least)

@@ -257,6 +257,7 @@ impl Found<'_> {
         before: Option<&Sentence<'_>>,
         setting: Option<&str>,
     ) {
+        let going_on = before.and_then(|before| self.condition_going_on(sentence, before));
         let need = back::need(sentence, statement.tokens);
         let from =
             before.and_then(|before| back::sentence_before(before, sentence)).filter(|_| need != Need::None);
@@ -264,6 +265,10 @@ impl Found<'_> {
         let Some(mut found) = directive(sentence, statement, index) else { return };
         if let Some(setting) = setting {
             found.condition.get_or_insert_with(|| setting.to_owned());
+            found.is_general = false;
+        }
+        if let Some(condition) = going_on {
+            found.condition.get_or_insert(condition);
             found.is_general = false;
         }
         let joined = from.and_then(|from| {
@@ -288,6 +293,17 @@ impl Found<'_> {
             None => {}
         }
         self.directives.push(found);
+    }
+
+    /// "When you draft a text to Mum write … And no abbreviations.": the condition of the statement in the sentence before.
+    fn condition_going_on(&mut self, sentence: &Sentence<'_>, before: &Sentence<'_>) -> Option<String> {
+        if sentence.word(0) != Some("and") {
+            return None;
+        }
+        let bytes = before.bytes(0, before.len())?;
+        let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
+        let span = index.span(self.content, bytes);
+        self.directives.last().filter(|last| last.span.start >= span.start)?.condition.clone()
     }
 }
 

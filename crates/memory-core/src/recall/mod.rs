@@ -3,16 +3,16 @@
 mod artifact_score;
 mod outdated;
 mod spread;
-mod tells_change;
 mod time;
 mod time_order;
+mod told_by_words;
 
 pub use artifact_score::{ArtifactScore, ArtifactSignals, Asking, join_reranked, score_artifacts};
 pub use outdated::{Succession, lower_outdated, raise_newer, successions, weight_of_newness};
 pub use spread::spread_over_conversations;
-pub use tells_change::tells_change;
 pub use time::decide_by_time;
 pub use time_order::{Occurrence, rank_in_time_order};
+pub use told_by_words::{tells_change, tells_end};
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
 const K1: f32 = 1.2;

@@ -8,6 +8,7 @@ use memory_core::artifact::Role;
 use memory_core::commitment::{CommitmentState, says_the_same};
 use memory_core::event::{Category, EndedBy};
 use memory_core::id::{ArtifactId, Namespace};
+use memory_core::recall::tells_end;
 
 use super::{ArmPlace, Explanation, RecallDraft, RecallRequest, Recalled};
 use crate::{EngineError, Memory};
@@ -24,6 +25,8 @@ const LENGTH: f32 = -1.4;
 const BIAS: f32 = -4.4;
 const LONG_CHARS: f32 = 300.0;
 const LENGTH_MAX: f32 = 3.0;
+/// From these log-odds on, a text that tells an end by its words likely tells that of the commitment.
+const ENDED_MIN: f32 = 1.0;
 /// In days.
 const BEFORE_DUE_MAX: i64 = 3;
 const AFTER_DUE_MAX: i64 = 2;
@@ -41,6 +44,8 @@ pub struct SaidLater {
     pub artifact_id: ArtifactId,
     pub date: Timestamp,
     pub snippet: String,
+    /// The commitment is likely done, or dropped, by what it says.
+    pub is_likely_end: bool,
 }
 
 /// A commitment, and where it was told.
@@ -75,9 +80,11 @@ impl Memory {
             found.into_iter().filter(|it| may_tell_of(it, told)).take(CANDIDATES).collect();
         // What came last tells how it ended, rather than that it was put off.
         let last = (0..later.len())
-            .filter(|at| log_odds(&later, *at, told.due) >= 0.0)
-            .max_by_key(|at| later[*at].hit.date);
-        Ok(last.and_then(|at| later.into_iter().nth(at)).map(|it| SaidLater {
+            .map(|at| (at, log_odds(&later, at, told.due)))
+            .filter(|(_, odds)| *odds >= 0.0)
+            .max_by_key(|(at, _)| later[*at].hit.date);
+        Ok(last.and_then(|(at, odds)| Some((later.into_iter().nth(at)?, odds))).map(|(it, odds)| SaidLater {
+            is_likely_end: odds >= ENDED_MIN && tells_end(&it.hit.passage),
             artifact_id: it.hit.artifact_id,
             date: it.hit.date,
             snippet: it.snippet,

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use memory_core::event::Category;
-use memory_language::time::{Granularity, Lean, Relation};
+use memory_language::time::{Granularity, Lean, Reading, Relation};
 
 use super::by_form;
 use super::draft::Draft;
@@ -105,12 +105,21 @@ fn appointment(
     let dates = parsed.dates_at(bytes.start);
     let now = dates.reference?;
     let words = &text.raw[bytes.clone()];
-    let is_fixed = |granularity| granularity <= if named { Granularity::Day } else { Granularity::Hour };
+    // "Dentist on 14 December at half past nine": the day is enough where nothing else is told of it.
+    let leads = names_one(parsed, sentence.start);
+    let is_whole = |reading: &Reading| {
+        let behind = words[reading.range.end..].trim_matches(|c: char| !c.is_alphanumeric());
+        leads && (behind.is_empty() || behind.starts_with("at "))
+    };
+    let is_fixed = |reading: &Reading| {
+        let by_day = named || is_whole(reading);
+        reading.granularity <= if by_day { Granularity::Day } else { Granularity::Hour }
+    };
     let readings = dates.readings(words, Lean::Future);
     let at = readings.iter().find(|reading| {
         !reading.is_ambiguous
             && reading.relation == Relation::At
-            && is_fixed(reading.granularity)
+            && is_fixed(reading)
             && reading.deadline() >= now
     })?;
     let context = EventContext { parsed, roster };

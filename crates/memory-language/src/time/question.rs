@@ -78,7 +78,8 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
         readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
     // "Who is here today?" is of more than what was written today.
     let is_told = words(question).any(|word| is_any(word, &TOLD));
-    let is_present = !is_told && words(question).any(|word| is_any(word, &PRESENT));
+    let is_present =
+        !is_told && (words(question).any(|word| is_any(word, &PRESENT)) || is_of_the_present(question));
     let asks_what_comes = (is_soon || asks_what_comes(question)) && !is_told;
     for window in &mut windows {
         if asks_what_comes {
@@ -93,8 +94,9 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
 /// "Who is on call from December?", asked in November: takes the coming one. Says whether there is such a date.
 fn read_long_ago_as_soon(question: &str, now: Timestamp, readings: &mut [Reading]) -> bool {
     let is_long_ago = |reading: &Reading| {
-        let is_open = reading.is_year_open && reading.relation != Relation::Since;
-        is_open && now.duration_since(reading.end) > LONG_AGO
+        // "Since December" began, "from December on" may not have.
+        let is_since = reading.relation == Relation::Since && !is_from(question, reading);
+        reading.is_year_open && !is_since && now.duration_since(reading.end) > LONG_AGO
     };
     if !readings.iter().any(is_long_ago) {
         return false;
@@ -108,6 +110,12 @@ fn read_long_ago_as_soon(question: &str, now: Timestamp, readings: &mut [Reading
         }
     }
     is_soon
+}
+
+fn is_from(question: &str, reading: &Reading) -> bool {
+    let first = words(&question[reading.range.clone()]).next().unwrap_or("");
+    is_any(first, &["from"])
+        || words_before(question, reading).next().is_some_and(|word| is_any(word, &["from"]))
 }
 
 fn asks_for_time(question: &str) -> bool {

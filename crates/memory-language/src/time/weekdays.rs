@@ -83,8 +83,24 @@ impl Parser {
         {
             return Some(Part::day(at..end, date).relative());
         }
+        if self.is_a_week_later(to) {
+            let next = weekday_towards(today, weekday, Lean::Future)?;
+            return Some(Part::day(at..to + 1, plus_days(next, 7)?).relative());
+        }
         let date = weekday_towards(today, weekday, self.lean)?;
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
+    }
+
+    /// "Wednesday week", which is a week from the next Wednesday; but not "our Wednesday week plan".
+    fn is_a_week_later(&self, to: usize) -> bool {
+        const GO_ON: [&str; 8] = ["at", "in", "with", "for", "and", "if", "because", "instead"];
+        let end = to + 1;
+        let closes = match self.tokens.kind(end) {
+            Kind::Break => true,
+            Kind::Mark(mark) => ")].|;,!?".contains(mark),
+            _ => end >= self.tokens.len() || self.tokens.is(end, &GO_ON),
+        };
+        self.tokens.word(to) == "week" && closes
     }
 
     /// "Bank holiday Monday", "Labor Day Monday", "Good Friday": the weekday in the name of a holiday.

@@ -27,7 +27,7 @@ const LATER_MAX_CHARS: usize = 160;
 pub(super) struct Input {
     /// Only what belongs to the tag `project:` with this name; wishes and commitments of no project as well
     project: Option<String>,
-    /// What was stored, decided and done last is narrowed to these tags
+    /// Narrow what was stored, decided and done last
     tags: Option<Vec<String>>,
     /// Bound on the answer, 200 to 10000, default 1500
     max_tokens: Option<i64>,
@@ -42,13 +42,13 @@ pub(crate) struct Output {
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
-    /// Commitments of both kinds about which something was said later: mostly they are done, moved or dropped
+    /// Those of both that are likely done or dropped by what was said later: five of six are
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    followed_up: Vec<Event>,
+    likely_ended: Vec<Event>,
     /// How many the user wants in all, where that is more: recall answers those that bear on its question
     #[serde(default, skip_serializing_if = "Option::is_none")]
     directives_total: Option<i64>,
-    /// How many are overdue and open in all, followed up or not, where that is more: recall with state lists them
+    /// How many are overdue and open in all, where that is more: recall with state lists them
     #[serde(default, skip_serializing_if = "Option::is_none")]
     overdue_total: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,7 +61,6 @@ pub(crate) struct Output {
     decisions: Vec<Event>,
     /// What was done
     done: Vec<Event>,
-    /// Nothing is stored under the project or the tags
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
     /// So much was left out for want of room
@@ -86,7 +85,7 @@ struct Event {
     date: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     due: Option<String>,
-    /// Of a commitment that is followed up: what was said after it and is most likely about it
+    /// What was said after it and is most likely about it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     said_later: Option<Later>,
 }
@@ -122,7 +121,7 @@ pub(super) fn tool() -> Registered {
     let declared = Declared {
         name: TOOL,
         title: "Briefing",
-        description: "What to know when a conversation begins, without a question: the user's standing instructions, open \
+        description: "What to know when a conversation begins: the user's standing instructions, open \
                       and overdue commitments, recent decisions and what was done last, of a project if one is named.",
         read_only: true,
         destructive: false,
@@ -167,7 +166,7 @@ fn output(briefing: Briefing) -> Output {
         directives: briefing.directives.into_iter().map(wish).collect(),
         overdue: events(briefing.overdue),
         open: events(briefing.open),
-        followed_up: events(briefing.followed_up),
+        likely_ended: events(briefing.likely_ended),
         latest: briefing.latest.into_iter().map(latest).collect(),
         decisions: events(briefing.decisions),
         done: events(briefing.done),
@@ -214,26 +213,29 @@ fn day(at: Timestamp) -> String {
     at.to_string().chars().take(10).collect()
 }
 
+/// So many directives count as one of the others: they are short, and hold for all that follows.
+const WISHES_AS_ONE: usize = 3;
+
 /// With as much as the bound allows. What is least and what there is most of goes first.
 fn fitted(mut output: Output, tokens: usize) -> Output {
     let size = |output: &Output| count_tokens(&serde_json::to_string(output).unwrap_or_default());
     while size(&output) > tokens {
-        let Output { directives, overdue, open, followed_up, latest, decisions, done, .. } = &mut output;
+        let Output { directives, overdue, open, likely_ended, latest, decisions, done, .. } = &mut output;
         let longest = [
             done.len(),
             decisions.len(),
-            followed_up.len(),
+            likely_ended.len(),
             open.len(),
             latest.len(),
             overdue.len(),
-            directives.len(),
+            directives.len().div_ceil(WISHES_AS_ONE),
         ];
         let most = longest.iter().max().copied().unwrap_or(0);
         match longest.iter().position(|length| *length == most) {
             _ if most == 0 => break,
             Some(0) => drop(done.pop()),
             Some(1) => drop(decisions.pop()),
-            Some(2) => drop(followed_up.pop()),
+            Some(2) => drop(likely_ended.pop()),
             Some(3) => drop(open.pop()),
             Some(4) => drop(latest.pop()),
             Some(5) => drop(overdue.pop()),
@@ -250,7 +252,7 @@ impl Output {
             && self.overdue.is_empty()
             && self.long_overdue_total.is_none()
             && self.open.is_empty()
-            && self.followed_up.is_empty()
+            && self.likely_ended.is_empty()
             && self.latest.is_empty()
             && self.decisions.is_empty()
             && self.done.is_empty()
@@ -292,8 +294,8 @@ impl Output {
             );
         }
         section(&mut out, "Open commitments", &self.open, due, self.open_total);
-        let head = "Promised, and something was said of it later (is it done, moved or dropped?)";
-        section(&mut out, head, &self.followed_up, due, None);
+        let head = "Promised, and likely done or dropped by what was said later";
+        section(&mut out, head, &self.likely_ended, due, None);
         let latest = |text: &Latest| {
             let ended =
                 text.ended_with.as_ref().map(|ended| format!(" → {}", line(ended))).unwrap_or_default();
@@ -366,7 +368,7 @@ mod tests {
             directives: (0..5).map(wish).collect(),
             overdue: (0..6).map(event).collect(),
             open: (0..6).map(event).collect(),
-            followed_up: (0..6).map(event).collect(),
+            likely_ended: (0..6).map(event).collect(),
             decisions: (0..5).map(event).collect(),
             done: (0..5).map(event).collect(),
             ..Output::default()

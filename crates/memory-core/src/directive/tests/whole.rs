@@ -184,3 +184,21 @@ fn a_condition_ends_before_brackets_and_any_question_is_none() {
 fn a_semicolon_within_a_word_divides_nothing() {
     assert_eq!(quotes("Always add a TL;DR on top."), ["Always add a TL;DR on top"]);
 }
+
+#[test]
+fn a_sentence_that_goes_on_with_and_has_the_condition_of_the_one_before() {
+    let conditions = |text: &str| -> Vec<Option<String>> {
+        found(said("user", text)).into_iter().map(|directive| directive.condition).collect()
+    };
+    let whole =
+        conditions("When you draft a text to Mum, always write times in words. And never use abbreviations.");
+    assert_eq!(whole.len(), 2);
+    assert!(
+        whole.iter().all(|condition| condition.as_deref().is_some_and(|it| it.contains("Mum"))),
+        "{whole:?}"
+    );
+    assert_eq!(
+        conditions("When you draft a text to Mum, always write times in words. Never use abbreviations.")[1],
+        None
+    );
+}

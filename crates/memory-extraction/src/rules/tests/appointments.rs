@@ -19,6 +19,11 @@ fn an_appointment_to_come_is_kept_with_its_day() {
             "Busy week. Dentist Tuesday 3pm, then picking up the kids at 5.",
             "Commitment due 03-19 [Dana Whitfield owner] Dentist Tuesday 3pm",
         ),
+        ("Vet on Tuesday.", "Commitment due 03-19 [Dana Whitfield owner] Vet on Tuesday."),
+        (
+            "Dentist on 14 April at half past nine",
+            "Commitment due 04-14 [Dana Whitfield owner] Dentist on 14 April",
+        ),
     ] {
         let found = found(text);
         assert!(found.contains(&event.to_owned()), "{text}: {found:?}");
@@ -32,6 +37,7 @@ fn what_is_no_appointment_to_come_is_none() {
         "No appointment needed on Tuesday.",
         "Shall we make an appointment on Tuesday?",
         "Tuesday: dentist.",
+        "Dentist on Tuesday: two fillings.",
         "The dentist on the corner opens at 9 on Tuesdays and has been there for years.",
     ] {
         let found = found(text);

@@ -66,6 +66,8 @@ fn counts_go_back_and_ahead() {
             ("the next two days", "2024-03-15..2024-03-17"),
             ("the week before last", "2024-02-26..2024-03-03"),
             ("a week from Monday", "2024-03-18..2024-03-18"),
+            ("ready by Wednesday week.", "2024-03-27..2024-03-27"),
+            ("the Wednesday week plan", "2024-03-13..2024-03-13"),
             ("two days before March 5", "2024-03-03..2024-03-03"),
             ("3 weeks after 5 May 2023", "2023-05-26..2023-05-26"),
             ("the week before 9 June 2023", "2023-06-02..2023-06-08"),

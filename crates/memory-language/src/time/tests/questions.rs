@@ -44,6 +44,7 @@ fn a_question_names_its_time() {
         ("What is on Tuesday?", "2026-11-24..2026-11-25"),
         ("What happens on December 1?", "2026-12-01..2026-12-02"),
         ("Who is responsible for infrastructure from December?", "2026-12-01..2027-01-01"),
+        ("Who carries the on-call phone from December on?", "2026-12-01.."),
         ("Which dishes suit everyone on Christmas Eve?", "2026-12-24..2026-12-25"),
         ("Who cooks on Christmas Eve?", "2026-12-24..2026-12-25"),
         ("Who sang on Christmas Eve?", "2025-12-24..2025-12-25"),
@@ -194,6 +195,7 @@ fn what_happened_at_a_time_is_decided_by_it_and_a_mere_topic_is_not() {
         ("What should I do today?", "!11-22..11-23"),
         ("What is on my list for this week?", "11-16..11-23"),
         ("Who is ill this week?", "11-16..11-23"),
+        ("Who carries the on-call phone this week?", "11-16..11-23"),
         ("Who runs the Monday standup?", "11-16..11-17"),
     ]);
 }

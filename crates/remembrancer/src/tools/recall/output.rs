@@ -117,11 +117,19 @@ pub(super) struct SaidLaterOut {
     pub(super) id: String,
     pub(super) date: String,
     pub(super) snippet: String,
+    /// By what it says the commitment is likely done or dropped
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_likely_end: bool,
 }
 
 impl From<SaidLater> for SaidLaterOut {
     fn from(later: SaidLater) -> Self {
-        Self { id: later.artifact_id.to_string(), date: later.date.to_string(), snippet: later.snippet }
+        Self {
+            id: later.artifact_id.to_string(),
+            date: later.date.to_string(),
+            snippet: later.snippet,
+            is_likely_end: later.is_likely_end,
+        }
     }
 }
 

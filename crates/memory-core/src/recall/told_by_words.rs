@@ -1,26 +1,44 @@
-//! Whether a text tells that something is otherwise than it was: "no longer", "from Monday on", "as of June", "it's Tom now".
+//! Whether a text tells by its words that something is otherwise than it was ("no longer", "from Monday on", "it's Tom now"), or that
+//! something promised is done or dropped ("went off", "all back"). English ones are known.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-/// Words and pairs and triples of words (numbers are "0"), what each says for a change, and of no word the bias. Learned
-/// by `tools/train-clauses/changed_values/fit.py`.
-const WEIGHTS: &str = include_str!("../../data/change_weights.txt");
+/// Words and pairs and triples of words (numbers are "0"), what each speaks for, and of no word the bias. Learned by
+/// `tools/train-clauses/changed_values/fit.py` and `said_later/words.py`.
+static OF_CHANGE: LazyLock<Weights> =
+    LazyLock::new(|| Weights::read(include_str!("../../data/change_weights.txt")));
+static OF_END: LazyLock<Weights> =
+    LazyLock::new(|| Weights::read(include_str!("../../data/end_weights.txt")));
 /// So many words one after the other are looked up.
 const WORDS_MAX: usize = 3;
 
-static WEIGHT_OF: LazyLock<HashMap<&str, f32>> = LazyLock::new(|| {
-    let weights = WEIGHTS.lines().map(|line| line.split_once('\t').expect("words and a weight"));
-    weights.map(|(words, weight)| (words, weight.parse().expect("a number"))).collect()
-});
-
-/// Whether a text tells that a fact has changed, by its words, each counted once: English ones are known.
+/// Whether a text tells that a fact has changed.
 pub fn tells_change(text: &str) -> bool {
-    let words = words(text);
-    let said: HashSet<String> =
-        (1..=WORDS_MAX).flat_map(|count| words.windows(count).map(|words| words.join(" "))).collect();
-    let weight = |words: &str| WEIGHT_OF.get(words).copied().unwrap_or_default();
-    weight("") + said.iter().map(|words| weight(words)).sum::<f32>() > 0.0
+    OF_CHANGE.sum(text) > 0.0
+}
+
+/// Whether a text tells that something is done, has happened or is dropped, whatever it is.
+pub fn tells_end(text: &str) -> bool {
+    OF_END.sum(text) > 0.0
+}
+
+struct Weights(HashMap<&'static str, f32>);
+
+impl Weights {
+    fn read(lines: &'static str) -> Self {
+        let weights = lines.lines().map(|line| line.split_once('\t').expect("words and a weight"));
+        Self(weights.map(|(words, weight)| (words, weight.parse().expect("a number"))).collect())
+    }
+
+    /// The bias and the weights of the words of a text, each counted once.
+    fn sum(&self, text: &str) -> f32 {
+        let words = words(text);
+        let said: HashSet<String> =
+            (1..=WORDS_MAX).flat_map(|count| words.windows(count).map(|words| words.join(" "))).collect();
+        let weight = |words: &str| self.0.get(words).copied().unwrap_or_default();
+        weight("") + said.iter().map(|words| weight(words)).sum::<f32>()
+    }
 }
 
 /// Words in small letters from a to z with apostrophes, "0" for each number, and every mark by itself.
@@ -72,6 +90,14 @@ mod tests {
         assert!(!tells_change("Rent is due on the 3rd."));
         assert!(!tells_change(""));
         assert!(tells_change("As of today the bias is 0.3."), "a word is no bias");
+    }
+
+    #[test]
+    fn a_text_that_says_what_is_done_or_dropped_tells_an_end() {
+        assert!(tells_end("The certificate paperwork went off this morning."));
+        assert!(tells_end("Assembly's been called off, so no costume needed."));
+        assert!(!tells_end("I'll get to the paperwork on Friday."));
+        assert!(!tells_end("Is the roof box back?"));
     }
 
     #[test]
