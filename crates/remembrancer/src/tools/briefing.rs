@@ -122,7 +122,7 @@ pub(super) fn tool() -> Registered {
         name: TOOL,
         title: "Briefing",
         description: "What to know when a conversation begins: the user's standing instructions, open \
-                      and overdue commitments, recent decisions and what was done last, of a project if one is named.",
+                      and overdue commitments, recent decisions and what was done last, of a project if named.",
         read_only: true,
         destructive: false,
         idempotent: true,
