@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use memory_core::event::Category;
+use memory_language::calendar_words::calendar_word;
 use memory_language::time::{Granularity, Lean, Reading};
 
 use super::date_context::DateContext;
@@ -33,7 +34,15 @@ fn is_only_an_hour(words: &str, dates: DateContext) -> bool {
     let split: Vec<&str> = words.split_whitespace().collect();
     let is_at = |pair: &[&str]| pair[0].eq_ignore_ascii_case("at") && is_hour(&bare(pair[1]).to_lowercase());
     let is_today = |word: &&str| matches!(bare(word).to_lowercase().as_str(), "today" | "tonight" | "this");
-    let names_a_day = |reading: &Reading| reading.granularity >= Granularity::Day;
+    // "2 December at 09:00" is read as one.
+    let is_of_calendar = |word: &str| {
+        let word = bare(word).to_lowercase();
+        word == "tomorrow" || word.contains(['/', '-']) || calendar_word(&word).is_some()
+    };
+    let names_a_day = |reading: &Reading| {
+        reading.granularity >= Granularity::Day
+            || words[reading.range.clone()].split_whitespace().any(is_of_calendar)
+    };
     split.windows(2).any(is_at)
         && !split.iter().any(is_today)
         && !dates.readings(words, Lean::Future).iter().any(names_a_day)
@@ -65,6 +74,8 @@ mod tests {
             "Paul will bring it at 5 today.",
             "On Saturday Paula will drive us at 6.",
             "Paul will come by five.",
+            "Paul will come on 2 December at 09:00.",
+            "Paul will come on Friday at 9.",
             "at home",
         ] {
             assert!(!is_only_an_hour(words, dates), "{words}");

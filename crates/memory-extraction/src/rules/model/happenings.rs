@@ -4,12 +4,15 @@
 use std::ops::Range;
 
 use memory_language::calendar_words::calendar_word;
+use memory_language::time::{Lean, Reading, Relation};
 
 use super::super::parsed_segment::ParsedSegment;
 use super::super::words::Kind;
 use super::super::{cues, lists, verbs};
 use super::clauses::Candidate;
 
+/// The same day of the year before is longer ago than anybody tells without the year.
+const NEAR_HOURS: i64 = 24 * 90;
 /// A subject is no longer.
 const SUBJECT_TOKENS: usize = 10;
 /// The weather, the sky, seasons and markets: whatever they will do, nobody does it.
@@ -103,6 +106,26 @@ pub(super) fn is_happening(parsed: &ParsedSegment<'_>, candidate: &Candidate, he
     is_of_an_age(parsed, verb)
         || is_of_nature(parsed, &subject)
         || (is_thing(parsed, &subject) && comes_by_itself(parsed, verb, tokens.end))
+}
+
+/// "Go-live of v1 on 8 December.", said in November: a day that is near, and no verb that says that it is over.
+pub(super) fn is_of_a_day_to_come(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    let text = &parsed.text;
+    let tells = |at: usize| {
+        let word = text.word(at);
+        verbs::is_finite(word) || verbs::of(word).is_some_and(|verb| verb.past)
+    };
+    if candidate.sentence.clone().any(tells) {
+        return false;
+    }
+    let bytes = text.bytes(&candidate.tokens);
+    let dates = parsed.dates_at(bytes.start);
+    let Some(now) = dates.reference else { return false };
+    let is_near = |reading: &Reading| {
+        let hours = reading.start.duration_since(now).as_hours();
+        reading.is_year_open && reading.relation == Relation::At && (0..NEAR_HOURS).contains(&hours)
+    };
+    dates.readings(&text.raw[bytes], Lean::Future).iter().any(is_near)
 }
 
 /// "begins", "opens", "lands": what timetables say.

@@ -28,6 +28,7 @@ use memory_language::text::CharSpan;
 pub(super) use self::clause_features::Sink;
 use self::clause_features::{Seen, Verdict};
 use self::clauses::{Candidate, candidates};
+use self::happenings::is_of_a_day_to_come;
 use self::page::Page;
 use super::Found;
 use super::draft::Draft;
@@ -206,6 +207,9 @@ pub(super) fn judged(
             })
             .map(|(at, category, odd)| match category {
                 Category::Decision if requests::hands_on(parsed, &candidates[at].tokens) => {
+                    (at, Category::Commitment, odd)
+                }
+                Category::Execution if is_of_a_day_to_come(parsed, &candidates[at]) => {
                     (at, Category::Commitment, odd)
                 }
                 _ => (at, category, odd),

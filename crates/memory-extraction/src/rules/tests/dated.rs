@@ -46,6 +46,14 @@ fn what_is_arranged_for_a_day_is_of_the_next_such_day() {
 }
 
 #[test]
+fn what_is_on_a_day_to_come_has_not_been_done() {
+    let note = Context::Note;
+    let to_come = "Migration to Postgres 17 on 8 December.";
+    check("2026-11-09", note, to_come, &["Commitment 11-09 due 12-08 23:59 Migration to Postgres"]);
+    check("2026-12-09", note, to_come, &["Execution 12-08 Migration to Postgres"]);
+}
+
+#[test]
 fn a_promise_falls_due_on_the_day_that_is_its_own() {
     let chat =
         "Priya: Ruben, would you take it?\nRuben: yeah fine, I'll take it. no promises for this week though";
