@@ -19,7 +19,7 @@ use crate::{EngineError, Memory};
 /// How many of each kind there are at most.
 const DIRECTIVES_MAX: usize = 40;
 const COMMITMENTS_MAX: usize = 6;
-/// So many are read, so that those of which nothing was said since are not crowded out.
+/// So many are read of each kind, so that those that have likely ended crowd out no others.
 const COMMITMENTS_READ: i64 = 10;
 const EVENTS_MAX: i64 = 5;
 const TEXTS_MAX: i64 = 5;
@@ -82,13 +82,13 @@ impl Memory {
                 categories: vec![category.to_owned()],
                 ..listing(EVENTS_MAX, tags.clone())
             };
-            let mut commitments = self.open_commitments(ns, &projects).await?;
-            commitments.open.truncate(COMMITMENTS_MAX);
+            let commitments = self.open_commitments(ns, &projects).await?;
             let (mut likely_ended, mut overdue) = self.brief_commitments(ns, commitments.overdue).await?;
-            let (of_open, open) = self.brief_commitments(ns, commitments.open).await?;
+            let (of_open, mut open) = self.brief_commitments(ns, commitments.open).await?;
             likely_ended.extend(of_open);
             likely_ended.truncate(COMMITMENTS_MAX);
             overdue.truncate(COMMITMENTS_MAX);
+            open.truncate(COMMITMENTS_MAX);
             Ok(Briefing {
                 directives,
                 directives_total,

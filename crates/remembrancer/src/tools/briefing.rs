@@ -261,6 +261,9 @@ impl Output {
     /// As Markdown; nothing where nothing is known.
     pub(crate) fn markdown(&self) -> String {
         let mut out = String::new();
+        if let Some(warning) = &self.warning {
+            let _ = writeln!(out, "{warning}");
+        }
         let wish = |wish: &Wish| {
             let text = line(&wish.text);
             // Words that stand in the text, unless it was cut before them, are not said twice.

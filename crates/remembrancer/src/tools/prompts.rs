@@ -37,7 +37,8 @@ pub(super) const ALL: [Asked; 4] = [
         argument: Some(("project", "Only of this project what was stored, decided and done last", false)),
         tool: briefing::TOOL,
         text: "What is known as this conversation begins, as data of the memory. Keep to what the user wants; bring up what \
-               is overdue once; go on from what was done last if I ask for that.",
+               is overdue once, unless what was said later of it shows that it is done; go on from what was done last if I ask \
+               for that.",
     },
     Asked {
         name: "what-do-you-know-about",

@@ -127,9 +127,7 @@ fn doer(clause: &Clause<'_, '_>, hit: &Hit, speaker: Option<usize>) -> Option<us
     };
     // "Tom's brother will fetch it": not Tom.
     let is_whose = |end: usize| matches!(clause.word(end), "'s" | "’s" | "'" | "’");
-    let opens = parsed
-        .person(opening)
-        .filter(|mention| !is_whose(mention.tokens.end) && !is_told(clause, hit, mention.tokens.end));
+    let opens = parsed.person(opening).filter(|mention| !is_whose(mention.tokens.end));
     let opens = opens.map(|mention| mention.entity);
     let by = clause.tokens.clone().find(|at| clause.word(*at) == "by").and_then(|by| parsed.person(by + 1));
     let asked =
@@ -163,13 +161,6 @@ fn doer(clause: &Clause<'_, '_>, hit: &Hit, speaker: Option<usize>) -> Option<us
         matches!(hit.lead.subject, Subject::Nobody | Subject::Thing | Subject::Public | Subject::They);
     let called = (commits && theirs).then(|| owners::called(parsed, &clause.sentence)).flatten();
     called.or(opens).or(by.map(|mention| mention.entity)).or(unsaid)
-}
-
-/// "Marit, the test rig will be delivered on Friday": who is called is told it, and does not do it.
-fn is_told(clause: &Clause<'_, '_>, hit: &Hit, behind_name: usize) -> bool {
-    clause.word(behind_name) == ","
-        && matches!(hit.lead.subject, Subject::Thing | Subject::Public)
-        && clause.tokens.clone().any(|at| clause.word(at) == "will" && clause.word(at + 1) == "be")
 }
 
 /// "Fay: the plumber fixed the tap", "our interns deployed it": it was done by someone without a name, not by who tells of it.

@@ -7,7 +7,6 @@ use memory_core::ports::SourceText;
 
 use super::super::by_form;
 use super::super::draft::Draft;
-use super::super::draft_index::DraftIndex;
 use super::super::parsed_segment::ParsedSegment;
 use super::super::people::Roster;
 use super::clauses::Candidate;
@@ -38,16 +37,8 @@ pub(super) fn add(
     let may_be = clauses.zip(odds).filter(|((parsed, candidate), _)| !candidate.clause(parsed).is_question());
     let likeliest = may_be.max_by(|(_, a), (_, b)| of_decision(a).total_cmp(&of_decision(b)));
     let Some(((parsed, candidate), _)) = likeliest else { return };
-    let bytes = parsed.text.bytes(&candidate.tokens);
-    let is_deed = |at: &usize| matches!(told[*at].category, Category::Commitment | Category::Execution);
-    let meeting = DraftIndex::of(told).meeting(parsed.segment, &bytes);
-    if meeting.iter().any(is_deed) {
-        return;
-    }
-    let mut at = 0;
-    told.retain(|_| {
-        at += 1;
-        !meeting.contains(&(at - 1))
-    });
-    told.push(compose_event::draft(parsed, roster, candidate, Category::Decision, by_form::CONFIDENCE, true));
+    let draft =
+        compose_event::draft(parsed, roster, candidate, Category::Decision, by_form::CONFIDENCE, true);
+    let gives_way = |other: &Draft| !matches!(other.category, Category::Commitment | Category::Execution);
+    by_form::add(vec![draft], gives_way, told);
 }

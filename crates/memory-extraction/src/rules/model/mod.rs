@@ -31,6 +31,7 @@ use self::clauses::{Candidate, candidates};
 use self::happenings::is_of_a_day_to_come;
 use self::page::Page;
 use super::Found;
+use super::by_form;
 use super::draft::Draft;
 use super::draft_index::DraftIndex;
 use super::joined::Joined;
@@ -221,7 +222,7 @@ pub(super) fn judged(
     // What took two turns to agree on is more than its clauses.
     let acts = drafts.into_iter().zip(used).filter(|(draft, used)| !used && draft.evidence.len() > 1);
     told.extend(acts.map(|(draft, _)| draft));
-    if is_declared {
+    if is_declared && thresholds.iter().all(|least| *least <= by_form::CONFIDENCE) {
         declared::add(&candidates, &all_odds, roster, &mut told);
     }
     told

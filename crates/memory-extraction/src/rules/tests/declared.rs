@@ -38,3 +38,11 @@ fn what_was_done_asked_or_decided_beside_it_stays() {
     assert_eq!(of("Should we use cookies or tokens?"), []);
     assert_eq!(of("I deployed version 2.3 to production yesterday."), [Category::Execution]);
 }
+
+#[test]
+fn who_wants_surer_events_gets_no_decision_that_no_clause_tells() {
+    let mut text = source(vec![segment("A hold on a locker lasts 15 minutes.", None)]);
+    text.context = Context::Decision;
+    let found = |least| extract(&RulesExtractor::new().with_confidence(Some(least)), &text).events.len();
+    assert_eq!((found(0.5), found(0.9)), (1, 0));
+}
