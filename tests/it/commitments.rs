@@ -17,7 +17,7 @@ use memory_tests::{Fixture, turn};
 
 use crate::entities::ALL;
 use crate::shorthand::{by_id, dated, forget, light, light_sibling, page, query, rows, store};
-use crate::stand_ins::scripted;
+use crate::stand_ins::{line_reader, scripted};
 
 /// Reads lines such as `Ann promises to send the report due 2026-03-01`, `Ann did: sent the report`,
 /// `Ann changed: cancelled the report` and, of nobody, `It is told: The report is sent.`
@@ -379,7 +379,7 @@ async fn where_tasks_are_asked_for_what_is_open_comes_first() {
         let of = |text: &str| {
             let result = results.iter().position(|result| result.hit.passage.starts_with(text));
             let at = result.expect("it is found");
-            (at, results[at].explanation.expect("it is explained").artifact.tasks)
+            (at, results[at].explanation.expect("it is explained").artifact.kind)
         };
         (of("Ann promises"), of("There is"))
     };
@@ -388,4 +388,22 @@ async fn where_tasks_are_asked_for_what_is_open_comes_first() {
     tell(&f, &[("2026-03-05", "Ann did: ordered two tents yesterday")]).await;
     let ((_, done), (first, without)) = parts(&f).await;
     assert!(first == 0 && done.abs() < 1e-6 && without.abs() < 1e-6, "nothing is open: {done} {without}");
+}
+
+#[tokio::test]
+async fn where_decisions_are_asked_for_those_come_first() {
+    let f = light(line_reader()).await;
+    for text in [
+        "The queue at the bakery was long, we waited.",
+        "The queue of jobs.\nDecision by Ann Lee on Harbour Gate",
+    ] {
+        f.remember(text).await;
+    }
+    f.drain().await;
+    let asked = RecallDraft { explain: Some(true), ..query("What did we decide about the queue?") };
+    let results = f.recall_as(asked).await.results;
+    let kinds: Vec<f32> =
+        results.iter().map(|it| it.explanation.expect("it is explained").artifact.kind).collect();
+    assert!(results[0].hit.passage.starts_with("The queue of jobs"), "{results:?}");
+    assert!(kinds[0].abs() < 1e-6 && kinds[1] < -0.05, "{kinds:?}");
 }

@@ -255,7 +255,7 @@ async fn the_parts_of_an_explanation_add_up_to_the_score() {
             let e = result.explanation.expect("it is explained");
             let arms: f32 = [e.vector, e.lexical, e.late].iter().flatten().map(|place| place.share).sum();
             let a = e.artifact;
-            let conversation = a.neighbourhood + a.speaker + a.question + a.age + a.tasks;
+            let conversation = a.neighbourhood + a.speaker + a.question + a.age + a.kind;
             let parts = arms + a.length + conversation + a.time + a.priors + a.place + a.directive;
             assert!((parts - result.score).abs() < 1e-4, "{text}: {parts} {} {e:?}", result.score);
             assert!((arms + a.length - a.passage).abs() < 1e-4 && e.sureness <= 1.0, "{e:?}");

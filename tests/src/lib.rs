@@ -92,8 +92,9 @@ async fn server() -> &'static EmbeddedPostgres {
         .get_or_init(|| async {
             let user = rustix::process::geteuid().as_raw();
             let home = std::env::temp_dir().join(format!("remembrancer-tests-{user}"));
-            let options =
-                "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c max_connections=300";
+            // A database that is made of a template goes through the log page by page.
+            let options = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c wal_compression=off \
+                           -c max_connections=300";
             let server = EmbeddedPostgres::new(postgres_bin(), home.clone()).with_options(options);
             server.start().await.expect("the test server starts");
             // Some tests run as another user for a while: this database, which can lose its data, admits them.

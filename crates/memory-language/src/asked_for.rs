@@ -117,8 +117,73 @@ pub fn asks_for_due(question: &str) -> bool {
     words.len() <= WORDS_MAX && words.iter().any(|word| WORDS.iter().any(|of| word.eq_ignore_ascii_case(of)))
 }
 
+/// A kind of what is told that a question asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedKind {
+    /// Commitments that are open.
+    OpenTasks,
+    Decisions,
+}
+
+/// The kind that is asked for, if any.
+pub fn asked_kind(question: &str) -> Option<AskedKind> {
+    if asks_for_tasks(question) {
+        Some(AskedKind::OpenTasks)
+    } else if asks_for_decisions(question) {
+        Some(AskedKind::Decisions)
+    } else {
+        None
+    }
+}
+
+impl AskedKind {
+    /// Whether a text is of the kind by its words.
+    pub fn is_told_by(self, text: &str) -> bool {
+        match self {
+            Self::OpenTasks => tells_of_open(text),
+            Self::Decisions => tells_of_decision(text),
+        }
+    }
+}
+
+/// Whether decisions are asked for: "Which decisions did we take in October?", "What did we decide about the queue?".
+fn asks_for_decisions(question: &str) -> bool {
+    const DECIDED: [&str; 6] = ["decide", "decided", "agree", "agreed", "choose", "chosen"];
+    let words: Vec<String> = words_of(question).map(str::to_lowercase).collect();
+    let has = |word: &str| words.iter().any(|of| of == word);
+    let asks_what = words.first().is_some_and(|word| matches!(word.as_str(), "what" | "which" | "where"));
+    let by_verb = asks_what
+        && ["did", "have", "has", "was", "were"].iter().any(|word| has(word))
+        && DECIDED.iter().any(|word| has(word))
+        && !has("who");
+    has("decisions") || has("decision") || by_verb
+}
+
+/// What a decision that is asked for is about: "the queue" of "What did we decide about the queue?". That something was decided is
+/// said of much else.
+pub fn subject_of_decision(question: &str) -> Option<&str> {
+    const BEFORE: [&str; 7] =
+        [" about ", " regarding ", " concerning ", " for ", " on the ", " on our ", " on my "];
+    if asked_kind(question) != Some(AskedKind::Decisions) {
+        return None;
+    }
+    let lower = question.to_ascii_lowercase();
+    let decided = ["deci", "agree", "cho"].iter().filter_map(|word| lower.find(word)).min()?;
+    let behind = |words: &str| lower[decided..].find(words).map(|at| decided + at + words.len());
+    let from = BEFORE.iter().filter_map(|words| behind(words)).min()?;
+    let subject = question[from..].trim().trim_end_matches('?').trim_end();
+    (!subject.is_empty()).then_some(subject)
+}
+
+/// Whether a text says that something was decided: "Decided: …", "we go with …", "the decision is …".
+fn tells_of_decision(text: &str) -> bool {
+    const DECIDED: [&str; 7] = ["decided", "decision", "decisions", "agreed", "chose", "chosen", "settled"];
+    let decides = |word: &str| DECIDED.iter().any(|of| word.eq_ignore_ascii_case(of));
+    words_of(text).any(decides) && !text.trim_end().ends_with('?')
+}
+
 /// Whether tasks are asked for: "What do I still have to do for the AGM?", "What is left for the move?", "What did Karl promise?".
-pub fn asks_for_tasks(question: &str) -> bool {
+fn asks_for_tasks(question: &str) -> bool {
     const TASKS: [&str; 6] = ["todo", "todos", "tasks", "action", "actions", "outstanding"];
     const HAVE: [&str; 10] =
         ["have", "need", "needs", "has", "left", "still", "must", "remains", "anything", "got"];
@@ -141,7 +206,7 @@ pub fn asks_for_tasks(question: &str) -> bool {
 }
 
 /// Whether a text says that something is still to be done: "Still open: …", "TODO garden: …", "not cleaned yet", "is missing".
-pub fn tells_of_open(text: &str) -> bool {
+fn tells_of_open(text: &str) -> bool {
     const OPEN: [&str; 9] =
         ["todo", "still", "open", "outstanding", "pending", "missing", "yet", "left", "unfinished"];
     let is_open = |word: &str| OPEN.iter().any(|open| word.eq_ignore_ascii_case(open));
@@ -203,6 +268,34 @@ mod tests {
         ] {
             assert!(!asks_for_tasks(question), "{question}");
         }
+    }
+
+    #[test]
+    fn decisions_are_asked_for_by_name_or_verb() {
+        for question in [
+            "Which decisions did we take in October?",
+            "What did we decide about the message queue?",
+            "What was decided at the AGM?",
+            "What was the decision on the database?",
+            "Which hotel have we chosen?",
+        ] {
+            assert_eq!(asked_kind(question), Some(AskedKind::Decisions), "{question}");
+        }
+        for question in ["Who decides about leave?", "Why do I decide so slowly?", "What should we choose?"] {
+            assert_eq!(asked_kind(question), None, "{question}");
+        }
+        assert_eq!(asked_kind("What did Karl agree to do for the AGM?"), Some(AskedKind::OpenTasks));
+        for (question, subject) in [
+            ("What did we decide about the queue?", Some("the queue")),
+            ("What was the decision on the database in March?", Some("database in March")),
+            ("Which decisions were made for Orbit", Some("Orbit")),
+            ("Which decisions did we take on 3 October?", None),
+            ("What do we know about the queue?", None),
+        ] {
+            assert_eq!(subject_of_decision(question), subject, "{question}");
+        }
+        assert!(AskedKind::Decisions.is_told_by("Decided: we go with Postgres."));
+        assert!(!AskedKind::Decisions.is_told_by("Is it decided?"));
     }
 
     #[test]

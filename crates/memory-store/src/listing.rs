@@ -98,6 +98,23 @@ pub async fn with_open_commitments(
     Ok(rows.into_iter().map(|(id,)| RevisionId(id)).collect())
 }
 
+/// Those of the revisions that tell a decision.
+pub async fn with_decisions(
+    conn: &mut Conn,
+    ns: &Namespace,
+    revisions: &[RevisionId],
+) -> Result<HashSet<RevisionId>, StoreError> {
+    let rows: Vec<(i64,)> = sqlx::query_as(
+        "select distinct revision_id from semantic_event
+         where category = 'Decision' and namespace = $1 and revision_id = any($2)",
+    )
+    .bind(ns.as_str())
+    .bind(revisions.iter().map(|id| id.0).collect::<Vec<i64>>())
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|(id,)| RevisionId(id)).collect())
+}
+
 /// The next open commitments by their due times, as far as the next due ones are not all ended.
 async fn due(
     conn: &mut Conn,

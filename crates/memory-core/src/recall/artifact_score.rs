@@ -14,8 +14,8 @@ const LENGTH_COUNTED_MAX: usize = 8;
 const NEIGHBOUR_REACH: i32 = 4;
 /// Of what a question is worth its reply has so much at least.
 const OF_QUESTION: f32 = 0.9;
-/// What a text without an open task loses of its score where tasks are asked for.
-const WITHOUT_TASKS: f32 = 0.35;
+/// What a text without an open task, or a decision, loses of its score where such are asked for.
+const OF_ANOTHER_KIND: f32 = 0.35;
 /// What an assistant's turns gain where a summary is asked for, as a share of what they lose where facts are.
 const SUMMARY_GAIN: f32 = 0.25;
 /// After so many days a text counts as half as recent.
@@ -76,8 +76,8 @@ pub struct ArtifactScore {
     /// Where it is asked how things are: what is taken off since a newer text like it was found, and what it gains since it is newer
     /// than one of the best that is like it.
     pub age: f32,
-    /// What is taken off since tasks are asked for and it has none that is open; not above 0.
-    pub tasks: f32,
+    /// What is taken off since open tasks, or decisions, are asked for and it has none; not above 0.
+    pub kind: f32,
     pub time: f32,
     pub priors: f32,
     /// What it gains to rank before outdated texts of its place.
@@ -110,7 +110,7 @@ impl ArtifactScore {
             &mut self.speaker,
             &mut self.question,
             &mut self.age,
-            &mut self.tasks,
+            &mut self.kind,
             &mut self.time,
             &mut self.priors,
             &mut self.place,
@@ -153,12 +153,12 @@ impl ArtifactScore {
         self
     }
 
-    /// The same without a share of its score, since it has no open task and these are asked for. Scores up to what is shown by
+    /// The same without a share of its score, since it has no event of the kind that is asked for. Scores up to what is shown by
     /// default stay.
     #[must_use]
-    pub fn without_tasks(mut self) -> Self {
-        let loss = self.loss(WITHOUT_TASKS);
-        self.tasks -= loss;
+    pub fn of_another_kind(mut self) -> Self {
+        let loss = self.loss(OF_ANOTHER_KIND);
+        self.kind -= loss;
         self.score -= loss;
         self
     }
@@ -263,7 +263,7 @@ pub fn score_artifacts(
                 speaker,
                 question,
                 age: 0.0,
-                tasks: 0.0,
+                kind: 0.0,
                 time,
                 priors,
                 place: 0.0,

@@ -1,5 +1,6 @@
 //! recall: search arms under filters, joined, read back, and expanded through events and entities.
 
+mod asked_kind;
 mod asked_time;
 mod by_id;
 mod expanding;
@@ -11,7 +12,6 @@ mod likeness;
 mod listing;
 mod mirrored;
 mod neighbours;
-mod open_tasks;
 mod outdated;
 mod paging;
 mod position;

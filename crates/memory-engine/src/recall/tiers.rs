@@ -10,7 +10,7 @@ use futures::future::Either;
 use jiff::Timestamp;
 use memory_core::id::Namespace;
 use memory_language::about_many::about_many;
-use memory_language::asked_for::asks_for_tasks;
+use memory_language::asked_for::{asked_kind, subject_of_decision};
 use memory_language::time_order::time_order;
 use memory_store::search::{self, Breadth};
 use memory_store::{Conn, Pooled};
@@ -76,7 +76,8 @@ impl Memory {
     ) -> Result<(Tier, Pooled), EngineError> {
         let many = about_many(query);
         let breadth = if many.is_some() { breadth.at_least(MANY_PASSAGES) } else { breadth };
-        let subject = many.as_ref().map_or(query, |many| &many.subject);
+        let of_decision = subject_of_decision(query).unwrap_or(query);
+        let subject = many.as_ref().map_or(of_decision, |many| &many.subject);
         // The model begins with the question while the namespace is looked at.
         let mut embedding = pin!(measures::stage("embed", self.embedded(subject)));
         let embedding = match futures::poll!(&mut embedding) {
@@ -150,8 +151,8 @@ impl Memory {
         } else if is_first && (deciding.is_none() || is_unmatched) {
             self.prefer_newer(&mut conn, ns, (query, &asked), &scored, &mut ranked).await?;
         }
-        if is_first && asks_for_tasks(query) {
-            self.lower_without_tasks(&mut conn, ns, &mut ranked).await?;
+        if let Some(kind) = asked_kind(query).filter(|_| is_first) {
+            self.lower_other_kinds(&mut conn, ns, kind, &mut ranked).await?;
         }
         let time_window = time.as_ref().and_then(|time| TimeWindow::of(query, time, is_unmatched));
         lead_their_places(&mut ranked);

@@ -35,9 +35,9 @@ pub(super) struct ExplainOut {
     /// Where the query asks how things are: taken off since a newer text like it was found, or added since it is that newer text
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) age: Option<f64>,
-    /// Taken off since tasks are asked for and no commitment of it is open
+    /// Taken off since open tasks, or decisions, are asked for and it has none
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tasks: Option<f64>,
+    pub(super) kind: Option<f64>,
     /// For a date that fits the query
     pub(super) time: f64,
     pub(super) priors: f64,
@@ -74,7 +74,7 @@ impl From<Explanation> for ExplainOut {
             speaker: (e.artifact.speaker < 0.0).then(|| decimal(e.artifact.speaker, 3)),
             question: (e.artifact.question < 0.0).then(|| decimal(e.artifact.question, 3)),
             age: (e.artifact.age < 0.0).then(|| decimal(e.artifact.age, 3)),
-            tasks: (e.artifact.tasks < 0.0).then(|| decimal(e.artifact.tasks, 3)),
+            kind: (e.artifact.kind < 0.0).then(|| decimal(e.artifact.kind, 3)),
             time: decimal(e.artifact.time, 3),
             priors: decimal(e.artifact.priors, 3),
             place: (e.artifact.place > 0.0).then(|| decimal(e.artifact.place, 3)),
