@@ -1,15 +1,20 @@
 """fit.py URL STREAM.jsonl...: the weights of memory-engine/src/recall/said_later.rs, from streams of labelled notes.
 
 Each stream is remembered by a server of its own at URL (start it with an empty data folder, give one stream at a time with --dump), and
-each open commitment is recalled among later texts. `fit.py --dump FILE URL STREAM.jsonl` writes what is found, `fit.py FILE...` fits a
-logistic regression on all of it and shows what each stream reaches with the weights of the others. Needs numpy and scipy."""
-import datetime, json, re, sys, time, urllib.request
+each open commitment is recalled among later texts. `fit.py --dump FILE URL STREAM.jsonl` writes what is found, `fit.py FILE...` fits two
+logistic regressions on all of it but the streams of NOT_LEARNED, whether a text tells what became of the commitment, and whether it is
+over by it, and shows what these streams reach with them, and each other stream with the weights of the others. Needs numpy and scipy."""
+import datetime, json, os, re, sys, time, urllib.request
 import numpy as np
 from scipy.optimize import minimize
 
 CONTEXTS = {"commit": "document", "comment": "chat"}
-CANDIDATES, THRESHOLDS = 4, (1, 0.5, 0, -0.5, -1)
-NAMES = ["lead", "vector", "late interaction", "about due", "long after due", "length"]
+NOT_LEARNED = ("allotment", "release", "family", "photoapp")
+CANDIDATES, THRESHOLDS = 4, (1, 0.5, 0, -0.25, -0.5)
+NAMES = ["score", "end words", "shared words", "about due", "on the due day", "long after due", "without a due time", "within a day",
+         "days", "first", "length"]
+KINDS = dict(tells="what became of it", over="that it is over")
+END_WORDS = os.path.join(os.path.dirname(__file__), "../../../crates/memory-core/data/end_weights.txt")
 
 
 class Server:
@@ -48,54 +53,74 @@ def dump(url, stream):
                 said = begins(event["evidence"][0]["quote"] + event["summary"])
                 task = max(note["makes"], key=lambda task: len(said & begins(task["what"])), default=None)
                 if not task or (len(note["makes"]) > 1 and not said & begins(task["what"])): continue
-                found = server.call("recall", query=event["summary"], date_from=note["date"], limit=8, explain=True)["results"]
+                found = server.call("recall", query=event["summary"], date_from=note["date"], limit=8)["results"]
                 later = [it for it in found if by_id.get(it["id"], note)["date"] > note["date"]]
-                ends = lambda note: any(end["task"] == task["task"] for end in note["ends"])
-                asked.append(dict(due=event.get("due_time"), ended=any(map(ends, notes)), texts=[
-                    dict(score=it["score"], explain=it["explain"], date=it["date"], chars=len(by_id[it["id"]]["text"]), ends=ends(by_id[it["id"]]))
-                    for it in later[:CANDIDATES]]))
+                ends = lambda note, moved: any(end["task"] == task["task"] and (moved or end["how"] != "moved") for end in note["ends"])
+                asked.append(dict(promise=event["summary"], date=note["date"], due=event.get("due_time"), ended=any(ends(note, True) for note in notes), texts=[
+                    dict(score=it["score"], date=it["date"], text=it["snippet"], chars=len(by_id[it["id"]]["text"]),
+                         tells=ends(by_id[it["id"]], True), over=ends(by_id[it["id"]], False)) for it in later[:CANDIDATES]]))
             if not (cursor := page.get("next_cursor")): break
     return asked
 
 
+with open(END_WORDS) as lines: OF_END = {words: float(weight) for words, weight in (line.rstrip("\n").split("\t") for line in lines)}
+
+
+def end_words(text):
+    """As `told_by_words.rs` reads a text."""
+    words = ["0" if word[0].isdigit() else word for word in re.findall(r"[a-z']+|[0-9][0-9.,:]*|[^\w\s]", text.lower().replace("’", "'"))]
+    said = {" ".join(words[at:at + count]) for count in (1, 2, 3) for at in range(len(words) - count + 1)}
+    return OF_END[""] + sum(OF_END.get(words, 0) for words in said)
+
+
 def features(asked):
     day = lambda text: datetime.date.fromisoformat(text[:10])
-    for at, text in enumerate(asked["texts"]):
-        others = asked["texts"][1:] if at == 0 else asked["texts"]
-        days = (day(text["date"]) - day(asked["due"])).days if asked["due"] else None
-        score = lambda arm: (text["explain"].get(arm) or {}).get("score", 0)
-        yield [text["score"] - (others[0]["score"] if others else 0), score("vector"), score("late_interaction"),
-               float(days is not None and -3 <= days <= 2), float(days is not None and days > 7), min(text["chars"] / 300, 3)]
+    begins = lambda text: {word[:5] for word in re.findall("[a-z0-9]+", text.lower()) if len(word) > 3}
+    first = min((text["date"] for text in asked["texts"]), default=None)
+    for text in asked["texts"]:
+        of_due = (day(text["date"]) - day(asked["due"])).days if asked["due"] else None
+        age = (day(text["date"]) - day(asked["date"])).days
+        yield [text["score"], end_words(text["text"]), len(begins(asked["promise"]) & begins(text["text"])),
+               of_due is not None and -3 <= of_due <= 2, of_due is not None and -1 <= of_due <= 0, of_due is not None and of_due > 7,
+               of_due is None, age <= 1, np.log1p(min(max(age, 0), 30)), text["date"] == first, min(text["chars"] / 300, 3)]
 
 
-def fitted(streams):
-    X = np.array([row for stream in streams for asked in stream for row in features(asked)])
-    y = np.array([float(text["ends"]) for stream in streams for asked in stream for text in asked["texts"]])
+def fitted(streams, kind):
+    X = np.array([row for stream in streams for asked in stream for row in features(asked)], float)
+    y = np.array([float(text[kind]) for stream in streams for asked in stream for text in asked["texts"]])
     mean, spread = X.mean(0), X.std(0) + 1e-9
     Z = np.c_[(X - mean) / spread, np.ones(len(X))]
 
     def loss(w):
-        p = 1 / (1 + np.exp(-Z @ w)); kept = np.r_[w[:-1], 0]
-        return -(y * np.log(p + 1e-12) + (1 - y) * np.log(1 - p + 1e-12)).sum() + 2.5 * (kept ** 2).sum(), Z.T @ (p - y) + 5 * kept
+        odds, kept = Z @ w, np.r_[w[:-1], 0]
+        return (np.logaddexp(0, odds) - y * odds).sum() + 2.5 * (kept ** 2).sum(), Z.T @ (1 / (1 + np.exp(-odds)) - y) + 5 * kept
 
     w = minimize(loss, np.zeros(Z.shape[1]), jac=True, method="L-BFGS-B").x
     return w[:-1] / spread, w[-1] - (w[:-1] * mean / spread).sum()
 
 
-def best_of(stream, weights, bias):
+def best_of(stream, kind, weights, bias):
     for asked in stream:
-        rows = [(float(np.dot(row, weights) + bias), text["ends"]) for row, text in zip(features(asked), asked["texts"])]
+        rows = [(float(np.dot(row, weights) + bias), text[kind]) for row, text in zip(features(asked), asked["texts"])]
         if rows: yield max(rows)
+
+
+def report(name, best):
+    shown = lambda least: [right for odds, right in best if odds >= least]
+    print(f"  {name}:", *(f"{least}: {sum(shown(least))} of {len(shown(least))} right" for least in THRESHOLDS), sep="  ")
 
 
 if sys.argv[1] == "--dump":
     json.dump(dump(*sys.argv[3:5]), open(sys.argv[2], "w"))
 else:
-    streams = [json.load(open(name)) for name in sys.argv[1:]]
-    best = [one for at, stream in enumerate(streams) for one in best_of(stream, *fitted(streams[:at] + streams[at + 1:]))]
-    ended = sum(asked["ended"] for stream in streams for asked in stream)
-    for threshold in THRESHOLDS:
-        shown = [right for odds, right in best if odds >= threshold]
-        print(f"{threshold}: {sum(shown)} of {len(shown)} right, of {ended} that ended")
-    weights, bias = fitted(streams)
-    print(*(f"{name} {weight:.2f}" for name, weight in zip(NAMES, weights)), f"bias {bias:.2f}", sep="\n")
+    streams = {os.path.basename(name).removesuffix(".json"): json.load(open(name)) for name in sys.argv[1:]}
+    learned = {name: stream for name, stream in streams.items() if name not in NOT_LEARNED}
+    aside = [stream for name, stream in streams.items() if name in NOT_LEARNED]
+    print(*(f"{sum(map(len, them))} found, {sum(asked['ended'] for stream in them for asked in stream)} of them ended" for them in (learned.values(), aside)), sep="; ")
+    for kind, what in KINDS.items():
+        print(what)
+        others = lambda name: [stream for other, stream in learned.items() if other != name]
+        report("each with the weights of the others", [one for name, stream in learned.items() for one in best_of(stream, kind, *fitted(others(name), kind))])
+        weights, bias = fitted(learned.values(), kind)
+        report("held aside", [one for stream in aside for one in best_of(stream, kind, weights, bias)])
+        print(*(f"  {name} {weight:.2f}" for name, weight in zip(NAMES, weights)), f"  bias {bias:.2f}", sep="\n")

@@ -12,7 +12,7 @@ pub use outdated::{Succession, lower_outdated, raise_newer, successions, weight_
 pub use spread::spread_over_conversations;
 pub use time::decide_by_time;
 pub use time_order::{Occurrence, rank_in_time_order};
-pub use told_by_words::{tells_change, tells_end};
+pub use told_by_words::{end_words, tells_change};
 
 /// BM25 with the usual constants (Robertson & Zaragoza 2009).
 const K1: f32 = 1.2;

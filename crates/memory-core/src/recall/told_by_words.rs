@@ -18,9 +18,10 @@ pub fn tells_change(text: &str) -> bool {
     OF_CHANGE.sum(text) > 0.0
 }
 
-/// Whether a text tells that something is done, has happened or is dropped, whatever it is.
-pub fn tells_end(text: &str) -> bool {
-    OF_END.sum(text) > 0.0
+/// How much the words of a text tell that something is done, has happened or is dropped, whatever it is: log-odds, shifted so that
+/// most of the texts that do are above 0.
+pub fn end_words(text: &str) -> f32 {
+    OF_END.sum(text)
 }
 
 struct Weights(HashMap<&'static str, f32>);
@@ -94,10 +95,10 @@ mod tests {
 
     #[test]
     fn a_text_that_says_what_is_done_or_dropped_tells_an_end() {
-        assert!(tells_end("The certificate paperwork went off this morning."));
-        assert!(tells_end("Assembly's been called off, so no costume needed."));
-        assert!(!tells_end("I'll get to the paperwork on Friday."));
-        assert!(!tells_end("Is the roof box back?"));
+        assert!(end_words("The certificate paperwork went off this morning.") > 0.0);
+        assert!(end_words("Assembly's been called off, so no costume needed.") > 0.0);
+        assert!(end_words("I'll get to the paperwork on Friday.") < 0.0);
+        assert!(end_words("Is the roof box back?") < 0.0);
     }
 
     #[test]

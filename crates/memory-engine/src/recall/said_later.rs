@@ -2,35 +2,84 @@
 //! text that names neither its owner nor the day, so that no link is made; but a recall of the commitment among later texts finds
 //! it. It is shown beside the commitment, whose state stays what is known.
 
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory_core::artifact::Role;
 use memory_core::commitment::{CommitmentState, says_the_same};
 use memory_core::event::{Category, EndedBy};
 use memory_core::id::{ArtifactId, Namespace};
-use memory_core::recall::tells_end;
+use memory_core::recall::end_words;
 
-use super::{ArmPlace, Explanation, RecallDraft, RecallRequest, Recalled};
+use super::{RecallDraft, RecallRequest, Recalled};
 use crate::{EngineError, Memory};
 
-/// What speaks for a text: by how much its score leads the next (or is behind the best), its two likenesses, whether it was said
-/// about the day when the commitment is due, or well behind it, and the length of its passage in units of `LONG_CHARS`. Weights of a
-/// logistic regression on labelled notes (`tools/train-clauses/said_later`).
-const LEAD: f32 = 5.8;
-const VECTOR: f32 = 3.6;
-const LATE_INTERACTION: f32 = 4.9;
-const ABOUT_DUE: f32 = 1.7;
-const LONG_AFTER_DUE: f32 = -1.7;
-const LENGTH: f32 = -1.4;
-const BIAS: f32 = -4.4;
+/// What speaks for a text: its score, the odds that its words tell an end, how many words it shares with the commitment, whether it
+/// was said about the due day, on it or well behind it, whether there is none, how long after the commitment it was said, whether
+/// it is the first of those that may be meant, and its length in units of `LONG_CHARS`. Weights of two logistic regressions on
+/// labelled notes (`tools/train-clauses/said_later/fit.py`).
+struct Weights {
+    score: f32,
+    end_words: f32,
+    shared_words: f32,
+    about_due: f32,
+    on_due_day: f32,
+    long_after_due: f32,
+    without_due: f32,
+    within_a_day: f32,
+    days: f32,
+    first: f32,
+    length: f32,
+    bias: f32,
+}
+
+/// That it tells what became of the commitment.
+const TELLS: Weights = Weights {
+    score: 3.56,
+    end_words: 0.68,
+    shared_words: 0.55,
+    about_due: 1.02,
+    on_due_day: 1.69,
+    long_after_due: -1.67,
+    without_due: 0.49,
+    within_a_day: -1.40,
+    days: -0.43,
+    first: -0.43,
+    length: -2.39,
+    bias: -2.96,
+};
+/// That the commitment is done, over or dropped by it.
+const ENDED: Weights = Weights {
+    score: 3.10,
+    end_words: 0.91,
+    shared_words: 0.57,
+    about_due: 1.02,
+    on_due_day: 1.52,
+    long_after_due: -1.57,
+    without_due: 0.62,
+    within_a_day: -1.16,
+    days: -0.41,
+    first: -0.48,
+    length: -2.64,
+    bias: -3.08,
+};
 const LONG_CHARS: f32 = 300.0;
 const LENGTH_MAX: f32 = 3.0;
-/// From these log-odds on, a text that tells an end by its words likely tells that of the commitment.
-const ENDED_MIN: f32 = 1.0;
-/// In days.
-const BEFORE_DUE_MAX: i64 = 3;
-const AFTER_DUE_MAX: i64 = 2;
+/// From these log-odds on a text is shown: who reads it sees what it says.
+const TELLS_MIN: f32 = -0.5;
+/// From these on the commitment has likely ended.
+const ENDED_MIN: f32 = 0.5;
+/// Shorter words are not counted, and of longer ones so many characters are compared: "deliver" and "delivery" are one.
+const WORD_CHARS_MIN: usize = 4;
+const WORD_CHARS_COMPARED: usize = 5;
+/// In days from the due day.
+const ABOUT_DUE: RangeInclusive<i64> = -3..=2;
+const ON_DUE_DAY: RangeInclusive<i64> = -1..=0;
 const LONG_AFTER: i64 = 7;
+/// More days after the commitment count as these.
+const DAYS_MAX: i64 = 30;
 /// So many of the best may be meant.
 const CANDIDATES: usize = 4;
 /// So many texts are looked at.
@@ -70,7 +119,6 @@ impl Memory {
             limit: Some(TEXTS),
             expand: Some(false),
             include_entities: Some(false),
-            explain: Some(true),
             ..RecallDraft::default()
         });
         // A narrative that is too long for a question.
@@ -80,14 +128,16 @@ impl Memory {
             found.into_iter().filter(|it| may_tell_of(it, told)).take(CANDIDATES).collect();
         // What came last tells how it ended, rather than that it was put off.
         let last = (0..later.len())
-            .map(|at| (at, log_odds(&later, at, told.due)))
-            .filter(|(_, odds)| *odds >= 0.0)
+            .map(|at| (at, Signs::of(&later, at, told)))
+            .filter(|(_, signs)| signs.log_odds(&TELLS) >= TELLS_MIN)
             .max_by_key(|(at, _)| later[*at].hit.date);
-        Ok(last.and_then(|(at, odds)| Some((later.into_iter().nth(at)?, odds))).map(|(it, odds)| SaidLater {
-            is_likely_end: odds >= ENDED_MIN && tells_end(&it.hit.passage),
-            artifact_id: it.hit.artifact_id,
-            date: it.hit.date,
-            snippet: it.snippet,
+        Ok(last.and_then(|(at, signs)| Some((later.into_iter().nth(at)?, signs))).map(|(it, signs)| {
+            SaidLater {
+                is_likely_end: signs.log_odds(&ENDED) >= ENDED_MIN,
+                artifact_id: it.hit.artifact_id,
+                date: it.hit.date,
+                snippet: it.snippet,
+            }
         }))
     }
 
@@ -112,24 +162,60 @@ impl Memory {
     }
 }
 
-/// How sure it is that one of the texts tells what became of a commitment; above 0 it is more likely than not.
-fn log_odds(texts: &[Recalled], at: usize, due: Option<Timestamp>) -> f32 {
-    let text = &texts[at];
-    let other = texts.get(usize::from(at == 0)).map_or(0.0, |other| other.score);
-    let likeness = |place: fn(&Explanation) -> Option<ArmPlace>| {
-        text.explanation.as_ref().and_then(place).map_or(0.0, |place| place.score)
-    };
-    let day = |moment: Timestamp| moment.to_zoned(TimeZone::UTC).date();
-    let days = due.map(|due| day(text.hit.date).duration_since(day(due)).as_hours() / 24);
-    let is_about_due = days.is_some_and(|days| (-BEFORE_DUE_MAX..=AFTER_DUE_MAX).contains(&days));
-    let is_long_after = days.is_some_and(|days| days > LONG_AFTER);
-    let length = text.hit.passage.chars().count() as f32 / LONG_CHARS;
-    BIAS + LEAD * (text.score - other)
-        + VECTOR * likeness(|it| it.vector)
-        + LATE_INTERACTION * likeness(|it| it.late)
-        + if is_about_due { ABOUT_DUE } else { 0.0 }
-        + if is_long_after { LONG_AFTER_DUE } else { 0.0 }
-        + LENGTH * length.min(LENGTH_MAX)
+/// What is known of one of the texts that may be meant.
+struct Signs {
+    score: f32,
+    end_words: f32,
+    shared_words: usize,
+    /// From the due day, where there is one.
+    days_from_due: Option<i64>,
+    days: i64,
+    is_first: bool,
+    chars: usize,
+}
+
+impl Signs {
+    fn of(texts: &[Recalled], at: usize, told: &Told<'_>) -> Self {
+        let text = &texts[at];
+        let (date, day) = (text.hit.date, |moment: Timestamp| moment.to_zoned(TimeZone::UTC).date());
+        let days_since = |moment: Timestamp| day(date).duration_since(day(moment)).as_hours() / 24;
+        Self {
+            score: text.score,
+            end_words: end_words(&text.snippet),
+            shared_words: word_beginnings(told.narrative)
+                .intersection(&word_beginnings(&text.snippet))
+                .count(),
+            days_from_due: told.due.map(days_since),
+            days: days_since(told.date),
+            is_first: texts.iter().all(|other| date <= other.hit.date),
+            chars: text.hit.passage.chars().count(),
+        }
+    }
+
+    fn log_odds(&self, weights: &Weights) -> f32 {
+        let of_due = |is: &dyn Fn(i64) -> bool| self.days_from_due.is_some_and(is);
+        let signs = [
+            (of_due(&|days| ABOUT_DUE.contains(&days)), weights.about_due),
+            (of_due(&|days| ON_DUE_DAY.contains(&days)), weights.on_due_day),
+            (of_due(&|days| days > LONG_AFTER), weights.long_after_due),
+            (self.days_from_due.is_none(), weights.without_due),
+            (self.days <= 1, weights.within_a_day),
+            (self.is_first, weights.first),
+        ];
+        weights.bias
+            + weights.score * self.score
+            + weights.end_words * self.end_words
+            + weights.shared_words * self.shared_words as f32
+            + weights.days * (self.days.clamp(0, DAYS_MAX) as f32).ln_1p()
+            + weights.length * (self.chars as f32 / LONG_CHARS).min(LENGTH_MAX)
+            + signs.iter().filter(|(is, _)| *is).map(|(_, weight)| weight).sum::<f32>()
+    }
+}
+
+fn word_beginnings(text: &str) -> HashSet<String> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let long = words.filter(|word| word.len() >= WORD_CHARS_MIN);
+    long.map(|word| word[..word.len().min(WORD_CHARS_COMPARED)].to_ascii_lowercase()).collect()
 }
 
 fn is_open(result: &Recalled) -> bool {
