@@ -56,7 +56,7 @@ export const atScale = {
     const page = await opened();
     await page.goto(at("namespaces", "many"));
     await page.locator("#archive-file").setInputFiles({ name: "many.jsonl", mimeType: "application/jsonl", buffer: archive() });
-    await page.locator(".files .ok").waitFor({ timeout: 120000 });
+    await page.locator(".files .ok").waitFor({ timeout: 300000 });
     await page.goto(at("browse", "many"));
     await page.locator("h1 .count", { hasText: /^10.000 texts$/ }).waitFor();
     await page.getByRole("rowheader", { name: "Gauge 9999" }).waitFor();
@@ -81,7 +81,7 @@ export const atScale = {
     await page.getByText("60 selected").waitFor();
     await page.getByRole("button", { name: "Forget…" }).click();
     await page.getByRole("button", { name: "Forget them" }).click();
-    await notice(page).getByText("60 texts forgotten.").waitFor({ timeout: 60000 });
+    await notice(page).getByText("60 texts forgotten.").waitFor({ timeout: 120000 });
 
     await page.getByRole("link", { name: "Show all" }).click();
     await page.getByText("More filters").click();
@@ -139,7 +139,7 @@ export const atScale = {
     await page.goto(at("import", "large"));
     const line = "The harbour office moved a box, and nobody minded. ";
     await page.locator("#pick").setInputFiles({ name: "\u202Egpj.txt", mimeType: "text/plain", buffer: Buffer.from(line.repeat(Math.floor(1e7 / line.length))) });
-    await page.locator(".files .ok, .files .failed").waitFor({ timeout: 120000 });
+    await page.locator(".files .ok, .files .failed").waitFor({ timeout: 300000 });
     await page.locator(".files a").click();
     await page.getByText(/of 9.999.9\d\d$/).waitFor();
     await page.getByRole("link", { name: "After" }).click();

@@ -146,17 +146,25 @@ impl AskedKind {
     }
 }
 
-/// Whether decisions are asked for: "Which decisions did we take in October?", "What did we decide about the queue?".
+/// Whether decisions are asked for: "Which decisions did we take in October?", "What did we decide about the queue?". What one person
+/// decided may stand in any words.
 fn asks_for_decisions(question: &str) -> bool {
-    const DECIDED: [&str; 6] = ["decide", "decided", "agree", "agreed", "choose", "chosen"];
+    const DECIDED: [&str; 4] = ["decide", "decided", "agree", "agreed"];
+    const BY_ALL: [&str; 10] =
+        ["we", "was", "were", "been", "team", "board", "council", "committee", "group", "meeting"];
+    const BEFORE: [&str; 12] =
+        ["which", "what", "the", "any", "all", "our", "key", "main", "last", "latest", "recent", "list"];
     let words: Vec<String> = words_of(question).map(str::to_lowercase).collect();
-    let has = |word: &str| words.iter().any(|of| of == word);
+    let has_one = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
     let asks_what = words.first().is_some_and(|word| matches!(word.as_str(), "what" | "which" | "where"));
-    let by_verb = asks_what
-        && ["did", "have", "has", "was", "were"].iter().any(|word| has(word))
-        && DECIDED.iter().any(|word| has(word))
-        && !has("who");
-    has("decisions") || has("decision") || by_verb
+    let is_decision = |at: usize| {
+        matches!(words[at].as_str(), "decision" | "decisions")
+            && !words.get(at + 1).is_some_and(|next| matches!(next.as_str(), "maker" | "makers" | "making"))
+    };
+    let by_name = (1..words.len()).any(|at| is_decision(at) && BEFORE.contains(&words[at - 1].as_str()));
+    by_name
+        || words.first().is_some_and(|word| word == "decisions")
+        || asks_what && has_one(&DECIDED) && has_one(&BY_ALL)
 }
 
 /// What a decision that is asked for is about: "the queue" of "What did we decide about the queue?". That something was decided is
@@ -168,7 +176,7 @@ pub fn subject_of_decision(question: &str) -> Option<&str> {
         return None;
     }
     let lower = question.to_ascii_lowercase();
-    let decided = ["deci", "agree", "cho"].iter().filter_map(|word| lower.find(word)).min()?;
+    let decided = ["deci", "agree"].iter().filter_map(|word| lower.find(word)).min()?;
     let behind = |words: &str| lower[decided..].find(words).map(|at| decided + at + words.len());
     let from = BEFORE.iter().filter_map(|words| behind(words)).min()?;
     let subject = question[from..].trim().trim_end_matches('?').trim_end();
@@ -277,11 +285,18 @@ mod tests {
             "What did we decide about the message queue?",
             "What was decided at the AGM?",
             "What was the decision on the database?",
-            "Which hotel have we chosen?",
+            "decisions about the roof",
         ] {
             assert_eq!(asked_kind(question), Some(AskedKind::Decisions), "{question}");
         }
-        for question in ["Who decides about leave?", "Why do I decide so slowly?", "What should we choose?"] {
+        for question in [
+            "Who decides about leave?",
+            "Why do I decide so slowly?",
+            "What should we choose?",
+            "What does Mia think about Eva's decision to move?",
+            "Which career has Eva decided to pursue?",
+            "Who is the decision maker?",
+        ] {
             assert_eq!(asked_kind(question), None, "{question}");
         }
         assert_eq!(asked_kind("What did Karl agree to do for the AGM?"), Some(AskedKind::OpenTasks));
