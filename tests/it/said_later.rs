@@ -65,7 +65,7 @@ struct Shown {
     over: usize,
 }
 
-/// Of notes that no weight was learned from.
+/// Of notes that nothing was learned from or chosen by.
 async fn shown_of(stream: &str) -> Shown {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;
@@ -120,7 +120,7 @@ async fn shown_of(stream: &str) -> Shown {
 #[tokio::test]
 async fn it_is_shown_for_many_tasks_of_people_and_is_mostly_right() {
     let mut shown = Shown::default();
-    for stream in ["release", "allotment", "family", "photoapp"] {
+    for stream in ["bookshop", "hospital", "leave"] {
         let more = shown_of(stream).await;
         println!("{stream}: {more:?}");
         shown = Shown {
@@ -130,6 +130,6 @@ async fn it_is_shown_for_many_tasks_of_people_and_is_mostly_right() {
             over: shown.over + more.over,
         };
     }
-    assert!(shown.right >= 24 && shown.right * 20 >= shown.all * 11, "{shown:?}");
-    assert!(shown.over >= 12 && shown.over * 10 >= shown.likely_ends * 8, "{shown:?}");
+    assert!(shown.right >= 26 && shown.right * 10 >= shown.all * 6, "{shown:?}");
+    assert!(shown.over >= 11 && shown.over * 3 >= shown.likely_ends * 2, "{shown:?}");
 }

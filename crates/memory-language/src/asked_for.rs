@@ -1,5 +1,6 @@
 //! What a question of a chat asks for: what its user said, what the user was told, or a summary of both; and whether in the order of time.
 
+use crate::lexicon::is_function_word;
 use crate::text::words_of;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -180,7 +181,8 @@ pub fn subject_of_decision(question: &str) -> Option<&str> {
     let behind = |words: &str| lower[decided..].find(words).map(|at| decided + at + words.len());
     let from = BEFORE.iter().filter_map(|words| behind(words)).min()?;
     let subject = question[from..].trim().trim_end_matches('?').trim_end();
-    (!subject.is_empty()).then_some(subject)
+    // "about it" says nothing to look for.
+    words_of(subject).any(|word| !is_function_word(&word.to_lowercase())).then_some(subject)
 }
 
 /// Whether a text says that something was decided: "Decided: …", "we go with …", "the decision is …".
@@ -306,6 +308,7 @@ mod tests {
             ("Which decisions were made for Orbit", Some("Orbit")),
             ("Which decisions did we take on 3 October?", None),
             ("What do we know about the queue?", None),
+            ("What did we decide about that?", None),
         ] {
             assert_eq!(subject_of_decision(question), subject, "{question}");
         }

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 CONTEXTS = {"commit": "document", "comment": "chat"}
-NOT_LEARNED = ("allotment", "release", "family", "photoapp")
+# What signs there are was chosen by twelve streams, of which the first four here are; by the last three nothing was.
+NOT_LEARNED = ("allotment", "release", "family", "photoapp", "bookshop", "hospital", "leave")
 CANDIDATES, THRESHOLDS = 4, (1, 0.5, 0, -0.25, -0.5)
 NAMES = ["score", "end words", "shared words", "about due", "on the due day", "long after due", "without a due time", "within a day",
          "days", "first", "length"]
