@@ -131,6 +131,12 @@ pub(crate) const SCHEMA: &[Assigned] = &[
         operational: "namespace",
         ..table("event_link")
     },
+    // By the tags of the texts.
+    Assigned {
+        derived: "commitment_id closing_revision closing_artifact kind occurred_at",
+        operational: "namespace",
+        ..table("told_ending")
+    },
     // Found in the texts again.
     Assigned {
         derived: "directive_id revision_id start_char end_char quote condition is_general is_permission in_conversation \

@@ -113,7 +113,7 @@ async fn fates(f: &Fixture) -> Vec<String> {
         let by = match &event.ended {
             None => String::new(),
             Some(ended) => {
-                let ending = f.recall_as(by_id(&ended.event_id)).await.results.remove(0).hit.events.remove(0);
+                let ending = f.recall_as(by_id(&ended.by)).await.results.remove(0).hit.events.remove(0);
                 format!(": {}", ending.narrative)
             }
         };
@@ -354,7 +354,7 @@ async fn a_related_promise_and_one_asked_for_by_its_id_tell_their_state_too() {
     assert_eq!(ended.kind, "fulfils");
     let asked = f.recall_as(by_id(&promise.id)).await;
     assert_eq!(asked.results[0].hit.events[0].ended.as_ref(), Some(ended));
-    let ending = f.recall_as(by_id(&ended.event_id)).await;
+    let ending = f.recall_as(by_id(&ended.by)).await;
     assert_eq!(ending.results[0].hit.events[0].ended, None, "what ends a promise has no state");
 }
 

@@ -132,6 +132,7 @@ mod status;
 mod store;
 mod text_encoder;
 mod time_order;
+mod told_endings;
 mod vector_index;
 mod words;
 mod worker;

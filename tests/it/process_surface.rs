@@ -358,7 +358,7 @@ async fn the_tools_cost_a_client_few_tokens() {
         "set", "tools", "bytes", "tools/list", "names, descriptions, inputs"
     );
     for (set, most_tokens, most_bytes) in [
-        ("memory", 2_100, 8_500),
+        ("memory", 2_100, 8_650),
         ("graph", 2_000, 8_000),
         ("authoring", 2_600, 10_500),
         ("memory,graph,authoring", 6_000, 25_500),

@@ -142,10 +142,11 @@ pub struct StoredEvent {
     pub evidence: Vec<StoredEvidence>,
 }
 
-/// The event that ended a commitment, and how.
+/// What ended a commitment, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EndedBy {
-    pub event_id: String,
+    /// The id of an event, or of a text that was stored as one that ends it.
+    pub by: String,
     /// The name of an [`Ending`].
     pub kind: String,
 }

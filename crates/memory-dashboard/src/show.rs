@@ -189,7 +189,8 @@ pub(crate) fn event(visit: &Visit, event: &StoredEvent, at: Option<Timestamp>) -
             @if let Some(ended) = &event.ended {
                 p.muted {
                     @if ended.kind == "fulfils" { "Fulfilled by " } @else { "Cancelled by " }
-                    a href=(format!("{}{}", visit.at("event"), query(&[("id", &ended.event_id)]))) { "a later event" } "."
+                    @if ended.by.starts_with("art_") { a href=(source_of(visit, &ended.by)) { "a later text" } "." }
+                    @else { a href=(format!("{}{}", visit.at("event"), query(&[("id", &ended.by)]))) { "a later event" } "." }
                 }
             }
             @if event.evidence.is_empty() { p { a href=(source) { "The text" } } }

@@ -303,7 +303,7 @@ fn push_ended(statement: &mut QueryBuilder<Postgres>, ns: &Namespace) {
         .push(
             "ended as materialized (
                  select l.commitment_id, case when bool_or(l.kind = 'fulfils') then 'fulfils' else 'cancels' end as kind
-                 from event_link l
+                 from commitment_ending l
                  where l.namespace = ",
         )
         .push_bind(ns.as_str().to_owned());
@@ -326,11 +326,9 @@ fn push_endings(statement: &mut QueryBuilder<Postgres>, ns: &Namespace) {
     statement.push(
         " left join lateral (
             select l.kind
-            from event_link l
-            cross join lateral (select revision_id from semantic_event
-                                where namespace = l.namespace and event_id = l.closing_id offset 0) x
+            from commitment_ending l
             cross join lateral (select is_latest from artifact_revision
-                                where namespace = l.namespace and revision_id = x.revision_id offset 0) o
+                                where namespace = l.namespace and revision_id = l.closing_revision offset 0) o
             where l.namespace = ",
     );
     statement.push_bind(ns.as_str().to_owned());

@@ -13,7 +13,7 @@ macro_rules! migration {
 }
 
 /// `VERSION_what_it_does.sql` and its statements. Append only: a database holds the digest of each that it has.
-const FILES: [(&str, &str); 29] = [
+const FILES: [(&str, &str); 30] = [
     migration!("0001_semantic_memory.sql"),
     migration!("0002_knowledge_graph.sql"),
     migration!("0003_graph_look_ups.sql"),
@@ -43,6 +43,7 @@ const FILES: [(&str, &str); 29] = [
     migration!("0031_a_denser_vector_index.sql"),
     migration!("0032_lines.sql"),
     migration!("0033_events_of_nobody.sql"),
+    migration!("0034_told_endings.sql"),
 ];
 
 pub(crate) static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {

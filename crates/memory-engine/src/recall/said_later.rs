@@ -84,8 +84,6 @@ const DAYS_MAX: i64 = 30;
 const CANDIDATES: usize = 4;
 /// So many texts are looked at.
 const TEXTS: i64 = 8;
-/// Of so many results of one list it is looked up.
-const LOOKED_UP_MAX: usize = 20;
 
 /// A later text, and what of it tells most of the commitment.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,7 +145,7 @@ impl Memory {
         ns: &Namespace,
         results: &mut [Recalled],
     ) -> Result<(), EngineError> {
-        for result in results.iter_mut().take(LOOKED_UP_MAX).filter(|result| is_open(result)) {
+        for result in results.iter_mut().filter(|result| is_open(result)) {
             let Some(event) = result.hit.events.first() else { continue };
             let told = Told {
                 narrative: &event.narrative,

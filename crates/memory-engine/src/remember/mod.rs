@@ -1,5 +1,6 @@
 //! remember: a content, its passages and vectors, and its jobs, all or nothing.
 
+mod ended;
 mod following;
 mod keeping;
 
@@ -103,6 +104,7 @@ impl Memory {
         let given_context = draft.context.is_some();
         let given_importance = draft.importance.is_some();
         let new = NewArtifact::new(draft)?;
+        self.check_ended(ns, &new.meta).await?;
         // A long text takes a while to cut; other calls go on meanwhile.
         let (new, chunked, directives) = on_own_thread(move || {
             let chunked = Arc::new(chunk_text(&new.content));

@@ -2,10 +2,9 @@
 'id', e.event_id, 'category', e.category, 'narrative', e.narrative, 'artifact_id', e.artifact_id,
 'event_time', e.event_time, 'due_time', e.due_time, 'confidence', e.confidence,
 'ended', case when e.category = 'Commitment' then (
-    select json_build_object('event_id', l.closing_id, 'kind', l.kind)
-    from event_link l
-    cross join lateral (select revision_id from semantic_event where namespace = $1 and event_id = l.closing_id offset 0) x
-    cross join lateral (select is_latest from artifact_revision where namespace = $1 and revision_id = x.revision_id offset 0) o
+    select json_build_object('by', l.closing_id, 'kind', l.kind)
+    from commitment_ending l
+    cross join lateral (select is_latest from artifact_revision where namespace = $1 and revision_id = l.closing_revision offset 0) o
     where l.namespace = $1 and l.commitment_id = e.event_id and o.is_latest
     order by l.kind = 'fulfils' desc, l.occurred_at, l.closing_id
     limit 1) end,

@@ -1,7 +1,7 @@
 -- open_commitments: what stands open in latest texts of the projects and of none, or of all where none is named. The latest overdue
 -- and the next due come first; what is overdue for long is counted.
 with ended as materialized (
-    select distinct l.commitment_id from event_link l
+    select distinct l.commitment_id from commitment_ending l
     where l.namespace = $1
       and not exists (select from artifact_revision o
                       where o.namespace = $1 and o.revision_id = l.closing_revision and not o.is_latest)

@@ -22,9 +22,8 @@ with found as materialized (
               select from feed_reminder r
               where r.namespace = e.namespace and r.event_id = e.event_id and r.kind = k.kind and r.due_time = e.due_time)
           and not exists (
-              select from event_link l
-              join semantic_event c on c.namespace = l.namespace and c.event_id = l.closing_id
-              join artifact_revision o on o.namespace = c.namespace and o.revision_id = c.revision_id
+              select from commitment_ending l
+              join artifact_revision o on o.namespace = l.namespace and o.revision_id = l.closing_revision
               where l.namespace = e.namespace and l.commitment_id = e.event_id and o.is_latest)
         order by e.due_time
         limit 1000

@@ -31,6 +31,7 @@ struct Input {
     turn_index: Option<i64>,
     /// user, assistant or system
     role: Option<String>,
+    /// done:evt_… or cancelled:evt_… ends that commitment by this text
     tags: Option<Vec<String>>,
 }
 

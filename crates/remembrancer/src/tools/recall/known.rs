@@ -22,7 +22,7 @@ pub(super) struct EventOut {
     /// Of a commitment: open, done, cancelled or overdue
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<&'static str>,
-    /// The event that says it is done
+    /// The event or text that says it is done
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fulfilled_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +64,7 @@ pub(super) struct RelatedOut {
     /// Of a commitment: open, done, cancelled or overdue
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) state: Option<&'static str>,
-    /// The event that says it is done
+    /// The event or text that says it is done
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) fulfilled_by: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ impl From<StoredEvidence> for EvidenceOut {
     }
 }
 
-/// What has become of a commitment, with the event that ended it.
+/// What has become of a commitment, with the event or text that ended it.
 #[derive(Default)]
 pub(super) struct CommitmentStatus {
     pub(super) state: Option<&'static str>,
@@ -169,7 +169,7 @@ impl CommitmentStatus {
             return Self::default();
         }
         let state = EndedBy::state_of(ended, due, Timestamp::now());
-        let by = |wanted| ended.filter(|_| state == wanted).map(|ended| ended.event_id.clone());
+        let by = |wanted| ended.filter(|_| state == wanted).map(|ended| ended.by.clone());
         Self {
             state: Some(state.as_str()),
             fulfilled_by: by(CommitmentState::Done),
