@@ -23,7 +23,8 @@ const BEHIND_BEST: f32 = 0.10;
 const NEAR_FACT: f32 = 0.35;
 /// So many of these are shown, since each is a guess.
 const NEAR_MAX: usize = 3;
-/// A statement of more words than a few keywords asks for something too: "origin has diverged after my rebase, sort it out".
+/// A statement of more words than a few keywords asks for something too, unless it names code: "origin has diverged after my rebase,
+/// sort it out".
 const KEYWORDS_MAX: usize = 5;
 /// What common words and a common subject add to the similarity of vectors.
 const OF_WORDS: f32 = 0.15;
@@ -134,7 +135,8 @@ impl<'a> Asked<'a> {
             || list("request").within(&sentence, 0, end)
             || sentence.word(0).is_some_and(|word| list("verbs").has(word));
         let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
-        let is_request = is_request || (!is_plain && (end > KEYWORDS_MAX || sentence.is_question()));
+        let asks_by_telling = end > KEYWORDS_MAX && !names_code(question);
+        let is_request = is_request || (!is_plain && (asks_by_telling || sentence.is_question()));
         Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_plain, is_request }
     }
 
@@ -196,7 +198,7 @@ fn asks_for_fact(sentence: &Sentence<'_>) -> bool {
     let next = sentence.word(first + 1);
     let is = |word: Option<&str>| matches!(word, Some("is" | "was" | "are" | "were" | "does" | "did"));
     match sentence.word(first).unwrap_or_default() {
-        "who" | "who's" | "whose" | "when" | "when's" | "where" | "where's" | "which" | "what's"
+        "who" | "who's" | "whose" | "why" | "when" | "when's" | "where" | "where's" | "which" | "what's"
         | "whats" | "is" | "are" | "was" | "were" | "did" | "does" | "has" | "have" | "had" => true,
         "how" => matches!(
             next,
@@ -216,9 +218,23 @@ fn asks_for_fact(sentence: &Sentence<'_>) -> bool {
                     | "fast"
             )
         ),
-        "what" => (first + 1..first + 4).any(|at| is(sentence.word(at))),
+        "what" => {
+            matches!(next, Some("happened" | "changed"))
+                || (first + 1..first + 4).any(|at| is(sentence.word(at)))
+        }
         _ => false,
     }
+}
+
+/// Error messages and names of code have words such as `hold_pb`, `a::b`, `assign()` and `TestAssign`.
+fn names_code(text: &str) -> bool {
+    text.split_whitespace().any(|word| {
+        let has_hump = word
+            .as_bytes()
+            .windows(2)
+            .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
+        has_hump || ["_", "::", "()", "=", "@"].iter().any(|sign| word.contains(sign))
+    })
 }
 
 /// To the question, of its focus or the passage that it stands in.

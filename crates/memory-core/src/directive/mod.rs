@@ -295,15 +295,17 @@ impl Found<'_> {
         self.directives.push(found);
     }
 
-    /// "When you draft a text to Mum write … And no abbreviations.": the condition of the statement in the sentence before.
+    /// "When you draft a text to Mum write … And no abbreviations.": the condition of the statement in the sentence before, which it
+    /// begins with.
     fn condition_going_on(&mut self, sentence: &Sentence<'_>, before: &Sentence<'_>) -> Option<String> {
         if sentence.word(0) != Some("and") {
             return None;
         }
         let bytes = before.bytes(0, before.len())?;
         let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
-        let span = index.span(self.content, bytes);
-        self.directives.last().filter(|last| last.span.start >= span.start)?.condition.clone()
+        let span = index.span(self.content, bytes.clone());
+        let last = self.directives.last().filter(|last| last.span.start >= span.start)?;
+        last.condition.clone().filter(|condition| self.content[bytes].starts_with(condition.as_str()))
     }
 }
 

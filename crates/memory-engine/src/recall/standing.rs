@@ -15,7 +15,7 @@ use crate::{EngineError, Memory};
 
 /// How many directives are raised among the results, and behind how many of these.
 const RAISED_MAX: usize = 2;
-const BEHIND: usize = 3;
+const BEHIND: usize = 8;
 
 impl Memory {
     /// The directives that bear on the question. Where `raises` the texts of the first of them are among what is ranked then, not

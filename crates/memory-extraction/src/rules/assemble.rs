@@ -52,6 +52,9 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
                     *last = draft;
                 }
             }
+            // "The fee stays. Decided.": the same once more.
+            Some(last) if last.category == draft.category && draft.narrative.starts_with(&last.narrative) => {
+            }
             _ => kept.push(draft),
         }
     }

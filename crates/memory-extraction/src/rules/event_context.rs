@@ -13,12 +13,19 @@ use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::{Roster, is_own_name};
 use super::sections::{Section, deed_of_heading};
+use super::third_person;
 
 /// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
 pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
 
 /// The heading of a list is looked for so far before an entry.
 const HEADING_WITHIN_BYTES: usize = 8_000;
+/// A clause of fewer words says nothing without the sentence before: "Not assigned."
+const SAYING_WORDS_MIN: usize = 3;
+/// "The motion to close was carried by all."
+const VOTED_WORDS_MAX: usize = 6;
+/// A longer sentence is not told along.
+const BEFORE_TOKENS_MAX: usize = 30;
 
 /// A segment, the people who are known, and whom "I" and "please" mean.
 pub(super) struct EventContext<'s, 'a> {
@@ -52,6 +59,15 @@ impl EventContext<'_, '_> {
         deed_of_heading(lines.find(is_heading)?)
     }
 
+    /// The words of an event, behind those of the sentence before where they say nothing by themselves.
+    pub(super) fn told_whole(&self, tokens: &Range<usize>, speaker: Option<usize>, hit: &Hit) -> String {
+        let words = self.told(tokens, speaker, Some(hit));
+        match said_before(self.parsed, tokens) {
+            Some(before) => format!("{} {words}", narrative::sentence(&self.told(&before, speaker, None))),
+            None => words,
+        }
+    }
+
     /// The words of a range with names in full.
     pub(super) fn told(&self, tokens: &Range<usize>, speaker: Option<usize>, hit: Option<&Hit>) -> String {
         let people = &self.roster.entities;
@@ -64,6 +80,36 @@ impl EventContext<'_, '_> {
         let speaker = speaker.and_then(|at| people.get(at)).map(|known| known.name.as_str());
         narrative::told(self.parsed, tokens, people, Pronouns { speaker, third, ..Pronouns::default() })
     }
+}
+
+/// The sentence before, for a clause that says nothing without it: "Rejected.", "The proposal was carried."
+fn said_before(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Range<usize>> {
+    let text = &parsed.text;
+    let words: Vec<usize> = tokens.clone().filter(|at| text.is_word(*at)).collect();
+    let (first, second) = (*words.first()?, words.get(1).copied());
+    let points_back = |at: usize| match text.word(at) {
+        "it" | "this" | "that" => true,
+        "the" => {
+            text.is_any(at + 1, &["proposal", "motion", "request", "offer", "idea", "plan", "amendment"])
+        }
+        _ => false,
+    };
+    let says_nothing = words.len() < SAYING_WORDS_MIN && second.is_none_or(|at| !text.is_capitalised(at));
+    let was_voted_on = words.len() <= VOTED_WORDS_MAX
+        && points_back(first)
+        && words.iter().skip(1).take(2).any(|at| text.is_any(*at, &["was", "were", "is", "has"]));
+    if !says_nothing && !was_voted_on {
+        return None;
+    }
+    let end =
+        (tokens.start.saturating_sub(1)..tokens.start).find(|at| third_person::ends_sentence(text, *at))? + 1;
+    let start = (end.saturating_sub(BEFORE_TOKENS_MAX)..end - 1)
+        .rev()
+        .find(|at| third_person::ends_sentence(text, *at));
+    let before = start.map_or(0, |at| at + 1)..end;
+    let is_whole = start.is_some() || end <= BEFORE_TOKENS_MAX;
+    let gap = &text.raw[text.tokens[end - 1].end..text.tokens[tokens.start].start];
+    (is_whole && !gap.contains('\n') && !text.is_any(end - 1, &["?"])).then_some(before)
 }
 
 /// An entry of a list, a labelled line or what a section promises.

@@ -167,7 +167,7 @@ impl<'s, 'a> EventReader<'s, 'a> {
             return;
         }
         let event_time = draft::time_of(hit.category, words, dates);
-        let narrative = narrative::sentence(&self.context.told(&tokens, speaker, Some(hit)));
+        let narrative = narrative::sentence(&self.context.told_whole(&tokens, speaker, hit));
         let subject = draft::about(self.context.parsed, &tokens, &actors);
         self.drafts.push(Draft {
             category: hit.category,

@@ -70,6 +70,13 @@ fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
     if after >= end {
         return Some(after);
     }
+    // `SELECT ... FOR UPDATE`: what is left out, with a space on each side.
+    let dots =
+        (0..at).rev().take_while(|before| text.word(*before) == "." && text.touches_next(*before)).count();
+    let first = at - dots;
+    if mark == "." && after >= first + 3 && first > 0 && !text.touches_next(first - 1) {
+        return None;
+    }
     let next = text.raw_word(after);
     let goes_on = next.starts_with(char::is_lowercase);
     // `println!("…") in the server`: what is left out, or quoted.

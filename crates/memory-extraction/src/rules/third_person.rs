@@ -214,7 +214,7 @@ fn sentence_before(parsed: &ParsedSegment<'_>, before: usize, floor: usize) -> O
 }
 
 /// Whether a sentence or an entry ends with a token.
-fn ends_sentence(text: &Text<'_>, at: usize) -> bool {
+pub(super) fn ends_sentence(text: &Text<'_>, at: usize) -> bool {
     let (Some(this), Some(next)) = (text.tokens.get(at), text.tokens.get(at + 1)) else { return true };
     let gap = &text.raw[this.end..next.start];
     if gap.matches('\n').count() > 1 || (gap.contains('\n') && text.is_any(at + 1, &["-", "*", "•"])) {

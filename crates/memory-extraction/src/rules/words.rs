@@ -149,7 +149,10 @@ fn tokens(text: &str) -> Vec<Token> {
             let end = text[at..].find(char::is_whitespace).map_or(text.len(), |length| at + length);
             found.push(Token { start: at, end, kind: Kind::Link });
             at = end;
-        } else if c.is_alphanumeric() || (c == '@' && text[at + 1..].starts_with(char::is_alphanumeric)) {
+        } else if c.is_alphanumeric()
+            || (c == '@' && text[at + 1..].starts_with(char::is_alphanumeric))
+            || is_dotfile(text, at)
+        {
             at = push_word(text, at, &mut found);
         } else {
             found.push(Token { start: at, end: at + c.len_utf8(), kind: Kind::Punctuation });
@@ -159,6 +162,14 @@ fn tokens(text: &str) -> Vec<Token> {
     found
 }
 
+/// `.env`, `.github/workflows`: the dot ends no sentence.
+fn is_dotfile(text: &str, at: usize) -> bool {
+    let is_led =
+        |before: &str| before.ends_with(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | '('));
+    text[at..].strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_lowercase()))
+        && (at == 0 || is_led(&text[..at]))
+}
+
 fn is_link(rest: &str) -> bool {
     rest.starts_with("http://") || rest.starts_with("https://") || rest.starts_with("www.")
 }
@@ -166,7 +177,7 @@ fn is_link(rest: &str) -> bool {
 /// Pushes the word at `start` and, where it is a contraction, its suffix; returns the byte after them.
 fn push_word(text: &str, start: usize, found: &mut Vec<Token>) -> usize {
     let handle = text[start..].starts_with('@');
-    let mut end = start + usize::from(handle);
+    let mut end = start + usize::from(handle || text[start..].starts_with('.'));
     let mut email = false;
     let mut suffix = None;
     while let Some(c) = text[end..].chars().next() {
@@ -190,6 +201,8 @@ fn push_word(text: &str, start: usize, found: &mut Vec<Token>) -> usize {
         }
     }
     let kind = match (handle, email) {
+        // `@scope/package` is nobody.
+        (true, _) if text[end..].starts_with('/') => Kind::Word,
         (true, _) => Kind::Handle,
         (_, true) => Kind::Email,
         _ if text[start..end].chars().all(|c| c.is_numeric() || matches!(c, '.' | '-' | '+')) => Kind::Number,

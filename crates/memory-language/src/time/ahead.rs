@@ -52,6 +52,14 @@ pub(super) fn asks_what_comes(question: &str) -> bool {
     looks_ahead(question) || has_any(question, &OBLIGED)
 }
 
+/// "What must be done by 30 November?", "draft the agenda for the meeting of 3 December".
+pub(super) fn is_to_be_done(question: &str) -> bool {
+    const WAS: [&str; 6] = ["did", "had", "was", "were", "been", "minutes"];
+    const TO_MAKE: [&str; 8] = ["draft", "write", "prepare", "plan", "book", "schedule", "make", "arrange"];
+    let is_made = words(question).next().is_some_and(|word| is_any(word, &TO_MAKE));
+    (is_made || has_any(question, &OBLIGED)) && !words(question).any(|word| is_any(word, &WAS))
+}
+
 /// "Who missed the deadline?"
 fn is_of_the_past(question: &str) -> bool {
     let is_done = |word: &str| word.len() > 4 && word.ends_with("ed") && !is_any(word, &NOT_DONE);

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
-use super::ahead::{asks_what_comes, is_of_the_present, looks_ahead};
+use super::ahead::{asks_what_comes, is_of_the_present, is_to_be_done, looks_ahead};
 use super::asked::{TOLD, is_any, words};
 use super::calendar::{date_of, day_start, plus_days};
 use super::other_languages::translated;
@@ -14,6 +14,7 @@ pub use super::window::{BELONGS_FROM, QuestionTime, Window};
 use super::words::{Tag, tag};
 use super::{Granularity, Lean, Reading, Relation};
 use crate::calendar_words::{CalendarWord, calendar_word};
+use crate::lexicon::is_function_word;
 use crate::tense::{Tense, tells_of_done};
 
 /// More of a question is not looked at, in characters.
@@ -66,14 +67,14 @@ fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let lean = if looks_ahead(question) { Lean::Future } else { Lean::Past };
     let mut readings = Parser::new(question, Some(now), lean, true).readings();
     let is_soon = lean == Lean::Past
-        && is_of_the_present(question)
+        && (is_of_the_present(question) || is_to_be_done(question))
         && read_long_ago_as_soon(question, now, &mut readings);
     let sure = readings.iter().any(|reading| !reading.is_relative && !reading.is_year_open);
     let asks_for_time = asks_for_time(question);
     if sure || asks_for_time {
         readings.retain(|reading| !reading.is_relative);
     }
-    readings.retain(|reading| !is_feast_talked_of(question, reading));
+    readings.retain(|reading| !is_feast_talked_of(question, reading) && !is_no_time(question, reading));
     let mut windows: Vec<Window> =
         readings.iter().flat_map(|reading| windows_of(question, reading)).collect();
     // "Who is here today?" is of more than what was written today.
@@ -143,7 +144,7 @@ fn asks_for_time(question: &str) -> bool {
 fn windows_of(question: &str, reading: &Reading) -> Vec<Window> {
     let (about_start, about_end) = about(reading);
     let (start, end) = (Some(about_start), Some(about_end));
-    let far = far_relation(question, reading);
+    let far = far_relation(question, reading).or_else(|| relation_to_named(question, reading));
     // "What is due next week?" is of that week, unlike "by next week".
     let before = words_before(question, reading).next().unwrap_or("");
     let is_due =
@@ -334,6 +335,44 @@ fn far_relation(question: &str, reading: &Reading) -> Option<Relation> {
         "since" => Some(Relation::Since),
         _ => None,
     })
+}
+
+/// "before the December freeze": in relation to what has its name of a month, not to the month.
+fn relation_to_named(question: &str, reading: &Reading) -> Option<Relation> {
+    let mut phrase = words(&question[reading.range.clone()]).rev();
+    let is_month =
+        |word: &str| matches!(calendar_word(&word.to_ascii_lowercase()), Some((CalendarWord::Month(_), _)));
+    let is_named =
+        phrase.next().is_some_and(is_month) && phrase.next().is_none_or(|word| is_any(word, &["the"]));
+    let rest = &question[reading.range.end..];
+    let goes_on = rest.starts_with(' ')
+        && words(rest).next().is_some_and(|word| !is_function_word(&word.to_lowercase()));
+    let is_owned =
+        || words_before(question, reading).next().is_some_and(|word| is_any(word, &["the", "our", "my"]));
+    (is_named && goes_on && is_owned() && reading.relation != Relation::At).then_some(reading.relation)
+}
+
+/// What reads like a time and is none: "on a Friday", "does it last ten years?", "the last week before they come".
+fn is_no_time(question: &str, reading: &Reading) -> bool {
+    let mut phrase = words(&question[reading.range.clone()]);
+    let first = phrase.next().unwrap_or("");
+    let before = words_before(question, reading).next().unwrap_or("");
+    let is_weekday =
+        matches!(calendar_word(&first.to_ascii_lowercase()), Some((CalendarWord::Weekday(_), _)));
+    if is_weekday && is_any(before, &["a", "any", "every", "each"]) {
+        return true;
+    }
+    if !is_any(first, &["last"]) {
+        return false;
+    }
+    let is_lasting = phrase.count() == 2
+        && words(question)
+            .next()
+            .is_some_and(|word| is_any(word, &["does", "do", "will", "can", "should", "would", "did"]))
+        && !is_any(before, &["the", "in", "over", "during", "for", "within", "my", "our", "these", "those"]);
+    let comes_before = is_any(before, &["the"])
+        && words(&question[reading.range.end..]).next().is_some_and(|word| is_any(word, &["before"]));
+    is_lasting || comes_before
 }
 
 /// 3 April where 4 March was read.

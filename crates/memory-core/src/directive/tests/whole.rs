@@ -201,4 +201,8 @@ fn a_sentence_that_goes_on_with_and_has_the_condition_of_the_one_before() {
         conditions("When you draft a text to Mum, always write times in words. Never use abbreviations.")[1],
         None
     );
+    // What was added behind the first one is said of it alone.
+    let agenda =
+        "Always put the date on top when you draft an agenda. And never write to the members without asking.";
+    assert_eq!(conditions(agenda)[1], None);
 }

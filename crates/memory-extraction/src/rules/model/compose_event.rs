@@ -105,7 +105,7 @@ fn narrative(
     hit: &Hit,
 ) -> String {
     let block = candidate.block(context.parsed);
-    let words = context.told(tokens, context.speaker_of(block), Some(hit));
+    let words = context.told_whole(tokens, context.speaker_of(block), hit);
     let is_listed = candidate.number == 0 && matches!(category, Category::Execution | Category::Change);
     match context.headed(block).filter(|_| is_listed && !items::opens_with_past(&words)) {
         Some(deed) => narrative::sentence(&format!("{deed}: {words}")),

@@ -9,6 +9,7 @@ mod sightings;
 use std::collections::{HashMap, HashSet};
 
 use memory_core::entity::{EntityType, normalised_name};
+use memory_language::calendar_words::{CalendarWord, calendar_word};
 
 use super::names;
 use super::verbs;
@@ -280,6 +281,9 @@ impl Roster {
         if length == 1 && self.initials.contains(first) && text.raw_word(at).contains(char::is_lowercase) {
             return None;
         }
+        if length == 1 && is_month_of_date(text, at) {
+            return None;
+        }
         let last = at + length - 1;
         if self.roles.contains(text.word(last)) {
             if is_other_office(text, at) {
@@ -316,6 +320,16 @@ impl Roster {
             || sure();
         written.then_some((length, entity))
     }
+}
+
+/// "11 June", "June 2026", "the end of June": where June is somebody, too.
+fn is_month_of_date(text: &Text<'_>, at: usize) -> bool {
+    const BEFORE: [&str; 12] =
+        ["during", "early", "end", "in", "last", "late", "mid", "next", "of", "since", "this", "until"];
+    let is_day = |at: usize| text.raw_word(at).starts_with(|c: char| c.is_ascii_digit());
+    matches!(calendar_word(text.word(at)), Some((CalendarWord::Month(_), _)))
+        && (is_day(at + 1)
+            || at.checked_sub(1).is_some_and(|before| is_day(before) || text.is_any(before, &BEFORE)))
 }
 
 /// The form of a name by which it is told from others: "João" and "Joao" are one.

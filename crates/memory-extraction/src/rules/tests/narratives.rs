@@ -121,3 +121,38 @@ fn code_is_nobody_and_accents_make_no_other_person() {
         ["João", "Priya"]
     );
 }
+
+#[test]
+fn what_says_nothing_alone_is_told_with_the_sentence_before() {
+    for (text, wanted) in [
+        (
+            "The proposal to raise the fee to 22 pounds was discussed. The proposal was carried.",
+            "The proposal to raise the fee to 22 pounds was discussed. The proposal was carried.",
+        ),
+        ("We decided to keep the income question. Decided.", "We decided to keep the income question."),
+    ] {
+        assert_eq!(told(text), [wanted]);
+    }
+}
+
+#[test]
+fn dots_within_a_sentence_and_scopes_of_packages_are_kept() {
+    for (text, wanted) in [
+        ("Moved the secrets to .env on Monday.", "Moved the secrets to .env on Monday."),
+        (
+            "Fixed assign(), it runs SELECT ... FOR UPDATE now.",
+            "Fixed assign(), it runs SELECT ... FOR UPDATE now.",
+        ),
+        ("Updated '@acme/proto' to 3.1 yesterday.", "Updated '@acme/proto' to 3.1 yesterday."),
+    ] {
+        assert_eq!(told(text)[0], wanted);
+    }
+}
+
+#[test]
+fn a_month_in_a_date_is_nobody() {
+    let text = "Attendees: June Abara, Kieran Doyle\n\nKieran will buy the lamps by the end of June. June will pay on 11 June.";
+    let told = told(text);
+    assert_eq!(told[0], "Kieran Doyle will buy the lamps by the end of June.");
+    assert_eq!(told[1], "June Abara will pay on 11 June.");
+}
