@@ -88,7 +88,8 @@ fn names_instead(sentence: &Sentence<'_>, from: usize) -> bool {
 
 /// Whether what is over is called a rule: "forget the rule about squashing".
 pub(super) fn names_rule(sentence: &Sentence<'_>) -> bool {
-    rule_is_gone(sentence).is_some() || (0..sentence.len()).any(|at| revokes_rule(sentence, at))
+    rule_is_gone(sentence).is_some()
+        || (0..sentence.len()).any(|at| revokes_rule(sentence, at) || said_earlier(sentence, at).is_some())
 }
 
 /// "Scratch that rule about …", not "don't drop the rule".
@@ -98,6 +99,19 @@ fn revokes_rule(sentence: &Sentence<'_>, at: usize) -> bool {
         && !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
         && matches!(sentence.word(at + 1), Some("the" | "that" | "my" | "our" | "this"))
         && (at + 2..at + 6).any(|at| is_rule(sentence, at))
+}
+
+/// Where what is taken back begins: "forget what I said about | tables", "ignore what I told you about | the tone".
+fn said_earlier(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
+    let denied = at.checked_sub(1).and_then(|before| sentence.word(before));
+    let takes_back = matches!(sentence.word(at), Some("forget" | "scratch" | "ignore" | "disregard"))
+        && !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
+        && matches!(sentence.word(at + 1), Some("what" | "everything" | "all"))
+        && matches!(sentence.word(at + 2), Some("i" | "we" | "i've"))
+        && matches!(sentence.word(at + 3), Some("said" | "told" | "wrote" | "asked" | "wanted"));
+    let about =
+        (at + 4..at + 7).find(|at| matches!(sentence.word(*at), Some("about" | "regarding" | "on")))?;
+    takes_back.then_some(about + 1)
 }
 
 /// What a rule is about goes on to the next mark.
@@ -122,6 +136,10 @@ fn ended_at(sentence: &Sentence<'_>, at: usize, end: usize) -> Option<Tokens> {
         "no" if matches!(word(1), Some("more" | "longer")) => at + 2,
         "forget" | "scratch" | "drop" | "cancel" | "ignore" | "revoke" if revokes_rule(sentence, at) => {
             return Some((at + 1, rule_end(sentence, at + 1, end)));
+        }
+        "forget" | "scratch" | "ignore" | "disregard" if said_earlier(sentence, at).is_some() => {
+            let from = said_earlier(sentence, at)?;
+            return Some((from, rule_end(sentence, from, end)));
         }
         "forget" if is_forgotten(sentence, at) => at + 1,
         "scratch" | "ditch" if is_forgotten(sentence, at) && names_instead(sentence, at) => at + 1,

@@ -40,6 +40,12 @@ fn what_is_said_to_be_over_and_what_is_used_instead_replaces() {
         ("User: use Poetry.", "User: we moved to uv, no more Poetry."),
         ("We use Jenkins for CI.", "We moved to GitHub Actions, Jenkins is gone."),
         ("Use Slack for alerts.", "Alerts go to PagerDuty now, not Slack."),
+        (
+            "Only mark what is weak.",
+            "From now on just write me a better paragraph, forget what I said about only marking.",
+        ),
+        ("No emojis in mails.", "Scratch what I said about emojis in mails, a few are fine."),
+        ("Always answer in bullet points.", "Ignore what I told you about bullet points."),
     ] {
         assert!(takes_the_place(earlier, later), "{earlier} | {later}");
     }
