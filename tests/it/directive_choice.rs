@@ -12,12 +12,12 @@ const PEOPLE: [(&str, &str, Floors); 2] = [
     (
         "tuned on",
         include_str!("../gold/directives/bearing/training.jsonl"),
-        Floors { needed_shown: 38, shown_needed: 27, shown_in_vain: 8 },
+        Floors { needed_shown: 38, shown_needed: 27, shown_in_vain: 4 },
     ),
     (
         "held aside",
         include_str!("../gold/directives/bearing/held-aside.jsonl"),
-        Floors { needed_shown: 46, shown_needed: 29, shown_in_vain: 8 },
+        Floors { needed_shown: 46, shown_needed: 29, shown_in_vain: 3 },
     ),
 ];
 

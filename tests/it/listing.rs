@@ -163,6 +163,8 @@ async fn an_owner_is_known_without_accents() {
             (1, &[format!("Nobody is called '{name}' here: taken for {whole}.")][..])
         );
     }
+    let titled = f.recall_as(of("Dr. Müller")).await;
+    assert_eq!((titled.results.len(), titled.warnings.len()), (1, 0), "{:?}", titled.warnings);
     let mine = f.recall_as(of("me")).await;
     assert!(
         mine.warnings[0].starts_with("Nobody is called 'me' here. Give your name,"),

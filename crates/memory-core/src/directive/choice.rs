@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use memory_language::lexicon::{english_stem, is_function_word};
 
-use super::conditions::is_of_asking;
+use super::conditions::{is_of_answering, is_of_asking};
 use super::focus;
 use super::same_thing::Gist;
 use super::sentence::Sentence;
@@ -153,7 +153,7 @@ impl<'a> Asked<'a> {
         let may_be_met = candidate.condition.is_none_or(|it| !is_of_asking(it) || self.is_of_subject(it));
         // How somebody wants things done changes no fact, unless it is said of such questions.
         let is_for_it = !self.is_plain || candidate.condition.is_some_and(is_of_asking);
-        let may_bear = !self.is_plain || candidate.condition.is_some();
+        let may_bear = !self.is_plain || candidate.condition.is_some_and(is_of_answering);
         if relevance >= RELEVANT && may_bear {
             Some(Bearing::Met(relevance))
         } else if candidate.is_general {

@@ -218,6 +218,17 @@ pub(super) fn is_of_asking(condition: &str) -> bool {
     })
 }
 
+/// The same, or "when you tell me costs": of answers.
+pub(super) fn is_of_answering(condition: &str) -> bool {
+    is_of_asking(condition)
+        || condition.split_whitespace().any(|word| {
+            matches!(
+                word.to_lowercase().as_str(),
+                "tell" | "telling" | "answer" | "answering" | "explain" | "explaining"
+            )
+        })
+}
+
 /// "when I ask something": that is always.
 pub(super) fn is_of_any_question(condition: &str) -> bool {
     let says_nothing = |word: &str| {

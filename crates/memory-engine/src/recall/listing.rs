@@ -83,6 +83,14 @@ fn nobody_is_called(name: &str) -> String {
     format!("Nobody is called '{name}' here. {hint}")
 }
 
+/// "okafor" of "dr. okafor".
+fn without_title(name: &str) -> Option<String> {
+    const TITLES: [&str; 11] =
+        ["cllr", "councillor", "dr", "miss", "mr", "mrs", "ms", "mx", "prof", "professor", "rev"];
+    let (title, rest) = name.split_once(' ')?;
+    TITLES.contains(&title.trim_end_matches('.')).then(|| rest.to_owned())
+}
+
 /// Those who go by a name; where it is one word those whose first or last name it is too, where it is more those who are known by
 /// its first word alone, unless that may be somebody else.
 async fn called(
@@ -91,10 +99,16 @@ async fn called(
     name: &str,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<i64>, EngineError> {
-    let asked = normalised_name(name);
+    let mut asked = normalised_name(name);
     // "dieter.maas" is known by "@dieter.maas".
     let names = [asked.clone(), format!("@{asked}")];
     let mut called = expansion::entities_called(conn, ns, &names, OWNERS_MAX).await?;
+    if called.is_empty()
+        && let Some(rest) = without_title(&asked)
+    {
+        asked = rest;
+        called = expansion::entities_called(conn, ns, std::slice::from_ref(&asked), OWNERS_MAX).await?;
+    }
     if asked.contains('@') {
         return Ok(called);
     }

@@ -42,7 +42,7 @@ pub(crate) struct Output {
     overdue: Vec<Event>,
     /// Commitments that are open
     open: Vec<Event>,
-    /// Those of both that are likely done or dropped by what was said later: five of six are
+    /// Those of both that are likely done or dropped by what was said later: three of four are
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     likely_ended: Vec<Event>,
     /// How many the user wants in all, where that is more: recall answers those that bear on its question
@@ -221,6 +221,7 @@ fn fitted(mut output: Output, tokens: usize) -> Output {
     let size = |output: &Output| count_tokens(&serde_json::to_string(output).unwrap_or_default());
     while size(&output) > tokens {
         let Output { directives, overdue, open, likely_ended, latest, decisions, done, .. } = &mut output;
+        let (wishes, were_overdue, were_open) = (directives.len(), overdue.len(), open.len());
         let longest = [
             done.len(),
             decisions.len(),
@@ -236,10 +237,19 @@ fn fitted(mut output: Output, tokens: usize) -> Output {
             Some(0) => drop(done.pop()),
             Some(1) => drop(decisions.pop()),
             Some(2) => drop(likely_ended.pop()),
-            Some(3) => drop(open.pop()),
+            Some(3) => {
+                open.pop();
+                output.open_total.get_or_insert(were_open as i64);
+            }
             Some(4) => drop(latest.pop()),
-            Some(5) => drop(overdue.pop()),
-            _ => drop(directives.pop()),
+            Some(5) => {
+                overdue.pop();
+                output.overdue_total.get_or_insert(were_overdue as i64);
+            }
+            _ => {
+                directives.pop();
+                output.directives_total.get_or_insert(wishes as i64);
+            }
         }
         output.left_out += 1;
     }
@@ -299,6 +309,11 @@ impl Output {
         section(&mut out, "Open commitments", &self.open, due, self.open_total);
         let head = "Promised, and likely done or dropped by what was said later";
         section(&mut out, head, &self.likely_ended, due, None);
+        if !self.likely_ended.is_empty() || !self.overdue.is_empty() {
+            out.push_str(
+                "(What is over: remember a text that says so with the tag done:ID or cancelled:ID.)\n",
+            );
+        }
         let latest = |text: &Latest| {
             let ended =
                 text.ended_with.as_ref().map(|ended| format!(" → {}", line(ended))).unwrap_or_default();

@@ -30,6 +30,7 @@ pub(super) fn rules_out(
                 || is_conditional(parsed, candidate)
                 || is_no_plan(parsed, candidate)
                 || is_told_as_done(parsed, candidate)
+                || stands_done(parsed, candidate)
                 || {
                     let head = head(parsed, &candidate.tokens);
                     is_untaken(parsed, candidate, head) || is_happening(parsed, candidate, head)
@@ -176,6 +177,23 @@ fn is_told_as_done(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     is_past && !(verb..end).any(is_to_come)
 }
 
+/// "Sockets are done (30 Oct)", "the invoice is finally paid": neither what is to be done nor until when.
+fn stands_done(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
+    const DONE: [&str; 8] = ["completed", "done", "finished", "fixed", "paid", "sent", "sorted", "submitted"];
+    const BETWEEN: [&str; 5] = ["all", "already", "both", "finally", "now"];
+    const NOT_YET: [&str; 22] = [
+        "'d", "'ll", "after", "before", "by", "can", "going", "if", "must", "next", "not", "once", "shall",
+        "should", "till", "to", "tomorrow", "until", "when", "will", "would", "yet",
+    ];
+    let text = &parsed.text;
+    let is_done = |at: usize| {
+        let behind = at + 1 + usize::from(text.is_any(at + 1, &BETWEEN));
+        text.is_any(at, &["is", "are", "'s", "'re"]) && text.is_any(behind, &DONE)
+    };
+    let mut tokens = candidate.tokens.clone();
+    tokens.clone().any(is_done) && !tokens.any(|at| text.is_any(at, &NOT_YET) || text.word(at) == "n't")
+}
+
 /// "No connection pooling configured", "nothing was merged": what was not done.
 fn denies(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     parsed.text.is_any(candidate.tokens.start, &["no", "none", "nothing", "nobody", "neither", "never"])
@@ -292,6 +310,8 @@ mod tests {
             &[
                 "We chose Rust. Anna announced it to the board on Tuesday.",
                 "We picked the hotel. Jonas confirmed it with the bank on Thursday.",
+                "Minutes of the sockets group. Sockets are done (30 Oct).",
+                "We met at nine. The invoice is finally paid.",
             ],
         )
         .await;
@@ -302,6 +322,8 @@ mod tests {
                 "Anna offered a lift for Tuesday.",
                 "Anna confirmed that she will announce it.",
                 "Anna took on the report.",
+                "Anna sees that the sockets are done by Friday.",
+                "The sockets are not done, Anna will see to it.",
             ],
         )
         .await;
