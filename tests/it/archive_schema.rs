@@ -133,7 +133,7 @@ pub(crate) const SCHEMA: &[Assigned] = &[
     },
     // By the tags of the texts.
     Assigned {
-        derived: "commitment_id closing_revision closing_artifact kind occurred_at",
+        derived: "artifact_id start_char end_char closing_revision closing_artifact kind occurred_at",
         operational: "namespace",
         ..table("told_ending")
     },

@@ -16,8 +16,6 @@ pub const FIELD_MAX_CHARS: usize = 500;
 pub const LIST_MAX_ITEMS: usize = 100;
 /// The longest summary, in characters.
 pub const SUMMARY_MAX_CHARS: usize = 200;
-/// What tags begin with that say that a text ends a commitment.
-const ENDING_TAGS: [&str; 2] = ["done:", "cancelled:"];
 
 closed_set! {
     /// What kind of content it is.
@@ -127,15 +125,6 @@ impl Metadata {
     /// The conversation and the index of the turn, where the revision is one.
     pub fn turn(&self) -> Option<(&str, i32)> {
         Some((self.conversation_id.as_deref()?, self.turn_index?))
-    }
-
-    /// The tags that say that the text ends a commitment, `done:evt_…` and `cancelled:evt_…`, with its id.
-    pub fn ended_commitments(&self) -> impl Iterator<Item = (&String, String)> {
-        self.tags.iter().filter_map(|tag| {
-            let lower = tag.to_ascii_lowercase();
-            let id = ENDING_TAGS.iter().find_map(|prefix| lower.strip_prefix(prefix))?;
-            id.starts_with("evt_").then(|| (tag, id.to_owned()))
-        })
     }
 
     /// The speaker: the author, else the role.

@@ -226,15 +226,9 @@ fn asks_for_fact(sentence: &Sentence<'_>) -> bool {
     }
 }
 
-/// Error messages and names of code have words such as `hold_pb`, `a::b`, `assign()` and `TestAssign`.
+/// Error messages and names of code have words such as `hold_pb`, `a::b` and `assign()`.
 fn names_code(text: &str) -> bool {
-    text.split_whitespace().any(|word| {
-        let has_hump = word
-            .as_bytes()
-            .windows(2)
-            .any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
-        has_hump || ["_", "::", "()", "=", "@"].iter().any(|sign| word.contains(sign))
-    })
+    ["_", "::", "()"].iter().any(|sign| text.contains(sign))
 }
 
 /// To the question, of its focus or the passage that it stands in.

@@ -220,13 +220,10 @@ pub(super) fn is_of_asking(condition: &str) -> bool {
 
 /// The same, or "when you tell me costs": of answers.
 pub(super) fn is_of_answering(condition: &str) -> bool {
-    is_of_asking(condition)
-        || condition.split_whitespace().any(|word| {
-            matches!(
-                word.to_lowercase().as_str(),
-                "tell" | "telling" | "answer" | "answering" | "explain" | "explaining"
-            )
-        })
+    const ANSWERS: [&str; 6] = ["answer", "answering", "explain", "explaining", "tell", "telling"];
+    let words: Vec<String> = condition.split_whitespace().map(str::to_lowercase).collect();
+    let answers_me = |pair: &[String]| ANSWERS.contains(&pair[0].as_str()) && pair[1].starts_with("me");
+    is_of_asking(condition) || words.windows(2).any(answers_me)
 }
 
 /// "when I ask something": that is always.

@@ -101,16 +101,20 @@ fn revokes_rule(sentence: &Sentence<'_>, at: usize) -> bool {
         && (at + 2..at + 6).any(|at| is_rule(sentence, at))
 }
 
+/// So far before what takes back stands that it does not.
+const DENIED_WITHIN: usize = 3;
+
 /// Where what is taken back begins: "forget what I said about | tables", "ignore what I told you about | the tone".
 fn said_earlier(sentence: &Sentence<'_>, at: usize) -> Option<usize> {
-    let denied = at.checked_sub(1).and_then(|before| sentence.word(before));
+    let is_denied = (at.saturating_sub(DENIED_WITHIN)..at).any(|before| {
+        matches!(sentence.word(before), Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
+    });
     let takes_back = matches!(sentence.word(at), Some("forget" | "scratch" | "ignore" | "disregard"))
-        && !matches!(denied, Some("don't" | "dont" | "not" | "never" | "i" | "to" | "always"))
+        && !is_denied
         && matches!(sentence.word(at + 1), Some("what" | "everything" | "all"))
         && matches!(sentence.word(at + 2), Some("i" | "we" | "i've"))
         && matches!(sentence.word(at + 3), Some("said" | "told" | "wrote" | "asked" | "wanted"));
-    let about =
-        (at + 4..at + 7).find(|at| matches!(sentence.word(*at), Some("about" | "regarding" | "on")))?;
+    let about = (at + 4..at + 7).find(|at| matches!(sentence.word(*at), Some("about" | "regarding")))?;
     takes_back.then_some(about + 1)
 }
 

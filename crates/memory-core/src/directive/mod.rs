@@ -71,6 +71,8 @@ pub use same_thing::Gist;
 pub const OF_TEXT_MAX: usize = 50;
 /// So far behind a sentence a quotation that is open there is closed.
 const QUOTE_MAX_BYTES: usize = 1_000;
+/// "Please, when you …": so many words may stand before a condition that a sentence begins with.
+const LEAD_WORDS_MAX: usize = 2;
 /// The longest statement, in characters.
 const STATEMENT_MAX_CHARS: usize = 300;
 
@@ -305,7 +307,12 @@ impl Found<'_> {
         let index = self.index.get_or_insert_with(|| CharIndex::new(self.content));
         let span = index.span(self.content, bytes.clone());
         let last = self.directives.last().filter(|last| last.span.start >= span.start)?;
-        last.condition.clone().filter(|condition| self.content[bytes].starts_with(condition.as_str()))
+        let before = &self.content[bytes];
+        let leads = |condition: &String| {
+            let at = before.find(condition.as_str());
+            at.is_some_and(|at| before[..at].split_whitespace().count() <= LEAD_WORDS_MAX)
+        };
+        last.condition.clone().filter(leads)
     }
 }
 

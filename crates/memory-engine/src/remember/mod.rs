@@ -103,8 +103,8 @@ impl Memory {
     ) -> Result<Remembered, EngineError> {
         let given_context = draft.context.is_some();
         let given_importance = draft.importance.is_some();
-        let new = NewArtifact::new(draft)?;
-        self.check_ended(ns, &new.meta).await?;
+        let mut new = NewArtifact::new(draft)?;
+        new.meta.tags = self.with_commitments(ns, new.meta.tags).await?;
         // A long text takes a while to cut; other calls go on meanwhile.
         let (new, chunked, directives) = on_own_thread(move || {
             let chunked = Arc::new(chunk_text(&new.content));

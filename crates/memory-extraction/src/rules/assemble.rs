@@ -11,6 +11,8 @@ use super::people::Roster;
 
 /// No more events than this for each thousand characters begun: lists of tasks are dense.
 const EVENTS_PER_1000_CHARS: usize = 16;
+/// Between a sentence and the next stand a mark and a space.
+const GAP_MAX_BYTES: usize = 3;
 
 pub(super) fn extraction(
     parsed_segments: &[ParsedSegment<'_>],
@@ -52,9 +54,7 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
                     *last = draft;
                 }
             }
-            // "The fee stays. Decided.": the same once more.
-            Some(last) if last.category == draft.category && draft.narrative.starts_with(&last.narrative) => {
-            }
+            Some(last) if says_again(last, &draft) => {}
             _ => kept.push(draft),
         }
     }
@@ -71,6 +71,17 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
         draft.evidence.len() > 1 || earlier.is_none_or(|(_, end)| *end <= bytes.start)
     });
     kept
+}
+
+/// "The fee stays. Decided.": the same once more, right behind it.
+fn says_again(first: &Draft, draft: &Draft) -> bool {
+    let ((segment, before), (of, bytes)) = (&first.evidence[0], &draft.evidence[0]);
+    let is_next =
+        segment == of && bytes.start.checked_sub(before.end).is_some_and(|gap| gap <= GAP_MAX_BYTES);
+    let rest = draft.narrative.strip_prefix(&first.narrative);
+    first.category == draft.category
+        && is_next
+        && rest.is_some_and(|rest| rest.split_whitespace().count() == 1)
 }
 
 fn overlaps(a: &(usize, Range<usize>), b: &(usize, Range<usize>)) -> bool {

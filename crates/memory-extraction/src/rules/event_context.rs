@@ -13,15 +13,15 @@ use super::narrative::{self, Pronouns};
 use super::parsed_segment::ParsedSegment;
 use super::people::{Roster, is_own_name};
 use super::sections::{Section, deed_of_heading};
-use super::third_person;
+use super::{third_person, verbs};
 
 /// A sentence up to this length is evidence as a whole when only one of its clauses tells an event.
 pub(super) const WHOLE_SENTENCE_MAX_BYTES: usize = 260;
 
 /// The heading of a list is looked for so far before an entry.
 const HEADING_WITHIN_BYTES: usize = 8_000;
-/// A clause of fewer words says nothing without the sentence before: "Not assigned."
-const SAYING_WORDS_MIN: usize = 3;
+/// "Not assigned", "unanimously agreed" say nothing without the sentence before.
+const BARE_LEADS: [&str; 6] = ["all", "also", "finally", "not", "now", "unanimously"];
 /// "The motion to close was carried by all."
 const VOTED_WORDS_MAX: usize = 6;
 /// A longer sentence is not told along.
@@ -94,7 +94,11 @@ fn said_before(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Rang
         }
         _ => false,
     };
-    let says_nothing = words.len() < SAYING_WORDS_MIN && second.is_none_or(|at| !text.is_capitalised(at));
+    let is_past = |at: usize| verbs::of(text.word(at)).is_some_and(|verb| verb.past);
+    let says_nothing = match (first, second) {
+        (only, None) => is_past(only),
+        (first, Some(past)) => words.len() == 2 && text.is_any(first, &BARE_LEADS) && is_past(past),
+    };
     let was_voted_on = words.len() <= VOTED_WORDS_MAX
         && points_back(first)
         && words.iter().skip(1).take(2).any(|at| text.is_any(*at, &["was", "were", "is", "has"]));
@@ -108,8 +112,8 @@ fn said_before(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> Option<Rang
         .find(|at| third_person::ends_sentence(text, *at));
     let before = start.map_or(0, |at| at + 1)..end;
     let is_whole = start.is_some() || end <= BEFORE_TOKENS_MAX;
-    let gap = &text.raw[text.tokens[end - 1].end..text.tokens[tokens.start].start];
-    (is_whole && !gap.contains('\n') && !text.is_any(end - 1, &["?"])).then_some(before)
+    let through = &text.raw[text.tokens[before.start].start..text.tokens[tokens.start].start];
+    (is_whole && !through.contains('\n') && !text.is_any(end - 1, &["?"])).then_some(before)
 }
 
 /// An entry of a list, a labelled line or what a section promises.

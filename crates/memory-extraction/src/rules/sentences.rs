@@ -20,6 +20,8 @@ const SHORT_LINE_BYTES: usize = 60;
 /// No text is wrapped narrower than this.
 const WRAP_MIN_BYTES: usize = 58;
 
+/// More dots in a row are looked at no further.
+const DOTS_MAX: usize = 8;
 /// Between a value and an arrow stand at most so many signs: "€", a backtick.
 const VALUE_SIGNS_MAX: usize = 2;
 
@@ -71,10 +73,10 @@ fn sentence_end(text: &Text<'_>, at: usize, end: usize) -> Option<usize> {
         return Some(after);
     }
     // `SELECT ... FOR UPDATE`: what is left out, with a space on each side.
-    let dots =
-        (0..at).rev().take_while(|before| text.word(*before) == "." && text.touches_next(*before)).count();
-    let first = at - dots;
-    if mark == "." && after >= first + 3 && first > 0 && !text.touches_next(first - 1) {
+    let is_dot = |before: &usize| text.word(*before) == "." && text.touches_next(*before);
+    let first = at - (0..at).rev().take(DOTS_MAX).take_while(is_dot).count();
+    let is_apart = first > 0 && !text.touches_next(first - 1) && !text.touches_next(after - 1);
+    if mark == "." && after >= first + 3 && is_apart {
         return None;
     }
     let next = text.raw_word(after);

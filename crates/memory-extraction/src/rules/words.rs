@@ -202,7 +202,7 @@ fn push_word(text: &str, start: usize, found: &mut Vec<Token>) -> usize {
     }
     let kind = match (handle, email) {
         // `@scope/package` is nobody.
-        (true, _) if text[end..].starts_with('/') => Kind::Word,
+        (true, _) if opens_path(&text[end..]) => Kind::Word,
         (true, _) => Kind::Handle,
         (_, true) => Kind::Email,
         _ if text[start..end].chars().all(|c| c.is_numeric() || matches!(c, '.' | '-' | '+')) => Kind::Number,
@@ -223,6 +223,10 @@ fn push_word(text: &str, start: usize, found: &mut Vec<Token>) -> usize {
     let after = end + mark + length;
     found.push(Token { start: split, end: after, kind: Kind::Suffix(form) });
     after
+}
+
+fn opens_path(rest: &str) -> bool {
+    rest.strip_prefix('/').is_some_and(|rest| rest.starts_with(char::is_alphabetic))
 }
 
 /// What follows the apostrophe of a contraction, with its length in bytes.

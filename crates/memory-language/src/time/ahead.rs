@@ -54,16 +54,20 @@ pub(super) fn asks_what_comes(question: &str) -> bool {
 
 /// "What must be done by 30 November?", "draft the agenda for the meeting of 3 December".
 pub(super) fn is_to_be_done(question: &str) -> bool {
-    const WAS: [&str; 6] = ["did", "had", "was", "were", "been", "minutes"];
+    const WAS: [&str; 7] = ["did", "had", "was", "were", "been", "minutes", "notes"];
     const TO_MAKE: [&str; 8] = ["draft", "write", "prepare", "plan", "book", "schedule", "make", "arrange"];
     let is_made = words(question).next().is_some_and(|word| is_any(word, &TO_MAKE));
-    (is_made || has_any(question, &OBLIGED)) && !words(question).any(|word| is_any(word, &WAS))
+    (is_made || has_any(question, &OBLIGED))
+        && !words(question).any(|word| is_any(word, &WAS) || is_past_of_regular(word))
 }
 
 /// "Who missed the deadline?"
 fn is_of_the_past(question: &str) -> bool {
-    let is_done = |word: &str| word.len() > 4 && word.ends_with("ed") && !is_any(word, &NOT_DONE);
-    Tense::has_past(question) || words(question).any(is_done)
+    Tense::has_past(question) || words(question).any(is_past_of_regular)
+}
+
+fn is_past_of_regular(word: &str) -> bool {
+    word.len() > 4 && word.ends_with("ed") && !is_any(word, &NOT_DONE)
 }
 
 /// "Who is on call in January?", but not "who wrote the report in January?", "what have we done …", "the minutes of …".

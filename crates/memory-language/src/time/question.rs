@@ -23,6 +23,8 @@ const MAX_CHARS: usize = 2_000;
 const WORDS_BACK: usize = 6;
 /// A date without a year that was longer ago than this is one of the next months where the question is of the present.
 const LONG_AGO: SignedDuration = SignedDuration::from_hours(24 * 270);
+/// What has to be done is done by a day not farther ahead than this.
+const NEAR: SignedDuration = SignedDuration::from_hours(24 * 45);
 /// How sure it is that "before the launch in May" means May.
 const FAR: f32 = 0.5;
 /// How sure "recently" is, and "in autumn" where nothing is said to have happened then.
@@ -66,9 +68,7 @@ pub fn question_window(question: &str, now: Timestamp) -> Option<QuestionTime> {
 fn window_in_english(question: &str, now: Timestamp) -> Option<QuestionTime> {
     let lean = if looks_ahead(question) { Lean::Future } else { Lean::Past };
     let mut readings = Parser::new(question, Some(now), lean, true).readings();
-    let is_soon = lean == Lean::Past
-        && (is_of_the_present(question) || is_to_be_done(question))
-        && read_long_ago_as_soon(question, now, &mut readings);
+    let is_soon = lean == Lean::Past && read_long_ago_as_soon(question, now, &mut readings);
     let sure = readings.iter().any(|reading| !reading.is_relative && !reading.is_year_open);
     let asks_for_time = asks_for_time(question);
     if sure || asks_for_time {
@@ -102,10 +102,17 @@ fn read_long_ago_as_soon(question: &str, now: Timestamp, readings: &mut [Reading
     if !readings.iter().any(is_long_ago) {
         return false;
     }
+    let (is_present, is_to_be_done) = (is_of_the_present(question), is_to_be_done(question));
+    if !is_present && !is_to_be_done {
+        return false;
+    }
     let coming = Parser::new(question, Some(now), Lean::Future, true).readings();
     let mut is_soon = false;
     for reading in readings.iter_mut().filter(|reading| is_long_ago(reading)) {
-        if let Some(next) = coming.iter().find(|next| next.range == reading.range) {
+        let is_meant = |next: &&Reading| {
+            next.range == reading.range && (is_present || next.start.duration_since(now) < NEAR)
+        };
+        if let Some(next) = coming.iter().find(is_meant) {
             *reading = next.clone();
             is_soon = true;
         }
@@ -365,14 +372,24 @@ fn is_no_time(question: &str, reading: &Reading) -> bool {
     if !is_any(first, &["last"]) {
         return false;
     }
-    let is_lasting = phrase.count() == 2
-        && words(question)
-            .next()
-            .is_some_and(|word| is_any(word, &["does", "do", "will", "can", "should", "would", "did"]))
-        && !is_any(before, &["the", "in", "over", "during", "for", "within", "my", "our", "these", "those"]);
+    let mut asked = words(question);
+    let is_asked =
+        asked.next().is_some_and(|word| is_any(word, &["does", "do", "did", "will", "should", "would"]))
+            && !asked.next().is_some_and(|word| is_any(word, &["i", "we", "you"]));
+    let is_count = phrase.next().is_some_and(|word| counts(word)) && phrase.next().is_some();
+    let is_led =
+        is_any(before, &["the", "in", "over", "during", "for", "within", "my", "our", "these", "those"]);
+    let is_lasting = is_asked && is_count && !is_led;
     let comes_before = is_any(before, &["the"])
         && words(&question[reading.range.end..]).next().is_some_and(|word| is_any(word, &["before"]));
     is_lasting || comes_before
+}
+
+fn counts(word: &str) -> bool {
+    const COUNTS: [&str; 12] = [
+        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "fifteen", "twenty",
+    ];
+    word.bytes().all(|byte| byte.is_ascii_digit()) || is_any(word, &COUNTS)
 }
 
 /// 3 April where 4 March was read.

@@ -186,9 +186,16 @@ fn stands_done(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
         "should", "till", "to", "tomorrow", "until", "when", "will", "would", "yet",
     ];
     let text = &parsed.text;
+    // "The invoice" is none.
+    let is_verb = |at: usize| {
+        verbs::of(text.word(at)).is_some()
+            && !at.checked_sub(1).is_some_and(|before| text.is_any(before, &["a", "all", "my", "our", "the"]))
+    };
     let is_done = |at: usize| {
         let behind = at + 1 + usize::from(text.is_any(at + 1, &BETWEEN));
-        text.is_any(at, &["is", "are", "'s", "'re"]) && text.is_any(behind, &DONE)
+        text.is_any(at, &["is", "are", "'s", "'re"])
+            && text.is_any(behind, &DONE)
+            && !(candidate.tokens.start..at).any(is_verb)
     };
     let mut tokens = candidate.tokens.clone();
     tokens.clone().any(is_done) && !tokens.any(|at| text.is_any(at, &NOT_YET) || text.word(at) == "n't")
@@ -323,6 +330,8 @@ mod tests {
                 "Anna confirmed that she will announce it.",
                 "Anna took on the report.",
                 "Anna sees that the sockets are done by Friday.",
+                "Please make sure the forms are sent.",
+                "Anna checks that the invoice is paid this week.",
                 "The sockets are not done, Anna will see to it.",
             ],
         )
