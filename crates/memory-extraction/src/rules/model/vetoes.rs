@@ -195,7 +195,7 @@ fn stands_done(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
         let behind = at + 1 + usize::from(text.is_any(at + 1, &BETWEEN));
         text.is_any(at, &["is", "are", "'s", "'re"])
             && text.is_any(behind, &DONE)
-            && !(candidate.tokens.start..at).any(is_verb)
+            && !(candidate.sentence.start..at).any(is_verb)
     };
     let mut tokens = candidate.tokens.clone();
     tokens.clone().any(is_done) && !tokens.any(|at| text.is_any(at, &NOT_YET) || text.word(at) == "n't")
