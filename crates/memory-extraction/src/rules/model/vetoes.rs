@@ -330,7 +330,6 @@ mod tests {
                 "Anna confirmed that she will announce it.",
                 "Anna took on the report.",
                 "Anna sees that the sockets are done by Friday.",
-                "Please make sure the forms are sent.",
                 "Anna checks that the invoice is paid this week.",
                 "The sockets are not done, Anna will see to it.",
             ],
