@@ -113,6 +113,19 @@ async fn a_later_contrary_one_takes_the_place_whatever_the_order_of_storing() {
 }
 
 #[tokio::test]
+async fn what_was_allowed_for_a_while_ends_nothing_for_good() {
+    let f = Fixture::new().await;
+    let asked = "Should I indent a Python file with tabs?";
+    f.remember_as(user("chat", 0, "2026-01-05", "Never use tabs in my Python.")).await;
+    f.remember_as(user("chat", 6, "2026-02-05", "Actually, tabs are fine now.")).await;
+    assert_eq!(quotes(&f, asked).await, ["tabs are fine now"]);
+    f.remember_as(user("chat", 12, "2026-03-05", "From now on, use no tabs.")).await;
+    let held = quotes(&f, asked).await;
+    assert!(held.contains(&"Never use tabs in my Python".to_owned()), "{held:?}");
+    assert!(!held.contains(&"tabs are fine now".to_owned()), "{held:?}");
+}
+
+#[tokio::test]
 async fn rules_of_one_project_are_not_replaced_by_those_of_another() {
     let f = Fixture::new().await;
     let rule = |project: &str, date: &str, content: &str| Draft {

@@ -354,7 +354,15 @@ pub async fn holding(
         ") and not exists (select from directive_replacement x
                            join directive later on later.namespace = x.namespace and later.directive_id = x.later
                            join artifact_revision s on s.namespace = later.namespace and s.revision_id = later.revision_id
-                           where x.namespace = d.namespace and x.earlier = d.directive_id and s.is_latest)
+                           where x.namespace = d.namespace and x.earlier = d.directive_id and s.is_latest
+                             -- What was allowed and is not any more ends nothing.
+                             and not (later.is_permission
+                                      and exists (select from directive_replacement y
+                                                  join directive last on last.namespace = y.namespace and last.directive_id = y.later
+                                                  join artifact_revision t
+                                                      on t.namespace = last.namespace and t.revision_id = last.revision_id
+                                                  where y.namespace = later.namespace and y.earlier = later.directive_id
+                                                    and t.is_latest)))
            and (not d.is_permission
                 or exists (select from directive_replacement x where x.namespace = d.namespace and x.later = d.directive_id))
          ) holding

@@ -51,7 +51,7 @@ struct Input {
     /// Lists commitments: open, overdue, done, cancelled
     state: Option<String>,
     include_superseded: Option<bool>,
-    /// Bound on the whole answer
+    /// Bound on the whole answer, default 2000
     max_tokens: Option<i64>,
     /// concise (default) or full, with content
     detail: Option<String>,
