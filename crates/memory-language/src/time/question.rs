@@ -376,7 +376,7 @@ fn is_no_time(question: &str, reading: &Reading) -> bool {
     let is_asked =
         asked.next().is_some_and(|word| is_any(word, &["does", "do", "did", "will", "should", "would"]))
             && !asked.next().is_some_and(|word| is_any(word, &["i", "we", "you"]));
-    let is_count = phrase.next().is_some_and(|word| counts(word)) && phrase.next().is_some();
+    let is_count = phrase.next().is_some_and(counts) && phrase.next().is_some();
     let is_led =
         is_any(before, &["the", "in", "over", "during", "for", "within", "my", "our", "these", "those"]);
     let is_lasting = is_asked && is_count && !is_led;
