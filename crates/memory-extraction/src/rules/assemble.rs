@@ -54,7 +54,10 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
                     *last = draft;
                 }
             }
-            Some(last) if says_again(last, &draft) => {}
+            // The same once more.
+            Some(last) if words_added(last, &draft) == Some(1) => {}
+            // "The fee was discussed. The proposal was carried."
+            Some(last) if words_added(last, &draft).is_some_and(|words| words > 1) => *last = draft,
             _ => kept.push(draft),
         }
     }
@@ -73,15 +76,14 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
     kept
 }
 
-/// "The fee stays. Decided.": the same once more, right behind it.
-fn says_again(first: &Draft, draft: &Draft) -> bool {
+/// The words that an event right behind another of its category adds to that, whose words it is told with: "Decided." of "The fee
+/// stays. Decided."
+fn words_added(first: &Draft, draft: &Draft) -> Option<usize> {
     let ((segment, before), (of, bytes)) = (&first.evidence[0], &draft.evidence[0]);
     let is_next =
         segment == of && bytes.start.checked_sub(before.end).is_some_and(|gap| gap <= GAP_MAX_BYTES);
-    let rest = draft.narrative.strip_prefix(&first.narrative);
-    first.category == draft.category
-        && is_next
-        && rest.is_some_and(|rest| rest.split_whitespace().count() == 1)
+    let rest = draft.narrative.strip_prefix(&first.narrative)?;
+    (first.category == draft.category && is_next).then(|| rest.split_whitespace().count())
 }
 
 fn overlaps(a: &(usize, Range<usize>), b: &(usize, Range<usize>)) -> bool {
