@@ -135,15 +135,14 @@ fn rule_at(sentence: &Sentence<'_>) -> Option<usize> {
 }
 
 fn ended_at(sentence: &Sentence<'_>, at: usize, end: usize) -> Option<Tokens> {
+    if let Some(from) = said_earlier(sentence, at) {
+        return Some((from, rule_end(sentence, from, end)));
+    }
     let word = |n: usize| sentence.word(at + n);
     let from = match word(0)? {
         "no" if matches!(word(1), Some("more" | "longer")) => at + 2,
         "forget" | "scratch" | "drop" | "cancel" | "ignore" | "revoke" if revokes_rule(sentence, at) => {
             return Some((at + 1, rule_end(sentence, at + 1, end)));
-        }
-        "forget" | "scratch" | "ignore" | "disregard" if said_earlier(sentence, at).is_some() => {
-            let from = said_earlier(sentence, at)?;
-            return Some((from, rule_end(sentence, from, end)));
         }
         "forget" if is_forgotten(sentence, at) => at + 1,
         "scratch" | "ditch" if is_forgotten(sentence, at) && names_instead(sentence, at) => at + 1,

@@ -54,11 +54,14 @@ fn merged(mut drafts: Vec<Draft>) -> Vec<Draft> {
                     *last = draft;
                 }
             }
-            // The same once more.
-            Some(last) if words_added(last, &draft) == Some(1) => {}
-            // "The fee was discussed. The proposal was carried."
-            Some(last) if words_added(last, &draft).is_some_and(|words| words > 1) => *last = draft,
-            _ => kept.push(draft),
+            Some(last) => match words_added(last, &draft) {
+                // The same once more.
+                Some(1) => {}
+                // "The fee was discussed. The proposal was carried."
+                Some(2..) => *last = draft,
+                _ => kept.push(draft),
+            },
+            None => kept.push(draft),
         }
     }
     // A request that was agreed to is told by the agreement.

@@ -13,6 +13,7 @@ mod page;
 #[cfg(test)]
 mod tests;
 mod token_features;
+mod told_as_done;
 mod untaken;
 mod vetoes;
 mod weights;

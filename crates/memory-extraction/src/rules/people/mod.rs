@@ -2,6 +2,7 @@
 
 mod addresses;
 mod fits;
+mod months;
 mod offices;
 mod short_forms;
 mod sightings;
@@ -9,7 +10,6 @@ mod sightings;
 use std::collections::{HashMap, HashSet};
 
 use memory_core::entity::{EntityType, normalised_name};
-use memory_language::calendar_words::{CalendarWord, calendar_word};
 
 use super::names;
 use super::verbs;
@@ -18,6 +18,7 @@ use addresses::{local_part, own_domain};
 use fits::Fits;
 pub(super) use fits::folded;
 use fits::phrase;
+use months::is_month_of_date;
 pub(super) use offices::office_key;
 pub(super) use short_forms::{is_acronym, is_initials};
 pub(super) use sightings::{DEPUTIES, Sightings, is_group};
@@ -320,24 +321,6 @@ impl Roster {
             || sure();
         written.then_some((length, entity))
     }
-}
-
-/// "11 June", "June 2026", "the end of June": where June is somebody, too.
-fn is_month_of_date(text: &Text<'_>, at: usize) -> bool {
-    const BEFORE: [&str; 8] = ["during", "early", "in", "last", "late", "mid", "next", "until"];
-    const PARTS: [&str; 6] = ["beginning", "end", "half", "middle", "start", "week"];
-    let is_day = |at: usize| text.raw_word(at).starts_with(|c: char| c.is_ascii_digit());
-    let is_of_part = |of: usize| {
-        text.word(of) == "of"
-            && of.checked_sub(1).is_some_and(|part| text.is_any(part, &PARTS) || is_day(part))
-    };
-    let is_led = |before: usize| is_day(before) || text.is_any(before, &BEFORE) || is_of_part(before);
-    matches!(calendar_word(text.word(at)), Some((CalendarWord::Month(_), _)))
-        && (is_year(text.raw_word(at + 1)) || at.checked_sub(1).is_some_and(is_led))
-}
-
-fn is_year(word: &str) -> bool {
-    word.len() == 4 && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The form of a name by which it is told from others: "João" and "Joao" are one.
