@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use memory_core::graph::GraphScope;
-use memory_engine::Memory;
+use memory_core::snippet::max_chars;
 use memory_engine::recall::{RecallDraft, RecallRequest};
+use memory_engine::{EngineSettings, Memory};
 use memory_store::Store;
 use memory_tests::{Fixture, at_once, turn};
 
@@ -52,7 +53,7 @@ async fn a_concise_hit_shows_a_stretch_and_a_full_one_the_content() {
     assert!(
         concise.content.is_none()
             && concise.snippet.contains("giraffe")
-            && concise.snippet.chars().count() < 330
+            && concise.snippet.chars().count() <= max_chars(0) + 2
     );
     let full =
         f.recall_as(RecallDraft { detail: Some("full".into()), ..query("giraffe") }).await.results.remove(0);
@@ -298,5 +299,24 @@ async fn no_recall_holds_a_connection_while_it_waits_for_another() {
     for answer in answers {
         let answer = answer.expect("it is recalled");
         assert!(!answer.results.is_empty() && !answer.entities.is_empty(), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_snippet_shows_what_answers_rather_than_the_first_that_has_as_many_words_of_the_question() {
+    let f = Fixture::with_extractor(line_reader()).await;
+    let idle = "The bus came late and the coffee was cold again. ";
+    let text = format!(
+        "The town has a new bus line. {}Marta has settled in a small flat in Oslo since spring. {idle}{idle}",
+        idle.repeat(9)
+    );
+    f.remember(&text).await;
+    for resident_bytes in [0, 64 << 20] {
+        let memory = f.sibling(line_reader(), EngineSettings { resident_bytes, ..at_once() }).await;
+        let shown =
+            memory.recall(&f.ns, &RecallRequest::new(query("What town does Marta live in?")).unwrap()).await;
+        let snippet = shown.expect("an answer").results.remove(0).snippet;
+        assert!(snippet.contains("Oslo") && snippet.starts_with('…'), "{resident_bytes}: {snippet}");
+        assert!(snippet.chars().count() <= max_chars(0) + 2);
     }
 }

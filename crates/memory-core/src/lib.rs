@@ -22,7 +22,6 @@ pub mod graph;
 pub mod graph_jsonl;
 pub mod id;
 pub mod job;
-pub mod late_interaction;
 pub mod ports;
 pub mod recall;
 pub mod render;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use memory_vectors::late_interaction::compress;
 
 use crate::artifact::Context;
 use crate::event::{Category, Extraction};
@@ -35,6 +36,14 @@ pub struct Embedded {
     pub vector: Vec<f32>,
     /// What it makes of each token, in the order of the text. Empty when the model does not give them.
     pub tokens: Vec<TokenState>,
+}
+
+impl Embedded {
+    /// The states of its tokens, compressed.
+    pub fn compressed_states(&self) -> Vec<u8> {
+        let states: Vec<&[f32]> = self.tokens.iter().map(|token| token.state.as_slice()).collect();
+        compress(&states)
+    }
 }
 
 /// A token as the model sees it among the others.

@@ -117,25 +117,22 @@ impl Memory {
         ns: &Namespace,
         commitments: Vec<OpenCommitment>,
     ) -> Result<(Vec<BriefEvent>, Vec<BriefEvent>), EngineError> {
-        let mut all: Vec<BriefEvent> = Vec::with_capacity(commitments.len());
-        for it in commitments {
-            let told = Told {
-                narrative: &it.narrative,
-                artifact_id: &it.artifact_id,
-                date: it.said_at,
-                turn: it.turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
-                due: it.due,
-            };
-            let said_later = self.said_later(ns, &told).await?;
-            all.push(BriefEvent {
-                id: it.event_id,
-                narrative: it.narrative,
-                at: it.at,
-                due: it.due,
-                said_later,
-            });
-        }
-        Ok(all.into_iter().partition(is_likely_ended))
+        let told = commitments.iter().map(|it| Told {
+            narrative: &it.narrative,
+            artifact_id: &it.artifact_id,
+            date: it.said_at,
+            turn: it.turn.as_ref().map(|(conversation, turn)| (conversation.as_str(), *turn)),
+            due: it.due,
+        });
+        let said_later = self.all_said_later(ns, &told.collect::<Vec<_>>()).await?;
+        let brief = |(it, said_later): (OpenCommitment, Option<SaidLater>)| BriefEvent {
+            id: it.event_id,
+            narrative: it.narrative,
+            at: it.at,
+            due: it.due,
+            said_later,
+        };
+        Ok(commitments.into_iter().zip(said_later).map(brief).partition(is_likely_ended))
     }
 
     async fn open_commitments(

@@ -4,12 +4,12 @@
 use std::collections::HashMap;
 
 use memory_core::id::{Namespace, PassageId, RevisionId};
-use memory_core::late_interaction::WeighedToken;
 use memory_core::ports::TokenState;
 use memory_core::recall::{CorpusStats, bm25, idf};
 use memory_language::lexicon::{Query, QueryWord, is_function_word};
 use memory_store::search::{self, Breadth, Scope, WordSearch};
 use memory_store::{Conn, StoreError};
+use memory_vectors::late_interaction::WeighedToken;
 
 use crate::Memory;
 use crate::resident::Resident;

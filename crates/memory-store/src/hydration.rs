@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff_sqlx::Timestamp as SqlTimestamp;
 use memory_core::event::StoredEvent;
 use memory_core::id::{ArtifactId, Namespace, PassageId, RevisionId};
+use memory_core::render::Surroundings;
 use memory_language::text::CharSpan;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -46,6 +47,18 @@ pub struct HydratedHit {
     pub event_count: i64,
     /// Its events are still to be extracted.
     pub is_unread: bool,
+}
+
+impl HydratedHit {
+    /// What the embedding model has read before the passage.
+    pub fn surroundings(&self) -> Surroundings {
+        Surroundings {
+            title: self.title.clone(),
+            speaker: self.author.clone().or_else(|| self.role.clone()),
+            date: Some(self.date),
+            previous: None,
+        }
+    }
 }
 
 static HYDRATE: LazyLock<String> = LazyLock::new(|| with_event_view(include_str!("sql/hydrate.sql")));

@@ -1,7 +1,7 @@
 //! One text, one event, or the turns of a conversation, as they are asked for by their ids.
 
 use memory_core::id::{ArtifactId, EventId, Namespace, PassageId};
-use memory_core::snippet::snippet;
+use memory_core::snippet::{max_chars, snippet};
 use memory_store::hydration;
 use memory_store::turns::{self, TurnPage};
 
@@ -70,7 +70,7 @@ impl Memory {
             // Behind its end there are only events left.
             content: (from_char == 0 || !content.is_empty()).then_some(content),
             is_cut,
-            ..Recalled::new(snippet(&hit.passage, None), hit)
+            ..Recalled::new(snippet(&hit.passage, max_chars(0), None, None), hit)
         });
         self.expand_text(&mut conn, ns, request, revision).await?.fill(&mut answer);
         Ok(answer)

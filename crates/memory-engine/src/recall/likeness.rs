@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use memory_core::id::{Namespace, PassageId};
 use memory_store::Conn;
 use memory_store::search;
+use memory_vectors::product;
 
 use super::ranking::Ranked;
 use super::search::Asked;
 use crate::EngineError;
-use crate::resident::product;
 
 /// How many of the best are compared with each other.
 const COMPARED_MAX: usize = 30;

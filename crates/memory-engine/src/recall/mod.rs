@@ -21,6 +21,7 @@ mod request;
 mod reranking;
 mod said_later;
 mod search;
+mod snippets;
 mod standing;
 mod tiers;
 mod time_order;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
-use memory_core::snippet::snippet;
+use memory_core::snippet::{max_chars, snippet};
 use memory_language::asked_for::asks_for_due;
 use memory_language::lexicon::Query;
 use memory_store::Pooled;
@@ -60,6 +61,7 @@ use self::paging::Listing;
 pub(crate) use self::ranking::Ranked;
 use self::ranking::{DEPTH_MAX, Found};
 use self::search::Asked;
+use self::snippets::LongPassages;
 use crate::directives::Directive;
 use crate::{EngineError, Memory, measures};
 
@@ -187,6 +189,7 @@ pub const LIST_OF_DUE: &str =
 struct PageRead {
     hits: Vec<HydratedHit>,
     around: HashMap<PassageId, Vec<Neighbour>>,
+    long: LongPassages,
     /// Handles and scores of the observations that the question meets.
     of_question: Vec<(i64, f32)>,
 }
@@ -256,8 +259,8 @@ impl Memory {
         let resident = asked.as_ref().and_then(|asked| asked.resident.as_deref());
         let revisions: Vec<RevisionId> = page.iter().map(|(_, ranked)| ranked.revision_id).collect();
         let expanding = self.expand(ns, request, &revisions, (named, resident));
-        let reading = self.read_page(ns, request, conn, &page, on_graph);
-        let (PageRead { hits, mut around, of_question }, expansion) =
+        let reading = self.read_page(ns, request, conn, &page, (asked.as_ref(), on_graph));
+        let (PageRead { hits, mut around, long, of_question }, expansion) =
             futures::try_join!(reading, measures::stage("expand", expanding))?;
         expansion.fill(&mut answer);
         answer.directives = if is_first { directives } else { Vec::new() };
@@ -278,6 +281,8 @@ impl Memory {
             .filter_map(|mut hit| {
                 let (place, ranked) = *page.iter().find(|(_, ranked)| ranked.passage_id == hit.passage_id)?;
                 let content = hit.content.take();
+                let tokens = long.get(hit.passage_id);
+                let shown = snippet(&hit.passage, max_chars(place), Some(&mut words), tokens);
                 if !request.is_full {
                     hit.events.sort_by_cached_key(|event| Reverse(words.met_by(&event.narrative)));
                     hit.events.truncate(EVENTS_SHOWN_PER_HIT);
@@ -289,7 +294,7 @@ impl Memory {
                     content: content.map(|c| c.chars().take(FULL_HIT_CHARS).collect()),
                     explanation: request.explain.then(|| ranked.explanation.in_shares_of_the_score()),
                     neighbours: around.remove(&hit.passage_id).unwrap_or_default(),
-                    ..Recalled::new(snippet(&hit.passage, Some(&mut words)), hit)
+                    ..Recalled::new(shown, hit)
                 })
             })
             .collect();
@@ -307,22 +312,23 @@ impl Memory {
         request: &RecallRequest,
         mut conn: Pooled,
         page: &[(usize, &Ranked)],
-        on_graph: Option<&Asked>,
+        (asked, on_graph): (Option<&Asked>, Option<&Asked>),
     ) -> Result<PageRead, EngineError> {
         let ids: Vec<PassageId> = page.iter().map(|(_, ranked)| ranked.passage_id).collect();
         let events = if request.include_events { EVENTS_PER_HIT } else { 0 };
         let hydrating = async move {
             let hits = self.hydrate(&mut conn, ns, request, &ids, request.is_full, events).await?;
             let around = self.neighbours(&mut conn, ns, request, &hits).await?;
+            let long = LongPassages::of(&mut conn, ns, asked, &hits, page).await?;
             conn.done();
-            Ok::<_, EngineError>((hits, around))
+            Ok::<_, EngineError>((hits, around, long))
         };
-        let (hits, around) = measures::stage("hydrate", hydrating).await?;
+        let (hits, around, long) = measures::stage("hydrate", hydrating).await?;
         let of_question = match on_graph {
             Some(asked) => self.facts_of_question(ns, request, asked).await?,
             None => Vec::new(),
         };
-        Ok(PageRead { hits, around, of_question })
+        Ok(PageRead { hits, around, long, of_question })
     }
 
     async fn hydrate(

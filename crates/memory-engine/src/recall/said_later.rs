@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
 
+use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memory_core::artifact::Role;
@@ -84,6 +85,8 @@ const DAYS_MAX: i64 = 30;
 const CANDIDATES: usize = 4;
 /// So many texts are looked at.
 const TEXTS: i64 = 8;
+/// Of so many commitments they are looked for at once.
+const AT_ONCE: usize = 4;
 
 /// A later text, and what of it tells most of the commitment.
 #[derive(Debug, Clone, PartialEq)]
@@ -105,12 +108,18 @@ pub(crate) struct Told<'a> {
 }
 
 impl Memory {
-    /// The last of the later texts that likely say what became of the commitment; `None` where none, or several alike, may be meant.
-    pub(crate) async fn said_later(
+    /// For each of the commitments what [`Self::said_later`] says.
+    pub(crate) async fn all_said_later(
         &self,
         ns: &Namespace,
-        told: &Told<'_>,
-    ) -> Result<Option<SaidLater>, EngineError> {
+        commitments: &[Told<'_>],
+    ) -> Result<Vec<Option<SaidLater>>, EngineError> {
+        let searches: Vec<_> = commitments.iter().map(|told| self.said_later(ns, told)).collect();
+        stream::iter(searches).buffered(AT_ONCE).try_collect().await
+    }
+
+    /// The last of the later texts that likely say what became of the commitment; `None` where none, or several alike, may be meant.
+    async fn said_later(&self, ns: &Namespace, told: &Told<'_>) -> Result<Option<SaidLater>, EngineError> {
         let request = RecallRequest::new(RecallDraft {
             query: Some(told.narrative.to_owned()),
             date_from: Some(told.date.to_string()),
@@ -145,16 +154,11 @@ impl Memory {
         ns: &Namespace,
         results: &mut [Recalled],
     ) -> Result<(), EngineError> {
-        for result in results.iter_mut().filter(|result| is_open(result)) {
-            let Some(event) = result.hit.events.first() else { continue };
-            let told = Told {
-                narrative: &event.narrative,
-                artifact_id: &event.artifact_id,
-                date: result.hit.date,
-                turn: turn_of(result),
-                due: event.due_time,
-            };
-            result.said_later = self.said_later(ns, &told).await?;
+        let open: Vec<usize> = (0..results.len()).filter(|at| is_open(&results[*at])).collect();
+        let told: Vec<Told<'_>> = open.iter().filter_map(|at| told(&results[*at])).collect();
+        let said_later = self.all_said_later(ns, &told).await?;
+        for (at, said_later) in open.into_iter().zip(said_later) {
+            results[at].said_later = said_later;
         }
         Ok(())
     }
@@ -214,6 +218,18 @@ fn word_beginnings(text: &str) -> HashSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let long = words.filter(|word| word.len() >= WORD_CHARS_MIN);
     long.map(|word| word[..word.len().min(WORD_CHARS_COMPARED)].to_ascii_lowercase()).collect()
+}
+
+/// The event that is given as a result.
+fn told(result: &Recalled) -> Option<Told<'_>> {
+    let event = result.hit.events.first()?;
+    Some(Told {
+        narrative: &event.narrative,
+        artifact_id: &event.artifact_id,
+        date: result.hit.date,
+        turn: turn_of(result),
+        due: event.due_time,
+    })
 }
 
 fn is_open(result: &Recalled) -> bool {

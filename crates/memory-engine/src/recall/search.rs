@@ -5,7 +5,6 @@ use std::future::Future;
 use std::sync::Arc;
 
 use memory_core::id::{Namespace, PassageId};
-use memory_core::late_interaction::max_similarities;
 use memory_core::ports::Embedded;
 use memory_core::recall::{Evidence, fuse};
 use memory_language::time::question::QuestionTime;
@@ -13,6 +12,7 @@ use memory_store::models::ActiveModel;
 use memory_store::search::{self, Breadth, Candidate, Filters, QueryVector, Scope};
 use memory_store::stats::{self, PassageCounts};
 use memory_store::{Conn, Pooled};
+use memory_vectors::late_interaction::max_similarities;
 
 use super::RecallRequest;
 use super::hits::{Scored, hit_of};

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use memory_core::id::{Namespace, PassageId};
-use memory_core::late_interaction::compress;
 use memory_core::ports::{Embedded, EmbeddingError, EmbeddingModel};
 use memory_store::Store;
 use memory_store::models::ActiveModel;
@@ -161,7 +160,7 @@ impl<'a> Work<'a> {
         for (passage, made) in batch.iter().zip(made) {
             let Some(made) = made else { continue };
             let (of, vectors) = by_namespace.entry(&passage.namespace).or_default();
-            let vector = PassageVector { states: compress(&made.tokens), vector: made.vector };
+            let vector = PassageVector { states: made.compressed_states(), vector: made.vector };
             of.push(passage);
             vectors.push((passage.passage_id, vector));
             count += 1;

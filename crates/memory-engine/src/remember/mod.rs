@@ -14,7 +14,6 @@ use memory_core::chunk::{Chunked, chunk_text};
 use memory_core::directive::{FoundDirective, find_directives};
 use memory_core::id::{ArtifactId, JobId, Namespace};
 use memory_core::job::Priority;
-use memory_core::late_interaction::compress;
 use memory_core::ports::{EmbeddingError, EmbeddingModel};
 use memory_core::render::{PreviousTurn, Surroundings};
 use memory_language::lexicon::lexeme_counts;
@@ -313,7 +312,7 @@ pub(crate) async fn embed(
     };
     Ok(embedded
         .into_iter()
-        .map(|made| PassageVector { states: compress(&made.tokens), vector: made.vector })
+        .map(|made| PassageVector { states: made.compressed_states(), vector: made.vector })
         .collect())
 }
 

@@ -1,11 +1,13 @@
 //! The passages of one namespace in memory: their words, vectors and tokens' states, searched as Postgres would search them.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use memory_core::id::{PassageId, RevisionId};
 use memory_store::search::{
     Admitted, Breadth, Candidate, IndexedPassage, Owner, WEIGHED_OF_TEXT_MAX, WordMatch, WordSearch,
 };
+use memory_vectors::product;
 
 /// About what a passage takes besides its vector, its states and its words, and a word of it, in bytes.
 const PASSAGE_BYTES: usize = 360;
@@ -231,6 +233,15 @@ impl Index {
         given.iter().filter_map(vector).collect()
     }
 
+    /// The states of the tokens of the given passages, as far as they are in it.
+    pub(super) fn states(&self, given: &[PassageId]) -> HashMap<PassageId, Arc<[u8]>> {
+        let states = |id: &PassageId| {
+            let slot = self.live(*self.by_passage.get(id)?)?;
+            Some((*id, slot.candidate.states.clone()?))
+        };
+        given.iter().filter_map(states).collect()
+    }
+
     fn of_slot(&self, number: u32) -> &[f32] {
         let start = number as usize * self.dimension;
         &self.vectors[start..start + self.dimension]
@@ -266,18 +277,4 @@ impl Index {
         }
         Some((candidates, others))
     }
-}
-
-/// The product of two vectors of one length, in eight sums side by side, which a processor adds up at once.
-pub(crate) fn product(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 8;
-    let mut sums = [0.0_f32; LANES];
-    let (a_eights, a_rest) = a.as_chunks::<LANES>();
-    let (b_eights, b_rest) = b.as_chunks::<LANES>();
-    for (a, b) in a_eights.iter().zip(b_eights) {
-        for lane in 0..LANES {
-            sums[lane] += a[lane] * b[lane];
-        }
-    }
-    sums.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }

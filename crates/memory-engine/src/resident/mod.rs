@@ -20,7 +20,6 @@ use memory_store::search::{
 use memory_store::{Conn, Store, StoreError};
 
 use self::index::Index;
-pub(crate) use self::index::product;
 use self::linked::Linked;
 use crate::locking::locked;
 
@@ -275,6 +274,11 @@ impl Resident {
     /// See [`search::vectors`]; of those that are in memory.
     pub(crate) fn vectors(&self, given: &[PassageId]) -> HashMap<PassageId, Vec<f32>> {
         self.read_content(|content| content.index.vectors(given))
+    }
+
+    /// See [`search::states`]; of those that are in memory.
+    pub(crate) fn states(&self, given: &[PassageId]) -> HashMap<PassageId, Arc<[u8]>> {
+        self.read_content(|content| content.index.states(given))
     }
 
     /// See [`memory_store::expansion::entities_called`].

@@ -1,6 +1,5 @@
 //! Indexing jobs: the passages of a graph's observations, by which a search finds them.
 
-use memory_core::late_interaction::compress;
 use memory_language::lexicon::lexeme_counts;
 use memory_store::graph::index;
 use memory_store::jobs::{self, LeasedJob};
@@ -59,7 +58,7 @@ impl JobRunner {
             let (ids, texts): (Vec<_>, Vec<_>) = batch.into_iter().unzip();
             let embedded = model.embed_in_background(texts).await.map_err(model_error)?;
             let vectors = ids.into_iter().zip(embedded).map(|(id, made)| {
-                (id, PassageVector { states: compress(&made.tokens), vector: made.vector })
+                (id, PassageVector { states: made.compressed_states(), vector: made.vector })
             });
             let is_over = is_last || slice.is_over();
             let mut tx = self.store.begin(ns).await?;

@@ -141,6 +141,11 @@ pub struct Reader<'q> {
 }
 
 impl Reader<'_> {
+    /// How many terms the question has.
+    pub fn term_count(&self) -> usize {
+        self.query.terms.len()
+    }
+
     /// How many of the terms a text has.
     pub fn met_by(&mut self, text: &str) -> usize {
         let mut has = vec![false; self.query.terms.len()];

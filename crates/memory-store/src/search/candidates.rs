@@ -133,6 +133,25 @@ pub async fn vectors(
     Ok(rows.into_iter().map(|(id, vector)| (PassageId(id), vector.to_vec())).collect())
 }
 
+/// The states of the tokens of these passages, compressed, as far as they have those of the model.
+pub async fn states(
+    conn: &mut Conn,
+    ns: &Namespace,
+    given: &[PassageId],
+    model: &ActiveModel,
+) -> Result<Vec<(PassageId, Arc<[u8]>)>, StoreError> {
+    let rows: Vec<(i64, Vec<u8>)> = sqlx::query_as(
+        "select passage_id, states from passage_tokens
+         where namespace = $1 and passage_id = any($2) and model_id = $3",
+    )
+    .bind(ns.as_str())
+    .bind(given.iter().map(|id| id.0).collect::<Vec<_>>())
+    .bind(model.model_id)
+    .fetch_all(conn)
+    .await?;
+    Ok(rows.into_iter().map(|(id, states)| (PassageId(id), states.into())).collect())
+}
+
 /// Of the outdated texts among the passages given: the first passages of those that are at their places now, as far as
 /// they are in the scope.
 pub async fn current_of(

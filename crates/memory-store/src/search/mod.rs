@@ -17,7 +17,7 @@ use memory_core::graph::GraphReach;
 use memory_core::id::Namespace;
 use sqlx::{Postgres, QueryBuilder, Row};
 
-pub use candidates::{Candidate, Owner, candidates, current_of, vectors};
+pub use candidates::{Candidate, Owner, candidates, current_of, states, vectors};
 pub use emptied::{Ranges, distinct_values, is_met, ranges};
 pub use linked::{LinkedRow, linked_of};
 pub use nearest::{QueryVector, nearest};

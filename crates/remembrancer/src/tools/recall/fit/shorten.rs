@@ -1,6 +1,6 @@
 //! Shortens texts and results to so many tokens.
 
-use memory_core::snippet::snippet_within;
+use memory_core::snippet::snippet;
 use memory_language::lexicon::Reader;
 use memory_language::text::cut;
 
@@ -95,9 +95,9 @@ pub(super) fn shorten(result: &mut ResultOut, room: usize, query: &mut Option<Re
 }
 
 /// The snippet within so many characters.
-fn shorter(snippet: &str, max_chars: usize, query: &mut Option<Reader<'_>>) -> String {
+fn shorter(shown: &str, max_chars: usize, query: &mut Option<Reader<'_>>) -> String {
     // The marks of what is left out count too.
-    let shown = snippet_within(snippet, max_chars.saturating_sub(2), query.as_mut());
+    let shown = snippet(shown, max_chars.saturating_sub(2), query.as_mut(), None);
     if shown.chars().count() <= max_chars { shown } else { cut(&shown, max_chars) }
 }
 

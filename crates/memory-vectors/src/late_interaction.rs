@@ -2,7 +2,7 @@
 //! sees them in their surroundings (Khattab & Zaharia 2020, "ColBERT"), with the states of a passage's
 //! tokens kept as one bit a number.
 
-use crate::ports::TokenState;
+use std::ops::Range;
 
 /// A token of a question and how much it counts.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,21 +18,20 @@ const NEGLIGIBLE: f32 = 0.15;
 const STEPS: f32 = 8192.0;
 
 /// The signs of the tokens' states, a token after the other, each in whole bytes, lowest bit first.
-pub fn compress(tokens: &[TokenState]) -> Vec<u8> {
+pub fn compress(states: &[&[f32]]) -> Vec<u8> {
     let signs = |numbers: &[f32]| {
         numbers.iter().enumerate().fold(0, |byte, (bit, number)| byte | (u8::from(*number >= 0.0) << bit))
     };
-    tokens.iter().flat_map(|token| token.state.chunks(8).map(signs)).collect()
+    states.iter().flat_map(|state| state.chunks(8).map(signs)).collect()
 }
 
 /// For each of the passages the mean, weighed, of what is the best cosine similarity of any of its tokens to each
 /// token of the question: between −1 and 1, about a fifth lower than it would be without compression.
 /// `None` for a passage without tokens, and for all when no token of the question weighs anything.
 pub fn max_similarities(question: &[WeighedToken<'_>], passages: &[Option<&[u8]>]) -> Vec<Option<f32>> {
-    let heaviest = question.iter().map(|token| token.weight).fold(0.0, f32::max);
     let mut sums = vec![0.0_f32; passages.len()];
     let mut weights = 0.0;
-    for token in question.iter().filter(|token| token.weight > NEGLIGIBLE * heaviest) {
+    for token in looked_for(question) {
         weights += token.weight;
         let sums_of_bytes = SumsOfBytes::new(token.state);
         for (sum, passage) in sums.iter_mut().zip(passages) {
@@ -46,6 +45,47 @@ pub fn max_similarities(question: &[WeighedToken<'_>], passages: &[Option<&[u8]>
         .zip(has_tokens)
         .map(|(sum, has_tokens)| (weights > 0.0 && has_tokens).then(|| sum / weights))
         .collect()
+}
+
+/// The tokens of a question that weigh something beside the heaviest one.
+fn looked_for<'a, 'b>(question: &'b [WeighedToken<'a>]) -> impl Iterator<Item = &'b WeighedToken<'a>> {
+    let heaviest = question.iter().map(|token| token.weight).fold(0.0, f32::max);
+    question.iter().filter(move |token| token.weight > NEGLIGIBLE * heaviest)
+}
+
+/// How well each token of one passage meets the tokens of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetTokens {
+    /// For each token of the question its weight, and its cosine similarity to each token of the passage.
+    by_question: Vec<(f32, Vec<f32>)>,
+    count: usize,
+}
+
+impl MetTokens {
+    /// `None` where the passage has no tokens, or no token of the question weighs anything.
+    pub fn new(question: &[WeighedToken<'_>], states: &[u8]) -> Option<Self> {
+        let by_question: Vec<_> = looked_for(question)
+            .map(|token| (token.weight, SumsOfBytes::new(token.state).all(states)))
+            .collect();
+        let count = by_question.first()?.1.len();
+        (count > 0).then_some(Self { by_question, count })
+    }
+
+    /// How many tokens the passage has.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The same as [`max_similarities`] of a part of the passage, by its tokens; −1 where there are none.
+    pub fn within(&self, tokens: Range<usize>) -> f32 {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        for (weight, similarities) in &self.by_question {
+            let part = similarities.get(tokens.clone()).unwrap_or_default();
+            sum += weight * part.iter().copied().fold(-1.0, f32::max);
+            weights += weight;
+        }
+        sum / weights
+    }
 }
 
 /// For each byte of a compressed state and each value it may have, what it adds to the product with one token
@@ -72,12 +112,21 @@ impl SumsOfBytes {
         Self { sums: sums.collect(), scale: STEPS * (state.len() as f32).sqrt() }
     }
 
+    /// The products with the tokens, in steps.
+    fn products(&self, states: &[u8]) -> impl Iterator<Item = i32> {
+        states.chunks_exact(self.sums.len().max(1)).map(|token| {
+            self.sums.iter().zip(token).map(|(sums, byte)| i32::from(sums[usize::from(*byte)])).sum()
+        })
+    }
+
     /// The best cosine similarity of any of the tokens.
     fn best(&self, states: &[u8]) -> Option<f32> {
-        let product = |token: &[u8]| -> i32 {
-            self.sums.iter().zip(token).map(|(sums, byte)| i32::from(sums[usize::from(*byte)])).sum()
-        };
-        states.chunks_exact(self.sums.len().max(1)).map(product).max().map(|best| best as f32 / self.scale)
+        self.products(states).max().map(|best| best as f32 / self.scale)
+    }
+
+    /// The cosine similarity of each of the tokens.
+    fn all(&self, states: &[u8]) -> Vec<f32> {
+        self.products(states).map(|product| product as f32 / self.scale).collect()
     }
 }
 
@@ -100,9 +149,10 @@ mod tests {
         numbers.into_iter().map(|x| x / length).collect()
     }
 
-    fn tokens(seeds: &[u64]) -> Vec<TokenState> {
-        let token = |(n, seed): (usize, &u64)| TokenState { begin: n * 10, state: state(*seed, 384) };
-        seeds.iter().enumerate().map(token).collect()
+    /// Of tokens that look random, compressed.
+    fn compressed(seeds: &[u64]) -> Vec<u8> {
+        let states: Vec<Vec<f32>> = seeds.iter().map(|seed| state(*seed, 384)).collect();
+        compress(&states.iter().map(Vec::as_slice).collect::<Vec<_>>())
     }
 
     #[test]
@@ -110,10 +160,8 @@ mod tests {
         let wanted = [state(1, 384), state(2, 384)];
         let question: Vec<WeighedToken> =
             wanted.iter().map(|state| WeighedToken { weight: 1.0, state }).collect();
-        let passages: Vec<Vec<u8>> = [&[7, 2, 9, 1][..], &[1, 8, 9], &[7, 8, 9]]
-            .iter()
-            .map(|seeds| compress(&tokens(seeds)))
-            .collect();
+        let passages: Vec<Vec<u8>> =
+            [&[7, 2, 9, 1][..], &[1, 8, 9], &[7, 8, 9]].iter().map(|seeds| compressed(seeds)).collect();
         let given: Vec<Option<&[u8]>> =
             passages.iter().map(|states| Some(&states[..])).chain([None, Some(&[][..])]).collect();
         let found = max_similarities(&question, &given);
@@ -125,7 +173,7 @@ mod tests {
     #[test]
     fn tokens_count_by_their_weight() {
         let wanted = [state(1, 384), state(2, 384)];
-        let passages = [compress(&tokens(&[1])), compress(&tokens(&[2]))];
+        let passages = [compressed(&[1]), compressed(&[2])];
         let given = [Some(&passages[0][..]), Some(&passages[1][..])];
         let asked = |first, second| {
             let question = [
@@ -143,8 +191,27 @@ mod tests {
 
     #[test]
     fn a_number_takes_a_bit_and_a_token_whole_bytes() {
-        assert_eq!(compress(&tokens(&[1, 2, 3])).len(), 3 * 48);
-        let odd = [TokenState { begin: 0, state: state(1, 13) }];
-        assert_eq!(compress(&odd).len(), 2);
+        assert_eq!(compressed(&[1, 2, 3]).len(), 3 * 48);
+        assert_eq!(compress(&[&state(1, 13)]).len(), 2);
+    }
+
+    #[test]
+    fn a_part_of_a_passage_is_as_similar_as_a_passage_of_its_own() {
+        let wanted = [state(1, 384), state(2, 384)];
+        let question = [
+            WeighedToken { weight: 3.0, state: &wanted[0] },
+            WeighedToken { weight: 1.0, state: &wanted[1] },
+        ];
+        let met = MetTokens::new(&question, &compressed(&[7, 8, 2, 9, 1])).unwrap();
+        assert_eq!(met.count(), 5);
+        for part in [0..2, 1..4, 3..5, 0..5] {
+            let alone = compressed(&[7, 8, 2, 9, 1][part.clone()]);
+            let expected = max_similarities(&question, &[Some(&alone)])[0].unwrap();
+            assert!((met.within(part.clone()) - expected).abs() < 1e-6, "{part:?}");
+        }
+        assert!(met.within(3..5) > met.within(2..4), "the heavier token counts more");
+        assert!(met.within(2..2) < -0.99);
+        assert_eq!(MetTokens::new(&question, &[]), None);
+        assert_eq!(MetTokens::new(&[], &compressed(&[1])), None);
     }
 }
