@@ -41,6 +41,7 @@ mod model;
 mod names;
 mod naming;
 mod narrative;
+mod next_meeting;
 mod objections;
 mod own_tasks;
 mod owners;
@@ -94,8 +95,8 @@ use words::Text;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 55;
-const VERSION_WITH_ENCODER: i32 = 56;
+const VERSION_WITHOUT_ENCODER: i32 = 57;
+const VERSION_WITH_ENCODER: i32 = 58;
 
 /// Finds events and entities by rules, and by a small model that weighs clauses. The same source always gives the same
 /// result.
@@ -206,6 +207,7 @@ impl Extractor for RulesExtractor {
         votes::tell(&parsed_segments, &mut drafts);
         status_marks::apply(&parsed_segments, &mut drafts);
         own_tasks::fall_due(&parsed_segments, &mut drafts);
+        next_meeting::fall_due(&parsed_segments, &mut drafts);
         Ok(shown.in_original(assemble::extraction(&parsed_segments, &roster, drafts)))
     }
 }

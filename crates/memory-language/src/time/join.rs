@@ -170,6 +170,8 @@ pub(super) fn relation(tokens: &Tokens, part: &Part) -> Relation {
     let (one, two) = (tokens.before(at, 1), tokens.before(at, 2));
     match (two, one) {
         ("due" | "deadline", "on" | "for" | "in" | "is") | (_, "by" | "due" | "deadline") => Relation::By,
+        // Its last day still counts: "before the end of June".
+        (_, "before") if tokens.is(part.at.start, &["end"]) => Relation::By,
         ("later", "than") if matches!(tokens.before(at, 3), "no" | "not") => Relation::By,
         ("later", "than") | (_, "after") => Relation::After,
         ("earlier", "than") | ("prior", "to") | (_, "before") => Relation::Before,

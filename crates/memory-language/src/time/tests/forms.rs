@@ -262,6 +262,7 @@ fn the_word_before_says_how_a_date_is_meant() {
         ("no later than Friday", Relation::By),
         ("EOD", Relation::By),
         ("before the 21st", Relation::Before),
+        ("before the end of May", Relation::By),
         ("prior to May 2023", Relation::Before),
         ("until Friday", Relation::Until),
         ("after May 5", Relation::After),
