@@ -1,7 +1,8 @@
-//! Commitments that are ended by a text that says so in its tags.
+//! Commitments and directives that are ended by a text that says so in its tags.
 
 use memory_core::artifact::Draft;
 use memory_core::event::EndedBy;
+use memory_engine::directives::Directive;
 use memory_engine::progress::unreported;
 use memory_engine::recall::RecallDraft;
 use memory_store::events::ExtractorId;
@@ -120,4 +121,44 @@ async fn what_is_no_commitment_cannot_be_ended() {
     assert!(f.recall_as(by_id("evt_0123456789abcdef")).await.results.is_empty());
     // Other tags are not looked at.
     f.remember_as(tagged("2026-03-04", "It is over.", "done:soon")).await;
+}
+
+/// What holds, in the order of the texts.
+async fn wishes(f: &Fixture) -> Vec<Directive> {
+    let mut standing = f.memory.standing_directives(&f.ns).await.expect("an answer");
+    standing.sort_by_key(|directive| (directive.since, directive.span.start));
+    standing
+}
+
+#[tokio::test]
+async fn a_text_withdraws_the_directive_that_its_tags_name_until_it_is_forgotten() {
+    let f = light(promise_reader()).await;
+    let one = f.remember_as(dated("2026-02-20", "Please always answer me in French.")).await.id;
+    let two = "Always sign my mails with Ana. Never use exclamation marks in my mails.";
+    f.remember_as(dated("2026-02-21", two)).await;
+    let all = wishes(&f).await;
+    assert_eq!(all.len(), 3, "{all:?}");
+
+    let over = tagged("2026-03-01", "My French course is over.", &format!("withdrawn:{one}"));
+    let over = f.remember_as(over).await.id;
+    assert_eq!(wishes(&f).await, all[1..]);
+
+    // Of several it must be said which.
+    let signed = &all[1];
+    let told = |tag: String| tagged("2026-03-02", "Sign as you like.", &tag);
+    let whole = format!("withdrawn:{}", signed.artifact_id);
+    let exact = format!("{whole}#{}-{}", signed.span.start, signed.span.end);
+    for (tag, why) in [
+        (whole.clone(), exact.clone()),
+        (format!("{whole}#1-5"), exact.clone()),
+        ("withdrawn:art_0123456789ab".to_owned(), "no text art_0123456789ab states a directive".to_owned()),
+    ] {
+        let refused = f.memory.remember(&f.ns, told(tag)).await.expect_err("it is refused").to_string();
+        assert!(refused.contains(&why), "{refused}");
+    }
+    f.remember_as(told(exact)).await;
+    assert_eq!(wishes(&f).await, all[2..]);
+
+    forget(&f, &over).await;
+    assert_eq!(wishes(&f).await, [all[0].clone(), all[2].clone()], "what was withdrawn holds again");
 }

@@ -171,7 +171,7 @@ impl Memory {
                     drop(conn);
                     let mut meta = current.meta.clone();
                     amendment.apply(&mut meta)?;
-                    meta.tags = self.with_commitments(ns, meta.tags).await?;
+                    meta.tags = self.with_endings(ns, meta.tags).await?;
                     let (content, chunked) = on_own_thread(move || {
                         let chunked = Arc::new(chunk_text(&content));
                         (content, chunked)

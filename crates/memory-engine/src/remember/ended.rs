@@ -1,48 +1,70 @@
-//! Commitments that a text is said to end, by its tags `done:evt_…` and `cancelled:evt_…`. The ids of events are made anew when a text
-//! is read again otherwise, or imported: the tags are kept with the text and the characters that tell the commitment
-//! (`done:art_…#120-171`), and what ends by them is in `told_ending`.
+//! What a text is said to end, by its tags: commitments by `done:evt_…` and `cancelled:evt_…`, directives by `withdrawn:art_…`. The ids
+//! of events are made anew when a text is read again otherwise, or imported: the tags are kept with the text and the characters that
+//! tell the commitment or state the directive (`done:art_…#120-171`), and what ends by them is in `told_ending`.
 
 use memory_core::Invalid;
 use memory_core::event::{Category, StoredEvent};
 use memory_core::id::Namespace;
-use memory_store::hydration;
+use memory_language::text::CharSpan;
+use memory_store::{directives, hydration};
 
 use crate::{EngineError, Memory};
 
 /// What these tags begin with, in small letters.
-const ENDING_TAGS: [&str; 2] = ["done:", "cancelled:"];
+const OF_COMMITMENTS: [&str; 2] = ["done:", "cancelled:"];
+const OF_DIRECTIVES: &str = "withdrawn:";
 
 impl Memory {
-    /// The tags as they are kept. Refuses those that name what is no commitment.
-    pub(crate) async fn with_commitments(
+    /// The tags as they are kept. Refuses those that name what is no commitment, or no directive.
+    pub(crate) async fn with_endings(
         &self,
         ns: &Namespace,
         tags: Vec<String>,
     ) -> Result<Vec<String>, EngineError> {
-        let ids: Vec<String> = tags.iter().filter_map(|tag| Some(ended(tag)?.1)).collect();
-        if ids.is_empty() {
+        let events: Vec<String> = tags.iter().filter_map(|tag| Some(ended_commitment(tag)?.1)).collect();
+        let texts: Vec<String> = tags.iter().filter_map(|tag| Some(withdrawn(tag)?.0)).collect();
+        if events.is_empty() && texts.is_empty() {
             return Ok(tags);
         }
         let find = || async {
             let mut conn = self.store.acquire(ns).await?;
-            let found = hydration::events(&mut conn, ns, &ids).await?;
+            let found = hydration::events(&mut conn, ns, &events).await?;
+            let mut stated = Vec::with_capacity(texts.len());
+            for text in &texts {
+                stated.push((text.clone(), directives::stated_in(&mut conn, ns, text).await?));
+            }
             conn.done();
-            Ok(found)
+            Ok((found, stated))
         };
-        let found = self.recovery.retry_transient(find).await?;
-        Ok(tags.into_iter().map(|tag| kept(tag, &found)).collect::<Result<_, _>>()?)
+        let (found, stated) = self.recovery.retry_transient(find).await?;
+        let kept = |tag: String| {
+            if let Some((how, id)) = ended_commitment(&tag) {
+                return of_commitment(&tag, how, &id, &found);
+            }
+            let Some((text, span)) = withdrawn(&tag) else { return Ok(tag) };
+            let of_text = stated.iter().find(|(id, _)| *id == text).map_or(&[][..], |(_, stated)| stated);
+            of_directive(&tag, &text, span.as_deref(), of_text)
+        };
+        Ok(tags.into_iter().map(kept).collect::<Result<_, _>>()?)
     }
 }
 
 /// How a tag says that a commitment is ended, and the id that it names.
-fn ended(tag: &str) -> Option<(&'static str, String)> {
+fn ended_commitment(tag: &str) -> Option<(&'static str, String)> {
     let lower = tag.to_ascii_lowercase();
-    let (how, id) = ENDING_TAGS.iter().find_map(|how| Some((*how, lower.strip_prefix(how)?)))?;
+    let (how, id) = OF_COMMITMENTS.iter().find_map(|how| Some((*how, lower.strip_prefix(how)?)))?;
     id.starts_with("evt_").then(|| (how, id.to_owned()))
 }
 
-fn kept(tag: String, found: &[StoredEvent]) -> Result<String, Invalid> {
-    let Some((how, id)) = ended(&tag) else { return Ok(tag) };
+/// The text whose directive a tag withdraws, and the characters where it names them.
+fn withdrawn(tag: &str) -> Option<(String, Option<String>)> {
+    let lower = tag.to_ascii_lowercase();
+    let named = lower.strip_prefix(OF_DIRECTIVES).filter(|named| named.starts_with("art_"))?;
+    let (text, span) = named.split_once('#').map_or((named, None), |(text, span)| (text, Some(span)));
+    Some((text.to_owned(), span.map(str::to_owned)))
+}
+
+fn of_commitment(tag: &str, how: &str, id: &str, found: &[StoredEvent]) -> Result<String, Invalid> {
     let event = found.iter().find(|event| event.id == id);
     let is = match event {
         None => format!("there is no commitment {id}"),
@@ -56,4 +78,36 @@ fn kept(tag: String, found: &[StoredEvent]) -> Result<String, Invalid> {
     };
     let advice = "The ids of commitments are in the results of recall with state=open or state=overdue";
     Err(Invalid::new(format!("Invalid tags '{tag}': {is}. {advice}.")))
+}
+
+/// A tag without characters may name the only directive of a text.
+fn of_directive(
+    tag: &str,
+    text: &str,
+    span: Option<&str>,
+    stated: &[(CharSpan, String)],
+) -> Result<String, Invalid> {
+    let at = |span: &CharSpan| format!("{}-{}", span.start, span.end);
+    let named = |span: &CharSpan| format!("{OF_DIRECTIVES}{text}#{}", at(span));
+    match (stated, span) {
+        // As it was kept; the text is gone, or is read otherwise now.
+        ([], Some(_)) => Ok(tag.to_owned()),
+        ([], None) => Err(Invalid::new(format!(
+            "Invalid tags '{tag}': no text {text} states a directive. The directives of recall and briefing have the artifact_id of theirs."
+        ))),
+        ([(only, _)], None) => Ok(named(only)),
+        (several, span) => {
+            if let Some((found, _)) =
+                several.iter().find(|(found, _)| span.is_some_and(|span| at(found) == span))
+            {
+                return Ok(named(found));
+            }
+            let choices: Vec<String> =
+                several.iter().map(|(span, quote)| format!("{} (\"{quote}\")", named(span))).collect();
+            Err(Invalid::new(format!(
+                "Invalid tags '{tag}': say which directive of {text} it is: {}.",
+                choices.join(", ")
+            )))
+        }
+    }
 }

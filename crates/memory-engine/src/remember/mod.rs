@@ -103,7 +103,7 @@ impl Memory {
         let given_context = draft.context.is_some();
         let given_importance = draft.importance.is_some();
         let mut new = NewArtifact::new(draft)?;
-        new.meta.tags = self.with_commitments(ns, new.meta.tags).await?;
+        new.meta.tags = self.with_endings(ns, new.meta.tags).await?;
         // A long text takes a while to cut; other calls go on meanwhile.
         let (new, chunked, directives) = on_own_thread(move || {
             let chunked = Arc::new(chunk_text(&new.content));

@@ -365,6 +365,13 @@ pub async fn holding(
                                                     and t.is_latest)))
            and (not d.is_permission
                 or exists (select from directive_replacement x where x.namespace = d.namespace and x.later = d.directive_id))
+           -- Whose stored text said in its tags that it does not.
+           and not exists (select from told_ending t
+                           join artifact_revision w on w.namespace = t.namespace and w.revision_id = t.closing_revision
+                           where t.namespace = d.namespace and t.artifact_id = r.artifact_id and t.kind = 'withdraws'
+                             and w.is_latest
+                             and least(d.end_char, t.end_char) - greatest(d.start_char, t.start_char)
+                                 > least(d.end_char - d.start_char, t.end_char - t.start_char) / 2)
          ) holding
          order by is_general desc, greatest(of_passage, similarity) desc nulls last, is_of_project desc, said_at desc,
                   directive_id desc
@@ -391,6 +398,26 @@ fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
         of_passage: row.try_get("of_passage")?,
         projects: row.try_get("projects")?,
     })
+}
+
+/// What the latest revisions of a text state, in its order: where it stands, and its words.
+pub async fn stated_in(
+    conn: &mut Conn,
+    ns: &Namespace,
+    artifact_id: &str,
+) -> Result<Vec<(CharSpan, String)>, StoreError> {
+    let rows: Vec<(i32, i32, String)> = sqlx::query_as(
+        "select distinct d.start_char, d.end_char, d.quote
+         from directive d join artifact_revision r using (namespace, revision_id)
+         where d.namespace = $1 and r.artifact_id = $2 and r.is_latest
+         order by d.start_char, d.end_char",
+    )
+    .bind(ns.as_str())
+    .bind(artifact_id)
+    .fetch_all(conn)
+    .await?;
+    let stated = |(start, end, quote)| (CharSpan::new(start as usize, end as usize), quote);
+    Ok(rows.into_iter().map(stated).collect())
 }
 
 /// The passage of a revision in which this character stands.

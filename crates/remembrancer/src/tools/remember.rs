@@ -31,7 +31,7 @@ struct Input {
     turn_index: Option<i64>,
     /// user, assistant or system
     role: Option<String>,
-    /// done:evt_… or cancelled:evt_… ends that commitment by this text
+    /// done:evt_… or cancelled:evt_… ends that commitment, withdrawn:art_… that text's directive
     tags: Option<Vec<String>>,
 }
 

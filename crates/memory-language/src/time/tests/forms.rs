@@ -97,6 +97,7 @@ fn periods_have_pieces() {
             ("the first weekend of June 2023", "2023-06-03..2023-06-04"),
             ("the first of May", "2024-05-01..2024-05-01"),
             ("at the end of May 2023", "2023-05-21..2023-05-31"),
+            ("before the end of May 2023", "2023-05-21..2023-05-31"),
             ("at the beginning of 2023", "2023-01-01..2023-04-30"),
             ("in May last year", "2023-05-01..2023-05-31"),
             ("May 5th of last year", "2023-05-05..2023-05-05"),
