@@ -50,6 +50,12 @@ async fn an_open_commitment_comes_with_what_was_said_later_of_it() {
     let by_id = server.ask("recall", json!({"id": shown["id"]})).await;
     assert_eq!(by_id["results"][0]["said_later"], shown["said_later"], "{by_id}");
 
+    // With little room other things go first.
+    let tight = server.ask("recall", json!({"state": "overdue", "max_tokens": 275})).await;
+    let tight = &tight["results"][0];
+    assert_eq!(tight["said_later"]["id"], shown["said_later"]["id"], "{tight}");
+    assert_eq!(tight["events"], Value::Null, "{tight}");
+
     server.ask("forget", json!({"id": ids[0], "confirm": true})).await;
     let again = standing(&server).await;
     assert_eq!(again["said_later"], Value::Null, "{again}");

@@ -49,17 +49,21 @@ impl Memory {
     }
 }
 
-/// How a tag says that a commitment is ended, and the id that it names.
+/// How a tag says that a commitment is ended, and the id that it names. What was kept names a text with characters.
 fn ended_commitment(tag: &str) -> Option<(&'static str, String)> {
     let lower = tag.to_ascii_lowercase();
-    let (how, id) = OF_COMMITMENTS.iter().find_map(|how| Some((*how, lower.strip_prefix(how)?)))?;
-    id.starts_with("evt_").then(|| (how, id.to_owned()))
+    let (how, id) = OF_COMMITMENTS.iter().find_map(|how| Some((*how, lower.strip_prefix(how)?.trim())))?;
+    let is_id = id.starts_with("evt_") || (id.starts_with("art_") && !id.contains('#'));
+    is_id.then(|| (how, id.to_owned()))
 }
 
 /// The text whose directive a tag withdraws, and the characters where it names them.
 fn withdrawn(tag: &str) -> Option<(String, Option<String>)> {
     let lower = tag.to_ascii_lowercase();
-    let named = lower.strip_prefix(OF_DIRECTIVES).filter(|named| named.starts_with("art_"))?;
+    let named = lower.strip_prefix(OF_DIRECTIVES)?.trim();
+    if !["art_", "evt_"].iter().any(|kind| named.starts_with(kind)) {
+        return None;
+    }
     let (text, span) = named.split_once('#').map_or((named, None), |(text, span)| (text, Some(span)));
     Some((text.to_owned(), span.map(str::to_owned)))
 }
@@ -97,10 +101,10 @@ fn of_directive(
         ))),
         ([(only, _)], None) => Ok(named(only)),
         (several, span) => {
-            if let Some((found, _)) =
-                several.iter().find(|(found, _)| span.is_some_and(|span| at(found) == span))
+            if let Some(span) = span.and_then(characters)
+                && several.iter().any(|(stated, _)| is_mostly(stated, &span))
             {
-                return Ok(named(found));
+                return Ok(named(&span));
             }
             let choices: Vec<String> =
                 several.iter().map(|(span, quote)| format!("{} (\"{quote}\")", named(span))).collect();
@@ -110,4 +114,17 @@ fn of_directive(
             )))
         }
     }
+}
+
+/// The characters that a tag names, such as "0-46".
+fn characters(span: &str) -> Option<CharSpan> {
+    let (start, end) = span.split_once('-')?;
+    let (start, end) = (start.parse().ok()?, end.parse().ok()?);
+    (start < end).then(|| CharSpan::new(start, end))
+}
+
+/// Whether most of the shorter of two spans is in the other: rules of another version may state a little more or less.
+fn is_mostly(one: &CharSpan, other: &CharSpan) -> bool {
+    let common = one.end.min(other.end).saturating_sub(one.start.max(other.start));
+    common > (one.end - one.start).min(other.end - other.start) / 2
 }

@@ -35,6 +35,7 @@ mod layout;
 mod led_sentences;
 mod line_patterns;
 mod lines;
+mod listed_again;
 mod lists;
 mod markup;
 mod model;
@@ -208,6 +209,7 @@ impl Extractor for RulesExtractor {
         status_marks::apply(&parsed_segments, &mut drafts);
         own_tasks::fall_due(&parsed_segments, &mut drafts);
         next_meeting::fall_due(&parsed_segments, &mut drafts);
+        listed_again::join(&mut drafts);
         Ok(shown.in_original(assemble::extraction(&parsed_segments, &roster, drafts)))
     }
 }

@@ -27,7 +27,7 @@ const READ_MAX_BYTES: usize = 200_000;
 type Word = (String, Range<usize>);
 
 /// A meeting, and when it is.
-struct Meeting {
+struct PlannedMeeting {
     kind: &'static str,
     day: Date,
 }
@@ -42,7 +42,7 @@ struct Named {
 
 /// Gives commitments without a day that of the meeting by which they are to be done.
 pub(super) fn fall_due(parsed_segments: &[ParsedSegment<'_>], drafts: &mut [Draft]) {
-    let mut told: HashMap<usize, Vec<Meeting>> = HashMap::new();
+    let mut told: HashMap<usize, Vec<PlannedMeeting>> = HashMap::new();
     for draft in drafts.iter_mut() {
         if draft.category != Category::Commitment || draft.due_time.is_some() {
             continue;
@@ -71,7 +71,7 @@ fn named(promise: &str) -> Option<Named> {
 }
 
 impl Named {
-    fn due(&self, meetings: &[Meeting], dates: DateContext) -> Option<Timestamp> {
+    fn due(&self, meetings: &[PlannedMeeting], dates: DateContext) -> Option<Timestamp> {
         let said = dates.reference?.to_zoned(TimeZone::UTC).date();
         let to_come = meetings.iter().find(|meeting| {
             meeting.kind == self.kind
@@ -84,7 +84,7 @@ impl Named {
 }
 
 /// The meetings whose day is told, such as "Next meeting: Thursday 14 May".
-fn meetings(raw: &str, dates: DateContext) -> Vec<Meeting> {
+fn meetings(raw: &str, dates: DateContext) -> Vec<PlannedMeeting> {
     let mut found = Vec::new();
     let read = &raw[..raw.floor_char_boundary(READ_MAX_BYTES)];
     for line in read.lines() {
@@ -99,7 +99,7 @@ fn meetings(raw: &str, dates: DateContext) -> Vec<Meeting> {
             let readings = dates.readings(behind, Lean::Future);
             let day = readings.iter().find(|day| day.granularity <= Granularity::Day);
             let Some(day) = day.filter(|day| is_beside(&behind[..day.range.start])) else { continue };
-            found.push(Meeting { kind, day: day.start.to_zoned(TimeZone::UTC).date() });
+            found.push(PlannedMeeting { kind, day: day.start.to_zoned(TimeZone::UTC).date() });
         }
     }
     found

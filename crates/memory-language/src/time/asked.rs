@@ -8,7 +8,7 @@ use super::holidays::Holiday;
 use super::parser::Parser;
 use super::parts::{Form, Part};
 use super::words::{Shift, Unit};
-use super::{Granularity, Lean};
+use super::{Granularity, Lean, Reading};
 
 /// What has a number of four digits that is no year.
 const NUMBERED: [&str; 57] = [
@@ -241,6 +241,12 @@ impl Parser {
 
 pub(super) fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The words before a date, from the nearest on.
+pub(super) fn words_before<'a>(question: &'a str, reading: &Reading) -> impl Iterator<Item = &'a str> {
+    let clause = question[..reading.range.start].rsplit([',', ';', '.', '?', '!', ':']).next().unwrap_or("");
+    words(clause).rev()
 }
 
 pub(super) fn is_any(word: &str, of: &[&str]) -> bool {

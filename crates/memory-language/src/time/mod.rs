@@ -17,6 +17,7 @@ pub mod headings;
 mod holidays;
 mod join;
 mod months;
+mod no_time;
 mod numbers;
 mod other_languages;
 mod parser;

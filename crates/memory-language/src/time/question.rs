@@ -4,8 +4,9 @@ use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
 use super::ahead::{asks_what_comes, is_of_the_present, is_to_be_done, looks_ahead};
-use super::asked::{TOLD, is_any, words};
+use super::asked::{TOLD, is_any, words, words_before};
 use super::calendar::{date_of, day_start, plus_days};
+use super::no_time::is_no_time;
 use super::other_languages::translated;
 use super::parser::Parser;
 use super::states;
@@ -244,12 +245,6 @@ fn certainty(question: &str, reading: &Reading) -> f32 {
     }
 }
 
-/// The words before a date, from the nearest on.
-fn words_before<'a>(question: &'a str, reading: &Reading) -> impl Iterator<Item = &'a str> {
-    let clause = question[..reading.range.start].rsplit([',', ';', '.', '?', '!', ':']).next().unwrap_or("");
-    words(clause).rev()
-}
-
 fn is_led(question: &str, reading: &Reading) -> bool {
     reading.relation != Relation::At
         || words_before(question, reading).next().is_some_and(|word| {
@@ -357,39 +352,6 @@ fn relation_to_named(question: &str, reading: &Reading) -> Option<Relation> {
     let is_owned =
         || words_before(question, reading).next().is_some_and(|word| is_any(word, &["the", "our", "my"]));
     (is_named && goes_on && is_owned() && reading.relation != Relation::At).then_some(reading.relation)
-}
-
-/// What reads like a time and is none: "on a Friday", "does it last ten years?", "the last week before they come".
-fn is_no_time(question: &str, reading: &Reading) -> bool {
-    let mut phrase = words(&question[reading.range.clone()]);
-    let first = phrase.next().unwrap_or("");
-    let before = words_before(question, reading).next().unwrap_or("");
-    let is_weekday =
-        matches!(calendar_word(&first.to_ascii_lowercase()), Some((CalendarWord::Weekday(_), _)));
-    if is_weekday && is_any(before, &["a", "any", "every", "each"]) {
-        return true;
-    }
-    if !is_any(first, &["last"]) {
-        return false;
-    }
-    let mut asked = words(question);
-    let is_asked =
-        asked.next().is_some_and(|word| is_any(word, &["does", "do", "did", "will", "should", "would"]))
-            && !asked.next().is_some_and(|word| is_any(word, &["i", "we", "you"]));
-    let is_count = phrase.next().is_some_and(counts) && phrase.next().is_some();
-    let is_led =
-        is_any(before, &["the", "in", "over", "during", "for", "within", "my", "our", "these", "those"]);
-    let is_lasting = is_asked && is_count && !is_led;
-    let comes_before = is_any(before, &["the"])
-        && words(&question[reading.range.end..]).next().is_some_and(|word| is_any(word, &["before"]));
-    is_lasting || comes_before
-}
-
-fn counts(word: &str) -> bool {
-    const COUNTS: [&str; 12] = [
-        "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve", "fifteen", "twenty",
-    ];
-    word.bytes().all(|byte| byte.is_ascii_digit()) || is_any(word, &COUNTS)
 }
 
 /// 3 April where 4 March was read.

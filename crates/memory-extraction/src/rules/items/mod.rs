@@ -294,7 +294,10 @@ fn event(context: &EventContext<'_, '_>, block: &Block, found: Found) -> Draft {
         actors.extend(speaker.map(|entity| Actor { entity, role: ActorRole::Owner }));
     }
     let dates = parsed.dates_at(bytes.start);
-    let due_time = (category == Category::Commitment).then(|| deadlines::due(&words, dates)).flatten();
+    // "Letter to the landlord, 10 November; insurance, 13 November": each day is of its own task.
+    let first_task = words.split_once(';').map_or("", |(first, _)| first);
+    let due = || deadlines::due(first_task, dates).or_else(|| deadlines::due(&words, dates));
+    let due_time = (category == Category::Commitment).then(due).flatten();
     let event_time = draft::time_of(category, &words, dates);
     let confidence = confidence(block, category, &owned, due_time.is_some(), hit.as_ref());
     Draft {

@@ -117,3 +117,21 @@ fn the_label_of_an_entry_says_what_was_done_to_it() {
     let told: Vec<&str> = found.events.iter().map(|event| event.narrative.as_str()).collect();
     assert!(!told.iter().any(|told| told.starts_with("Completed")), "{told:?}");
 }
+
+#[test]
+fn a_promise_that_a_list_repeats_is_one_with_both_as_evidence() {
+    let text = "Present: Jo Marsh, Sandra Bell\n\nThe autoclave leaks again. Jo will ring the engineer by 22 March.\n\n\
+                ## Actions\n\n- Jo: autoclave engineer, 22 March\n- Jo: new filters, 22 March\n- Sandra: engineer's invoice, 22 March\n";
+    let extraction = read(text);
+    let quotes = |event: &memory_core::event::ExtractedEvent| event.evidence.len();
+    let counts: Vec<usize> = extraction.events.iter().map(quotes).collect();
+    assert_eq!(counts, [1, 2, 1, 1], "{:?}", shown(&extraction));
+}
+
+#[test]
+fn each_day_in_an_item_is_of_its_own_task() {
+    claim(&[(
+        "Present: Harriet Quayle\n\n## Actions\n\n- Harriet: letter to the landlord, 20 March; insurance decision, 23 March",
+        "Commitment due 03-20 [Harriet Quayle owner]",
+    )]);
+}

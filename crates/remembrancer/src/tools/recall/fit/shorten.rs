@@ -37,7 +37,7 @@ pub(super) fn shorten_turn(turn: &mut TurnOut, room: usize) {
 
 /// What is said about a result goes in this order. The snippet has what its events say, and by the id at the source clients know which
 /// of their own texts it is.
-const STEPS: [fn(&mut ResultOut); 6] = [
+const STEPS: [fn(&mut ResultOut); 7] = [
     |result| {
         result.neighbours.clear();
         result.places.truncate(3);
@@ -50,17 +50,24 @@ const STEPS: [fn(&mut ResultOut); 6] = [
         result.participants.clear();
         result.places.clear();
         result.explain = None;
-        result.said_later = None;
     },
     |result| {
         result.events.iter_mut().flatten().for_each(|event| event.evidence.clear());
         result.tags = None;
     },
+    |result| {
+        if let Some(later) = &mut result.said_later {
+            later.snippet = cut(&later.snippet, KEPT_CHARS);
+        }
+    },
     |result| result.events = None,
-    |result| result.source_id = None,
+    |result| {
+        result.said_later = None;
+        result.source_id = None;
+    },
 ];
 /// Before this step the snippet gives all that it can.
-const LAST_SNIPPET: usize = 4;
+const LAST_SNIPPET: usize = 5;
 
 /// Shortens a result to so many tokens as far as it goes: its content and the most of its snippet first, then what is said about it.
 /// The snippet keeps the sentences that have the most of the query.
