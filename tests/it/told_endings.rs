@@ -153,6 +153,7 @@ async fn a_text_withdraws_the_directive_that_its_tags_name_until_it_is_forgotten
         (whole.clone(), exact.clone()),
         (format!("{whole}#200-210"), exact.clone()),
         ("withdrawn:art_0123456789ab".to_owned(), "no text art_0123456789ab states a directive".to_owned()),
+        ("withdrawn:art_0123456789ab#x".to_owned(), "no text art_0123456789ab states a directive".to_owned()),
         ("withdrawn:evt_0123456789ab".to_owned(), "no text evt_0123456789ab states a directive".to_owned()),
     ] {
         let refused = f.memory.remember(&f.ns, told(tag)).await.expect_err("it is refused").to_string();

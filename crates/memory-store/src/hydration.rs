@@ -50,13 +50,12 @@ pub struct HydratedHit {
 }
 
 impl HydratedHit {
-    /// What the embedding model has read before the passage.
+    /// What the embedding model has read around the passage: title and speaker.
     pub fn surroundings(&self) -> Surroundings {
         Surroundings {
             title: self.title.clone(),
             speaker: self.author.clone().or_else(|| self.role.clone()),
-            date: Some(self.date),
-            previous: None,
+            ..Surroundings::default()
         }
     }
 }

@@ -45,9 +45,8 @@ impl LongPassages {
         let question = asked.question.weighed(&embedded.tokens);
         let tokens = |hit: &&HydratedHit| {
             let met = MetTokens::new(&question, states.get(&hit.passage_id)?)?;
-            let chars = hit.passage.chars().count();
-            let read = hit.surroundings().for_model(&hit.passage).chars().count();
-            Some((hit.passage_id, PassageTokens { met, before: read - chars, chars }))
+            let before = hit.surroundings().for_model("").chars().count();
+            Some((hit.passage_id, PassageTokens { met, before, chars: hit.passage.chars().count() }))
         };
         Ok(Self(long.iter().filter_map(tokens).collect()))
     }

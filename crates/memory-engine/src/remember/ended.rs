@@ -43,7 +43,7 @@ impl Memory {
             }
             let Some((text, span)) = withdrawn(&tag) else { return Ok(tag) };
             let of_text = stated.iter().find(|(id, _)| *id == text).map_or(&[][..], |(_, stated)| stated);
-            of_directive(&tag, &text, span.as_deref(), of_text)
+            of_directive(&tag, &text, span, of_text)
         };
         Ok(tags.into_iter().map(kept).collect::<Result<_, _>>()?)
     }
@@ -58,14 +58,14 @@ fn ended_commitment(tag: &str) -> Option<(&'static str, String)> {
 }
 
 /// The text whose directive a tag withdraws, and the characters where it names them.
-fn withdrawn(tag: &str) -> Option<(String, Option<String>)> {
+fn withdrawn(tag: &str) -> Option<(String, Option<CharSpan>)> {
     let lower = tag.to_ascii_lowercase();
     let named = lower.strip_prefix(OF_DIRECTIVES)?.trim();
     if !["art_", "evt_"].iter().any(|kind| named.starts_with(kind)) {
         return None;
     }
     let (text, span) = named.split_once('#').map_or((named, None), |(text, span)| (text, Some(span)));
-    Some((text.to_owned(), span.map(str::to_owned)))
+    Some((text.to_owned(), span.and_then(characters)))
 }
 
 fn of_commitment(tag: &str, how: &str, id: &str, found: &[StoredEvent]) -> Result<String, Invalid> {
@@ -88,21 +88,19 @@ fn of_commitment(tag: &str, how: &str, id: &str, found: &[StoredEvent]) -> Resul
 fn of_directive(
     tag: &str,
     text: &str,
-    span: Option<&str>,
+    span: Option<CharSpan>,
     stated: &[(CharSpan, String)],
 ) -> Result<String, Invalid> {
-    let at = |span: &CharSpan| format!("{}-{}", span.start, span.end);
-    let named = |span: &CharSpan| format!("{OF_DIRECTIVES}{text}#{}", at(span));
+    let named = |span: &CharSpan| format!("{OF_DIRECTIVES}{text}#{}-{}", span.start, span.end);
     match (stated, span) {
         // As it was kept; the text is gone, or is read otherwise now.
-        ([], Some(_)) => Ok(tag.to_owned()),
-        ([], None) => Err(Invalid::new(format!(
+        ([], Some(span)) if text.starts_with("art_") => Ok(named(&span)),
+        ([], _) => Err(Invalid::new(format!(
             "Invalid tags '{tag}': no text {text} states a directive. The directives of recall and briefing have the artifact_id of theirs."
         ))),
         ([(only, _)], None) => Ok(named(only)),
         (several, span) => {
-            if let Some(span) = span.and_then(characters)
-                && several.iter().any(|(stated, _)| is_mostly(stated, &span))
+            if let Some(span) = span.filter(|span| several.iter().any(|(stated, _)| is_mostly(stated, span)))
             {
                 return Ok(named(&span));
             }

@@ -1,5 +1,13 @@
 //! Directives: what the user wants for longer than one answer, which of them hold, and their vectors.
 
+/// The tags that name a project, of a revision `r`, in small letters.
+macro_rules! projects {
+    () => {
+        "array(select lower(tag) from unnest(r.tags) tag where starts_with(lower(tag), 'project:')) as projects"
+    };
+}
+
+mod holding;
 mod vectors;
 
 use jiff::Timestamp;
@@ -8,13 +16,12 @@ use memory_core::directive::FoundDirective;
 use memory_core::id::{Namespace, PassageId, RevisionId};
 use memory_language::text::CharSpan;
 use pgvector::Vector;
+use sqlx::Row;
 use sqlx::postgres::PgRow;
-use sqlx::{QueryBuilder, Row};
 
+pub use self::holding::{StoredDirective, Wanted, holding};
 pub use self::vectors::{Unembedded, lacks_vectors, without_vector, write_vectors};
 use crate::events::Source;
-use crate::projects::push_is_of;
-use crate::search::{Filters, QueryVector, push_filters};
 use crate::{Conn, StoreError, Tx};
 
 /// A directive on its way to its revision.
@@ -49,46 +56,6 @@ pub struct ComparedDirective {
     pub turn_index: Option<i32>,
     /// The tags of its text that name a project, in small letters.
     pub projects: Vec<String>,
-}
-
-/// A directive that holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredDirective {
-    pub revision_id: RevisionId,
-    pub artifact_id: String,
-    pub quote: String,
-    pub span: CharSpan,
-    pub condition: Option<String>,
-    pub is_general: bool,
-    pub is_permission: bool,
-    /// The conversation that it holds in, where it does not hold everywhere.
-    pub conversation_id: Option<String>,
-    pub since: Timestamp,
-    /// Of its focus to a question: the cosine.
-    pub similarity: Option<f32>,
-    /// Of the passage that it stands in, as it was given.
-    pub of_passage: Option<f32>,
-    /// The tags of its text that name a project, in small letters.
-    pub projects: Vec<String>,
-}
-
-/// The tags that name a project, of a revision `r`, in small letters.
-macro_rules! projects {
-    () => {
-        "array(select lower(tag) from unnest(r.tags) tag where starts_with(lower(tag), 'project:')) as projects"
-    };
-}
-
-/// What is looked for among those that hold.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
-    pub filters: &'a Filters,
-    pub query: Option<QueryVector<'a>>,
-    /// Revisions that a search has found, with the similarity of their passages.
-    pub found: &'a [(RevisionId, f32)],
-    pub limit: i64,
-    /// What was said in one of these projects, which are named by their tags, comes before what is as like the question.
-    pub projects: &'a [String],
 }
 
 /// Writes the directives of a revision in the place of those that it had. Those that stay keep their vectors.
@@ -306,98 +273,6 @@ pub async fn set_replacements(
     .execute(&mut **tx)
     .await?;
     Ok(())
-}
-
-/// Those that hold, under filters on their revisions: those about answers as such first, then the ones most like the question, and
-/// of equals those of the projects and then the newest. What only allows something is among them where it took the place of another.
-pub async fn holding(
-    conn: &mut Conn,
-    ns: &Namespace,
-    wanted: Wanted<'_>,
-) -> Result<Vec<StoredDirective>, StoreError> {
-    let mut statement = QueryBuilder::new(
-        "select * from (
-         select d.directive_id, d.revision_id, r.artifact_id, d.quote, d.start_char, d.end_char, d.condition, d.is_general,
-                d.is_permission, case when d.in_conversation then r.conversation_id end as conversation_id,
-                coalesce(r.date, r.created_at) as said_at, f.cosine as of_passage, ",
-    );
-    statement.push(projects!()).push(", ");
-    push_is_of(&mut statement, wanted.projects);
-    statement.push(" as is_of_project, ");
-    match wanted.query {
-        // Only the model's number, ours, is written into the statement.
-        Some(query) => {
-            statement
-                .push(format!("case when d.model_id = {} then (-(d.embedding <#> ", query.model.model_id));
-            statement.push_bind(Vector::from(query.vector.to_vec())).push("))::real end as similarity");
-        }
-        None => {
-            statement.push("null::real as similarity");
-        }
-    }
-    let (revisions, cosines): (Vec<i64>, Vec<f32>) =
-        wanted.found.iter().map(|(revision, cosine)| (revision.0, *cosine)).unzip();
-    statement.push(
-        " from directive d join artifact_revision r using (namespace, revision_id)
-          left join (select u.revision_id, max(u.cosine) as cosine from unnest(",
-    );
-    statement.push_bind(revisions).push("::bigint[], ").push_bind(cosines);
-    statement.push(
-        "::real[]) u (revision_id, cosine) group by u.revision_id) f on f.revision_id = d.revision_id
-         where d.namespace = ",
-    );
-    statement.push_bind(ns.as_str().to_owned()).push(" and r.is_latest and");
-    push_filters(&mut statement, ns, wanted.filters);
-    statement.push(" and (not d.in_conversation or r.conversation_id = ");
-    statement.push_bind(wanted.filters.conversation_id.clone());
-    statement.push(
-        ") and not exists (select from directive_replacement x
-                           join directive later on later.namespace = x.namespace and later.directive_id = x.later
-                           join artifact_revision s on s.namespace = later.namespace and s.revision_id = later.revision_id
-                           where x.namespace = d.namespace and x.earlier = d.directive_id and s.is_latest
-                             -- What was allowed and is not any more ends nothing.
-                             and not (later.is_permission
-                                      and exists (select from directive_replacement y
-                                                  join directive last on last.namespace = y.namespace and last.directive_id = y.later
-                                                  join artifact_revision t
-                                                      on t.namespace = last.namespace and t.revision_id = last.revision_id
-                                                  where y.namespace = later.namespace and y.earlier = later.directive_id
-                                                    and t.is_latest)))
-           and (not d.is_permission
-                or exists (select from directive_replacement x where x.namespace = d.namespace and x.later = d.directive_id))
-           -- Whose stored text said in its tags that it does not.
-           and not exists (select from told_ending t
-                           join artifact_revision w on w.namespace = t.namespace and w.revision_id = t.closing_revision
-                           where t.namespace = d.namespace and t.artifact_id = r.artifact_id and t.kind = 'withdraws'
-                             and w.is_latest
-                             and least(d.end_char, t.end_char) - greatest(d.start_char, t.start_char)
-                                 > least(d.end_char - d.start_char, t.end_char - t.start_char) / 2)
-         ) holding
-         order by is_general desc, greatest(of_passage, similarity) desc nulls last, is_of_project desc, said_at desc,
-                  directive_id desc
-         limit ",
-    );
-    statement.push_bind(wanted.limit);
-    let rows = statement.build().fetch_all(conn).await?;
-    rows.iter().map(stored_of).collect()
-}
-
-fn stored_of(row: &PgRow) -> Result<StoredDirective, StoreError> {
-    let char_at = |column: &str| row.try_get::<i32, _>(column).map(|at| at as usize);
-    Ok(StoredDirective {
-        revision_id: RevisionId(row.try_get("revision_id")?),
-        artifact_id: row.try_get("artifact_id")?,
-        quote: row.try_get("quote")?,
-        span: CharSpan::new(char_at("start_char")?, char_at("end_char")?),
-        condition: row.try_get("condition")?,
-        is_general: row.try_get("is_general")?,
-        is_permission: row.try_get("is_permission")?,
-        conversation_id: row.try_get("conversation_id")?,
-        since: row.try_get::<SqlTimestamp, _>("said_at")?.to_jiff(),
-        similarity: row.try_get("similarity")?,
-        of_passage: row.try_get("of_passage")?,
-        projects: row.try_get("projects")?,
-    })
 }
 
 /// What the latest revisions of a text state, in its order: where it stands, and its words.
