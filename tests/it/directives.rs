@@ -6,7 +6,7 @@ use std::sync::Arc;
 use memory_core::artifact::Draft;
 use memory_core::id::AnyId;
 use memory_engine::directives::Directive;
-use memory_engine::recall::RecallDraft;
+use memory_engine::recall::{LIST_OF_WISHES, RecallDraft};
 use memory_extraction::RulesExtractor;
 use memory_inference::text_encoder::OnnxTextEncoder;
 use memory_tests::process::{DataDir, Server};
@@ -92,6 +92,18 @@ async fn what_is_wanted_where_a_question_is_asked_is_among_its_first_results() {
     assert!(at.is_none_or(|at| at > 5) && gained <= 0.0, "it is asked back what was: {at:?} {gained}");
     let (at, _) = placed(&f, "Which books could I read next on moss in 2024?", &id).await;
     assert!(at.is_some_and(|at| at < 10), "nothing found is of that time: {at:?}");
+}
+
+#[tokio::test]
+async fn what_the_user_wants_is_given_where_it_is_asked_for_as_such() {
+    let f = Fixture::new().await;
+    let said = ["Never use tabs in my Python.", "I prefer window seats.", "Call me Sam."];
+    for (at, said) in said.into_iter().enumerate() {
+        f.remember_as(user("wishes", at as i64 * 2, "2026-03-01", said)).await;
+    }
+    let answer = f.recall_as(query("Which of my preferences hold now?")).await;
+    assert_eq!(answer.directives.len(), 3);
+    assert_eq!(answer.warnings, [LIST_OF_WISHES]);
 }
 
 #[tokio::test]

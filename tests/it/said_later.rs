@@ -85,7 +85,10 @@ async fn shown_of(stream: &str) -> Shown {
             "comment" => "chat",
             other => other,
         };
-        let given = json!({"content": note["text"], "date": note["date"], "author": note["author"], "context": context});
+        let given = json!({
+            "content": note["text"], "title": note["title"], "date": note["date"], "author": note["author"],
+            "context": context,
+        });
         let id = server.ask("remember", given).await["id"].as_str().expect("an id").to_owned();
         by_id.insert(id, note);
     }
@@ -123,10 +126,9 @@ async fn shown_of(stream: &str) -> Shown {
     shown
 }
 
-#[tokio::test]
-async fn it_is_shown_for_many_tasks_of_people_and_is_mostly_right() {
+async fn shown_of_all(streams: &[&str]) -> Shown {
     let mut shown = Shown::default();
-    for stream in ["bookshop", "hospital", "leave"] {
+    for stream in streams {
         let more = shown_of(stream).await;
         println!("{stream}: {more:?}");
         shown = Shown {
@@ -136,6 +138,19 @@ async fn it_is_shown_for_many_tasks_of_people_and_is_mostly_right() {
             over: shown.over + more.over,
         };
     }
+    shown
+}
+
+#[tokio::test]
+async fn it_is_shown_for_many_tasks_of_people_and_is_mostly_right() {
+    let shown = shown_of_all(&["bookshop", "hospital", "leave"]).await;
     assert!(shown.right >= 26 && shown.right * 10 >= shown.all * 6, "{shown:?}");
     assert!(shown.over >= 11 && shown.over * 3 >= shown.likely_ends * 2, "{shown:?}");
+}
+
+#[tokio::test]
+async fn it_is_found_in_minutes_and_mails_too() {
+    let shown = shown_of_all(&["theatre", "carehome"]).await;
+    assert!(shown.right >= 38 && shown.right * 10 >= shown.all * 7, "{shown:?}");
+    assert!(shown.over >= 15 && shown.over * 3 >= shown.likely_ends * 2, "{shown:?}");
 }

@@ -118,6 +118,66 @@ pub fn asks_for_due(question: &str) -> bool {
     words.len() <= WORDS_MAX && words.iter().any(|word| WORDS.iter().any(|of| word.eq_ignore_ascii_case(of)))
 }
 
+/// Whether all that the user wants is asked for: "Which preferences hold now?", "list my standing instructions". What is asked about
+/// something ("my preferences for hotels") is none.
+pub fn asks_for_wishes(question: &str) -> bool {
+    const WISHES: [&str; 8] = [
+        "wish",
+        "wishes",
+        "preference",
+        "preferences",
+        "instruction",
+        "instructions",
+        "directive",
+        "directives",
+    ];
+    const BESIDE: [&str; 33] = [
+        "active",
+        "apply",
+        "asked",
+        "current",
+        "currently",
+        "effect",
+        "follow",
+        "force",
+        "gave",
+        "give",
+        "given",
+        "hold",
+        "holding",
+        "holds",
+        "keep",
+        "know",
+        "list",
+        "mind",
+        "now",
+        "present",
+        "remember",
+        "remembered",
+        "said",
+        "set",
+        "show",
+        "standing",
+        "state",
+        "stated",
+        "still",
+        "stored",
+        "tell",
+        "told",
+        "user",
+    ];
+    let words: Vec<String> = words_of(question).map(str::to_lowercase).collect();
+    let is_one = |word: &str| WISHES.contains(&word);
+    let says_nothing_more = |word: &str| {
+        let word = word.strip_suffix("'s").unwrap_or(word);
+        is_one(word) || BESIDE.contains(&word) || is_function_word(word)
+    };
+    // A lone word is looked for.
+    words.len() > 1
+        && words.iter().any(|word| is_one(word))
+        && words.iter().all(|word| says_nothing_more(word))
+}
+
 /// A kind of what is told that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AskedKind {
@@ -359,6 +419,28 @@ mod tests {
             "What is the status of order 1234?",
         ] {
             assert!(!asks_for_order(question), "{question}");
+        }
+    }
+
+    #[test]
+    fn all_wishes_are_asked_for_by_name_alone() {
+        for question in [
+            "Which wishes hold now?",
+            "What are my preferences?",
+            "list the user's standing instructions",
+            "Which instructions should you follow?",
+            "What are the current directives",
+        ] {
+            assert!(asks_for_wishes(question), "{question}");
+        }
+        for question in [
+            "What are my preferences for hotels?",
+            "Which house rules are there?",
+            "What did Ann wish for?",
+            "What holds the shelf?",
+            "instructions",
+        ] {
+            assert!(!asks_for_wishes(question), "{question}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
+use memory_language::asked_for::asks_for_wishes;
 use memory_language::lexicon::{english_stem, is_function_word};
 
 use super::conditions::{is_of_answering, is_of_asking};
@@ -117,6 +118,8 @@ struct Asked<'a> {
     is_plain: bool,
     /// It asks for something to be made, advised or done.
     is_request: bool,
+    /// It asks for directives as such.
+    is_of_wishes: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -137,7 +140,16 @@ impl<'a> Asked<'a> {
         let is_plain = is_of_facts || (!is_request && asks_for_fact(&sentence));
         let asks_by_telling = end > KEYWORDS_MAX && !names_code(question);
         let is_request = is_request || (!is_plain && (asks_by_telling || sentence.is_question()));
-        Self { stems: content_stems(&sentence), sentence, is_back, is_of_facts, is_plain, is_request }
+        let is_of_wishes = asks_for_wishes(question);
+        Self {
+            stems: content_stems(&sentence),
+            sentence,
+            is_back,
+            is_of_facts,
+            is_plain,
+            is_request,
+            is_of_wishes,
+        }
     }
 
     /// `best` is the similarity of the one most like the question.
@@ -156,7 +168,7 @@ impl<'a> Asked<'a> {
         let may_bear = !self.is_plain || candidate.condition.is_some_and(is_of_answering);
         if relevance >= RELEVANT && may_bear {
             Some(Bearing::Met(relevance))
-        } else if candidate.is_general {
+        } else if candidate.is_general || self.is_of_wishes {
             Some(Bearing::General)
         } else if is_of_subject && may_be_met && is_for_it && !self.is_back && is_like {
             Some(Bearing::OfSubject(relevance))

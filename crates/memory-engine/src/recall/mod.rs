@@ -35,7 +35,7 @@ use futures::future::BoxFuture;
 use memory_core::id::{AnyId, EventId, Namespace, PassageId, RevisionId};
 use memory_core::recall::{ArmPlace, ArtifactScore};
 use memory_core::snippet::{max_chars, snippet};
-use memory_language::asked_for::asks_for_due;
+use memory_language::asked_for::{asks_for_due, asks_for_wishes};
 use memory_language::lexicon::Query;
 use memory_store::Pooled;
 pub use memory_store::expansion::{FoundEntity, MaybeSame, RelatedEvent};
@@ -185,6 +185,16 @@ pub struct ConversationPage {
 pub const LIST_OF_DUE: &str =
     "All commitments by their days: recall without a query, with state \"open\" or \"overdue\".";
 
+/// The warning where all that the user wants is asked for in words.
+pub const LIST_OF_WISHES: &str =
+    "These are some of what the user wants; briefing gives up to twenty that hold.";
+
+/// The warnings of lists that answer what is asked for in words.
+fn asked_lists(query: &str, request: &RecallRequest, wishes: bool) -> impl Iterator<Item = &'static str> {
+    let due = request.offset == 0 && request.filters.categories.is_empty() && asks_for_due(query);
+    [(due, LIST_OF_DUE), (wishes, LIST_OF_WISHES)].into_iter().filter(|(is, _)| *is).map(|(_, list)| list)
+}
+
 /// What is read of a page's results.
 struct PageRead {
     hits: Vec<HydratedHit>,
@@ -269,10 +279,9 @@ impl Memory {
         if on_graph.is_some() {
             (answer.facts, answer.links) = self.facts(ns, request, of_question, &answer.entities).await?;
         }
-        answer.warnings.extend(ranking.unlikely(request).filter(|_| !is_met_by_a_fact));
-        if is_first && request.filters.categories.is_empty() && asks_for_due(query) {
-            answer.warnings.push(LIST_OF_DUE.to_owned());
-        }
+        let lists_wishes = !answer.directives.is_empty() && asks_for_wishes(query);
+        answer.warnings.extend(ranking.unlikely(request).filter(|_| !is_met_by_a_fact && !lists_wishes));
+        answer.warnings.extend(asked_lists(query, request, lists_wishes).map(str::to_owned));
         let question = Query::new(query);
         let mut words = question.reader();
         answer.results = hits

@@ -13,67 +13,70 @@ use memory_core::commitment::{CommitmentState, says_the_same};
 use memory_core::event::{Category, EndedBy};
 use memory_core::id::{ArtifactId, Namespace};
 use memory_core::recall::end_words;
+use memory_language::lexicon::is_function_word;
+use memory_language::sentence::sentences;
 
 use super::{RecallDraft, RecallRequest, Recalled};
 use crate::{EngineError, Memory};
 
-/// What speaks for a text: its score, the odds that its words tell an end, how many words it shares with the commitment, whether it
-/// was said about the due day, on it or well behind it, whether there is none, how long after the commitment it was said, whether
-/// it is the first of those that may be meant, and its length in units of `LONG_CHARS`. Weights of two logistic regressions on
-/// labelled notes (`tools/train-clauses/said_later/fit.py`).
+/// What speaks for a text: its score; the odds that the words shown of it tell an end; how many words the sentence nearest to the
+/// commitment shares with it, and the odds that these tell an end; whether the text was said about the due day, on it or well behind
+/// it, or there is none; how long after the commitment it was said; whether it is short. Weights of two logistic regressions on
+/// labelled texts (`tools/train-clauses/said_later/fit.py`).
 struct Weights {
     score: f32,
     end_words: f32,
     shared_words: f32,
+    end_words_there: f32,
     about_due: f32,
     on_due_day: f32,
     long_after_due: f32,
     without_due: f32,
     within_a_day: f32,
     days: f32,
-    first: f32,
-    length: f32,
+    short: f32,
     bias: f32,
 }
 
 /// That it tells what became of the commitment.
 const TELLS: Weights = Weights {
-    score: 3.56,
-    end_words: 0.68,
-    shared_words: 0.55,
-    about_due: 1.02,
-    on_due_day: 1.69,
-    long_after_due: -1.67,
-    without_due: 0.49,
-    within_a_day: -1.40,
-    days: -0.43,
-    first: -0.43,
-    length: -2.39,
-    bias: -2.96,
+    score: 2.82,
+    end_words: 0.26,
+    shared_words: 0.88,
+    end_words_there: 0.37,
+    about_due: 0.93,
+    on_due_day: 1.60,
+    long_after_due: -1.38,
+    without_due: 0.31,
+    within_a_day: -1.42,
+    days: -0.41,
+    short: 0.65,
+    bias: -4.29,
 };
 /// That the commitment is done, over or dropped by it.
 const ENDED: Weights = Weights {
-    score: 3.10,
-    end_words: 0.91,
-    shared_words: 0.57,
-    about_due: 1.02,
-    on_due_day: 1.52,
-    long_after_due: -1.57,
-    without_due: 0.62,
-    within_a_day: -1.16,
-    days: -0.41,
-    first: -0.48,
-    length: -2.64,
-    bias: -3.08,
+    score: 2.46,
+    end_words: 0.35,
+    shared_words: 0.77,
+    end_words_there: 0.41,
+    about_due: 0.71,
+    on_due_day: 1.44,
+    long_after_due: -1.19,
+    without_due: 0.43,
+    within_a_day: -1.40,
+    days: -0.47,
+    short: 0.67,
+    bias: -4.10,
 };
-const LONG_CHARS: f32 = 300.0;
-const LENGTH_MAX: f32 = 3.0;
+const SHORT_CHARS: usize = 300;
 /// From these log-odds on a text is shown: who reads it sees what it says.
 const TELLS_MIN: f32 = -0.5;
+/// Of those that are so near to the likeliest the last is shown.
+const BEHIND_LIKELIEST: f32 = 1.5;
 /// From these on the commitment has likely ended.
 const ENDED_MIN: f32 = 0.5;
 /// Shorter words are not counted, and of longer ones so many characters are compared: "deliver" and "delivery" are one.
-const WORD_CHARS_MIN: usize = 4;
+const WORD_CHARS_MIN: usize = 3;
 const WORD_CHARS_COMPARED: usize = 5;
 /// In days from the due day.
 const ABOUT_DUE: RangeInclusive<i64> = -3..=2;
@@ -133,18 +136,20 @@ impl Memory {
         let found = self.recall(ns, &request).await?.results;
         let later: Vec<Recalled> =
             found.into_iter().filter(|it| may_tell_of(it, told)).take(CANDIDATES).collect();
+        let signs: Vec<Signs> = later.iter().map(|text| Signs::of(text, told)).collect();
+        let most = signs.iter().map(|signs| signs.log_odds(&TELLS)).fold(f32::NEG_INFINITY, f32::max);
+        let least = TELLS_MIN.max(most - BEHIND_LIKELIEST);
         // What came last tells how it ended, rather than that it was put off.
-        let last = (0..later.len())
-            .map(|at| (at, Signs::of(&later, at, told)))
-            .filter(|(_, signs)| signs.log_odds(&TELLS) >= TELLS_MIN)
-            .max_by_key(|(at, _)| later[*at].hit.date);
-        Ok(last.and_then(|(at, signs)| Some((later.into_iter().nth(at)?, signs))).map(|(it, signs)| {
-            SaidLater {
-                is_likely_end: signs.log_odds(&ENDED) >= ENDED_MIN,
-                artifact_id: it.hit.artifact_id,
-                date: it.hit.date,
-                snippet: it.snippet,
-            }
+        let last = later
+            .into_iter()
+            .zip(signs)
+            .filter(|(_, signs)| signs.log_odds(&TELLS) >= least)
+            .max_by_key(|(it, _)| it.hit.date);
+        Ok(last.map(|(it, signs)| SaidLater {
+            is_likely_end: signs.log_odds(&ENDED) >= ENDED_MIN,
+            artifact_id: it.hit.artifact_id,
+            date: it.hit.date,
+            snippet: it.snippet,
         }))
     }
 
@@ -169,28 +174,26 @@ struct Signs {
     score: f32,
     end_words: f32,
     shared_words: usize,
+    end_words_there: f32,
     /// From the due day, where there is one.
     days_from_due: Option<i64>,
     days: i64,
-    is_first: bool,
-    chars: usize,
+    is_short: bool,
 }
 
 impl Signs {
-    fn of(texts: &[Recalled], at: usize, told: &Told<'_>) -> Self {
-        let text = &texts[at];
+    fn of(text: &Recalled, told: &Told<'_>) -> Self {
+        let (shared_words, nearest) = nearest_sentence(told.narrative, &text.hit.passage);
         let (date, day) = (text.hit.date, |moment: Timestamp| moment.to_zoned(TimeZone::UTC).date());
         let days_since = |moment: Timestamp| day(date).duration_since(day(moment)).as_hours() / 24;
         Self {
             score: text.score,
             end_words: end_words(&text.snippet),
-            shared_words: word_beginnings(told.narrative)
-                .intersection(&word_beginnings(&text.snippet))
-                .count(),
+            shared_words,
+            end_words_there: end_words(nearest),
             days_from_due: told.due.map(days_since),
             days: days_since(told.date),
-            is_first: texts.iter().all(|other| date <= other.hit.date),
-            chars: text.hit.passage.chars().count(),
+            is_short: text.hit.passage.chars().nth(SHORT_CHARS).is_none(),
         }
     }
 
@@ -202,22 +205,32 @@ impl Signs {
             (of_due(&|days| days > LONG_AFTER), weights.long_after_due),
             (self.days_from_due.is_none(), weights.without_due),
             (self.days <= 1, weights.within_a_day),
-            (self.is_first, weights.first),
+            (self.is_short, weights.short),
         ];
         weights.bias
             + weights.score * self.score
             + weights.end_words * self.end_words
             + weights.shared_words * self.shared_words as f32
+            + weights.end_words_there * self.end_words_there
             + weights.days * (self.days.clamp(0, DAYS_MAX) as f32).ln_1p()
-            + weights.length * (self.chars as f32 / LONG_CHARS).min(LENGTH_MAX)
             + signs.iter().filter(|(is, _)| *is).map(|(_, weight)| weight).sum::<f32>()
     }
 }
 
+/// The first of the sentences of a text that share most words with a commitment, and how many: minutes are of many things.
+fn nearest_sentence<'a>(commitment: &str, text: &'a str) -> (usize, &'a str) {
+    let promised = word_beginnings(commitment);
+    let shared = |sentence| promised.intersection(&word_beginnings(sentence)).count();
+    let with_shared = sentences(text).map(|sentence| (shared(sentence), sentence));
+    with_shared.reduce(|best, next| if next.0 > best.0 { next } else { best }).unwrap_or_default()
+}
+
+/// The beginnings of the words that say what a text is about.
 fn word_beginnings(text: &str) -> HashSet<String> {
-    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
-    let long = words.filter(|word| word.len() >= WORD_CHARS_MIN);
-    long.map(|word| word[..word.len().min(WORD_CHARS_COMPARED)].to_ascii_lowercase()).collect()
+    let lower = text.to_ascii_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let telling = words.filter(|word| word.len() >= WORD_CHARS_MIN && !is_function_word(word));
+    telling.map(|word| word[..word.len().min(WORD_CHARS_COMPARED)].to_owned()).collect()
 }
 
 /// The event that is given as a result.

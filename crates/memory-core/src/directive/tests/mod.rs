@@ -332,6 +332,9 @@ fn what_says_the_same_is_shown_once_and_never_more_than_five() {
         .collect();
     let many: Vec<Candidate<'_>> = texts.iter().map(|text| candidate(text, None, Some(0.9))).collect();
     assert_eq!(choose("drinks", &many).len(), DIRECTIVES_MAX);
+    let unlike: Vec<Candidate<'_>> = texts.iter().map(|text| candidate(text, None, Some(0.0))).collect();
+    assert_eq!(chosen("Which of my preferences hold now?", &unlike), [0, 1, 2, 3, 4]);
+    assert_eq!(chosen("What are my preferences for hotels?", &unlike), [0; 0]);
 }
 
 #[test]
