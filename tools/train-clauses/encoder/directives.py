@@ -15,6 +15,8 @@ p.add_argument("--tokens", type=int, default=1700); p.add_argument("--dropout", 
 p.add_argument("--names", type=float, default=0.1)
 p.add_argument("--learn", help="a pattern: of documents with such names the labels are learned"); p.add_argument("--every", type=int, default=4, help="one batch of them in so many steps")
 a = p.parse_args()
+# Where the machine does not multiply bf16 itself it would be slower.
+reading = lambda: torch.autocast("cpu", torch.bfloat16, enabled=torch.ops.mkldnn._is_mkldnn_bf16_supported())
 torch.set_num_threads(a.threads); torch.manual_seed(0); random.seed(0)
 teacher = loaded(a.adapter); teacher.eval()
 student, thin, base = student_of(a.start or a.adapter, a.dropout)
@@ -55,7 +57,7 @@ def judge():
     """Average precision of each file that nothing learned from."""
     student.eval(); said = {}
     for b in batches(aside, 3000, False):
-        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16): out = logits_of(student, b).float().tolist()
+        with torch.no_grad(), reading(): out = logits_of(student, b).float().tolist()
         out = iter(out)
         for d in b:
             name = d.name.rsplit("-", 1)[0]
@@ -72,7 +74,7 @@ def judge_clauses():
     """Average precision of the encoder alone on documents that nothing learned from."""
     student.eval(); said = {}
     for b in batches([d for d in held if d.clauses], 3000, False):
-        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16): _, classes, _ = student.read(b)
+        with torch.no_grad(), reading(): _, classes, _ = student.read(b)
         rows = iter(torch.softmax(classes.float(), 1).tolist())
         for d in b:
             for target in d.targets:
@@ -95,12 +97,12 @@ anchors, lessons = iter(()), iter(())
 even = lambda x: x - x.mean(1, keepdim=True)
 for epoch in range(a.epochs):
     for b in batches(own, a.tokens):
-        with torch.autocast("cpu", torch.bfloat16): logits = logits_of(student, b)
+        with reading(): logits = logits_of(student, b)
         wanted = torch.cat([d.wanted for d in b])
         stated = F.binary_cross_entropy_with_logits(logits.float(), wanted)
         stated.backward()
         if (other := next(anchors, None)) is None: anchors = iter(batches(others, a.tokens)); other = next(anchors)
-        with torch.autocast("cpu", torch.bfloat16):
+        with reading():
             with torch.no_grad(): states, classes, types = teacher.read(other)
             own_states, own_classes, own_types = student.read(other)
         off = ((own_states.float() - states.float()) ** 2).sum(-1).mean() / (states.float() ** 2).sum(-1).mean()
@@ -110,7 +112,7 @@ for epoch in range(a.epochs):
         of_labels = torch.zeros(())
         if learned and step % a.every == 0:
             if (lesson := next(lessons, None)) is None: lessons = iter(batches(learned, a.tokens)); lesson = next(lessons)
-            with torch.autocast("cpu", torch.bfloat16):
+            with reading():
                 states, begins = student.states(lesson)
                 classes = student.clause_logits(states, begins, lesson, [d.which for d in lesson]).float()
             labels = torch.tensor([d.targets[k] for d in lesson for k in d.which])

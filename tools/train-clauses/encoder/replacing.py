@@ -10,7 +10,7 @@ from encoder import loaded
 from pairs import Pair, of_files, pair_logits
 p = argparse.ArgumentParser()
 p.add_argument("directives"); p.add_argument("adapter"); p.add_argument("pairs"); p.add_argument("out"); p.add_argument("revising")
-p.add_argument("--aside"); p.add_argument("--epochs", type=int, default=6); p.add_argument("--lr", type=float, default=3e-4)
+p.add_argument("--aside"); p.add_argument("--epochs", type=int, default=6, help="0 makes REVISING alone"); p.add_argument("--lr", type=float, default=3e-4)
 p.add_argument("--headlr", type=float, default=2e-3); p.add_argument("--dropout", type=float, default=0.25)
 p.add_argument("--unlike", type=float, default=0.3, help="statements put together by chance, for each pair"); p.add_argument("--threads", type=int, default=2)
 a = p.parse_args()
@@ -72,6 +72,7 @@ def revising():
 
 
 revising()
+if not a.epochs: raise SystemExit
 student, thin, base = student_of(a.adapter, a.dropout)
 head = list(student.replacing.parameters())
 steps = len(batches(train, 900)) * a.epochs
