@@ -69,6 +69,7 @@ pub fn calendar_word(word: &str) -> Option<(CalendarWord, Spelling)> {
         "tue" => (Day(Tuesday), Short),
         "tues" => (Day(Tuesday), OtherShort),
         "wed" => (Day(Wednesday), Short),
+        "weds" => (Day(Wednesday), OtherShort),
         "thu" => (Day(Thursday), Short),
         "thur" | "thurs" => (Day(Thursday), OtherShort),
         "fri" => (Day(Friday), Short),

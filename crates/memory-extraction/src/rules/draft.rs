@@ -74,7 +74,7 @@ pub(super) fn time_of(category: Category, words: &str, dates: DateContext) -> Op
 }
 
 /// "The scanner's being serviced on the 20th": the day to come of what is told in the present as arranged.
-fn arranged_day(words: &str, dates: DateContext) -> Option<Timestamp> {
+pub(super) fn arranged_day(words: &str, dates: DateContext) -> Option<Timestamp> {
     let now = dates.reference?;
     let is_arranged = |reading: &Reading| {
         reading.relation == Relation::At

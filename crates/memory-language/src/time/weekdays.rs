@@ -83,24 +83,25 @@ impl Parser {
         {
             return Some(Part::day(at..end, date).relative());
         }
-        if self.is_a_week_later(to) {
+        if tokens.word(to) == "week" && self.goes_no_further(to + 1) {
             let next = weekday_towards(today, weekday, Lean::Future)?;
             return Some(Part::day(at..to + 1, plus_days(next, 7)?).relative());
+        }
+        if tokens.word(to) == "next" && self.goes_no_further(to + 1) {
+            return Some(Part::day(at..to + 1, self.weekday_shifted(weekday, Shift::Next)?).relative());
         }
         let date = weekday_towards(today, weekday, self.lean)?;
         Some(Part::day(at..to, date).relative().with_form(Form::Weekday))
     }
 
-    /// "Wednesday week", which is a week from the next Wednesday; but not "our Wednesday week plan".
-    fn is_a_week_later(&self, to: usize) -> bool {
+    /// "Wednesday week" (a week from the next Wednesday), "Friday next"; but not "our Wednesday week plan".
+    fn goes_no_further(&self, end: usize) -> bool {
         const GO_ON: [&str; 8] = ["at", "in", "with", "for", "and", "if", "because", "instead"];
-        let end = to + 1;
-        let closes = match self.tokens.kind(end) {
+        match self.tokens.kind(end) {
             Kind::Break => true,
             Kind::Mark(mark) => ")].|;,!?".contains(mark),
             _ => end >= self.tokens.len() || self.tokens.is(end, &GO_ON),
-        };
-        self.tokens.word(to) == "week" && closes
+        }
     }
 
     /// "Bank holiday Monday", "Labor Day Monday", "Good Friday": the weekday in the name of a holiday.
@@ -114,9 +115,11 @@ impl Parser {
             || NAMED_DAYS.contains(&before) && (is_capital || is_typed)
     }
 
-    /// "Sat 07:50", "sat evening".
+    /// "Sat 07:50", "sat evening", "Weds eve".
     fn is_timed(&self, to: usize) -> bool {
-        matches!(self.tokens.tag(to), Tag::PartOfDay(..)) || self.clock(to).is_some()
+        matches!(self.tokens.tag(to), Tag::PartOfDay(..))
+            || self.tokens.word(to) == "eve"
+            || self.clock(to).is_some()
     }
 
     /// "Tue 3/11/2026": which number is the day, the weekday says.

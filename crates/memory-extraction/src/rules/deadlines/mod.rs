@@ -40,7 +40,11 @@ pub(super) fn due(words: &str, dates: DateContext) -> Option<Timestamp> {
         .iter()
         .filter(|reading| reference.is_none_or(|now| last_moment(reading, reference) >= now))
         .collect();
-    let day = ahead.iter().find(|reading| reading.is_deadline()).or(ahead.last());
+    // "On Sunday 5 April, with Ann returning the favour in the autumn": no season beside a day.
+    let names_day = ahead.iter().any(|reading| reading.granularity <= Granularity::Day);
+    let exact = |reading: &&&Reading| !names_day || reading.granularity <= Granularity::Month;
+    let marked = ahead.iter().find(|reading| reading.is_deadline());
+    let day = marked.or_else(|| ahead.iter().rfind(exact));
     day.map(|day| stated_beside(words, day, &readings).unwrap_or_else(|| last_moment(day, reference)))
         .or_else(|| at_the_hour(words, reference?))
         .or_else(|| end_of_day(reference?).filter(|_| is_within_the_day(words)))

@@ -310,3 +310,17 @@ fn the_day_of_what_takes_place_is_its_deadline() {
         falls_due(words, Some(day));
     }
 }
+
+#[test]
+fn the_day_among_vaguer_times_is_the_deadline() {
+    falls_due(
+        "Jim will take the duty on Sunday 29 November, and Owen returns the favour in the autumn.",
+        Some("2026-11-29"),
+    );
+    falls_due("Dilip gets it to her by Friday next.", Some("2026-12-04"));
+    falls_due("shift the boxes Weds eve, before Colin", Some("2026-11-25"));
+    falls_due(
+        "Tobias switches the live shop to the new card provider on Friday 27 November.",
+        Some("2026-11-27"),
+    );
+}

@@ -8,7 +8,7 @@ use memory_language::time::{Lean, Reading, Relation};
 
 use super::super::parsed_segment::ParsedSegment;
 use super::super::words::Kind;
-use super::super::{cues, lists, verbs};
+use super::super::{cues, draft, lists, verbs};
 use super::clauses::Candidate;
 
 /// The same day of the year before is longer ago than anybody tells without the year.
@@ -108,9 +108,16 @@ pub(super) fn is_happening(parsed: &ParsedSegment<'_>, candidate: &Candidate, he
         || (is_thing(parsed, &subject) && comes_by_itself(parsed, verb, tokens.end))
 }
 
-/// "Go-live of v1 on 8 December.", said in November: a day that is near, and no verb that says that it is over.
+/// "Go-live of v1 on 8 December.", said in November: a day that is near, and no verb that says that it is over. "The scanner's being
+/// serviced on the 20th": told in the present as arranged.
 pub(super) fn is_of_a_day_to_come(parsed: &ParsedSegment<'_>, candidate: &Candidate) -> bool {
     let text = &parsed.text;
+    let bytes = text.bytes(&candidate.tokens);
+    let dates = parsed.dates_at(bytes.start);
+    let words = &text.raw[bytes];
+    if draft::arranged_day(words, dates).is_some() {
+        return true;
+    }
     let tells = |at: usize| {
         let word = text.word(at);
         verbs::is_finite(word) || verbs::of(word).is_some_and(|verb| verb.past)
@@ -118,14 +125,12 @@ pub(super) fn is_of_a_day_to_come(parsed: &ParsedSegment<'_>, candidate: &Candid
     if candidate.sentence.clone().any(tells) {
         return false;
     }
-    let bytes = text.bytes(&candidate.tokens);
-    let dates = parsed.dates_at(bytes.start);
     let Some(now) = dates.reference else { return false };
     let is_near = |reading: &Reading| {
         let hours = reading.start.duration_since(now).as_hours();
         reading.is_year_open && reading.relation == Relation::At && (0..NEAR_HOURS).contains(&hours)
     };
-    dates.readings(&text.raw[bytes], Lean::Future).iter().any(is_near)
+    dates.readings(words, Lean::Future).iter().any(is_near)
 }
 
 /// "begins", "opens", "lands": what timetables say.
