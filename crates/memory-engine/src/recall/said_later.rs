@@ -68,6 +68,7 @@ const ENDED: Weights = Weights {
     short: 0.67,
     bias: -4.10,
 };
+/// No longer text is short.
 const SHORT_CHARS: usize = 300;
 /// From these log-odds on a text is shown: who reads it sees what it says.
 const TELLS_MIN: f32 = -0.5;
