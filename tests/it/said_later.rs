@@ -71,7 +71,7 @@ struct Shown {
     over: usize,
 }
 
-/// Of notes that nothing was learned from or chosen by.
+/// Of texts that no weight was learned from.
 async fn shown_of(stream: &str) -> Shown {
     let data_dir = DataDir::warm();
     let server = Server::start(&data_dir).await;

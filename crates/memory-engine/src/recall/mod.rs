@@ -186,8 +186,7 @@ pub const LIST_OF_DUE: &str =
     "All commitments by their days: recall without a query, with state \"open\" or \"overdue\".";
 
 /// The warning where all that the user wants is asked for in words.
-pub const LIST_OF_WISHES: &str =
-    "These are some of what the user wants; briefing gives up to twenty that hold.";
+pub const LIST_OF_WISHES: &str = "These are some of what the user wants; briefing lists more of it.";
 
 /// The warnings of lists that answer what is asked for in words.
 fn asked_lists(query: &str, request: &RecallRequest, wishes: bool) -> impl Iterator<Item = &'static str> {
