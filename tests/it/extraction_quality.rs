@@ -57,6 +57,9 @@ const STREAMS: Bounds = Bounds {
     people_f1: 0.0,
     events_per_negative: 0.0,
 };
+/// Minutes, records, posts and threads as projects and councils publish them, and pages that hold for good: rules, rotas, handbooks.
+/// Only events are labelled.
+const PAGES: Bounds = Bounds { half: "held-aside-pages", event_f1: 0.73, ..STREAMS };
 /// The same without the text encoder.
 const HELD_ASIDE_ALONE: Bounds =
     Bounds { event_f1: 0.82, event_precision: 0.9, events_per_negative: 1.0, ..HELD_ASIDE };
@@ -130,13 +133,19 @@ async fn extraction_is_as_good_as_it_was_on_what_organisations_store() {
 }
 
 #[tokio::test]
+async fn extraction_is_as_good_as_it_was_on_what_bodies_publish() {
+    extraction_stays_within(PAGES, &with_encoder()).await;
+}
+
+#[tokio::test]
 async fn extraction_is_as_good_as_it_was_on_personal_notes_and_reports() {
     extraction_stays_within(MIXED, &with_encoder()).await;
 }
 
 #[test]
 fn the_labelled_documents_are_enough_to_say_so_and_no_document_is_in_both_halves() {
-    let halves = [TUNING.half, HELD_ASIDE.half, KINDS.half, MIXED.half, STREAMS.half, "training"].map(half);
+    let halves = [TUNING, HELD_ASIDE, KINDS, MIXED, STREAMS, PAGES].map(|bounds| bounds.half);
+    let halves: Vec<_> = halves.into_iter().chain(["training"]).map(half).collect();
     let all: Vec<_> = halves.iter().flat_map(|gold| &gold.documents).collect();
     assert!(all.len() >= DOCUMENTS_MIN, "{} documents, wanted are {DOCUMENTS_MIN}", all.len());
     let negatives = all.iter().filter(|document| document.is_negative()).count();
