@@ -36,12 +36,14 @@ mod led_sentences;
 mod line_patterns;
 mod lines;
 mod listed_again;
+mod listed_tasks;
 mod lists;
 mod markup;
 mod model;
 mod names;
 mod naming;
 mod narrative;
+mod needed_from;
 mod next_meeting;
 mod objections;
 mod own_tasks;
@@ -96,8 +98,8 @@ use words::Text;
 const SOURCE_MAX_BYTES: usize = 4_000_000;
 
 /// Both are raised with every change after which the same text may give another result.
-const VERSION_WITHOUT_ENCODER: i32 = 61;
-const VERSION_WITH_ENCODER: i32 = 62;
+const VERSION_WITHOUT_ENCODER: i32 = 63;
+const VERSION_WITH_ENCODER: i32 = 64;
 
 /// Finds events and entities by rules, and by a small model that weighs clauses. The same source always gives the same
 /// result.
@@ -191,10 +193,12 @@ impl Extractor for RulesExtractor {
         };
         doers::name_doers(&mut parsed_segments, &mut roster, &mut drafts);
         led_sentences::name_leaders(&mut parsed_segments, &mut roster, &mut drafts);
+        needed_from::own(&parsed_segments, &mut drafts);
         exceptions::drop_parts(&parsed_segments, &mut drafts);
         if self.confidence.is_none_or(|least| least <= by_form::CONFIDENCE) {
             appointments::add(&parsed_segments, &roster, &mut drafts);
             own_tasks::add(source.context, &parsed_segments, &roster, &mut drafts);
+            listed_tasks::add(&parsed_segments, &roster, &mut drafts);
             commits::add(&parsed_segments, &roster, &mut drafts);
             votes::add_lost(&parsed_segments, &mut drafts);
         }

@@ -188,7 +188,7 @@ fn begin_of_task(words: &str) -> Option<usize> {
 }
 
 /// "… pay the bill", not "… be there" or "… the keys".
-fn begins_with_verb(rest: &str) -> bool {
+pub(super) fn begins_with_verb(rest: &str) -> bool {
     let word = rest.split_whitespace().next().unwrap_or_default();
     let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
     verbs::of(&word).is_some_and(|verb| verb.base && verb.class != verbs::Class::Idle)

@@ -22,6 +22,12 @@ const WRAP_MIN_BYTES: usize = 58;
 
 /// More dots in a row are looked at no further.
 const DOTS_MAX: usize = 8;
+/// "Dear Mr and Mrs Hartley" has no more tokens.
+const SALUTATION_TOKENS_MAX: usize = 8;
+/// Brackets that hold no sentence have no more tokens before a stop, nor behind it.
+const BRACKET_TOKENS_MAX: usize = 6;
+/// A longer word is not shortened.
+const SHORT_CHARS_MAX: usize = 4;
 /// Between a value and an arrow stand at most so many signs: "€", a backtick.
 const VALUE_SIGNS_MAX: usize = 2;
 
@@ -33,8 +39,8 @@ pub(super) fn sentences(text: &Text<'_>, bytes: &Range<usize>) -> Vec<Range<usiz
     let mut start = all.start;
     let mut at = all.start;
     while at < all.end {
-        let end =
-            sentence_end(text, at, all.end).or_else(|| line_end(text, start, at, width).then_some(at + 1));
+        let ends_here = || ends_salutation(text, start, at) || line_end(text, start, at, width);
+        let end = sentence_end(text, at, all.end).or_else(|| ends_here().then_some(at + 1));
         if let Some(end) = end {
             found.push(start..end);
             start = end;
@@ -50,6 +56,11 @@ pub(super) fn sentences(text: &Text<'_>, bytes: &Range<usize>) -> Vec<Range<usiz
         sentence.len() <= SENTENCE_MAX_TOKENS && sentence.clone().any(|at| text.is_word(at))
     });
     found
+}
+
+/// "Dear Mr and Mrs Hartley, I have taken over": the letter begins behind it.
+fn ends_salutation(text: &Text<'_>, start: usize, at: usize) -> bool {
+    text.word(at) == "," && text.word(start) == "dear" && (2..=SALUTATION_TOKENS_MAX).contains(&(at - start))
 }
 
 /// The token after the sentence that ends with token `at`.
@@ -120,7 +131,21 @@ fn is_abbreviation(text: &Text<'_>, at: usize) -> bool {
     }
     (SHORT.contains(&word) && word != "etc" && word != "inc" && word != "ltd")
         || initial
+        || is_short_in_brackets(text, before)
         || (text.is_word(before) && leads_to_next(text.raw_word(before), next))
+}
+
+/// "(Reg. No. 3117015)": a short word in brackets that hold no sentence.
+fn is_short_in_brackets(text: &Text<'_>, at: usize) -> bool {
+    let opens = (at.saturating_sub(BRACKET_TOKENS_MAX)..at).rev().find(|at| text.is_any(*at, &["(", ")"]));
+    let closes =
+        (at + 1..text.tokens.len().min(at + BRACKET_TOKENS_MAX)).find(|at| text.is_any(*at, &["(", ")"]));
+    let is_within =
+        opens.is_some_and(|at| text.word(at) == "(") && closes.is_some_and(|at| text.word(at) == ")");
+    is_within
+        && text.word(at).len() <= SHORT_CHARS_MAX
+        && text.is_capitalised(at)
+        && text.is_capitalised(at + 2)
 }
 
 /// "raised 120 → 300/min", "`v1` → `v2`", "€3 → €5": an arrow from one value to another stands within what is told.

@@ -285,6 +285,7 @@ fn a_habit_has_no_deadline() {
         "We send the newsletter every month, by the 10th.",
         "The van collects glass on Tuesdays.",
         "Tara usually orders the felt by Friday.",
+        "Deploys go out Thursday mornings between 7 and 8.",
     ] {
         falls_due(words, None);
     }

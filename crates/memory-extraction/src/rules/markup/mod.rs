@@ -1,5 +1,6 @@
-//! Texts with HTML in them, as a browser shows them, and where what is shown stands in the text.
+//! Texts with HTML or links of Markdown in them, as a browser shows them, and where what is shown stands in the text.
 
+mod links;
 mod tags;
 
 use std::borrow::Cow;
@@ -104,13 +105,13 @@ struct Showing {
 impl Showing {
     /// `None` if nothing in a text is markup.
     fn of(text: &str) -> Option<Self> {
-        if !text.contains(['<', '&']) {
+        if !text.contains(['<', '&', '[']) {
             return None;
         }
         let mut shown = Self::default();
         let mut page = Page::of(text);
         let (mut from, mut at) = (0, 0);
-        while let Some(found) = text[at..].find(['<', '&']).map(|found| at + found) {
+        while let Some(found) = text[at..].find(['<', '&', '[', ']']).map(|found| at + found) {
             let Some((length, instead)) = page.markup(text, found) else {
                 at = found + 1;
                 continue;
@@ -196,6 +197,9 @@ impl Page {
             return None;
         }
         let rest = &text[at..];
+        if rest.starts_with(['[', ']']) {
+            return Some((links::marks(text, at)?, Instead::Inline("")));
+        }
         if rest.starts_with('&') {
             let (length, shown) = reference(rest)?;
             return Some((length, Instead::Char(shown)));

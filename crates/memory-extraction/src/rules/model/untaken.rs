@@ -20,7 +20,8 @@ pub(super) fn is_untaken(parsed: &ParsedSegment<'_>, candidate: &Candidate, head
     let is_listed = block.labelled
         || block.section != Section::Open
         || matches!(block.form, Form::Item { .. } | Form::Row { .. });
-    (!is_listed && (asks_you(parsed, candidate, &tokens) || begs(parsed, &tokens)))
+    (!is_listed
+        && (asks_you(parsed, candidate, &tokens) || begs(parsed, &tokens) || bids_stop(parsed, &tokens)))
         || wants(parsed, &tokens)
         || waits(parsed, &tokens)
         || hedges(parsed, candidate)
@@ -56,6 +57,20 @@ fn begs(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
         let is_asked = text.is_word(verb) && !text.is_capitalised(verb);
         is_asked && is_behind_call(parsed, tokens, at)
     })
+}
+
+/// "Scrap the weekly summary", "and stop the reminders please": what an assistant is told not to do any more. "Stop by the bakery" is a
+/// task.
+fn bids_stop(parsed: &ParsedSegment<'_>, tokens: &Range<usize>) -> bool {
+    const ELSEWHERE: [&str; 6] = ["by", "at", "in", "off", "over", "on"];
+    let text = &parsed.text;
+    let leads = |at: &usize| text.is_any(*at, &["and", "also", "ok", "so", "then", "please", ","]);
+    let bids = |at: usize| {
+        text.is_any(at, &["stop", "scrap", "forget"])
+            && !text.is_any(at + 1, &ELSEWHERE)
+            && at + 1 < tokens.end
+    };
+    tokens.clone().take(CALL_TOKENS).find(|at| !leads(at)).is_some_and(bids)
 }
 
 /// "I need the keys back by Sunday", "we still need the floor plans": who wants a thing does not bring it.

@@ -41,8 +41,8 @@ fn what_happened_is_of_the_day_that_its_sentence_or_its_heading_names() {
 
 #[test]
 fn what_is_arranged_for_a_day_is_of_the_next_such_day() {
-    let rang = "Hospital rang: scanner's being serviced on the 20th";
-    check("2026-10-06", Context::Note, rang, &["Commitment 10-06 due 10-20 23:59 Hospital rang: scanner's"]);
+    let rang = "Garage rang: the car's being serviced on the 20th";
+    check("2026-10-06", Context::Note, rang, &["Commitment 10-06 due 10-20 23:59 Garage rang: the"]);
 }
 
 #[test]

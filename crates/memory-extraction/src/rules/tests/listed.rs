@@ -135,3 +135,14 @@ fn each_day_in_an_item_is_of_its_own_task() {
         "Commitment due 03-20 [Harriet Quayle owner]",
     )]);
 }
+
+#[test]
+fn where_one_item_of_a_list_of_actions_is_a_commitment_all_tasks_are() {
+    let text = "# Board, 4 March\n\n## Action items\n- Alice: send the contract to the lawyer.\n\
+                - All board members: review the changes and vote on Slack.\n- Everyone: read the draft by 22 March.\n\
+                - Publish the post.\n- Budget: still no numbers.\n";
+    let found = shown(&read(text));
+    let tasks = found.iter().filter(|line| line.starts_with("Commitment")).count();
+    assert_eq!(tasks, 4, "{found:?}");
+    assert!(found.iter().any(|line| line.starts_with("Commitment due 03-22")), "{found:?}");
+}

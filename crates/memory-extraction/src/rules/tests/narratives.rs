@@ -35,6 +35,7 @@ fn letters_of_code_and_paths_are_told_as_they_are() {
         ),
         ("We decided to *keep* `it` and **not** that.", "We decided to keep it and not that."),
         ("Removed `__tests__`.", "Removed __tests__."),
+        ("Fixed [the parser](https://example.org/issues/7) of dates.", "Fixed the parser of dates."),
     ] {
         assert_eq!(told(text), [wanted]);
     }
@@ -48,11 +49,14 @@ fn a_shortened_word_ends_no_sentence() {
             "Sent Basel the offer (4,800 a year incl. 2 on-site days).",
         ),
         ("Tested ext. 204 with the new phones.", "Tested ext. 204 with the new phones."),
+        ("Renewed the mark (Reg. No. 3117015) in March.", "Renewed the mark (Reg. No. 3117015) in March."),
         ("Shipped max. 3 crates a day excl. Sundays.", "Shipped max. 3 crates a day excl. Sundays."),
         ("Moved the call to 3.40 on Monday.", "Moved the call to 3.40 on Monday."),
     ] {
         assert_eq!(told(text), [wanted]);
     }
+    // A letter begins behind its salutation.
+    assert_eq!(told("Dear Mr and Mrs Hale, we fixed the boiler."), ["We fixed the boiler."]);
     // A word that is one by itself still ends its sentence.
     assert_eq!(told("Fixed it in ten min. Sent the invoice.").len(), 2);
 }

@@ -3,7 +3,7 @@
 use memory_core::event::Category;
 
 use super::super::draft::Draft;
-use super::super::{RulesExtractor, doers, exceptions, led_sentences, named_by_rules};
+use super::super::{RulesExtractor, doers, exceptions, led_sentences, named_by_rules, needed_from};
 use super::{extract, segment, source};
 
 /// The owners of what one passage of a text tells, by rules alone.
@@ -23,6 +23,7 @@ fn owners(text: &str, passage: &str, category: Category) -> Vec<String> {
     }];
     doers::name_doers(&mut parsed, &mut roster, &mut drafts);
     led_sentences::name_leaders(&mut parsed, &mut roster, &mut drafts);
+    needed_from::own(&parsed, &mut drafts);
     exceptions::drop_parts(&parsed, &mut drafts);
     drafts[0].owners().map(|owner| roster.entities[owner].name.clone()).collect()
 }
@@ -77,4 +78,15 @@ fn a_verb_at_the_head_of_an_item_is_no_first_name() {
         let found = names(text);
         assert!(found.iter().any(|name| name.contains(' ')), "{text}: {found:?}");
     }
+}
+
+#[test]
+fn who_is_to_give_what_another_needs_does_it() {
+    let text = "Present: Anil Rao, Nell Berg\n\nAnil looked at it. He needs the plan from Nell by Friday.";
+    assert_eq!(owners(text, "He needs the plan from Nell by Friday", Category::Commitment), ["Nell Berg"]);
+    let text = "Anil Rao needs to hear from Nell Berg by Friday.";
+    assert_ne!(
+        owners(text, "Anil Rao needs to hear from Nell Berg by Friday", Category::Commitment),
+        ["Nell Berg"]
+    );
 }
